@@ -47,8 +47,6 @@ interface CoordinatorCoreDeps {
   queueMeter?: QueueMeter;
   /** Told of a node that is being emptied, by its zone. */
   onEviction?: (zone: string) => void;
-  /** Told that the wall clock was set. */
-  onClockStep?: () => void;
   log: Logger;
 }
 
@@ -61,55 +59,29 @@ export interface CoordinatorCore {
   refusals: CreateRefusals;
   /** Who is heard. */
   liveness: NodeLiveness;
-  /** For how long the wall clock has not been set, ms. */
-  sinceClockStepMs: () => number;
+  clockSteps: ClockSteps;
   /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
   components: Component[];
 }
 
-/** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
-const RETURN_MS = 75_000;
+/** An agent's longest pause between two connection attempts, and its jitter. */
+const DEFAULT_STARTUP_GRACE_MS = 75_000;
 
-/** Builds the core; informers and hub work from now on, controllers from the start of their part. */
+/** Builds the core. Informers and hub work at once, controllers when their component is started. */
 export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCore {
-  const { store, log, nodeMonitorGraceMs: graceMs, random: chance = systemRandom } = host;
-  const onStep = (byMs: number) => {
-    hub.onClockStep(byMs);
-    controllers?.onClockStep();
-    host.onClockStep?.();
-  };
-  const steps = new ClockSteps({ clock: host.clock, log, onStep });
+  const { store, log } = host;
+  const steps = new ClockSteps({ clock: host.clock, log });
   const { clock, timeOf } = steps;
-  const presence = new NodeLiveness(clock, {
-    graceMs,
-    graceOf: (name) => {
-      const node = informers.nodes.get({ name });
-      return node ? nodeGraceMs(node.metadata, graceMs) : graceMs;
-    },
-    returnMs: host.nodeStartupGraceMs ?? RETURN_MS,
-  });
-  const leases = nodeLeases({
-    liveness: presence,
-    createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
-  });
-  const registry = createRegistry({
-    store,
-    kinds: kindsServed(leases),
-    clock,
-    random: chance,
-    log,
-    findAccount: (ref) => informers.serviceAccounts.get(ref),
-  });
-  const informers = createInformers({ registry, clock, log });
+  const { liveness, registry, informers } = createStorage(host, clock);
   const events = new EventRecorder({ registry, clock, log });
-  const rollouts = new ActiveRollouts();
+  const activeRollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
   const history = { epoch: store.epoch(), pastEpochs: store.pastEpochs() };
   const hub = new Hub({
     ...shared,
-    liveness: presence,
+    liveness,
     clusterUID: store.clusterUID(),
     epoch: history.epoch,
     signer: new ObjectSigner(host.objectMacKey, history),
@@ -121,45 +93,89 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
       asAgent: events.forComponent('kubelet'),
     },
   });
-  const startAfter = store.isUnconfirmed() ? { startAfter: restore.confirmed } : {};
-  const restoredEpoch = history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {};
-  let controllers: RunningControllers | undefined;
-  const parts: Component[] = [
+  const controllers = new ControllersComponent({
+    ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
+    ...(host.onEviction ? { onEviction: host.onEviction } : {}),
+    ...{ ...shared, rollouts: activeRollouts, refusals, timeOf },
+    resync: hub.resync,
+    ...(host.evictionRates ? { rates: host.evictionRates } : {}),
+    ...(history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {}),
+    ...(store.isUnconfirmed() ? { startAfter: restore.confirmed } : {}),
+  });
+  steps.onStep((deltaMs) => hub.onClockStep(deltaMs));
+  steps.onStep(() => controllers.onClockStep());
+  const components: Component[] = [
     steps,
     { name: 'informers', stop: () => informers.stop() },
     { name: 'events', stop: () => events.stop() },
-    {
-      name: 'controllers',
-      start: async () => {
-        controllers = await startControllers({
-          ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
-          ...(host.onEviction ? { onEviction: host.onEviction } : {}),
-          ...{ ...shared, rollouts, refusals, timeOf },
-          resync: hub.resync,
-          ...(host.evictionRates ? { rates: host.evictionRates } : {}),
-          ...restoredEpoch,
-          ...startAfter,
-        });
-      },
-      stop: () => controllers?.stop(),
-    },
+    controllers,
   ];
   return {
-    ...{
-      registry,
-      informers,
-      hub,
-      restore,
-      activeRollouts: rollouts,
-      refusals,
-      liveness: presence,
-      components: parts,
-    },
-    sinceClockStepMs: () => steps.sinceStepMs(),
+    registry,
+    informers,
+    hub,
+    restore,
+    activeRollouts,
+    refusals,
+    liveness,
+    components,
+    clockSteps: steps,
   };
 }
 
-/** All kinds, with node Leases read from presence instead of the store. */
+/**
+ * The registry reads the informers when it serves a request, and the informers watch the registry, so the registry gets functions
+ * that look them up later.
+ */
+function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
+  const { store, log, nodeMonitorGraceMs: graceMs, random = systemRandom } = host;
+  const liveness = new NodeLiveness(clock, {
+    graceMs,
+    graceOf: (name) => {
+      const node = informers.nodes.get({ name });
+      return node ? nodeGraceMs(node.metadata, graceMs) : graceMs;
+    },
+    returnMs: host.nodeStartupGraceMs ?? DEFAULT_STARTUP_GRACE_MS,
+  });
+  const leases = nodeLeases({
+    liveness,
+    createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+  });
+  const registry = createRegistry({
+    store,
+    kinds: kindsServed(leases),
+    clock,
+    random,
+    log,
+    findAccount: (ref) => informers.serviceAccounts.get(ref),
+  });
+  const informers = createInformers({ registry, clock, log });
+  return { liveness, registry, informers };
+}
+
+class ControllersComponent implements Component {
+  readonly name = 'controllers';
+  readonly #options: Parameters<typeof startControllers>[0];
+  #running: RunningControllers | undefined;
+
+  constructor(options: Parameters<typeof startControllers>[0]) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#running = await startControllers(this.#options);
+  }
+
+  onClockStep(): void {
+    this.#running?.onClockStep();
+  }
+
+  stop(): void | Promise<void> {
+    return this.#running?.stop();
+  }
+}
+
+/** All kinds, with node Leases read from liveness instead of the store. */
 function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
   const leases = { ...leaseKind, reader };
   return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));

@@ -1,5 +1,6 @@
 /** What lies where in a coordinator's data directory. */
 import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleasePaths } from './api/releases/release-trust.js';
 
@@ -35,4 +36,24 @@ export function secretsKeyPath(
   const { CREDENTIALS_DIRECTORY: directory } = environment;
   const credential = directory && join(directory, SECRETS_KEY_CREDENTIAL);
   return credential && existsSync(credential) ? credential : join(data, 'pki', 'secrets.key');
+}
+
+/**
+ * Runs `work` with the file rights of the owner of the data directory. As root in a directory of another user, what `work` creates
+ * is readable by the service, and a link that the service's user put there leads root nowhere that this user could not write itself.
+ */
+export async function asOwnerOf<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+  const { uid, gid } = await stat(dataDir);
+  const { seteuid, setegid } = process;
+  if (process.geteuid?.() !== 0 || uid === 0 || !seteuid || !setegid) return work();
+  const groupBefore = process.getegid?.() ?? 0;
+  // The group first, and back last: without root's user id neither can be changed.
+  setegid(gid);
+  seteuid(uid);
+  try {
+    return await work();
+  } finally {
+    seteuid(0);
+    setegid(groupBefore);
+  }
 }

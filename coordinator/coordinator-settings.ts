@@ -11,7 +11,7 @@ import {
   switchSetting,
   textSetting,
 } from '../shared/process/settings/setting-values.js';
-import type { Setting, SettingsOf } from '../shared/process/settings/settings-schema.js';
+import type { SettingsOf } from '../shared/process/settings/settings-schema.js';
 import { ACCESS_SETTINGS } from './access/access-settings.js';
 import { REQUEST_LOGS } from './api/http/request-log.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
@@ -40,14 +40,6 @@ export const COORDINATOR_SETTINGS = {
     '40s',
     (text) => readDuration(text, 1_000),
   ),
-  nodeMonitorGraceMs: {
-    ...integerSetting('the same in ms, from before it was a duration', 'MS', {
-      min: 1000,
-      max: 2 ** 31 - 1,
-      default: 40_000,
-    }),
-    default: undefined,
-  } as Setting<number | undefined>,
   nodeStartupGracePeriod: checkedTextSetting(
     "how long after the coordinator's start nodes may take to come back before that counts",
     'DURATION',
@@ -149,10 +141,9 @@ export function nodeGracePeriodsOf(settings: CoordinatorSettings): {
   nodeMonitorGraceMs: number;
   nodeStartupGraceMs: number;
 } {
-  const { nodeMonitorGraceMs, nodeMonitorGracePeriod, nodeStartupGracePeriod } = settings;
   return {
-    nodeMonitorGraceMs: nodeMonitorGraceMs ?? readDuration(nodeMonitorGracePeriod),
-    nodeStartupGraceMs: readDuration(nodeStartupGracePeriod),
+    nodeMonitorGraceMs: readDuration(settings.nodeMonitorGracePeriod),
+    nodeStartupGraceMs: readDuration(settings.nodeStartupGracePeriod),
   };
 }
 

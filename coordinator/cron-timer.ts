@@ -6,7 +6,7 @@ import { timeZone } from '../shared/calendar/time-zone.js';
 import type { Clock, Timer } from '../shared/process/time/clock.js';
 
 /** So late at most is noticed that the clock was set, ms. */
-const LOOK_MS = 60_000;
+const POLL_INTERVAL_MS = 60_000;
 const UTC = 'UTC';
 
 /**
@@ -42,10 +42,10 @@ export class CronTimer {
 
   #arm(): void {
     const untilDue = (this.#dueAt ?? Number.POSITIVE_INFINITY) - this.#seenAt;
-    this.#timer = this.#clock.after(Math.min(untilDue, LOOK_MS), () => this.#look());
+    this.#timer = this.#clock.after(Math.min(untilDue, POLL_INTERVAL_MS), () => this.#check());
   }
 
-  #look(): void {
+  #check(): void {
     const now = this.#clock.now();
     const isDue = this.#dueAt !== undefined && now >= this.#dueAt;
     if (isDue || now < this.#seenAt) this.#dueAt = this.#next(now);

@@ -1,4 +1,4 @@
-/** Builds the coordinator's parts, hands each its collaborators, starts them in order. Reads like a table of contents. */
+/** Builds the coordinator's components, hands each its collaborators, starts them in order. Reads like a table of contents. */
 import { join } from 'node:path';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
@@ -26,6 +26,7 @@ import { Metrics } from './metrics/prometheus-metrics.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/storage-keys.js';
 import { type BackupSettings, type ScheduledJobsOptions, startScheduledJobs } from './scheduled-jobs.js';
+import { ServingCertificates } from './serving-certificates.js';
 import { BACKUPS_DIRECTORY } from './store/backup/take-backup.js';
 import { loadEncryptionKeys } from './store/encryption/encryption-keys.js';
 import { ValueEncryption } from './store/encryption/value-encryption.js';
@@ -55,38 +56,36 @@ export async function startCoordinator(
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics);
-  const sealKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
+  const objectMacKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
+  const certificates = new ServingCertificates({ settings, clock, log });
   const authority = new CertificateAuthority(
-    () => api.pki,
+    () => certificates.pki,
     clock,
-    () => api.renewCertificate(),
+    () => certificates.renew(),
   );
   const core = createCoordinatorCore({
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
-    // What was signed while the clock was wrong may be good no longer, or not yet.
-    onClockStep: () => {
-      const failed = (error: unknown) => log.error({ err: error }, 'certificate not renewed');
-      api.renewCertificate().catch(failed);
-    },
     ...settings,
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,
-    objectMacKey: sealKey,
+    objectMacKey,
     authority,
     clock,
     log,
   });
-  const { registry, informers, hub, restore, activeRollouts: rollouts, refusals, liveness: presence } = core;
+  core.clockSteps.onStep(() => {
+    // A certificate that was issued with a wrong clock may have expired, or may not be valid yet.
+    certificates.renew().catch((error: unknown) => log.error({ err: error }, 'certificate not renewed'));
+  });
+  const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiComponent(settings, {
-    registry,
-    informers,
-    hub,
-    explainer: new DaemonSetExplainer({ informers, clock, rollouts, refusals }),
-    hosts: new HostIndex({ informers, liveness: presence, clock }),
+    ...{ ...shared, certificates, hub, restore },
+    explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
+    hosts: new HostIndex({ informers, liveness, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     planner: new ManifestPlanner({ registry, informers, clock }),
     hostEffects: new HostChangePreview({ informers, clock }),
@@ -95,19 +94,16 @@ export async function startCoordinator(
       { informers, connected: () => hub.connected, meters: hub.meters },
       new Set(registry.kinds.map(({ resource }) => resource)),
     ),
-    restore,
-    clock,
-    log,
   });
   const running = await startComponents(
     [
       { name: 'store', stop: () => store.close() },
       ...core.components,
-      schedulesPart({
+      scheduledJobs({
         ...shared,
-        ...{ store, restore, sinceClockStepMs: core.sinceClockStepMs },
-        backups: backupWish(settings),
-        renewCertificate: () => api.renewCertificate(),
+        ...{ store, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },
+        backups: backupSettings(settings),
+        renewCertificate: certificates.renew,
       }),
       api,
       new StartReserve({ dataDir: data, clock, log }),
@@ -148,7 +144,12 @@ async function openStore(
   );
 }
 
-function backupWish({ data, backupSchedule, backupsKept, backupDir }: CoordinatorSettings): BackupSettings {
+function backupSettings({
+  data,
+  backupSchedule,
+  backupsKept,
+  backupDir,
+}: CoordinatorSettings): BackupSettings {
   return {
     schedule: backupSchedule,
     dataDir: data,
@@ -157,7 +158,7 @@ function backupWish({ data, backupSchedule, backupsKept, backupDir }: Coordinato
   };
 }
 
-function schedulesPart(options: ScheduledJobsOptions): Component {
+function scheduledJobs(options: ScheduledJobsOptions): Component {
   let schedules: { stop(): void } | undefined;
   return {
     name: 'schedules',

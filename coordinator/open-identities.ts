@@ -1,6 +1,7 @@
 /** Who may come in and what they may do, put together from the settings: keys, token file, issuer, roles. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { UserInfo } from '../shared/kube/access/rbac-types.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import type { Clock } from '../shared/process/time/clock.js';
@@ -14,8 +15,12 @@ import { RbacAuthorizer } from './access/rbac-authorizer.js';
 import { ISSUER, ServiceAccountTokens } from './access/service-account-tokens.js';
 import { readTokenFile } from './access/static-token-file.js';
 import { loadSigningKeys } from './access/token-signing-keys.js';
+import { certificateUser } from './access/user-groups.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
+import type { Hub } from './hub/hub.js';
+import { NODE_USER_PREFIX, NODES_GROUP } from './hub/identity/node-subject.js';
 import type { Informers } from './informers/informer.js';
+import { peerCertificateOf } from './pki/peer-certificate.js';
 import type { Registry } from './registry/registry.js';
 
 interface IdentitySources {
@@ -98,4 +103,26 @@ function readText(path: string, flag: string): string {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(EXIT_CODES.usage, `${flag}: ${why}.`);
   }
+}
+
+/** The user of a client certificate. A node's counts while its key is registered, as on its link. */
+export function certificateUsers(
+  hub: Pick<Hub, 'isRegisteredKey'>,
+  clock: Clock,
+): (socket: unknown) => UserInfo | undefined {
+  return (socket) => {
+    const peer = peerCertificateOf(socket, clock.now());
+    if (!peer) return undefined;
+    const saysNode = peer.organizations.includes(NODES_GROUP) || peer.commonName.startsWith(NODE_USER_PREFIX);
+    return saysNode && !hub.isRegisteredKey(peer) ? undefined : certificateUser(peer);
+  };
+}
+
+/** Knows hosts by the bearers of their links. */
+export function linkUsers(hub: Pick<Hub, 'nodeOfBearer'>): Authenticator {
+  return (bearer) => {
+    const node = hub.nodeOfBearer(bearer);
+    if (node === undefined) return undefined;
+    return certificateUser({ commonName: `${NODE_USER_PREFIX}${node}`, organizations: [NODES_GROUP] });
+  };
 }

@@ -128,28 +128,28 @@ function jobsOf(options: ScheduledJobsOptions): Job[] {
 }
 
 /** No job when backups are off. */
-function backupJobs(wish: BackupSettings, clock: Clock, log: Logger): Job[] {
-  if (wish.schedule === 'off') return [];
-  if (cronProblems(wish.schedule).length > 0) {
+function backupJobs(options: BackupSettings, clock: Clock, log: Logger): Job[] {
+  if (options.schedule === 'off') return [];
+  if (cronProblems(options.schedule).length > 0) {
     throw new ExitError(
       EXIT_CODES.usage,
-      `--backup-schedule: must be a cron pattern or off, not "${wish.schedule}".`,
+      `--backup-schedule: must be a cron pattern or off, not "${options.schedule}".`,
     );
   }
-  return [{ name: 'backup', when: wish.schedule, run: () => runScheduledBackup(wish, clock, log) }];
+  return [{ name: 'backup', when: options.schedule, run: () => runScheduledBackup(options, clock, log) }];
 }
 
 /** One scheduled backup; those beyond the number kept go only when it is whole. */
 export async function runScheduledBackup(
-  wish: BackupSettings,
+  options: BackupSettings,
   clock: Clock,
   log: Logger,
 ): Promise<undefined> {
   const takenAt = clock.now();
   const name = backupName('scheduled', takenAt);
-  const path = join(wish.directory, name);
-  const { revision } = await takeBackup(wish.dataDir, path, takenAt);
-  const removed = await pruneBackups(wish.directory, wish.keep, name);
+  const path = join(options.directory, name);
+  const { revision } = await takeBackup(options.dataDir, path, takenAt);
+  const removed = await pruneBackups(options.directory, options.keep, name);
   log.info({ path, revision, removed: removed.length }, 'backup taken');
 }
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
+import type { Command } from 'commander';
 /** The `everynode` program: one command a file. */
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printLine } from '../../shared/process/output/terminal-output.js';
+import { VERSION } from '../../shared/process/program-version.js';
 import { runProgram } from '../../shared/process/service/program-lifecycle.js';
 import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
-import { refusalText } from './client/refusal-text.js';
-import { agentCommand } from './commands/agent-command.js';
+import { refusalText } from './client/api-http-client.js';
+import { agentCommand, simulateCommand } from './commands/agent-commands.js';
 import { auditCommand } from './commands/audit-command.js';
 import { backupCommand } from './commands/backup-command.js';
 import { coordinatorCommand } from './commands/coordinator-command.js';
@@ -16,11 +19,9 @@ import { releaseCommand } from './commands/release-command.js';
 import { restoreCommands } from './commands/restore-command.js';
 import { rolloutCommand } from './commands/rollout-command.js';
 import { secretsKeyCommand } from './commands/secrets-key-command.js';
-import { simulateCommand } from './commands/simulate-command.js';
 import { tokenCommand } from './commands/token-command.js';
 import { upCommand } from './commands/up-command.js';
 import { userCommand } from './commands/user-command.js';
-import { versionCommand } from './commands/version-command.js';
 import { whyCommand } from './commands/why-command.js';
 
 await runProgram(async () => {
@@ -53,3 +54,10 @@ await runProgram(async () => {
     throw new ExitError(EXIT_CODES.refused, refusalText(error));
   }
 });
+
+function versionCommand(program: Command): void {
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => printLine(`everynode ${VERSION} (node ${process.version})`));
+}

@@ -74,7 +74,7 @@ export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   const user = impersonator ?? identity?.user;
   const annotations = annotationsOf(request);
   return {
-    ...whatAllSay({ ...request, at: request.answeredAt }),
+    ...commonFields({ ...request, at: request.answeredAt }),
     verb: verbOf(info, method),
     user: user ? shown(user) : { username: '', groups: [] },
     ...(impersonator && identity ? { impersonatedUser: shown(identity.user) } : {}),
@@ -103,7 +103,7 @@ export function joinEvent(join: JoinAudit): AuditEvent {
   const { node, tokenId } = join;
   const username = tokenId ? `system:bootstrap:${tokenId}` : '';
   return {
-    ...whatAllSay(join),
+    ...commonFields(join),
     verb: 'join',
     user: { username, groups: username ? ['system:bootstrappers'] : [] },
     objectRef: { resource: 'nodes', apiVersion: 'v1', ...(node ? { name: node } : {}) },
@@ -125,7 +125,7 @@ interface RefusalAudit {
 export function refusalEvent(refusal: RefusalAudit): AuditEvent {
   const { node } = refusal;
   return {
-    ...whatAllSay(refusal),
+    ...commonFields(refusal),
     verb: 'connect',
     user: { username: node ? `system:node:${node}` : '', groups: node ? ['system:nodes'] : [] },
   };
@@ -141,7 +141,7 @@ interface Outcome {
   at: number;
 }
 
-function whatAllSay({
+function commonFields({
   auditID,
   path,
   remoteAddress,

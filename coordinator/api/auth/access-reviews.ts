@@ -4,9 +4,9 @@ import { badRequest, invalid } from '../../../shared/kube/objects/api-status.js'
 import type { Authorizer } from '../../access/rbac-authorizer.js';
 import { withAuthenticated } from '../../access/user-groups.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
+import { reviewResource } from '../discovery/served-resource.js';
 import type { ApiRequest } from '../http/api-context.js';
 import { type AccessSpec, readAccessSpec } from './access-review-spec.js';
-import { reviewResource } from './review-resource.js';
 
 const GROUP = 'authorization.k8s.io';
 

@@ -2,8 +2,8 @@
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { ISSUER } from '../../access/service-account-tokens.js';
+import { reviewResource } from '../discovery/served-resource.js';
 import type { ApiDeps } from '../http/api-context.js';
-import { reviewResource } from './review-resource.js';
 
 const GROUP = 'authentication.k8s.io';
 

@@ -10,8 +10,7 @@ import { nodeKind, podKind, secretKind, serviceAccountKind } from '../../kinds/i
 import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { requiredBodyOf } from '../bodies/write-body.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { requestedRef } from '../resources/object-handlers.js';
 
 const DEFAULT_SECONDS = 3600;
@@ -27,7 +26,7 @@ interface BoundReference {
 }
 
 /** What a TokenRequest's `spec` asks for. */
-interface Asked {
+interface RequestedToken {
   audiences: string[];
   expirationSeconds: number;
   bound: BoundReference | undefined;
@@ -40,21 +39,22 @@ export async function handleTokenRequest(
 ): Promise<ApiResponse> {
   const ref = requestedRef(request);
   const body = requiredBodyOf(request, TYPE);
-  const asked = askedOf(mapOf(body.spec ?? {}));
+  const requested = requestedToken(mapOf(body.spec ?? {}));
   const { metadata } = (await registry.get(serviceAccountKind, ref)).object();
   const { namespace = '', name, uid = '' } = metadata;
-  if (nodeOfUser(request.user)) await checkNode(registry, nodeOfUser(request.user) ?? '', namespace, asked);
-  const wish: TokenIssueRequest = {
+  if (nodeOfUser(request.user))
+    await checkNode(registry, nodeOfUser(request.user) ?? '', namespace, requested);
+  const options: TokenIssueRequest = {
     serviceAccount: { namespace, name, uid },
-    audiences: asked.audiences,
-    expirationSeconds: asked.expirationSeconds,
-    ...(asked.bound ? await boundTo(registry, namespace, name, asked.bound) : {}),
+    audiences: requested.audiences,
+    expirationSeconds: requested.expirationSeconds,
+    ...(requested.bound ? await boundTo(registry, namespace, name, requested.bound) : {}),
   };
-  const { token, expiresAt } = await identities.tokens.issue(wish);
+  const { token, expiresAt } = await identities.tokens.issue(options);
   const spec = {
-    audiences: asked.audiences,
-    expirationSeconds: asked.expirationSeconds,
-    boundObjectRef: asked.bound ?? null,
+    audiences: requested.audiences,
+    expirationSeconds: requested.expirationSeconds,
+    boundObjectRef: requested.bound ?? null,
   };
   const value = {
     ...TYPE,
@@ -70,7 +70,7 @@ async function checkNode(
   registry: Registry,
   node: string,
   namespace: string,
-  { audiences, bound }: Asked,
+  { audiences, bound }: RequestedToken,
 ): Promise<void> {
   if (bound?.kind !== 'Pod' || !bound.uid) throw nodeRefused('node requested token not bound to a pod');
   const pod = await findBound(registry, podKind, { namespace, name: bound.name ?? '' }, bound.uid);
@@ -86,7 +86,7 @@ function nodeRefused(detail: string): ApiError {
   return new ApiError('Forbidden', `serviceaccounts is forbidden: ${detail}`, { kind: 'serviceaccounts' });
 }
 
-function askedOf(spec: Record<string, unknown>): Asked {
+function requestedToken(spec: Record<string, unknown>): RequestedToken {
   const { audiences = [], expirationSeconds = DEFAULT_SECONDS, boundObjectRef } = spec;
   if (!Array.isArray(audiences) || !audiences.every((audience) => typeof audience === 'string')) {
     throw badRequest('spec.audiences must be a list of strings');

@@ -13,8 +13,7 @@ import { bearerTokenOf } from '../auth/token-authenticator.js';
 import { readRequest } from '../http/request-info.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { networkOf } from '../limits/peer-network.js';
-import { recordSignIn } from './sign-in-records.js';
-import { addSignIn, type SignInDeps } from './sign-in-routes.js';
+import { addSignIn, recordSignIn, type SignInDeps } from './sign-in-routes.js';
 
 /** Where the pages are, and where a browser that asks for `/` is sent. */
 const CONSOLE_PATH = '/console/';
@@ -48,15 +47,15 @@ const PAGE_HEADERS = {
 /** What one network may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
 const REFUSALS = { requestsPerSecond: 1, burst: 30 };
 
-interface ConsoleParts extends SignInDeps {
+interface ConsoleDeps extends SignInDeps {
   clock: Clock;
 }
 
 /** Adds the routes; without built pages, `/console/` says how to build them. */
-export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): void {
-  const refusals = new ClientLimits(REFUSALS, parts.clock);
-  addSession(app, parts, refusals);
-  addSignIn(app, parts, refusals);
+export function addConsole(app: FastifyInstance<Server>, deps: ConsoleDeps): void {
+  const refusals = new ClientLimits(REFUSALS, deps.clock);
+  addSession(app, deps, refusals);
+  addSignIn(app, deps, refusals);
   app.addHook('onRequest', async (request, reply) => {
     // A person's browser is shown the console; a client of the API hears what it heard before.
     const isBrowser = request.headers.accept?.includes('text/html');
@@ -94,23 +93,23 @@ const IMPERSONATES =
  * where there is one. Without a token: with the user of the certificate or of the present session. Throws 401.
  */
 async function identifySignIn(
-  gate: AuthFilter,
+  authFilter: AuthFilter,
   caller: Caller,
   token: string | undefined,
   onProved: (user: UserInfo) => void,
 ): Promise<void> {
   if (token === undefined) {
-    await gate.authenticate(WHO_AM_I, caller, ({ user }) => onProved(user));
+    await authFilter.authenticate(WHO_AM_I, caller, ({ user }) => onProved(user));
     return;
   }
-  const user = await gate.userOfToken(token, caller);
+  const user = await authFilter.userOfToken(token, caller);
   if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
   onProved(user);
 }
 
 function addSession(
   app: FastifyInstance<Server>,
-  { authFilter: gate, sessions, record }: ConsoleParts,
+  { authFilter, sessions, record }: ConsoleDeps,
   refusals: ClientLimits,
 ): void {
   app.post(SESSION_PATH, async (request, reply) => {
@@ -118,11 +117,11 @@ function addSession(
     const token = bearerTokenOf(request.headers.authorization);
     let user: UserInfo | undefined;
     try {
-      await identifySignIn(gate, request.raw, token, (proved) => {
+      await identifySignIn(authFilter, request.raw, token, (proved) => {
         user = proved;
       });
       if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
-      gate.authorize({ user }, WHO_AM_I, request.raw);
+      authFilter.authorize({ user }, WHO_AM_I, request.raw);
       if (asksToImpersonate(request.headers)) throw badRequest(IMPERSONATES);
     } catch (error) {
       // Requests beyond the limits leave no events: a flood of them would push older events out of the audit log.

@@ -7,7 +7,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { limitKeyOf } from '../../access/user-groups.js';
-import { cookieOf } from './request-cookies.js';
 import { SessionUsage } from './session-usage.js';
 
 /** `__Host-`: browsers take it over TLS alone, for this host alone. */
@@ -33,7 +32,7 @@ export class ConsoleSessions {
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
   readonly #ofUsers = new SessionUsage();
-  /** By `limitedAs`: users, and namespaces of ServiceAccounts. */
+  /** By `limitKey`: users, and namespaces of ServiceAccounts. */
   readonly #ofOwners = new SessionUsage();
 
   constructor(clock: Clock) {
@@ -132,4 +131,10 @@ export function refuseCrossSite({ method, headers }: Pick<IncomingMessage, 'meth
     (site !== undefined && site !== 'same-origin') || (origin !== undefined && origin !== `https://${host}`);
   if (!changes || !isForeign || isOwnPage(headers)) return;
   throw new ApiError('Forbidden', "a certificate counts for requests of the console's own pages alone");
+}
+
+/** The value of one; undefined when it is not there, or empty. */
+export function cookieOf({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined {
+  const found = cookie.split(/; */).find((part) => part.startsWith(`${name}=`));
+  return found?.slice(name.length + 1) || undefined;
 }

@@ -1,13 +1,13 @@
 /** Ways into the console besides a token: which there are, and the way over an OpenID Connect issuer and back. */
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
 import type { AuthFilter } from '../auth/auth-filter.js';
+import type { LoggedRequest } from '../http/request-log.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import { networkOf } from '../limits/peer-network.js';
-import type { ConsoleSessions } from './console-sessions.js';
-import { cookieOf } from './request-cookies.js';
-import { recordSignIn, type SignInRecorder } from './sign-in-records.js';
+import { type ConsoleSessions, cookieOf } from './console-sessions.js';
 
 const WAYS_PATH = '/console/sign-in';
 const BEGIN_PATH = '/console/sign-in/oidc';
@@ -31,17 +31,17 @@ export interface SignInDeps {
 /** Adds the routes. `refusals`: what a network may try in vain, by any way in. */
 export function addSignIn(
   app: FastifyInstance<Server>,
-  { authFilter: gate, sessions, oidc, record }: SignInDeps,
+  { authFilter, sessions, oidc, record }: SignInDeps,
   refusals: ClientLimits,
 ): void {
-  const passAnybody = async ({ raw }: FastifyRequest) => gate.admitAnonymous(raw);
+  const passAnybody = async ({ raw }: FastifyRequest) => authFilter.admitAnonymous(raw);
   app.get(WAYS_PATH, { onRequest: passAnybody }, async ({ raw }) => ({
     oidc: oidc !== undefined,
-    certificate: gate.hasClientCertificate(raw),
+    certificate: authFilter.hasClientCertificate(raw),
   }));
   if (!oidc) return;
   const onRequest = async ({ raw, ip }: FastifyRequest) => {
-    gate.admitAnonymous(raw);
+    authFilter.admitAnonymous(raw);
     refusals.refuseIfExhausted(networkOf(ip));
   };
   app.get(BEGIN_PATH, { onRequest }, async (request, reply) => {
@@ -51,7 +51,7 @@ export function addSignIn(
       return reply.header('set-cookie', cookie).redirect(url);
     } catch (error) {
       refusals.take(networkOf(request.ip));
-      return reply.redirect(pageThatTells(error));
+      return reply.redirect(refusalPage(error));
     }
   });
   app.get(CALLBACK_PATH, { onRequest }, async (request, reply) => {
@@ -60,7 +60,7 @@ export function addSignIn(
       const query = new URL(request.url, 'https://here').searchParams;
       const attempt = cookieOf(request.headers, ATTEMPT_COOKIE);
       const token = await oidc.finish(attempt, query, redirectUri(request));
-      const user = await gate.userOfToken(token, request.raw);
+      const user = await authFilter.userOfToken(token, request.raw);
       if (!user) throw new SignInRefused('NotAccepted');
       const session = sessions.start(user.username, `Bearer ${token}`);
       recordSignIn(record, request, 302, user);
@@ -69,7 +69,7 @@ export function addSignIn(
       // Of many at once those beyond the limit are told to nobody either.
       refusals.take(networkOf(request.ip));
       recordSignIn(record, request, 401);
-      return reply.header('set-cookie', over).redirect(pageThatTells(error));
+      return reply.header('set-cookie', over).redirect(refusalPage(error));
     }
   });
 }
@@ -81,7 +81,25 @@ function redirectUri({ headers: { host = '' } }: FastifyRequest): string {
 }
 
 /** Throws what is nobody's refusal. */
-function pageThatTells(error: unknown): string {
+function refusalPage(error: unknown): string {
   if (!(error instanceof SignInRefused)) throw error;
   return `/console/?refused=${error.reason}`;
+}
+
+/** Where it is told. */
+type SignInRecorder = (request: LoggedRequest) => void;
+
+/** Tells of one attempt; `user` absent: nobody was let in. */
+export function recordSignIn(
+  record: SignInRecorder,
+  request: FastifyRequest,
+  code: number,
+  user?: UserInfo,
+): void {
+  record({
+    ...{ method: request.method, path: request.routeOptions.url ?? '', isSignIn: true, code, durationMs: 0 },
+    ...(user ? { identity: { user } } : {}),
+    remoteAddress: request.ip,
+    userAgent: request.headers['user-agent'] ?? '',
+  });
 }

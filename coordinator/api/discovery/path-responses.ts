@@ -1,6 +1,6 @@
 /** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
 import { describedDefinitions } from '../../kinds/schema/described-definitions.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiResponse } from '../http/api-context.js';
 import { healthResponse } from '../http/health-checks.js';
 import { parseMediaType } from '../http/media-type.js';
 import type { PathRequest } from '../http/request-info.js';

@@ -5,7 +5,7 @@ import type { DiscoveredResource } from './discovery-documents.js';
 
 type ScopedResource = Pick<DiscoveredResource, 'namespaced' | 'verbs' | 'subresources'>;
 
-/** The table of all resources, as the gate reads it. */
+/** The table of all resources, as the authFilter reads it. */
 export interface ResourceScopes {
   /** Undefined for a resource that is not served. */
   find(name: Pick<ResourceRequest, 'group' | 'version' | 'resource'>): ScopedResource | undefined;

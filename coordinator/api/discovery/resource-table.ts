@@ -7,18 +7,16 @@ import type { Kind } from '../../kinds/kind.js';
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
 import { handleTokenRequest } from '../auth/token-request.js';
-import { handleCalendar } from '../fleet/change-calendar-resource.js';
 import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
-import { handleHostMeters } from '../fleet/host-meters-resource.js';
-import { handleHostReadings } from '../fleet/host-readings-resource.js';
+import { handleHostMeters, handleHostReadings } from '../fleet/host-telemetry-resource.js';
 import { HOST_RESOURCE, handleHosts } from '../fleet/hosts-resource.js';
 import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from '../fleet/join-address-resource.js';
 import { handlePlan, PLAN_RESOURCE } from '../fleet/plan-resource.js';
 import { handleMetrics, METRICS_RESOURCES } from '../fleet/resource-metrics.js';
 import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../fleet/restore-resource.js';
-import { handleRolloutHosts } from '../fleet/rollout-hosts-resource.js';
+import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresources.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiResponse } from '../http/api-context.js';
 import type { ResourceRequest } from '../http/request-info.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
@@ -40,7 +38,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** Subresources that are a part of the stored object. */
-const PARTS_OF_OBJECT: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
+const OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
 
 /** `upgrades/` serves these, on a connection of their own (apimachinery `NewUpgradeRequired`). */
 async function refuseWithoutUpgrade(): Promise<ApiResponse> {
@@ -75,21 +73,21 @@ function undiscovered(...row: Parameters<typeof discovered>): ServedResource {
 function stored(kind: Kind): ServedResource {
   const warned =
     (handler: Handler): Handler =>
-    async (parts, request) => {
-      warnUnconfirmedRestore(parts, request);
-      return handler(parts, request);
+    async (deps, request) => {
+      warnUnconfirmedRestore(deps, request);
+      return handler(deps, request);
     };
   const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {
-    const handler = PARTS_OF_OBJECT.has(subresource)
-      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) =>
-          handleObjectSubresource(parts, kind, request)
+    const handler = OBJECT_SUBRESOURCES.has(subresource)
+      ? (deps: Parameters<Handler>[0], request: Parameters<Handler>[1]) =>
+          handleObjectSubresource(deps, kind, request)
       : SUBRESOURCE_HANDLERS[`${kind.resource}/${subresource}`];
     return handler ? [[subresource, warned(handler)]] : [];
   });
   return {
     ...discovered(
       kind,
-      warned((parts, request) => handleObject(parts, kind, request)),
+      warned((deps, request) => handleObject(deps, kind, request)),
     ),
     schema: kind.schema,
     subresourceHandlers: Object.fromEntries(handlers),

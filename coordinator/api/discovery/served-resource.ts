@@ -1,10 +1,10 @@
 /** A resource that the API serves: its description for discovery, and its handlers. */
 
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import type { DiscoveredResource } from './discovery-documents.js';
 
-export type Handler = (parts: ApiDeps, request: ApiRequest) => Promise<ApiResponse>;
+export type Handler = (deps: ApiDeps, request: ApiRequest) => Promise<ApiResponse>;
 
 /** One row of the table of all resources (`resource-table.ts`). */
 export interface ServedResource extends DiscoveredResource {
@@ -16,4 +16,21 @@ export interface ServedResource extends DiscoveredResource {
   readonly handle: Handler;
   /** By the name of the subresource, for each one in `subresources`. */
   readonly subresourceHandlers: Readonly<Record<string, Handler>>;
+}
+
+/** Returns the description of a computed resource: cluster-scoped, of `fleet.everynode.dev/v1`, without subresources. */
+export function computedResource(
+  kind: string,
+  resource: string,
+  verbs: readonly string[],
+): DiscoveredResource {
+  return {
+    ...{ group: FLEET_GROUP, version: 'v1', kind, resource, singular: kind.toLowerCase() },
+    ...{ shortNames: [], categories: [], namespaced: false, verbs, subresources: {} },
+  };
+}
+
+/** Returns the description of a review: its `create` is a question, its `status` the answer, and nothing is stored. */
+export function reviewResource(group: string, kind: string, namespaced = false): DiscoveredResource {
+  return { ...computedResource(kind, `${kind.toLowerCase()}s`, ['create']), group, namespaced };
 }

@@ -6,14 +6,14 @@ import type { ApiDeps } from '../http/api-context.js';
 /** Hosts asked at once: an answer takes a host up to a second, and little of the coordinator. */
 const AT_ONCE = 64;
 /** A host that takes longer is left out. */
-const PATIENCE_MS = 5_000;
+const HOST_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 type Asking = Pick<ApiDeps, 'streams' | 'clock'>;
 
 /** By node name; those that are away, slow or too old are missing. Ends early when `signal` aborts. */
 export async function queryHostUsage(
-  parts: Asking,
+  deps: Asking,
   nodes: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, HostUsage>> {
@@ -21,7 +21,7 @@ export async function queryHostUsage(
   const waiting = [...nodes];
   const askNext = async (): Promise<void> => {
     for (let node = waiting.shift(); node !== undefined && !signal.aborted; node = waiting.shift()) {
-      const usage = await askHost(parts, node, signal);
+      const usage = await askHost(deps, node, signal);
       if (usage) usages.set(node, usage);
     }
   };
@@ -35,7 +35,7 @@ async function askHost(
   signal: AbortSignal,
 ): Promise<HostUsage | undefined> {
   const leave = new AbortController();
-  const timer = clock.after(PATIENCE_MS, () => leave.abort());
+  const timer = clock.after(HOST_TIMEOUT_MS, () => leave.abort());
   const ended = AbortSignal.any([signal, leave.signal]);
   try {
     const answer = await streams.open(node, { type: 'usage' }, nothing(), ended);

@@ -2,8 +2,7 @@
 import type { Writable } from 'node:stream';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { inChunks, ReaderStalled, writePaced } from '../http/paced-writer.js';
 import type { HostText } from '../ports.js';
 import { visibleHosts } from './visible-hosts.js';
@@ -34,12 +33,12 @@ export function deletedHost(name: string): Host {
 
 /** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
 export async function watchHosts(
-  parts: ApiDeps,
+  deps: ApiDeps,
   request: ApiRequest,
   lineOf: HostLineEncoder,
 ): Promise<ApiResponse> {
-  const { textFor } = visibleHosts(parts, request);
-  const reader = new HostReader(parts, request.signal, (type, text) => lineOf(type, textFor(text)));
+  const { textFor } = visibleHosts(deps, request);
+  const reader = new HostReader(deps, request.signal, (type, text) => lineOf(type, textFor(text)));
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };
 }
 
@@ -51,13 +50,13 @@ class HostReader {
   #wake: () => void = () => undefined;
 
   constructor(
-    private readonly parts: ApiDeps,
+    private readonly deps: ApiDeps,
     private readonly signal: AbortSignal,
     private readonly lineOf: HostLineEncoder,
   ) {}
 
   async run(response: Writable): Promise<void> {
-    const { hosts, clock, settings } = this.parts;
+    const { hosts, clock, settings } = this.deps;
     const { first, leave } = await hosts.watch((changed) => {
       for (const text of changed) this.#waiting.set(text.name, text);
       this.#wake();
@@ -98,7 +97,7 @@ class HostReader {
   }
 
   async #write(response: Writable, lines: Iterable<string>): Promise<void> {
-    const { clock, slice, settings } = this.parts;
+    const { clock, slice, settings } = this.deps;
     for await (const chunk of inChunks(lines, slice)) {
       await writePaced(response, chunk, clock, settings.stallMs);
     }

@@ -3,17 +3,16 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { JoinAddress } from '../../../shared/kube/access/join-command.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
-import { computedResource } from '../discovery/computed-resource.js';
-import type { ApiDeps } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiResponse, ok } from '../http/api-context.js';
 import { SCRIPT_PATH } from '../join/agent-downloads.js';
 import type { JoinFacts } from '../ports.js';
 
 /** For the table of resources. */
 export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
 
-export async function handleJoinAddress({ joinFacts: joining }: ApiDeps): Promise<ApiResponse> {
-  return ok(joinAddress(await joining()));
+export async function handleJoinAddress({ joinFacts }: ApiDeps): Promise<ApiResponse> {
+  return ok(joinAddress(await joinFacts()));
 }
 
 /** Pure. */

@@ -3,9 +3,8 @@
  * Until then every write is answered with a warning.
  */
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { computedResource } from '../discovery/computed-resource.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 
 /** The path, for clients of it. */
 export const RESTORE_PATH = `/apis/${FLEET_GROUP}/v1/restore`;

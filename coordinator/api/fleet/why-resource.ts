@@ -5,11 +5,11 @@
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import { computedResource } from '../discovery/computed-resource.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import type { ExplainedFleet, ExplainedNode } from '../ports.js';
+import { requireKnownParameters } from '../resources/query-options.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
@@ -38,22 +38,21 @@ export const WHY_RESOURCE: DiscoveredResource = {
 };
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function handleWhy({ explainer: explain }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
+export async function handleWhy({ explainer }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   const { namespace = '', name = '', query } = info;
   const node = nodeOf(query);
   const about: AboutDaemonSet = { apiVersion: API_VERSION, daemonSet: { namespace, name } };
   if (node !== undefined) {
-    const reason = explain.explainNode({ namespace, name }, node);
+    const reason = explainer.explainNode({ namespace, name }, node);
     return ok({ kind: 'DaemonSetNodeReason', ...about, node, ...reason } satisfies NodeReasonDocument);
   }
-  const reasons = await explain.explainFleet({ namespace, name });
+  const reasons = await explainer.explainFleet({ namespace, name });
   return ok({ kind: 'DaemonSetReasons', ...about, ...reasons } satisfies FleetReasonsDocument);
 }
 
 /** The node asked about, if any: a misspelt query must not be answered with the whole fleet. */
 function nodeOf(query: URLSearchParams): string | undefined {
-  const unknown = [...query.keys()].find((key) => key !== 'node');
-  if (unknown !== undefined) throw badRequest(`unknown parameter "${unknown}": why takes node=NAME alone`);
+  requireKnownParameters(query, ['node']);
   const names = query.getAll('node');
   if (names.length > 1) throw badRequest('the parameter node must be given once');
   if (names[0] === '') throw badRequest('the parameter node must name a node');

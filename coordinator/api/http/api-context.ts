@@ -1,4 +1,6 @@
 /** A request on a resource after authentication, as the handlers of this room take it. */
+
+import type { Writable } from 'node:stream';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -21,6 +23,7 @@ import type {
   PodStreams,
   RestoreControl,
 } from '../ports.js';
+import type { BodyPiece } from './paced-writer.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
 
@@ -102,4 +105,23 @@ export interface ApiRequest {
   warn: (text: string) => void;
   /** Tells the request log the name of an object that this request made. */
   onCreated: (name: string) => void;
+}
+
+export type ApiResponse =
+  /** A small object made for this answer: a Status, a review. */
+  | { type: 'value'; code: number; value: unknown; headers?: Readonly<Record<string, string>> }
+  /** JSON that exists as bytes already: one stored object, a discovery document. */
+  | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
+  /** A JSON text in pieces, made while it is sent. */
+  | { type: 'pieces'; pieces: Iterable<BodyPiece> }
+  /** Plain text, e.g. of the health checks. */
+  | { type: 'text'; text: string }
+  /** Nothing has changed since the client's copy. */
+  | { type: 'notModified'; etag: string }
+  /** A body that is made while it is sent. `write` ends early when the client goes. */
+  | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };
+
+/** 200 with a small object. */
+export function ok(value: unknown): ApiResponse {
+  return { type: 'value', code: 200, value };
 }

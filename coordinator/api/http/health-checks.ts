@@ -1,5 +1,5 @@
 /** `/livez`, `/readyz` and `/healthz`, with each check by itself (k8s.io/apiserver `pkg/server/healthz`). */
-import type { ApiResponse } from './api-response.js';
+import type { ApiResponse } from './api-context.js';
 import type { PathRequest } from './request-info.js';
 
 /**

@@ -54,6 +54,17 @@ export function concatPieces(parts: readonly Exclude<BodyPiece, string>[]): Buff
   return chunk;
 }
 
+/** Resolves when the stream accepts more data, or when it is closed. */
+export function untilWritable(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
+}
+
 /** The reader took nothing for too long; its connection has been cut. */
 export class ReaderStalled extends Error {}
 

@@ -3,8 +3,7 @@
 import { verbsAt } from '../discovery/resource-scope.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import type { ServedResource } from '../discovery/served-resource.js';
-import type { ApiDeps, ApiRequest } from './api-context.js';
-import type { ApiResponse } from './api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from './api-context.js';
 import type { ResourceRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
@@ -21,14 +20,14 @@ export function findServedResource(resources: ResourceTable, info: ResourceReque
 /** Answers a request that is authorized. Throws ApiError: 404 and 405 for what is not served, and what the handler throws. */
 export async function dispatchRequest(
   resources: ResourceTable,
-  parts: ApiDeps,
+  deps: ApiDeps,
   request: ApiRequest,
 ): Promise<ApiResponse> {
   const { info } = request;
   const resource = findServedResource(resources, info);
   const { subresource } = info;
-  if (subresource === undefined) return resource.handle(parts, request);
+  if (subresource === undefined) return resource.handle(deps, request);
   const handler = resource.subresourceHandlers[subresource];
   if (!handler) throw pathNotFound();
-  return handler(parts, request);
+  return handler(deps, request);
 }

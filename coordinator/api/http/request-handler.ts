@@ -1,6 +1,7 @@
 /** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, timedOut } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
 import { type AuthFilter, type Identity, limitKeyOf } from '../auth/auth-filter.js';
 import { createPathResponses } from '../discovery/path-responses.js';
@@ -8,13 +9,11 @@ import type { ResourceTable } from '../discovery/resource-table.js';
 import { InFlightLimit } from '../limits/in-flight-limit.js';
 import { networkOf } from '../limits/peer-network.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports.js';
-import type { ApiDeps } from './api-context.js';
-import type { ApiResponse } from './api-response.js';
+import type { ApiDeps, ApiResponse } from './api-context.js';
 import { dispatchRequest } from './request-dispatch.js';
 import { isLongRunning, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
 import { requestRecorder } from './request-recorder.js';
-import { withTimeout } from './response-timeout.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { writeResponse } from './write-response.js';
 
@@ -72,14 +71,14 @@ export class RequestHandler {
     const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
     this.#admissions.set(request, admission);
     this.#onClose(request, reply, admission);
-    const { authFilter: gate } = this.#options;
+    const { authFilter } = this.#options;
     const onProved = (proved: Identity) => {
       admission.identity = proved;
     };
-    const identity = await gate.authenticate(info, request.raw, onProved);
+    const identity = await authFilter.authenticate(info, request.raw, onProved);
     if (identity) {
       admission.identity = identity;
-      const decision = gate.authorize(identity, info, request.raw);
+      const decision = authFilter.authorize(identity, info, request.raw);
       if (decision) admission.decision = decision;
     }
     admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));
@@ -117,7 +116,7 @@ export class RequestHandler {
 
   #onClose(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {
     const { clock } = this.#options;
-    const began = clock.monotonic();
+    const startedAt = clock.monotonic();
     const userAgent = request.headers['user-agent'];
     this.#open.add(admission);
     reply.raw.once('close', () => {
@@ -132,7 +131,7 @@ export class RequestHandler {
         remoteAddress: request.ip,
         ...(userAgent ? { userAgent } : {}),
         code: reply.raw.headersSent ? reply.raw.statusCode : 0,
-        durationMs: clock.monotonic() - began,
+        durationMs: clock.monotonic() - startedAt,
       });
     });
   }
@@ -198,4 +197,17 @@ function shuttingDown(reply: FastifyReply): ApiError {
   reply.header('connection', 'close');
   const message = 'the server is shutting down, please try again later';
   return new ApiError('ServiceUnavailable', message, { retryAfterSeconds: 1 });
+}
+
+/**
+ * Resolves as `work` does, or throws 504 Timeout after `limitMs`. The work itself goes on: a write may still
+ * have been done, as upstream.
+ */
+function withTimeout<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = clock.after(limitMs, () => {
+      reject(timedOut('request did not complete within the allotted timeout'));
+    });
+    work.finally(() => timer.cancel()).then(resolve, reject);
+  });
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
-import type { ApiResponse } from './api-response.js';
+import type { ApiResponse } from './api-context.js';
 import { type BodyPiece, inChunks } from './paced-writer.js';
 
 const JSON_TYPE = 'application/json';

@@ -4,7 +4,7 @@ import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { FairQueue } from './fair-queue.js';
-import { originOf } from './peer-network.js';
+import { siteOf } from './peer-network.js';
 import { PreHandshakeSockets } from './pre-handshake-sockets.js';
 
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
@@ -17,11 +17,11 @@ export const MAX_QUEUE_WAIT_MS = 5_000;
 interface Waiting {
   socket: Socket;
   address: string;
-  origin: readonly string[];
+  site: string;
   since: number;
 }
 
-/** Somebody who was sent away before TLS began, and why; `code` is the HTTP status that says the same. */
+/** Somebody who was sent away before TLS startedAt, and why; `code` is the HTTP status that says the same. */
 interface HandshakeRefusal {
   remoteAddress: string;
   code: number;
@@ -36,18 +36,18 @@ type OnRefused = (refusal: HandshakeRefusal) => void;
  */
 export class HandshakeQueue {
   readonly #clock: Clock;
-  readonly #begin: (socket: Socket) => void;
+  readonly #start: (socket: Socket) => void;
   readonly #slice: TimeSlice;
   readonly #onRefused: OnRefused;
-  readonly #turns = new FairQueue<Waiting>();
+  readonly #queue = new FairQueue<Waiting>();
   /** What gives a place back, by peer. */
-  readonly #underWay = new Map<string, () => void>();
+  readonly #slots = new Map<string, () => void>();
   #isRunning = false;
 
   /** `begin` starts a handshake; when it is over, however it ended, `ended` is to be called. */
-  constructor(clock: Clock, begin: (socket: Socket) => void, onRefused: OnRefused = () => undefined) {
+  constructor(clock: Clock, start: (socket: Socket) => void, onRefused: OnRefused = () => undefined) {
     this.#clock = clock;
-    this.#begin = begin;
+    this.#start = start;
     this.#onRefused = onRefused;
     this.#slice = new TimeSlice(clock);
   }
@@ -55,11 +55,11 @@ export class HandshakeQueue {
   /** A connection wants its turn. */
   add(socket: Socket): void {
     const { remoteAddress: address = '' } = socket;
-    const waiting = { socket, address, origin: originOf(address), since: this.#clock.monotonic() };
-    this.#turns.add(waiting.origin, waiting);
+    const waiting = { socket, address, site: siteOf(address), since: this.#clock.monotonic() };
+    this.#queue.add(waiting.site, waiting);
     socket.on('error', ignore);
     socket.once('close', () => {
-      this.#turns.delete(waiting.origin, waiting);
+      this.#queue.delete(waiting.site, waiting);
       this.onHandshakeEnd(socket);
     });
     void this.#run();
@@ -67,19 +67,19 @@ export class HandshakeQueue {
 
   /** The handshake of this connection is over. */
   onHandshakeEnd(socket: Socket): void {
-    this.#underWay.get(peerOf(socket))?.();
+    this.#slots.get(peerOf(socket))?.();
   }
 
   /** Sends all away who wait. */
   close(): void {
-    for (const { socket } of [...this.#turns]) socket.destroy();
+    for (const { socket } of [...this.#queue]) socket.destroy();
   }
 
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    while (this.#underWay.size < MAX_CONCURRENT_HANDSHAKES) {
-      const waiting = this.#turns.take();
+    while (this.#slots.size < MAX_CONCURRENT_HANDSHAKES) {
+      const waiting = this.#queue.take();
       if (!waiting) break;
       this.#admit(waiting);
       await this.#slice.yieldIfUsedUp();
@@ -96,25 +96,25 @@ export class HandshakeQueue {
     }
     const peer = peerOf(socket);
     const timer = this.#clock.after(HANDSHAKE_SLOT_MS, () => this.onHandshakeEnd(socket));
-    this.#underWay.set(peer, () => {
+    this.#slots.set(peer, () => {
       timer.cancel();
-      this.#underWay.delete(peer);
+      this.#slots.delete(peer);
       void this.#run();
     });
     socket.off('error', ignore);
-    this.#begin(socket);
+    this.#start(socket);
   }
 }
 
-/** Puts the line before the server's own listener. `close` ends what has not begun TLS: a server closes behind the last socket. */
+/** Puts the line before the server's own listener. `close` ends what has not startedAt TLS: a server closes behind the last socket. */
 export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefused): { close: () => void } {
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
   server.removeAllListeners('connection');
   const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
-  const spoken = (socket: Socket) => handshakes.add(socket);
-  const silent = new PreHandshakeSockets({ clock, onFirstRecord: spoken, onRefused: onRefused });
-  server.on('connection', (socket: Socket) => silent.add(socket));
+  const onFirstRecord = (socket: Socket) => handshakes.add(socket);
+  const sockets = new PreHandshakeSockets({ clock, onFirstRecord, onRefused });
+  server.on('connection', (socket: Socket) => sockets.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => {
     clearVerifyErrors(socket);
     handshakes.onHandshakeEnd(socket);
@@ -122,7 +122,7 @@ export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefus
   server.on('tlsClientError', (_error, socket) => handshakes.onHandshakeEnd(socket));
   return {
     close: () => {
-      silent.close();
+      sockets.close();
       handshakes.close();
     },
   };

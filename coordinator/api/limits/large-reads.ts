@@ -5,7 +5,10 @@
  */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { UserSlots } from './user-slots.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { Registry } from '../../registry/registry.js';
+import type { ResourceRequest } from '../http/request-info.js';
+import { UserSlots } from './in-flight-limit.js';
 
 export interface LargeReadSettings {
   /** A read of more objects is large: above kubectl's own pages. */
@@ -82,20 +85,40 @@ export class LargeReads {
         this.#waiting.delete(waiting);
         leaveQueue();
         timer.cancel();
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', onTimeout);
       };
       const admit = (leave: () => void) => {
         stop();
         resolve(leave);
       };
-      const giveUp = () => {
+      const onTimeout = () => {
         stop();
         reject(tooMany());
       };
       const waiting = { user, admit };
-      const timer = this.clock.after(this.settings.maxWaitMs, giveUp);
-      signal.addEventListener('abort', giveUp);
+      const timer = this.clock.after(this.settings.maxWaitMs, onTimeout);
+      signal.addEventListener('abort', onTimeout);
       this.#waiting.add(waiting);
     });
   }
+}
+
+/** A field selector by which one object is read, not the kind. */
+const BY_NAME = /(^|,)metadata\.name==?[^,]/;
+
+/** How many objects a page of a list, or the initial events of a watch, goes through. */
+export async function objectsToRead(
+  registry: Registry,
+  kind: Kind,
+  { query, namespace }: Pick<ResourceRequest, 'query' | 'namespace'>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  if (BY_NAME.test(fieldSelector)) return 1;
+  // A selector may have to look at everything to fill one page.
+  const isFiltered = fieldSelector !== '' || Boolean(query.get('labelSelector'));
+  const scope = namespace === undefined ? {} : { namespace };
+  const { records, remainingItemCount = 0 } = await registry.list(kind, { ...scope, limit: 1 });
+  const stored = records.length + remainingItemCount;
+  return isFiltered ? stored : Math.min(stored, limit);
 }

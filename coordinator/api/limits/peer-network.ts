@@ -12,9 +12,9 @@ export function networkOf(address: string): string {
   return prefixOf(address, NETWORK_GROUPS);
 }
 
-/** By which a peer takes turns with others, the outermost first: its site, its network, its address. */
-export function originOf(address: string): [site: string, network: string, address: string] {
-  return [prefixOf(address, SITE_GROUPS), networkOf(address), address];
+/** Returns the /48 of an IPv6 address, which is the most that one site is assigned. An IPv4 address is its own site. */
+export function siteOf(address: string): string {
+  return prefixOf(address, SITE_GROUPS);
 }
 
 function prefixOf(address: string, groups: number): string {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, RecordList } from '../../registry/registry.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiResponse } from '../http/api-context.js';
 import type { AnswerForm } from '../http/media-type.js';
 import type { BodyPiece } from '../http/paced-writer.js';
 import {

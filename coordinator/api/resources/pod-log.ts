@@ -4,8 +4,7 @@ import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { LogStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { podKind } from '../../kinds/index.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { writePaced } from '../http/paced-writer.js';
 import { isSwitchedOn } from '../http/request-info.js';
 import { requestedRef } from './object-handlers.js';
@@ -84,9 +83,9 @@ function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal
 }
 
 /** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
-export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handlePodLog(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
-  const pod = (await parts.registry.get(podKind, requestedRef(request))).object();
+  const pod = (await deps.registry.get(podKind, requestedRef(request))).object();
   const container = chosenContainer(pod, query.get('container'));
   const options = logOptions(query);
   const { nodeName } = pod.spec;
@@ -95,5 +94,5 @@ export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise
   if (reason) throw badRequest(reason);
   const podUid = pod.metadata.uid ?? '';
   const stream: LogStreamRequest = { type: 'log', podUid, container, ...options };
-  return textStream(parts, await parts.streams.logs(nodeName, stream, request.signal), request.signal);
+  return textStream(deps, await deps.streams.logs(nodeName, stream, request.signal), request.signal);
 }

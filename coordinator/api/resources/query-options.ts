@@ -23,6 +23,16 @@ function oneOf<T extends string>(field: string, value: string, supported: readon
   return found;
 }
 
+/**
+ * Throws 400 for any other parameter: a misspelt filter must not return everything. `pretty` is always accepted, because clients
+ * add it to any request.
+ */
+export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {
+  const unknown = [...query.keys()].find((key) => key !== 'pretty' && !known.includes(key));
+  if (unknown === undefined) return;
+  throw badRequest(`unknown parameter "${unknown}": supported parameters are ${known.join(', ')}`);
+}
+
 /** A whole number of at least `least`, or undefined when the query lacks it. Throws 400. */
 export function integerParameter(query: URLSearchParams, name: string, least = 0): number | undefined {
   const text = query.get(name);

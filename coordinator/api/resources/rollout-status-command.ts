@@ -26,17 +26,17 @@ const SHORT_WATCH_MS = 1_100;
 type Events = WatchEvent<KubeObject>[];
 
 /** Throws 409 if the command gets a DaemonSet and its rollout has failed. */
-export async function refuseFailedRollout(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<void> {
+export async function refuseFailedRollout(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<void> {
   const { namespace, name } = request.info;
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return;
-  const failure = await rolloutFailure(parts.registry, { namespace, name });
+  const failure = await rolloutFailure(deps.registry, { namespace, name });
   if (failure === undefined) return;
   throw new ApiError('Conflict', failure, { name, group: kind.group, kind: kind.resource });
 }
 
 /** Returns `watch`, or for a watch of the command a wrapper that ends it. Call it before the head of the answer is sent: it may warn. */
 export async function endWithFailedRollout(
-  parts: ApiDeps,
+  deps: ApiDeps,
   kind: Kind,
   request: ApiRequest,
   watch: RegistryWatch<KubeObject>,
@@ -45,7 +45,7 @@ export async function endWithFailedRollout(
   const [, name] = BY_NAME.exec(query.get('fieldSelector') ?? '') ?? [];
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return watch;
   try {
-    return await endedByFailure(parts, request, { namespace, name }, watch);
+    return await endedByFailure(deps, request, { namespace, name }, watch);
   } catch (error) {
     watch.close();
     throw error;

@@ -30,21 +30,21 @@ const SILENT: WarnOfWrite = async () => undefined;
  * error would say that it was not.
  */
 export async function writeWarnings(
-  parts: ApiDeps,
+  deps: ApiDeps,
   kind: Kind,
   request: ApiRequest,
   { dryRun }: { dryRun?: boolean | undefined },
 ): Promise<WarnOfWrite> {
   if (kind.resource === rolloutPolicyKind.resource) {
-    const before = await stored(parts, rolloutPolicyKind, request);
-    return orSilent(parts, (after) =>
-      warnOfPolicy(parts, before, after?.object() as RolloutPolicy | undefined, request),
+    const before = await stored(deps, rolloutPolicyKind, request);
+    return orSilent(deps, (after) =>
+      warnOfPolicy(deps, before, after?.object() as RolloutPolicy | undefined, request),
     );
   }
   if (!dryRun || kind.resource !== daemonSetKind.resource) return SILENT;
-  const before = await stored(parts, daemonSetKind, request);
-  return orSilent(parts, (after) =>
-    warnOfPlan(parts, before, after?.object() as DaemonSet | undefined, request),
+  const before = await stored(deps, daemonSetKind, request);
+  return orSilent(deps, (after) =>
+    warnOfPlan(deps, before, after?.object() as DaemonSet | undefined, request),
   );
 }
 
@@ -73,13 +73,13 @@ async function stored<T extends KubeObject>(
 }
 
 async function warnOfPolicy(
-  { planner: foresee, identities }: ApiDeps,
+  { planner, identities }: ApiDeps,
   before: RolloutPolicy | undefined,
   after: RolloutPolicy | undefined,
   { warn, user }: Pick<ApiRequest, 'warn' | 'user'>,
 ): Promise<void> {
   const { allowed } = identities.authorizer.decide(user, LIST_NODES);
-  for (const remark of await foresee.warningsFor({ before, after, mayNameNodes: allowed })) warn(remark);
+  for (const remark of await planner.warningsFor({ before, after, mayNameNodes: allowed })) warn(remark);
 }
 
 /**
@@ -87,13 +87,13 @@ async function warnOfPolicy(
  * editor that asks at every pause of typing.
  */
 async function warnOfPlan(
-  { planner: foresee }: ApiDeps,
+  { planner }: ApiDeps,
   before: DaemonSet | undefined,
   after: DaemonSet | undefined,
   { warn, headers }: Pick<ApiRequest, 'warn' | 'headers'>,
 ): Promise<void> {
   if (!after || headers.prefer === 'return=minimal') return;
-  const plan = await foresee.planDaemonSet(after, before);
+  const plan = await planner.planDaemonSet(after, before);
   if (!CHANGING_ACTIONS.some((action) => plan.counts[action] > 0)) return;
   warn(`plan: ${plan.sentence}`);
   for (const text of plan.assumptions.slice(1)) warn(`plan: supposed that ${text}`);

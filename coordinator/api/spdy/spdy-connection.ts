@@ -2,8 +2,10 @@
  * The server's end of a SPDY/3.1 connection, over a socket or a tunnel. The known libraries refuse kubectl's streams,
  * which carry no method and no path.
  */
+
 import type { Duplex } from 'node:stream';
 import { PassThrough } from 'node:stream';
+import { untilWritable } from '../http/paced-writer.js';
 import { controlFrame, dataFrame, FLAG_FIN, FRAME, type Frame, pairOf, readFrames } from './spdy-frames.js';
 import { EmptyHeaderWriter, HeaderReader } from './spdy-headers.js';
 
@@ -88,13 +90,7 @@ export class SpdyConnection {
   async send(frame: Uint8Array): Promise<void> {
     const socket = this.#socket;
     if (socket.destroyed || socket.write(frame)) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        socket.off('drain', done).off('close', done);
-        resolve();
-      };
-      socket.on('drain', done).on('close', done);
-    });
+    await untilWritable(socket);
   }
 
   /** Ends the connection at once. */
@@ -147,19 +143,9 @@ export class SpdyConnection {
     const stream = this.#streams.get(id);
     if (!stream || stream.input.writableEnded || stream.input.destroyed) return;
     if (payload.length > 0) {
-      if (!stream.input.write(payload)) await roomIn(stream.input);
+      if (!stream.input.write(payload)) await untilWritable(stream.input);
       await this.send(controlFrame(FRAME.windowUpdate, 0, pairOf(id, payload.length)));
     }
     if (flags & FLAG_FIN) stream.input.end();
   }
-}
-
-function roomIn(stream: PassThrough): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.on('drain', done).on('close', done);
-  });
 }

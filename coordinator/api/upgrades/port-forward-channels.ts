@@ -3,9 +3,11 @@
  * carries data and 2n + 1 errors; each begins with the port, 16 bits, low byte first
  * (`staging/…/cri/streaming/portforward/websocket.go`).
  */
+
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { untilWritable } from '../http/paced-writer.js';
 import { connectPort, type PortTarget } from './port-connection.js';
 import { parsePort } from './port-forward-spdy.js';
 import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
@@ -57,21 +59,11 @@ async function distribute(
   try {
     for await (const message of messages) {
       const input = inputs[(message[0] ?? 0) >> 1];
-      if (input?.writable && !input.write(message.subarray(1))) await roomIn(input);
+      if (input?.writable && !input.write(message.subarray(1))) await untilWritable(input);
     }
   } catch {
     // The connection is over.
   } finally {
     for (const input of inputs) input.end();
   }
-}
-
-function roomIn(stream: PassThrough): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.on('drain', done).on('close', done);
-  });
 }

@@ -35,8 +35,11 @@ export async function serveProcessOverSpdy(
 }
 
 function streamsOf({ stdin, stdout, stderr, tty }: ProcessChannels): string[] {
-  const asked = { stdin, stdout, stderr, resize: tty };
-  return ['error', ...Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))];
+  const requested = { stdin, stdout, stderr, resize: tty };
+  return [
+    'error',
+    ...Object.entries(requested).flatMap(([name, isRequested]) => (isRequested ? [name] : [])),
+  ];
 }
 
 async function begin(

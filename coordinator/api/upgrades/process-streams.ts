@@ -9,8 +9,7 @@ import type { PodStreams } from '../ports.js';
 import { chosenContainer } from '../resources/pod-container.js';
 import { serveProcessOverSpdy } from './process-spdy.js';
 import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
-import type { UpgradeRequest } from './upgrade-request.js';
-import type { UpgradedSockets } from './upgraded-sockets.js';
+import type { UpgradedSockets, UpgradeRequest } from './upgraded-sockets.js';
 
 type ProcessRequest = Omit<ExecStreamRequest, 'podUid'> | Omit<AttachStreamRequest, 'podUid'>;
 

@@ -1,6 +1,8 @@
 /** What a client sends, for a reader that may be slower; and what it is sent, no faster than it reads. */
+
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { untilWritable } from '../http/paced-writer.js';
 
 const CLOSE_NORMAL = 1000;
 /** Frames between the connection and their reader. */
@@ -22,13 +24,7 @@ export class FrameQueue {
   put(frame: Uint8Array): Promise<void> {
     const frames = this.#frames;
     if (!frames.writable || frames.write(frame)) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = () => {
-        frames.off('drain', done).off('close', done);
-        resolve();
-      };
-      frames.on('drain', done).on('close', done);
-    });
+    return untilWritable(frames);
   }
 
   /** From now on this socket's messages come in; it is not read while they wait. */

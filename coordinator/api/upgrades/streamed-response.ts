@@ -4,26 +4,24 @@ import { type ApiError, badRequest } from '../../../shared/kube/objects/api-stat
 import { StreamError } from '../../../shared/link/streams/byte-stream.js';
 import { type Identity, limitKeyOf } from '../auth/auth-filter.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
-import type { ApiDeps } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiResponse } from '../http/api-context.js';
 import { ReaderStalled } from '../http/paced-writer.js';
 import { dispatchRequest } from '../http/request-dispatch.js';
 import { isLongRunning } from '../http/request-info.js';
-import type { UpgradeRequest } from './upgrade-request.js';
-import type { UpgradedSockets } from './upgraded-sockets.js';
+import type { UpgradedSockets, UpgradeRequest } from './upgraded-sockets.js';
 
 /** Resolves with what serves the connection to its end. Throws what the same GET would be refused with, and 400 for one that ends by itself. */
 export async function serveStream(
-  parts: ApiDeps & { resources: ResourceTable },
+  deps: ApiDeps & { resources: ResourceTable },
   sockets: UpgradedSockets,
   upgrade: UpgradeRequest,
   identity: Identity,
 ): Promise<() => Promise<void>> {
   const ignore = () => undefined;
   const { info, signal } = upgrade;
-  // Not even begun: nothing bounds here how many are under way at once, and for how long.
+  // Not even startedAt: nothing bounds here how many are under way at once, and for how long.
   if (!isLongRunning(info)) throw noStream();
-  const answer = await dispatchRequest(parts.resources, parts, {
+  const answer = await dispatchRequest(deps.resources, deps, {
     info,
     user: identity.user,
     limitKey: limitKeyOf(identity),
@@ -34,7 +32,7 @@ export async function serveStream(
   });
   const write = writerOf(answer);
   return async () => {
-    // What has begun must be read to its end, also for nobody.
+    // What has startedAt must be read to its end, also for nobody.
     const stream = await sockets.acceptStream(upgrade).catch(() => new PassThrough().destroy());
     try {
       await write(stream);

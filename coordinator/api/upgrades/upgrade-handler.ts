@@ -19,10 +19,9 @@ import { portsIn, servePortChannels } from './port-forward-channels.js';
 import { forwardPorts } from './port-forward-spdy.js';
 import { readProcessRequest, serveProcess } from './process-streams.js';
 import { serveStream } from './streamed-response.js';
-import type { UpgradeRequest } from './upgrade-request.js';
-import { UpgradedSockets } from './upgraded-sockets.js';
+import { UpgradedSockets, type UpgradeRequest } from './upgraded-sockets.js';
 
-interface UpgradeParts extends ApiDeps {
+interface UpgradeDeps extends ApiDeps {
   authFilter: AuthFilter;
   resources: ResourceTable;
   /** Where the request log goes; absent: to `log`. */
@@ -34,16 +33,16 @@ const KEEP_ALIVE_MS = 30_000;
 const SWITCHING = 101;
 
 export class UpgradeHandler {
-  readonly #parts: UpgradeParts;
+  readonly #deps: UpgradeDeps;
   readonly #sockets: UpgradedSockets;
   readonly #write: ReturnType<typeof requestRecorder>;
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  constructor(parts: UpgradeParts) {
-    this.#parts = parts;
-    this.#sockets = new UpgradedSockets(parts.settings.idleStreamMs);
-    const { settings, requestLog, log, audit, clock } = parts;
+  constructor(deps: UpgradeDeps) {
+    this.#deps = deps;
+    this.#sockets = new UpgradedSockets(deps.settings.idleStreamMs);
+    const { settings, requestLog, log, audit, clock } = deps;
     const lines = requestLog ?? log.child({ component: 'requests' });
     this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
@@ -72,31 +71,31 @@ export class UpgradeHandler {
     } finally {
       closing.abort();
       this.#open.delete(closing);
-      this.#write({ ...line, code, durationMs: this.#parts.clock.monotonic() - line.began });
+      this.#write({ ...line, code, durationMs: this.#deps.clock.monotonic() - line.startedAt });
     }
   }
 
   /** There is no way left to say it to the client, which may have gone itself. */
   #cut({ socket, signal }: Pick<UpgradeRequest, 'socket' | 'signal'>, error: unknown): void {
-    if (!signal.aborted) this.#parts.log.error({ err: error }, 'a connection failed unexpectedly');
+    if (!signal.aborted) this.#deps.log.error({ err: error }, 'a connection failed unexpectedly');
     socket.destroy();
   }
 
-  /** Who is refused is told of as well. */
+  /** Who is refused is refusal of as well. */
   async #admit(
     request: IncomingMessage,
     info: RequestInfo,
     line: Pick<LoggedRequest, 'identity' | 'decision'>,
   ): Promise<Identity> {
     if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
-    const { authFilter: gate } = this.#parts;
+    const { authFilter } = this.#deps;
     const onProved = (proved: Identity) => {
       line.identity = proved;
     };
-    const identity = await gate.authenticate(info, request, onProved);
+    const identity = await authFilter.authenticate(info, request, onProved);
     if (!identity) throw pathNotFound();
     line.identity = identity;
-    const decision = gate.authorize(identity, info, request);
+    const decision = authFilter.authorize(identity, info, request);
     if (decision) line.decision = decision;
     return identity;
   }
@@ -110,24 +109,24 @@ export class UpgradeHandler {
     const { socket } = upgrade;
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setTimeout(0);
     if (info.type === 'resource' && this.#sockets.wantsStream(upgrade)) {
-      return serveStream(this.#parts, this.#sockets, { ...upgrade, info }, identity);
+      return serveStream(this.#deps, this.#sockets, { ...upgrade, info }, identity);
     }
-    const asked = podRequest(info);
+    const requested = podRequest(info);
     // A role that allows `patch pods/exec` must not run commands: only GET and POST open a stream.
-    findServedResource(this.#parts.resources, asked);
-    return this.#preparePod({ ...upgrade, info: asked });
+    findServedResource(this.#deps.resources, requested);
+    return this.#preparePod({ ...upgrade, info: requested });
   }
 
   async #preparePod(upgrade: UpgradeRequest): Promise<() => Promise<void>> {
     const { namespace = '', name = '', subresource, query } = upgrade.info;
-    const pod = (await this.#parts.registry.get(podKind, { namespace, name })).object();
+    const pod = (await this.#deps.registry.get(podKind, { namespace, name })).object();
     const node = nodeOf(pod);
     const podUid = pod.metadata.uid ?? '';
     if (subresource === 'portforward') {
-      return this.#portForward(upgrade, { node, podUid, podName: name, streams: this.#parts.streams });
+      return this.#portForward(upgrade, { node, podUid, podName: name, streams: this.#deps.streams });
     }
-    const asked = readProcessRequest(subresource === 'attach' ? 'attach' : 'exec', pod, query);
-    return serveProcess(this.#parts.streams, this.#sockets, upgrade, node, { ...asked, podUid });
+    const requested = readProcessRequest(subresource === 'attach' ? 'attach' : 'exec', pod, query);
+    return serveProcess(this.#deps.streams, this.#sockets, upgrade, node, { ...requested, podUid });
   }
 
   #portForward(upgrade: UpgradeRequest, target: PortTarget): () => Promise<void> {
@@ -146,18 +145,18 @@ export class UpgradeHandler {
   }
 
   async #refuse(refused: Omit<UpgradeRequest, 'info' | 'signal'>, error: unknown): Promise<number> {
-    const told = this.#toldOf(error);
-    if (await this.#sockets.refuseOwnPage(refused, told)) return told.code;
+    const refusal = this.#apiErrorOf(error);
+    if (await this.#sockets.refuseOwnPage(refused, refusal)) return refusal.code;
     // What a host says goes out as the kubelet's own words.
-    const isHosts = told === error && told.reason === 'InternalError';
-    if (isHosts) refuseSocketInText(refused.socket, told.code, told.message);
-    else refuseSocket(refused.socket, told);
-    return told.code;
+    const isHosts = refusal === error && refusal.reason === 'InternalError';
+    if (isHosts) refuseSocketInText(refused.socket, refusal.code, refusal.message);
+    else refuseSocket(refused.socket, refusal);
+    return refusal.code;
   }
 
-  #toldOf(error: unknown): ApiError {
+  #apiErrorOf(error: unknown): ApiError {
     if (error instanceof ApiError) return error;
-    this.#parts.log.error({ err: error }, 'an upgrade failed unexpectedly');
+    this.#deps.log.error({ err: error }, 'an upgrade failed unexpectedly');
     return internalError(SEE_LOG);
   }
 
@@ -165,8 +164,8 @@ export class UpgradeHandler {
     const line: Pick<LoggedRequest, 'identity' | 'decision'> = {};
     return {
       ...line,
-      began: this.#parts.clock.monotonic(),
-      info: told(info),
+      startedAt: this.#deps.clock.monotonic(),
+      info: loggedInfo(info),
       method: request.method ?? '',
       path: (request.url ?? '').split('?', 1)[0] ?? '',
       remoteAddress: request.socket.remoteAddress ?? '',
@@ -176,7 +175,7 @@ export class UpgradeHandler {
 }
 
 /** Whoever runs a command may change anything, whatever the method is called. */
-function told(info: RequestInfo): RequestInfo {
+function loggedInfo(info: RequestInfo): RequestInfo {
   const isRun = info.type === 'resource' && SUBRESOURCES.has(info.subresource ?? '');
   return isRun ? { ...info, verb: 'create' } : info;
 }

@@ -6,8 +6,8 @@ import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { type ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { STREAM_PROTOCOL } from '../../../shared/kube/objects/stream-protocol.js';
 import { statusFrame } from '../../../shared/link/streams/stream-channels.js';
+import type { ResourceRequest } from '../http/request-info.js';
 import { closeSocket, sendMessage } from './socket-frame-queue.js';
-import type { UpgradeRequest } from './upgrade-request.js';
 import { handshakeFault, protocolsFault, protocolsOf } from './websocket-handshake.js';
 
 /** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
@@ -168,4 +168,14 @@ function offersStream(request: IncomingMessage): boolean {
 function offersSpdy({ headers }: IncomingMessage, protocol: string): boolean {
   const versions = String(headers['x-stream-protocol-version'] ?? '').split(/\s*,\s*/);
   return headers.upgrade?.toLowerCase() === 'spdy/3.1' && versions.includes(protocol);
+}
+
+export interface UpgradeRequest {
+  request: IncomingMessage;
+  socket: Duplex;
+  /** What came behind the request's head. */
+  head: Buffer;
+  info: ResourceRequest;
+  /** Aborts when the connection is gone or the server stops. */
+  signal: AbortSignal;
 }

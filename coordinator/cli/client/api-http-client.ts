@@ -3,7 +3,7 @@
 import { type Agent, request } from 'node:https';
 import { ApiError, type Status, type StatusReason } from '../../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
+import { escapeLine, printErrorLine } from '../../../shared/process/output/terminal-output.js';
 
 export interface ApiClient {
   /** The API's address as the kubeconfig has it, `https://HOST:PORT`. */
@@ -21,14 +21,14 @@ export interface ApiClient {
 
 const MERGE_PATCH = 'application/merge-patch+json';
 
-interface ApiClientParts extends Pick<ApiClient, 'server' | 'origin' | 'namespace'> {
+interface ApiClientDeps extends Pick<ApiClient, 'server' | 'origin' | 'namespace'> {
   agent: Agent;
   /** The user's credentials. */
   headers: Readonly<Record<string, string | string[]>>;
 }
 
 /** A client of the API at `server`. */
-export function createApiClient({ agent, headers: proof, ...about }: ApiClientParts): ApiClient {
+export function createApiClient({ agent, headers: proof, ...about }: ApiClientDeps): ApiClient {
   const { server, origin } = about;
   const headers = { accept: 'application/json', 'content-type': 'application/json', ...proof };
   // The server of a kubeconfig may include a path.
@@ -110,4 +110,22 @@ function send(
     outgoing.on('error', reject);
     outgoing.end(text);
   });
+}
+
+/** `User "ann" cannot list resource "secrets" in API group "" in the namespace "kube-system"` */
+const FORBIDDEN =
+  /User "(?<user>[^"]*)" cannot (?<verb>\S+) resource "(?<resource>[^"]*)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]*)")?/;
+
+/** Pure. */
+export function refusalText({ reason, message }: ApiError): string {
+  if (reason === 'Unauthorized') {
+    return 'You must be logged in to the server (Unauthorized): the credentials in the kubeconfig are missing, expired or revoked.';
+  }
+  const refusal = `Error from server (${reason}): ${escapeLine(message)}`;
+  const needed = FORBIDDEN.exec(message)?.groups;
+  if (reason !== 'Forbidden' || !needed) return refusal;
+  const { user, verb, resource, group, namespace } = needed;
+  const where = namespace === undefined ? 'a ClusterRole' : `a Role in namespace "${namespace}"`;
+  const rule = `apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["${verb}"]`;
+  return `${refusal}\nAn administrator can allow it by ${where} with the rule {${rule}}, bound to "${user}" or one of its groups.`;
 }

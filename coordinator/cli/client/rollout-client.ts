@@ -10,7 +10,7 @@ import {
   steeringAnnotation,
 } from '../../../shared/kube/rollouts/steering-requests.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import type { RolloutHostsDocument } from '../../api/fleet/rollout-hosts-resource.js';
+import type { RolloutHostsDocument } from '../../api/fleet/rollout-subresources.js';
 import { type ApiClient, connect } from './api-client.js';
 import type { KubeconfigOptions } from './kubeconfig-choice.js';
 

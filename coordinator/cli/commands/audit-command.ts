@@ -7,7 +7,7 @@ import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
 
 interface AuditOptions extends KubeconfigOptions {
   user?: string;

@@ -6,7 +6,7 @@ import { serviceManager } from '../../../shared/process/service/systemd-notify.j
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
 import { trackFirstStart } from '../machine/first-start.js';
-import { readSettings } from '../terminal/command-settings.js';
+import { readSettings } from '../terminal/command-options.js';
 
 /** Adds the command. */
 export function coordinatorCommand(program: Command): void {
@@ -20,14 +20,12 @@ export function coordinatorCommand(program: Command): void {
   addSettingFlags(command.command('install'), INSTALL_SETTINGS)
     .description('as root: run the coordinator as a service of this machine; again, to change settings')
     .option('--release <DIR>', 'what npm run release made: the agents that hosts are given')
-    .action(async (flags) => (await import('../machine/coordinator-install.js')).installCoordinator(flags));
+    .action(async (flags) => (await import('../machine/coordinator-service.js')).installCoordinator(flags));
   command
     .command('uninstall')
     .description('as root: stop the coordinator and take its service away')
     .option('--purge', 'remove database, keys, backups, settings and user as well')
-    .action(async (flags) =>
-      (await import('../machine/coordinator-uninstall.js')).uninstallCoordinator(flags),
-    );
+    .action(async (flags) => (await import('../machine/coordinator-service.js')).uninstallCoordinator(flags));
 }
 
 async function runCoordinator(flags: Record<string, unknown>): Promise<void> {

@@ -14,7 +14,7 @@ import { runAgentCommand } from '../machine/agent-process.js';
 import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 
 /** How long a running `up` is given to end, ms; its agent has containers to leave alone, so it is quick. */
-const STOP_PATIENCE_MS = 20_000;
+const STOP_TIMEOUT_MS = 20_000;
 const STOP_POLL_MS = 100;
 
 /** Adds the command. */
@@ -65,7 +65,7 @@ async function takeOver(data: string, progress: Progress): Promise<DataLock> {
   const pid = readPid(data);
   return progress.step(`stopping process ${pid}`, async () => {
     process.kill(pid, 'SIGTERM');
-    const deadline = performance.now() + STOP_PATIENCE_MS;
+    const deadline = performance.now() + STOP_TIMEOUT_MS;
     for (let lock = tryLock(data); ; lock = tryLock(data)) {
       if (lock) return lock;
       if (performance.now() > deadline) {

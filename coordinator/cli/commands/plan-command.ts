@@ -7,8 +7,8 @@ import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
 import { PLAN_PATH } from '../../api/fleet/plan-resource.js';
 import { connect } from '../client/api-client.js';
+import { refusalText } from '../client/api-http-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
-import { refusalText } from '../client/refusal-text.js';
 import { readManifests } from '../terminal/manifest-reader.js';
 import { planLines } from '../terminal/plan-text.js';
 

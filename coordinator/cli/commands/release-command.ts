@@ -9,9 +9,8 @@ import { VERSION } from '../../../shared/process/program-version.js';
 import { compareVersions, isReleaseVersion } from '../../../shared/process/release-version.js';
 import { fingerprint, pemOf, readTrust, releaseKey, writeTrust } from '../../api/releases/release-trust.js';
 import { ReleaseError } from '../../api/releases/signed-sums.js';
-import { releasePaths } from '../../coordinator-data-dir.js';
+import { asOwnerOf, releasePaths } from '../../coordinator-data-dir.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
-import { asOwnerOf } from '../../data-owner.js';
 import { addRelease, checkRelease } from '../releases/add-release.js';
 import { terminalProgress } from '../terminal/terminal-progress.js';
 

@@ -40,8 +40,8 @@ export function restoreCommands(program: Command): void {
 
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
   const nameEpoch: NameEpoch = (from) => epochFrom(randomUUID(), from);
-  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEpoch };
-  const { manifest, movedTo } = await withExitErrors(() => restoreBackup(wish).catch(adviseReplace));
+  const options = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEpoch };
+  const { manifest, movedTo } = await withExitErrors(() => restoreBackup(options).catch(adviseReplace));
   if (movedTo) printLine(`What was there is in ${movedTo}.`);
   printDocument(
     `Restored the backup of ${new Date(manifest.takenAt).toISOString()} into ${data}.\n` +

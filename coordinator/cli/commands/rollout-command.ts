@@ -9,7 +9,7 @@ import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { isOver } from '../../decisions/rollouts/rollout-outcome.js';
 import { addKubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { RolloutClient, type RolloutOptions } from '../client/rollout-client.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
 import { detailLines, historyLines, progressLine } from '../terminal/rollout-text.js';
 
 /** How often a rollout that goes on is asked for. */

@@ -1,6 +1,7 @@
 /** `everynode token create|list|revoke`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
 
 import type { Command } from 'commander';
+import { type JoinAddress, joinCommand } from '../../../shared/kube/access/join-command.js';
 import {
   DESCRIPTION_ANNOTATION,
   TOKEN_SECRET_PREFIX,
@@ -8,18 +9,18 @@ import {
   tokenSummary,
 } from '../../../shared/kube/access/join-token-secret.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { newJoinToken, tokenSecret } from '../../hub/identity/new-join-token.js';
+import { withHost } from '../../server-addresses.js';
 import { type ApiClient, connect } from '../client/api-client.js';
-import { joinTexts, readJoinAddress } from '../client/join-lines.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
+import { tableLines } from '../terminal/text-table.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
-/** Of the columns but the last. */
-const WIDTHS = [9, 23, 6, 20];
 
 interface TokenOptions {
   /** Seconds until it joins nobody any more; 0 = never ends. */
@@ -70,14 +71,14 @@ export function tokenCommand(program: Command): void {
 }
 
 /** Makes a token through the API. */
-export async function createToken(api: ApiClient, wish: TokenOptions): Promise<CreatedToken> {
+export async function createToken(api: ApiClient, options: TokenOptions): Promise<CreatedToken> {
   // Read it first: if the user may not, no token must be left that was never printed.
-  const address = await readJoinAddress(api, wish.advertise);
+  const address = await readJoinAddress(api, options.advertise);
   const token = newJoinToken();
-  const expiresAtMs = wish.ttlSeconds > 0 ? Date.now() + wish.ttlSeconds * 1000 : undefined;
-  const { nodes = [], labels = {}, anyLabels = false } = wish;
-  const secret = tokenSecret(token, { expiresAtMs, singleUse: !wish.reusable, nodes, labels, anyLabels });
-  const annotations = { [DESCRIPTION_ANNOTATION]: wish.description };
+  const expiresAtMs = options.ttlSeconds > 0 ? Date.now() + options.ttlSeconds * 1000 : undefined;
+  const { nodes = [], labels = {}, anyLabels = false } = options;
+  const secret = tokenSecret(token, { expiresAtMs, singleUse: !options.reusable, nodes, labels, anyLabels });
+  const annotations = { [DESCRIPTION_ANNOTATION]: options.description };
   await api.request('POST', SECRETS, { ...secret, metadata: { ...secret.metadata, annotations } });
   return { id: token.id, ...joinTexts(address, `${token.id}.${token.secret}`) };
 }
@@ -92,14 +93,14 @@ interface CreateOptions extends KubeconfigOptions {
   advertise?: string;
 }
 
-async function create(options: CreateOptions): Promise<void> {
-  const ttlSeconds = durationSeconds(options.ttl);
-  const api = connect(options);
-  const { description, reusable = false, anyLabels = false, advertise } = options;
-  const nodes = options.nodes.split(',').filter(Boolean);
-  const labels = labelsFrom(options.labels);
-  const wish = { ttlSeconds, description, reusable, anyLabels, nodes, labels, advertise };
-  printLine((await createToken(api, wish)).line);
+async function create({ ttl, nodes, labels, ...options }: CreateOptions): Promise<void> {
+  const token = {
+    ...options,
+    ttlSeconds: durationSeconds(ttl),
+    nodes: nodes.split(',').filter(Boolean),
+    labels: labelsFrom(labels),
+  };
+  printLine((await createToken(connect(options), token)).line);
 }
 
 async function list(options: KubeconfigOptions): Promise<void> {
@@ -116,10 +117,7 @@ async function list(options: KubeconfigOptions): Promise<void> {
       description || '<none>',
     ]);
   const header = ['ID', 'EXPIRES', 'USES', 'NODES', 'DESCRIPTION'];
-  for (const row of [header, ...rows]) {
-    const cells = row.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0));
-    printLine(cells.join('').trimEnd());
-  }
+  tableLines([header, ...rows]).forEach(printLine);
 }
 
 function labelsFrom(text: string): Record<string, string> {
@@ -139,4 +137,15 @@ async function remove(id: string, options: KubeconfigOptions): Promise<void> {
   const api = connect(options);
   await api.request('DELETE', `${SECRETS}/${encodeURIComponent(TOKEN_SECRET_PREFIX + id)}`);
   printLine(`token ${id} revoked`);
+}
+
+/** The coordinator's address for hosts, and the keys that they pin. `advertise` replaces the host in it. Throws like `request`. */
+async function readJoinAddress(api: ApiClient, advertise?: string): Promise<JoinAddress> {
+  const address = await api.request<JoinAddress>('GET', `/apis/${FLEET_GROUP}/v1/joinaddress`);
+  return advertise ? { ...address, server: withHost(address.server, advertise) } : address;
+}
+
+/** The join token as hosts take it, and the line to type. `token` is `ID.SECRET`. */
+function joinTexts(address: JoinAddress, token: string): { text: string; line: string } {
+  return { text: `${token}.${address.authorityHash}`, line: joinCommand(address, token) };
 }

@@ -20,7 +20,7 @@ import { type ApiClient, apiClientFromKubeconfig } from '../client/api-client.js
 import { type AgentProcess, runAgentCommand, startAgent } from '../machine/agent-process.js';
 import { type FirstStart, trackFirstStart } from '../machine/first-start.js';
 import { installEngine } from '../machine/install-engine.js';
-import { readSettings } from '../terminal/command-settings.js';
+import { readSettings } from '../terminal/command-options.js';
 import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 import { createToken } from './token-command.js';
 
@@ -40,7 +40,7 @@ type UpSettings = SettingsOf<typeof UP_SETTINGS>;
 /** How often the API is asked whether the node is Ready, ms. */
 const READY_POLL_MS = 200;
 /** After so long the user is told what is still missing, ms. */
-const READY_PATIENCE_MS = 60_000;
+const READY_NOTICE_MS = 60_000;
 
 /** Adds the command. */
 export function upCommand(program: Command): void {
@@ -149,12 +149,12 @@ async function announceReady(
 
 /** `onLate` is called once if it takes long, with what is missing. */
 async function untilReady(nodeName: string, api: ApiClient, onLate: (why: string) => void): Promise<void> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   let isLate = false;
   for (;;) {
     const node = await readNode(nodeName, api);
     if (isConditionTrue(node?.status?.conditions, 'Ready')) return;
-    if (!isLate && performance.now() - begun > READY_PATIENCE_MS) {
+    if (!isLate && performance.now() - startedAt > READY_NOTICE_MS) {
       isLate = true;
       const ready = node?.status?.conditions?.find((condition) => condition.type === 'Ready');
       onLate(ready?.message ?? 'the agent has not registered its node yet');

@@ -14,9 +14,9 @@ import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { makeSigningRequest, signClientCertificate } from '../../pki/client-certificates.js';
 import type { KeyPair } from '../../pki/key-pair.js';
+import { reachableServer } from '../../server-addresses.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
-import { reachableServer } from '../client/reachable-server.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
 
 const MASTERS = 'system:masters';
 

@@ -7,6 +7,7 @@ import { printDocument, printLine } from '../../../shared/process/output/termina
 import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/why-resource.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { tableLines } from '../terminal/text-table.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
 const NODE_PREFIXES = ['no', 'node', 'nodes'];
@@ -65,21 +66,19 @@ function answerLines(answer: WhyAnswer): string[] {
 }
 
 function nodeLines({ code, sentence, rules, rollout }: NodeReasonDocument): string[] {
-  const results = rules.map(({ rule, passed, detail }) => {
-    return `  ${passed ? 'passed' : 'FAILED'}  ${rule.padEnd(12)}  ${detail}`;
-  });
-  const counted = rollout
-    ? [`  rollout ${rollout.code}${rollout.wave ? ` in wave ${rollout.wave}` : ''}`]
-    : [];
-  return [`${code}: ${sentence}`, ...results, ...counted];
+  const results = rules.map(({ rule, passed, detail }) => [passed ? 'passed' : 'FAILED', rule, detail]);
+  const state = rollout && `  rollout ${rollout.code}${rollout.wave ? ` in wave ${rollout.wave}` : ''}`;
+  return [
+    `${code}: ${sentence}`,
+    ...tableLines(results).map((line) => `  ${line}`),
+    ...(state ? [state] : []),
+  ];
 }
 
 function fleetLines({ sentence, reasons }: FleetReasonsDocument): string[] {
-  const width = Math.max(4, ...reasons.map(({ code }) => code.length));
-  const rows = reasons.map(({ code, count, nodes }) => {
-    return `${code.padEnd(width)}  ${String(count).padStart(5)}  ${namesText(nodes)}`;
-  });
-  return rows.length > 0 ? [sentence, `${'CODE'.padEnd(width)}  COUNT  NODES`, ...rows] : [sentence];
+  if (reasons.length === 0) return [sentence];
+  const rows = reasons.map(({ code, count, nodes }) => [code, String(count), namesText(nodes)]);
+  return [sentence, ...tableLines([['CODE', 'COUNT', 'NODES'], ...rows])];
 }
 
 function namesText(nodes: readonly string[]): string {

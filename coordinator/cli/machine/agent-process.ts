@@ -29,8 +29,8 @@ export async function runAgentUntilStopped(args: readonly string[]): Promise<voi
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   // A terminal sends both a Ctrl-C; the agent takes two at once for one.
-  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
-  process.on('SIGINT', passOn).on('SIGTERM', passOn);
+  const forwardSignal = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGINT', forwardSignal).on('SIGTERM', forwardSignal);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', (error) =>
       reject(new ExitError(EXIT_CODES.environment, `Cannot start the agent: ${error.message}.`)),

@@ -24,8 +24,7 @@ import {
   type SignedSums,
   SUMS_FILE,
 } from '../../api/releases/signed-sums.js';
-import { releasePaths } from '../../coordinator-data-dir.js';
-import { asOwnerOf } from '../../data-owner.js';
+import { asOwnerOf, releasePaths } from '../../coordinator-data-dir.js';
 import { syncDirectory } from '../../store/backup/backup-archive.js';
 import { KEY_FILE, openReleaseFolder, type ReleaseFolder } from './release-folder.js';
 

@@ -8,6 +8,7 @@ import {
 } from '../../../shared/kube/fleet/plan-types.js';
 import { countText } from '../../../shared/kube/objects/count-text.js';
 import { spanText } from '../../decisions/plan/plan-sentence.js';
+import { tableLines } from './text-table.js';
 
 const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
   NoChange: 'Nothing would change.',
@@ -75,12 +76,7 @@ function timeText(seconds: number | undefined): string {
   return seconds === 0 ? 'now' : `+${spanText(seconds)}`;
 }
 
-/** Columns as wide as their widest cell; nothing when there is but the heading. */
+/** Returns an indented table, or no line if there is only the heading. */
 function table(rows: readonly string[][]): string[] {
-  const [heading] = rows;
-  if (!heading || rows.length === 1) return [];
-  const widths = heading.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
-  );
+  return rows.length === 1 ? [] : tableLines(rows).map((line) => `  ${line}`);
 }

@@ -19,9 +19,9 @@ export function terminalProgress(): Progress {
     print: say,
     step: async (text, work) => {
       say(`· ${text}`);
-      const begun = performance.now();
+      const startedAt = performance.now();
       const result = await work();
-      const took = performance.now() - begun;
+      const took = performance.now() - startedAt;
       if (took >= NOTABLE_MS) say(`  done in ${(took / 1000).toFixed(1)} s`);
       return result;
     },

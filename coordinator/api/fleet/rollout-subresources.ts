@@ -3,17 +3,15 @@
  * `limit` and `continue` page.
  */
 
-import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import type { RolloutHostList } from '../ports.js';
 import { requestedRef } from '../resources/object-handlers.js';
-import { integerParameter } from '../resources/query-options.js';
+import { integerParameter, requireKnownParameters } from '../resources/query-options.js';
 
 const DEFAULT_LIMIT = 500;
 const MOST = 10_000;
-const PARAMETERS: ReadonlySet<string> = new Set(['code', 'wave', 'limit', 'continue', 'pretty']);
+const PARAMETERS = ['code', 'wave', 'limit', 'continue'];
 
 /** The answer. */
 export interface RolloutHostsDocument extends RolloutHostList {
@@ -23,19 +21,13 @@ export interface RolloutHostsDocument extends RolloutHostList {
 }
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function handleRolloutHosts(
-  { explainer: explain }: ApiDeps,
-  request: ApiRequest,
-): Promise<ApiResponse> {
+export async function handleRolloutHosts({ explainer }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query, namespace = '' } = request.info;
-  const unknown = [...query.keys()].find((key) => !PARAMETERS.has(key));
-  if (unknown !== undefined) {
-    throw badRequest(`unknown parameter "${unknown}": hosts takes code, wave, limit and continue`);
-  }
+  requireKnownParameters(query, PARAMETERS);
   const ref = requestedRef(request);
   const wave = query.get('wave');
   const after = query.get('continue');
-  const list = await explain.rolloutHosts(ref, {
+  const list = await explainer.rolloutHosts(ref, {
     codes: query
       .getAll('code')
       .flatMap((text) => text.split(','))
@@ -50,4 +42,15 @@ export async function handleRolloutHosts(
     rollout: { namespace, name: ref.name },
     ...list,
   } satisfies RolloutHostsDocument);
+}
+
+const DEFAULT_DAYS = 7;
+const MOST_DAYS = 60;
+
+/** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
+export async function handleCalendar({ calendars }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { query } = request.info;
+  requireKnownParameters(query, ['days']);
+  const days = integerParameter(query, 'days', 1) ?? DEFAULT_DAYS;
+  return ok(await calendars.calendarOf(requestedRef(request), Math.min(days, MOST_DAYS)));
 }

@@ -42,3 +42,12 @@ export function withHost(server: string, host: string): string {
   const port = Number(new URL(server).port || 443);
   return `https://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
 }
+
+/** Always `localhost` and both loopback addresses; the host's name and all its addresses; and what the user names. */
+export function servingNames(given: readonly string[]): string[] {
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    .filter(({ scopeid = 0 }) => scopeid === 0)
+    .map(({ address }) => address);
+  return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...addresses, ...given])];
+}

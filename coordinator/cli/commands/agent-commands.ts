@@ -1,6 +1,6 @@
 /** `everynode agent …`: the same as `everynode-agent …`. */
 import type { Command } from 'commander';
-import { runAgentCommand } from '../machine/agent-process.js';
+import { runAgentCommand, runAgentUntilStopped } from '../machine/agent-process.js';
 
 /** Adds the command. */
 export function agentCommand(program: Command): void {
@@ -14,4 +14,16 @@ export function agentCommand(program: Command): void {
     .allowUnknownOption()
     .passThroughOptions()
     .action((args: string[]) => runAgentCommand(args));
+}
+
+/** Adds the command. */
+export function simulateCommand(program: Command): void {
+  program
+    .command('simulate')
+    .description('pretend to be a fleet of hosts (see everynode simulate --help)')
+    .argument('[arguments...]')
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action((args: string[]) => runAgentUntilStopped(['simulate', ...args]));
 }

@@ -11,12 +11,14 @@ import {
   LINK_METER_ANNOTATION,
   type LinkTraffic,
 } from '../../../shared/kube/fleet/host-meter-types.js';
+import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { countText } from '../../../shared/kube/objects/count-text.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { ObjectRecord } from '../../registry/registry.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
+import { hostNotFound } from './hosts-resource.js';
 
 /** Throws 404. */
 export async function handleHostMeters({ meters }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
@@ -78,4 +80,20 @@ function amount(bytes: number): string {
   const [unit, size] =
     bytes < 1e6 ? (['kB', 1e3] as const) : bytes < 1e9 ? (['MB', 1e6] as const) : (['GB', 1e9] as const);
   return `${(bytes / size).toFixed(1)} ${unit}`;
+}
+
+/** Throws 404 where there is no such Node. */
+export async function handleHostReadings(
+  { hosts, readings }: ApiDeps,
+  { info }: ApiRequest,
+): Promise<ApiResponse> {
+  const { name = '' } = info;
+  const host = await hosts.get(name);
+  if (!host) throw hostNotFound(name);
+  return ok({
+    kind: 'HostReadings',
+    apiVersion: `${FLEET_GROUP}/v1`,
+    metadata: { name },
+    ...readings.of(name),
+  } satisfies HostReadings);
 }

@@ -1,5 +1,5 @@
 /** `everynode coordinator install`: the coordinator as a service of this machine. Killed at any line, a repetition ends in the same place. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
@@ -21,16 +21,20 @@ import { DATABASE_FILE } from '../../store/private-files.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
 import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
 import { createToken } from '../commands/token-command.js';
-import { readSettings } from '../terminal/command-settings.js';
-import {
-  COMMAND_LINK,
-  CONFIG_FILE,
-  DATA_DIR,
-  PROGRAM,
-  SERVICE_UNIT,
-  SERVICE_USER,
-  UNIT_FILE,
-} from './installed-paths.js';
+import { readSettings } from '../terminal/command-options.js';
+
+/** Of the service; nobody logs in as it. */
+const SERVICE_USER = 'everynode';
+const DATA_DIR = '/var/lib/everynode';
+const CONFIG_DIR = '/etc/everynode';
+const CONFIG_FILE = `${CONFIG_DIR}/coordinator.yaml`;
+const SERVICE_UNIT = 'everynode-coordinator.service';
+const UNIT_FILE = `/etc/systemd/system/${SERVICE_UNIT}`;
+/** Starts Node with this installation's program: the unit names no place of a package. */
+const PROGRAM_DIR = '/usr/local/lib/everynode';
+const PROGRAM = `${PROGRAM_DIR}/everynode`;
+/** For people, where npm has not put one. */
+const COMMAND_LINK = '/usr/local/bin/everynode';
 
 const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
 # Read at its start: systemctl restart everynode-coordinator
@@ -106,12 +110,45 @@ function presentSettings(): string | undefined {
 async function announce(advertise: string | undefined): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(DATA_DIR));
   // Printed once, for the first hosts: it joins as many as there are within its day.
-  const wish = { ttlSeconds: TOKEN_SECONDS, description: 'coordinator install', reusable: true, advertise };
-  const token = await createToken(api, wish);
+  const options = {
+    ttlSeconds: TOKEN_SECONDS,
+    description: 'coordinator install',
+    reusable: true,
+    advertise,
+  };
+  const token = await createToken(api, options);
   printLine(
     `everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`,
   );
   printLine(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
   printLine('On each host, within 24 hours:');
   printLine(`  ${token.line}`);
+}
+
+/** Database and keys stay unless `purge`. Twice is harmless. Throws `ExitError`. */
+export async function uninstallCoordinator({ purge = false }: { purge?: boolean }): Promise<void> {
+  requireSystemd('everynode coordinator uninstall');
+  commandSucceeds('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
+  rmSync(UNIT_FILE, { force: true });
+  runCommandOnHost('systemctl', 'daemon-reload');
+  commandSucceeds('systemctl', 'reset-failed', SERVICE_UNIT);
+  if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
+  rmSync(PROGRAM_DIR, { recursive: true, force: true });
+  if (!purge) {
+    printLine(`· kept: ${DATA_DIR}, ${CONFIG_FILE}, the user ${SERVICE_USER} (--purge removes them)`);
+    return;
+  }
+  rmSync(DATA_DIR, { recursive: true, force: true });
+  rmSync(CONFIG_FILE, { force: true });
+  if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
+  commandSucceeds('userdel', SERVICE_USER);
+  printLine('· nothing of the coordinator is left');
+}
+
+function linksTo(link: string, target: string): boolean {
+  try {
+    return readlinkSync(link) === target;
+  } catch {
+    return false;
+  }
 }
