@@ -1,4 +1,4 @@
-/** The API as a part of the coordinator: its certificates, its users, its port and the files that name it. */
+/** Builds the API with its certificates, authentication, audit log and files, and starts it. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,6 @@ import { certificateUsers, linkUsers, openIdentities, openSignIn } from './open-
 import { reachableServer } from './server-addresses.js';
 import type { ServingCertificates } from './serving-certificates.js';
 
-/** What the API is built of; the rest it opens itself. */
 interface ApiComponentDeps
   extends Pick<
     ApiDeps,
@@ -43,7 +42,7 @@ interface ApiComponentDeps
   metrics: MetricsPage;
 }
 
-/** The API: certificates first, then the port, then the kubeconfig that names it. */
+/** Start order: certificates, port, kubeconfig with the address. */
 export class ApiComponent implements Component {
   readonly name = 'api';
   readonly #settings: CoordinatorSettings;
@@ -64,7 +63,7 @@ export class ApiComponent implements Component {
     const tls = await certificates.load((renewed, isTrustChanged) =>
       this.#onRenewed(renewed, isTrustChanged),
     );
-    // Known before the first request: an administrator who asks in that moment must not be refused.
+    // Read before the first request; otherwise an administrator's early request would be refused.
     let adminHash: Buffer = (await storedAdminHash(data)) ?? Buffer.alloc(0);
     const identities = await openIdentities({
       ...deps,
@@ -149,7 +148,7 @@ function openAudit(settings: CoordinatorSettings, log: Logger): AuditFile | unde
   return new AuditFile({ path, maxBytes: auditLogMaxSize * 2 ** 20, maxFiles: auditLogMaxBackup }, log);
 }
 
-/** What the kubeconfig names: the host that was advertised, else the one listened on, else loopback. */
+/** Returns the host for the kubeconfig: the advertised one, else the listen address, else loopback. */
 function serverHost(host: string, advertise: string | undefined): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = advertise ?? (everywhere ? '127.0.0.1' : host);

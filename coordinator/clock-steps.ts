@@ -1,4 +1,4 @@
-/** Notices when this machine's wall clock is set: what is reckoned by it in memory is reckoned anew. */
+/** Detects steps of the wall clock, so that times in memory can be corrected. */
 
 import type { Logger } from '../shared/process/output/logger.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
@@ -7,9 +7,12 @@ import { every } from '../shared/process/time/every.js';
 import { AHEAD_MS, type ClockStep, storedTime } from './decisions/restore/stored-time.js';
 
 const POLL_INTERVAL_MS = 1_000;
-/** Less is within what clocks of hosts may differ by; and links that stand outlive no pause of the whole machine that long. */
+/**
+ * Smaller differences are within the tolerated clock skew of hosts. Pauses of the whole machine are no steps: no open
+ * link survives a pause this long.
+ */
 const STEP_MS = 30_000;
-/** Of one that is set more often, times of before are as those of before the start. */
+/** Maximum number of remembered steps. Times before the oldest one are treated like times before the start. */
 const REMEMBERED = 16;
 
 interface ClockStepsDeps {
@@ -21,21 +24,27 @@ type StepListener = (deltaMs: number) => void;
 
 export class ClockSteps implements Component {
   readonly name = 'clock';
-  /** The same clock; who asks it for the time gets the new one only when `onStep` has been told. */
+  /**
+   * The same clock, which checks for a step before it returns the time. Listeners have been called when a caller gets
+   * the new time.
+   */
   readonly clock: Clock;
-  /** When a stored time was by the clock as it is now, ms since the epoch (`storedTime`); NaN for what is none. */
+  /**
+   * Converts a stored time to the current wall clock, ms since the epoch (`storedTime`). Returns NaN for an invalid
+   * time.
+   */
   readonly timeOf = (stored: string): number => {
     this.#check();
     const atMs = Date.parse(stored);
     return this.#steps.length === 0 ? atMs : storedTime(atMs, this.#steps, this.#deps.clock.now());
   };
   readonly #deps: ClockStepsDeps;
-  /** The wall clock less the steady one; undefined while nobody is to be told. */
+  /** Wall clock minus monotonic clock; undefined before the start and after the stop. */
   #shiftMs: number | undefined;
-  /** By the steady clock. */
+  /** Monotonic time of the last step. */
   #setAt = 0;
   #steps: readonly ClockStep[] = [];
-  /** As `#shiftMs`, when the last of these was taken. */
+  /** Like `#shiftMs`, at the last remembered step. */
   #stepShiftMs = 0;
   readonly #listeners: StepListener[] = [];
   #stop: () => void = () => undefined;
@@ -67,7 +76,7 @@ export class ClockSteps implements Component {
     this.#stop = every(clock, POLL_INTERVAL_MS, () => this.#check());
   }
 
-  /** For how long the wall clock has gone on as the steady one, as far as is known: since the start at most, ms. */
+  /** Returns the time since the last step, or since the start, ms. */
   sinceStepMs(): number {
     this.#check();
     return this.#deps.clock.monotonic() - this.#setAt;
@@ -91,7 +100,7 @@ export class ClockSteps implements Component {
     for (const listener of this.#listeners) listener(byMs);
   }
 
-  /** Smaller ones as well: a time of readiness is compared with seconds. */
+  /** Remembers also small steps, because times of readiness are compared in seconds. */
   #remember(shiftMs: number): void {
     const byMs = Math.round(shiftMs - this.#stepShiftMs);
     if (Math.abs(byMs) <= AHEAD_MS) return;

@@ -1,4 +1,7 @@
-/** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
+/**
+ * The coordinator without its environment: registry, informers, hub and controllers. The simulation builds the same
+ * core.
+ */
 
 import { nodeGraceMs } from '../shared/kube/nodes/node-grace-period.js';
 import type { Lease } from '../shared/kube/objects/event-types.js';
@@ -26,26 +29,26 @@ import type { Registry } from './registry/registry.js';
 import { RestoreState } from './restore-state.js';
 import type { Store } from './store/store.js';
 
-/** What a coordinator stands on: a real machine's, or one that is pretended. */
+/** The environment of the core: a real machine or a simulation. */
 interface CoordinatorCoreDeps {
   store: Store;
-  /** `loadSealKey`. */
+  /** Signs the objects that hosts return after a restore. */
   objectMacKey: Buffer;
   /** Signs hosts' certificates. */
   authority: HubOptions['authority'];
-  /** True when each new node waits for a person's word. */
+  /** True if an operator must approve each new node. */
   approveNodes?: boolean;
-  /** How long a node may be silent before its state is unknown. */
+  /** Time without contact after which a node's state is Unknown. */
   nodeMonitorGraceMs: number;
-  /** How long after our own start nodes may take to come back before the grace begins; 75 s when absent. */
+  /** Time after the start in which nodes may reconnect before the grace period starts. Default 75 s. */
   nodeStartupGraceMs?: number;
-  /** How fast nodes that are not ready are emptied; upstream's when absent. */
+  /** Rate at which NotReady nodes are emptied. Default: upstream's. */
   evictionRates?: EvictionRates;
   clock: Clock;
   random?: Random;
-  /** Told of the controllers' queues. */
+  /** Counts the controllers' queues. */
   queueMeter?: QueueMeter;
-  /** Told of a node that is being emptied, by its zone. */
+  /** Called with the zone of a node whose Pods are evicted. */
   onEviction?: (zone: string) => void;
   log: Logger;
 }
@@ -57,14 +60,17 @@ export interface CoordinatorCore {
   restore: RestoreState;
   activeRollouts: ActiveRollouts;
   refusals: CreateRefusals;
-  /** Who is heard. */
+  /** Last contact of each node. */
   liveness: NodeLiveness;
   clockSteps: ClockSteps;
-  /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
+  /**
+   * Start them in order and stop them in reverse, before the store and after everything that uses them. The hub is
+   * stopped separately.
+   */
   components: Component[];
 }
 
-/** An agent's longest pause between two connection attempts, and its jitter. */
+/** An agent's longest pause between two connection attempts, with its jitter. */
 const DEFAULT_STARTUP_GRACE_MS = 75_000;
 
 /** Builds the core. Informers and hub work at once, controllers when their component is started. */
@@ -124,8 +130,8 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
 }
 
 /**
- * The registry reads the informers when it serves a request, and the informers watch the registry, so the registry gets functions
- * that look them up later.
+ * The informers watch the registry, and the registry reads the informers when it serves a request. So the registry and
+ * the liveness get functions that read the informers later.
  */
 function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
   const { store, log, nodeMonitorGraceMs: graceMs, random = systemRandom } = host;
@@ -175,7 +181,7 @@ class ControllersComponent implements Component {
   }
 }
 
-/** All kinds, with node Leases read from liveness instead of the store. */
+/** Returns all kinds. Leases of nodes are computed from the liveness instead of the store. */
 function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
   const leases = { ...leaseKind, reader };
   return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));

@@ -1,4 +1,4 @@
-/** Every setting of the coordinator: default, unit, meaning. Read once, checked, frozen, passed down. */
+/** All settings of the coordinator with their defaults and units. Read and validated once at the start. */
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readDuration } from '../shared/kube/objects/go-duration.js';
@@ -20,7 +20,7 @@ import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/nodes/zo
 /** Prefix of the environment variables: `EVERYNODE_PORT`. */
 export const ENVIRONMENT_PREFIX = 'EVERYNODE';
 
-/** `/var/lib/everynode` for root, else `~/.local/share/everynode`. */
+/** Returns `/var/lib/everynode` for root, else `~/.local/share/everynode`. */
 export function defaultDataDir(): string {
   return userInfo().uid === 0 ? '/var/lib/everynode' : join(homedir(), '.local/share/everynode');
 }
@@ -130,13 +130,13 @@ export const COORDINATOR_SETTINGS = {
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };
 
-/** What `coordinator install` may be given: its data has one place. */
+/** The settings of `coordinator install`, whose data directory is fixed. */
 const { data: _data, ...installSettings } = COORDINATOR_SETTINGS;
 export const INSTALL_SETTINGS = installSettings;
 
 export type CoordinatorSettings = SettingsOf<typeof COORDINATOR_SETTINGS>;
 
-/** How long nodes may be silent, by these settings; ms. */
+/** Returns the grace periods of nodes, ms. */
 export function nodeGracePeriodsOf(settings: CoordinatorSettings): {
   nodeMonitorGraceMs: number;
   nodeStartupGraceMs: number;
@@ -147,7 +147,7 @@ export function nodeGracePeriodsOf(settings: CoordinatorSettings): {
   };
 }
 
-/** How fast nodes that are not ready are emptied, by these settings. */
+/** Returns the rates at which NotReady nodes are emptied. */
 export function evictionRatesOf(settings: CoordinatorSettings): EvictionRates {
   return { ...settings, nodeMonitorPeriodMs: readDuration(settings.nodeMonitorPeriod) };
 }

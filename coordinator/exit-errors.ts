@@ -1,4 +1,4 @@
-/** What is wrong with the data, as a sentence and an exit code. */
+/** Converts errors of the data directory to exit codes. */
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { StoreError, type StoreErrorCode } from './store/store-error.js';
 
@@ -15,8 +15,8 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
 };
 
 /**
- * Runs work on the data directory and turns a StoreError into an ExitError. `option` names the option that sets where `work`
- * writes.
+ * Runs `work` and converts a StoreError to an ExitError. `option` is the option that sets the path which `work` writes
+ * to.
  */
 export async function withExitErrors<T>(work: () => Promise<T>, option = '--data'): Promise<T> {
   try {

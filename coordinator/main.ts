@@ -1,4 +1,4 @@
-/** Builds the coordinator's components, hands each its collaborators, starts them in order. Reads like a table of contents. */
+/** Builds the coordinator's components and starts them in order. */
 import { join } from 'node:path';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
@@ -34,18 +34,18 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import { StartReserve, waitForStartSpace } from './store/start-reserve.js';
 import type { Store } from './store/store.js';
 
-/** What the database never holds in plain. */
+/** Key prefixes of the kinds that are stored encrypted. */
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
-/** A coordinator that serves. */
+/** A running coordinator. */
 interface RunningCoordinator extends RunningComponents {
-  /** What kubectl is told, `https://HOST:PORT`. */
+  /** `https://HOST:PORT` as in the kubeconfig. */
   readonly server: string;
 }
 
 /**
- * Starts everything and resolves when the API answers. Throws `ExitError` for what an operator can mend:
- * the port in use, the directory not writable, the database damaged, newer, or in use.
+ * Resolves when the API serves. Throws `ExitError` for causes that an operator can fix: the port is in use, the
+ * directory is not writable, or the database is damaged, newer or in use.
  */
 export async function startCoordinator(
   settings: CoordinatorSettings,
@@ -107,7 +107,7 @@ export async function startCoordinator(
       }),
       api,
       new StartReserve({ dataDir: data, clock, log }),
-      // Stopped first: the port closes only when the sockets that the hub holds are gone.
+      // Last in the list, so it is stopped first: the port can close only after the hub has closed its sockets.
       { name: 'hub', stop: () => hub.stop() },
     ],
     log,
@@ -116,7 +116,10 @@ export async function startCoordinator(
   return { server: api.server, stop: () => running.stop() };
 }
 
-/** Handles an error before the store is a started part: without closing it, its lock would outlast the failed start. */
+/**
+ * Closes the store if an error occurs before it is a started component. Otherwise its lock would outlive the failed
+ * start.
+ */
 function closing(store: Store): (error: unknown) => Promise<never> {
   return async (error) => {
     await store.close();
@@ -124,14 +127,14 @@ function closing(store: Store): (error: unknown) => Promise<never> {
   };
 }
 
-/** Opens the store; what is wrong with the data becomes a sentence and an exit code. */
+/** Opens the store. Throws `ExitError` for problems with the data. */
 async function openStore(
   settings: CoordinatorSettings,
   log: Logger,
   { onCommit, onFull }: Pick<Metrics, 'onCommit' | 'onFull'>,
 ): Promise<Store> {
   const { data: dataDir } = settings;
-  // Only a new start can tell what a failed disk really holds.
+  // After a failed write only a new start can find out what the disk contains.
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
   const keyOption = settings.secretsKeyFile === undefined ? '--data' : '--secrets-key-file';
   const keys = await withExitErrors(

@@ -1,4 +1,7 @@
-/** Who may come in and what they may do, put together from the settings: keys, token file, issuer, roles. */
+/**
+ * Builds the authenticators and the authorizer from the settings: keys, token file, OpenID Connect, client
+ * certificates, roles.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UserInfo } from '../shared/kube/access/rbac-types.js';
@@ -27,15 +30,15 @@ interface IdentitySources {
   settings: CoordinatorSettings;
   registry: Registry;
   informers: Informers;
-  /** Knows the administrator's token. */
+  /** Authenticates the administrator's token. */
   admin: Authenticator;
-  /** Knows hosts whose links a proxy carries. */
+  /** Authenticates hosts behind a proxy, by the bearer tokens of their links. */
   hosts: Authenticator;
   clock: Clock;
   log: Logger;
 }
 
-/** Throws `ExitError` when a file that the settings name cannot be used. */
+/** Throws `ExitError` if a file in the settings cannot be used. */
 export async function openIdentities(sources: IdentitySources): Promise<Identities> {
   const { settings, registry, informers, admin, hosts, clock } = sources;
   const keys = await loadSigningKeys(join(settings.data, 'pki'));
@@ -76,7 +79,10 @@ function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
   return [(token) => authenticator.authenticate(token)];
 }
 
-/** Signing in to the console at the issuer; undefined where none is configured. Throws `ExitError` as `openIdentities`. */
+/**
+ * Returns the console's sign-in at the issuer; undefined if no issuer is configured. Throws `ExitError` like
+ * `openIdentities`.
+ */
 export function openSignIn({
   settings,
   clock,
@@ -105,7 +111,10 @@ function readText(path: string, flag: string): string {
   }
 }
 
-/** The user of a client certificate. A node's counts while its key is registered, as on its link. */
+/**
+ * Returns the user of a client certificate. A node's certificate is valid only while its key is registered, like for
+ * its link.
+ */
 export function certificateUsers(
   hub: Pick<Hub, 'isRegisteredKey'>,
   clock: Clock,
@@ -118,7 +127,7 @@ export function certificateUsers(
   };
 }
 
-/** Knows hosts by the bearers of their links. */
+/** Authenticates hosts by the bearer tokens of their links. */
 export function linkUsers(hub: Pick<Hub, 'nodeOfBearer'>): Authenticator {
   return (bearer) => {
     const node = hub.nodeOfBearer(bearer);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import type { Command } from 'commander';
-/** The `everynode` program: one command a file. */
+/** The `everynode` program. Each command has its own file. */
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/output/terminal-output.js';

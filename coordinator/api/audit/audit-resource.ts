@@ -1,4 +1,6 @@
-/** `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest events that fit, for the console and `everynode audit`. */
+/**
+ * `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest matching events, for the console and `everynode audit`.
+ */
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { computedResource } from '../discovery/served-resource.js';
@@ -12,7 +14,7 @@ const MAX_LIMIT = 10_000;
 const TEXT_PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
 const PARAMETERS = [...TEXT_PARAMETERS, 'since', 'limit'];
 
-/** What is requested for; each is compared as it stands, `code` may be `403` or `4xx`. */
+/** The filters of a request. Values must be equal; `code` may be `403` or `4xx`. */
 interface AuditQuery {
   user?: string;
   verb?: string;
@@ -25,12 +27,12 @@ interface AuditQuery {
 }
 
 /**
- * For the table of resources. A user who may list it reads the audit log of all namespaces, names included: an auditor must see deletions
- * and refusals in namespaces that they cannot read.
+ * A user who may list this resource reads the audit log of all namespaces, object names included. An auditor must see
+ * deletions and refusals also in namespaces that the auditor cannot read.
  */
 export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 
-/** Throws ApiError: 400 for a wrong query, 404 where nothing is audited. */
+/** Throws ApiError: 400 for an invalid query, 404 if the audit log is off. */
 export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
   if (!audit) throw pathNotFound();
   const { query } = info;
@@ -60,7 +62,6 @@ function queryOf(query: URLSearchParams): AuditQuery {
   return requested;
 }
 
-/** True when the event is what is requested for. */
 function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
   const { objectRef: object = {}, responseStatus, verb, user, impersonatedUser } = event;
   const { code } = wanted;

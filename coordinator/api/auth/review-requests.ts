@@ -1,4 +1,4 @@
-/** Answers the reviews: one place for their paths, bodies and forms. */
+/** Handles all reviews. */
 
 import { bodyTypeOf } from '../../registry/admission/typed-body.js';
 import { isJsonMap } from '../../registry/encoding/json-value.js';
@@ -9,10 +9,9 @@ import { pathNotFound } from '../http/status-response.js';
 import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
 import { IDENTITY_REVIEWS, tokenReviewStatus, userDocument } from './identity-reviews.js';
 
-/** For discovery. */
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
 
-/** The review with its status filled in, 201 as for anything created. Throws 400, 422. */
+/** Returns 201 with the review and its status. Throws 400, 422. */
 export async function handleReview(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { group, version, resource } = request.info;
   const review = REVIEW_RESOURCES.find(
@@ -41,7 +40,7 @@ function statusOf(
   return accessReviewStatus(deps.identities.authorizer, kind, spec, request);
 }
 
-/** A token is not sent around more often than needed. */
+/** The response does not repeat the token. */
 function withoutToken(body: Record<string, unknown>): Record<string, unknown> {
   if (!isJsonMap(body.spec) || !('token' in body.spec)) return body;
   const { token: _, ...spec } = body.spec;

@@ -1,4 +1,7 @@
-/** `POST …/serviceaccounts/NAME/token`: a token for a ServiceAccount (`pkg/registry/core/serviceaccount/storage/token.go`). */
+/**
+ * `POST …/serviceaccounts/NAME/token`: issues a token for a ServiceAccount
+ * (`pkg/registry/core/serviceaccount/storage/token.go`).
+ */
 
 import { serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
 import { ApiError, badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
@@ -25,14 +28,14 @@ interface BoundReference {
   uid?: string;
 }
 
-/** What a TokenRequest's `spec` asks for. */
+/** The `spec` of a TokenRequest. */
 interface RequestedToken {
   audiences: string[];
   expirationSeconds: number;
   bound: BoundReference | undefined;
 }
 
-/** 201 with the TokenRequest and the token in its status. Throws 400, 404, 409, 422. */
+/** Returns 201 with the token in the status. Throws 400, 404, 409, 422. */
 export async function handleTokenRequest(
   { registry, identities, clock }: ApiDeps,
   request: ApiRequest,
@@ -65,7 +68,10 @@ export async function handleTokenRequest(
   return { type: 'value', code: 201, value };
 }
 
-/** A node gets tokens for its own Pods alone, and of the audiences that these ask for (`plugin/pkg/admission/noderestriction`). */
+/**
+ * A node may request tokens only for its own Pods and for audiences that these Pods mount
+ * (`plugin/pkg/admission/noderestriction`).
+ */
 async function checkNode(
   registry: Registry,
   node: string,
@@ -110,7 +116,7 @@ function invalidSeconds(seconds: number, detail: string): ApiError {
   ]);
 }
 
-/** The object that the token is to end with. */
+/** Returns the object whose deletion invalidates the token. */
 async function boundTo(
   registry: Registry,
   namespace: string,

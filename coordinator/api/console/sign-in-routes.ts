@@ -1,4 +1,4 @@
-/** Ways into the console besides a token: which there are, and the way over an OpenID Connect issuer and back. */
+/** Sign-in to the console without a token: the list of sign-in methods, and OpenID Connect. */
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
@@ -13,22 +13,22 @@ const WAYS_PATH = '/console/sign-in';
 const BEGIN_PATH = '/console/sign-in/oidc';
 const CALLBACK_PATH = '/console/sign-in/oidc/callback';
 const ATTEMPT_COOKIE = '__Host-everynode-attempt';
-/** Lax: it has to come along when the issuer sends the browser back. */
+/** Lax, because the browser must send the cookie when the issuer redirects it back. */
 const ATTEMPT_FLAGS = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 const ATTEMPT_SECONDS = 600;
-/** `HOST:PORT` as browsers send it; anything else gets no redirect made of it. */
+/** `HOST:PORT` as browsers send it. Other values are not used in a redirect. */
 const HOST_PATTERN = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 export interface SignInDeps {
   authFilter: AuthFilter;
   sessions: ConsoleSessions;
-  /** Absent: no issuer is configured. */
+  /** Absent if no issuer is configured. */
   oidc?: OidcSignIn;
-  /** Told of everybody who signs in or fails to. */
+  /** Called for each successful and each failed sign-in. */
   record: SignInRecorder;
 }
 
-/** Adds the routes. `refusals`: what a network may try in vain, by any way in. */
+/** Adds the routes. `refusals` limits the failed attempts of a network, shared by all sign-in methods. */
 export function addSignIn(
   app: FastifyInstance<Server>,
   { authFilter, sessions, oidc, record }: SignInDeps,
@@ -66,7 +66,7 @@ export function addSignIn(
       recordSignIn(record, request, 302, user);
       return reply.header('set-cookie', [over, session]).redirect('/console/');
     } catch (error) {
-      // Of many at once those beyond the limit are told to nobody either.
+      // Attempts beyond the limit throw here and are not audited.
       refusals.take(networkOf(request.ip));
       recordSignIn(record, request, 401);
       return reply.header('set-cookie', over).redirect(refusalPage(error));
@@ -74,22 +74,23 @@ export function addSignIn(
   });
 }
 
-/** By the name that the person knows the coordinator by; the issuer compares it with those that it was told of. */
+/**
+ * Returns the redirect URI with the host name that the browser used. The issuer compares it with the registered URIs.
+ */
 function redirectUri({ headers: { host = '' } }: FastifyRequest): string {
   if (!HOST_PATTERN.test(host)) throw new SignInRefused('Host');
   return `https://${host}${CALLBACK_PATH}`;
 }
 
-/** Throws what is nobody's refusal. */
+/** Returns the console's error page. Rethrows errors that are no refusal. */
 function refusalPage(error: unknown): string {
   if (!(error instanceof SignInRefused)) throw error;
   return `/console/?refused=${error.reason}`;
 }
 
-/** Where it is told. */
 type SignInRecorder = (request: LoggedRequest) => void;
 
-/** Tells of one attempt; `user` absent: nobody was let in. */
+/** Records one sign-in. `user` is absent if it failed. */
 export function recordSignIn(
   record: SignInRecorder,
   request: FastifyRequest,

@@ -1,6 +1,6 @@
 /**
- * The one table of everything that the API serves as a resource, stored or computed. Discovery, the scope check before
- * authorization, and the choice of a handler all read it: a resource that is missing here is served by none of them.
+ * The table of all resources that the API serves, stored or computed. Discovery, the scope check before authorization
+ * and the dispatch use only this table, so a resource that is missing here is not served at all.
  */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -24,7 +24,7 @@ import { handleBinding, handleEviction } from '../resources/pod-subresources.js'
 import type { DiscoveredResource } from './discovery-documents.js';
 import type { Handler, ServedResource } from './served-resource.js';
 
-/** Handlers of subresources that are no part of the stored object, by `resource/subresource`. */
+/** Handlers of subresources that are not a part of the stored object, by `resource/subresource`. */
 const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/attach': refuseWithoutUpgrade,
   'pods/exec': refuseWithoutUpgrade,
@@ -40,12 +40,12 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
 /** Subresources that are a part of the stored object. */
 const OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
 
-/** `upgrades/` serves these, on a connection of their own (apimachinery `NewUpgradeRequired`). */
+/** These subresources need an upgraded connection, which `upgrades/` handles (apimachinery `NewUpgradeRequired`). */
 async function refuseWithoutUpgrade(): Promise<ApiResponse> {
   throw badRequest('Upgrade request required');
 }
 
-/** Resources that are stored nowhere, in the order of discovery. */
+/** Resources that are computed and not stored, in the order of discovery. */
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
@@ -96,9 +96,8 @@ function stored(kind: Kind): ServedResource {
 
 type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
 
-/** The table for these stored kinds. */
 export class ResourceTable {
-  /** Stored kinds first. */
+  /** Stored kinds first, then computed resources. */
   readonly rows: readonly ServedResource[];
   readonly #byName: ReadonlyMap<string, ServedResource>;
 
@@ -107,7 +106,7 @@ export class ResourceTable {
     this.#byName = new Map(this.rows.map((row) => [nameOf(row), row]));
   }
 
-  /** Undefined for a resource that is not served. */
+  /** Returns undefined for an unknown resource. */
   find(name: ResourceName): ServedResource | undefined {
     return this.#byName.get(nameOf(name));
   }

@@ -1,4 +1,4 @@
-/** A resource that the API serves: its description for discovery, and its handlers. */
+/** A resource of the API: its description for discovery, and its handlers. */
 
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
 import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
@@ -6,15 +6,15 @@ import type { DiscoveredResource } from './discovery-documents.js';
 
 export type Handler = (deps: ApiDeps, request: ApiRequest) => Promise<ApiResponse>;
 
-/** One row of the table of all resources (`resource-table.ts`). */
+/** One row of `ResourceTable`. */
 export interface ServedResource extends DiscoveredResource {
-  /** False: discovery leaves it out, because its answers are not the objects and lists that generic clients expect. */
+  /** False hides it from discovery, because its responses are not the objects and lists that generic clients expect. */
   readonly isDiscovered: boolean;
-  /** Name of its definition in the OpenAPI schema; absent: it has none. */
+  /** Name of its definition in the OpenAPI schema, if there is one. */
   readonly schema?: string;
-  /** Answers the verbs of `verbs` on the resource itself. */
+  /** Handles the verbs in `verbs`. */
   readonly handle: Handler;
-  /** By the name of the subresource, for each one in `subresources`. */
+  /** One handler for each entry of `subresources`. */
   readonly subresourceHandlers: Readonly<Record<string, Handler>>;
 }
 
@@ -30,7 +30,7 @@ export function computedResource(
   };
 }
 
-/** Returns the description of a review: its `create` is a question, its `status` the answer, and nothing is stored. */
+/** Returns the description of a review. Its `create` returns the status and stores nothing. */
 export function reviewResource(group: string, kind: string, namespaced = false): DiscoveredResource {
   return { ...computedResource(kind, `${kind.toLowerCase()}s`, ['create']), group, namespaced };
 }

@@ -1,4 +1,7 @@
-/** `POST /apis/fleet.everynode.dev/v1/hosteffects`: which Pods would come and go if hosts were changed so. Nothing is stored. */
+/**
+ * `POST /apis/fleet.everynode.dev/v1/hosteffects`: returns the Pods that a change of hosts would create or delete.
+ * Nothing is stored.
+ */
 
 import type { NodeChange } from '../../../shared/kube/nodes/node-change.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
@@ -13,10 +16,9 @@ import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api
 const MOST_HOSTS = 100_000;
 const EFFECTS: ReadonlySet<unknown> = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
 
-/** For the table of resources. */
 export const HOST_EFFECT_RESOURCE = computedResource('HostEffect', 'hosteffects', ['create']);
 
-/** Throws ApiError: 400 for a body of another shape. */
+/** Throws ApiError 400 for an invalid body. */
 export async function handleHostEffect(
   { hostEffects, identities }: ApiDeps,
   request: ApiRequest,

@@ -1,17 +1,19 @@
-/** Asks hosts what they use. */
+/** Requests current resource usage from hosts. */
 import { parseHostUsage } from '../../../shared/link/encoding/host-usage-schema.js';
 import type { HostUsage } from '../../../shared/link/messages/link-messages.js';
 import type { ApiDeps } from '../http/api-context.js';
 
-/** Hosts asked at once: an answer takes a host up to a second, and little of the coordinator. */
+/** Number of concurrent requests. A host needs up to a second for its response. */
 const AT_ONCE = 64;
-/** A host that takes longer is left out. */
+/** Slower hosts are left out. */
 const HOST_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 type Asking = Pick<ApiDeps, 'streams' | 'clock'>;
 
-/** By node name; those that are away, slow or too old are missing. Ends early when `signal` aborts. */
+/**
+ * Returns usage by node name. Hosts that are offline, slow or too old are missing. Returns early if `signal` aborts.
+ */
 export async function queryHostUsage(
   deps: Asking,
   nodes: readonly string[],
@@ -41,7 +43,7 @@ async function askHost(
     const answer = await streams.open(node, { type: 'usage' }, nothing(), ended);
     return parseHostUsage((await collect(answer)).toString());
   } catch {
-    // Away, or what it says is no such answer: it is left out.
+    // The host is offline or sent an invalid response.
     return undefined;
   } finally {
     timer.cancel();
@@ -61,5 +63,5 @@ async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void> {
-  // The question says it all.
+  // The request has no input.
 }

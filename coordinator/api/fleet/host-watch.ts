@@ -1,4 +1,4 @@
-/** The watch of hosts: lines of JSON, made of what the board of hosts tells. */
+/** The watch of hosts: JSON lines from the host index. */
 import type { Writable } from 'node:stream';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
@@ -9,14 +9,14 @@ import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** One event of a watch as a line. */
+/** Encodes one watch event as a line. */
 export type HostLineEncoder = (type: 'ADDED' | 'MODIFIED' | 'DELETED', text: HostText) => string;
 
-/** The event with the host itself. */
+/** Encodes the event with the whole host. */
 export const hostLine: HostLineEncoder = (type, { name, json }) =>
   `{"type":"${type}","object":${json ?? JSON.stringify(deletedHost(name))}}\n`;
 
-/** What is told of a host that is there no more. */
+/** Returns the object of a DELETED event. */
 export function deletedHost(name: string): Host {
   const status = {
     state: 'Unknown' as const,
@@ -31,7 +31,7 @@ export function deletedHost(name: string): Host {
   };
 }
 
-/** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
+/** Starts with all hosts and a bookmark. Ends when the client disconnects or the timeout has passed. */
 export async function watchHosts(
   deps: ApiDeps,
   request: ApiRequest,
@@ -42,7 +42,10 @@ export async function watchHosts(
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };
 }
 
-/** One watcher. What it has not read yet is kept by host, the newest alone: a slow one costs no more than the fleet. */
+/**
+ * One watcher. It keeps only the newest unread state of each host, so that a slow watcher uses at most the memory of
+ * one fleet.
+ */
 class HostReader {
   readonly #waiting = new Map<string, HostText>();
   readonly #known = new Set<string>();

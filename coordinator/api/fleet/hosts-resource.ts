@@ -1,6 +1,7 @@
 /**
- * `fleet.everynode.dev/v1` hosts: each host at a glance, for the console's map and for `kubectl get hosts`. Computed, read-only.
- * A watch begins with all hosts and a bookmark, whatever revision it names: there is no past of what is computed.
+ * The resource `hosts` of `fleet.everynode.dev/v1`, for the console's map and `kubectl get hosts`. Computed and
+ * read-only. A watch always starts with all hosts and a bookmark, whatever its resourceVersion, because computed
+ * objects have no history.
  */
 
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
@@ -17,7 +18,6 @@ import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** For discovery. */
 export const HOST_RESOURCE: DiscoveredResource = {
   ...computedResource('Host', 'hosts', ['get', 'list', 'watch']),
   subresources: {
@@ -49,7 +49,7 @@ function troubleText({ status }: Host): string {
   return status.pressures[0] ?? status.message ?? status.clockSkew ?? NONE;
 }
 
-/** Answers `get`, `list` and `watch`. Throws 404, 405. */
+/** Handles `get`, `list` and `watch`. Throws 404, 405. */
 export async function handleHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { verb, name } = request.info;
   if (verb === 'watch') return watchHosts(deps, request, isTable(request) ? tableLine(deps) : hostLine);
@@ -81,7 +81,7 @@ function isTable({ headers }: ApiRequest): boolean {
   return negotiateAnswer(headers.accept) === 'table';
 }
 
-/** A Table of hosts, for people. `now` in ms, for ages. */
+/** Returns the Table for kubectl. `now` in ms, for the age column. */
 function hostTable(hosts: readonly Host[], now: number): object {
   return {
     kind: 'Table',
@@ -104,7 +104,7 @@ function tableLine({ clock }: ApiDeps): HostLineEncoder {
   };
 }
 
-/** 404, in the words of a stored kind. */
+/** Returns 404 with the message of a stored kind. */
 export function hostNotFound(name: string): ApiError {
   const details = { group: FLEET_GROUP, kind: 'hosts', name };
   return new ApiError('NotFound', `hosts.${FLEET_GROUP} "${name}" not found`, details);

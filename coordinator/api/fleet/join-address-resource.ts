@@ -1,4 +1,7 @@
-/** `GET /apis/fleet.everynode.dev/v1/joinaddress`: what a join line says besides the token, for whoever may make tokens. */
+/**
+ * `GET /apis/fleet.everynode.dev/v1/joinaddress`: the parts of a join command other than the token, for users who may
+ * create tokens.
+ */
 import { createHash, X509Certificate } from 'node:crypto';
 import type { JoinAddress } from '../../../shared/kube/access/join-command.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
@@ -8,14 +11,12 @@ import { type ApiDeps, type ApiResponse, ok } from '../http/api-context.js';
 import { SCRIPT_PATH } from '../join/agent-downloads.js';
 import type { JoinFacts } from '../ports.js';
 
-/** For the table of resources. */
 export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
 
 export async function handleJoinAddress({ joinFacts }: ApiDeps): Promise<ApiResponse> {
   return ok(joinAddress(await joinFacts()));
 }
 
-/** Pure. */
 function joinAddress({ server, authority, serving, hasRelease, approval }: JoinFacts): JoinAddress {
   const der = new X509Certificate(serving).publicKey.export({ type: 'spki', format: 'der' });
   const pin = createHash('sha256').update(der).digest('base64');

@@ -1,4 +1,4 @@
-/** `POST /apis/fleet.everynode.dev/v1/plan` with manifests: what would happen if they were applied. Nothing is stored. */
+/** `POST /apis/fleet.everynode.dev/v1/plan`: the effects of applying manifests. Nothing is stored. */
 
 import type { PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
@@ -8,16 +8,14 @@ import { requiredBody } from '../bodies/write-body.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 
-/** The path, for clients of it. */
 export const PLAN_PATH = `/apis/${FLEET_GROUP}/v1/plan`;
 
-/** More would be no answer but a load. */
+/** Limits the cost of one plan. */
 const MOST_MANIFESTS = 1_000;
 
-/** For the table of resources. */
 export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
 
-/** Throws ApiError: 400 for a body of another shape. */
+/** Throws ApiError 400 for an invalid body. */
 export async function handlePlan(
   { planner, identities }: ApiDeps,
   request: ApiRequest,

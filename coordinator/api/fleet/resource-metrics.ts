@@ -1,6 +1,6 @@
 /**
- * `metrics.k8s.io/v1beta1`: what nodes and Pods use, for `kubectl top`. Asked of the hosts when somebody asks, stored
- * nowhere; hosts that do not answer are left out, as upstream leaves out what was not scraped.
+ * `metrics.k8s.io/v1beta1`: resource usage of nodes and Pods for `kubectl top`. Requested from the hosts each time and
+ * not stored. Hosts that do not respond are left out, like nodes that metrics-server could not scrape.
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -26,13 +26,12 @@ function resource(name: string, kind: string, namespaced: boolean): DiscoveredRe
   return { ...described, group: GROUP, version: VERSION, singular: '', namespaced };
 }
 
-/** For discovery. */
 export const METRICS_RESOURCES: readonly DiscoveredResource[] = [
   resource('nodes', 'NodeMetrics', false),
   resource('pods', 'PodMetrics', true),
 ];
 
-/** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
+/** Handles `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
 export async function handleMetrics(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { resource: name, verb } = request.info;
   if (name === 'nodes') return verb === 'get' ? oneNode(deps, request) : allNodes(deps, request);
@@ -76,7 +75,7 @@ async function allPods(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse>
   return ok({ kind: 'PodMetricsList', apiVersion: API_VERSION, metadata: {}, items });
 }
 
-/** Each host is asked once, whatever the number of its Pods. */
+/** Sends one request per host, regardless of the number of its Pods. */
 async function podMetrics(deps: ApiDeps, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
   const nodes = new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
   const usages = await queryHostUsage(deps, [...nodes], signal);
@@ -86,7 +85,7 @@ async function podMetrics(deps: ApiDeps, pods: readonly Pod[], signal: AbortSign
     const used = usages.get(spec.nodeName ?? '')?.pods.find(({ uid }) => uid === hostUid);
     const { containers: main, initContainers = [], ephemeralContainers = [] } = spec;
     const own = new Set([...main, ...initContainers, ...ephemeralContainers].map(({ name }) => name));
-    // A host may report any name; those that the Pod has are valid.
+    // A host can report any container name. Only names of the Pod's own containers are valid.
     const reported = (used?.containers ?? []).filter(({ name }) => own.has(name));
     const [first] = reported;
     if (!first) return [];

@@ -1,6 +1,7 @@
 /**
- * `GET …/namespaces/NS/rollouts/NAME/hosts`: every host with its one reason code, by name. `code=A,B` and `wave=NAME` choose,
- * `limit` and `continue` page.
+ * Subresources about rollouts. `GET …/namespaces/NS/rollouts/NAME/hosts`: hosts with their reason codes, sorted by
+ * name, filtered by `code=A,B` and `wave=NAME`, paged by `limit` and `continue`. `GET
+ * …/namespaces/NS/rolloutpolicies/NAME/calendar?days=7`: the times at which the policy allows changes, by time zone.
  */
 
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
@@ -13,14 +14,13 @@ const DEFAULT_LIMIT = 500;
 const MOST = 10_000;
 const PARAMETERS = ['code', 'wave', 'limit', 'continue'];
 
-/** The answer. */
 export interface RolloutHostsDocument extends RolloutHostList {
   kind: 'RolloutHosts';
   apiVersion: string;
   rollout: { namespace: string; name: string };
 }
 
-/** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
+/** Throws ApiError: 400 for an invalid query, 404 for an unknown name. */
 export async function handleRolloutHosts({ explainer }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query, namespace = '' } = request.info;
   requireKnownParameters(query, PARAMETERS);
@@ -47,7 +47,7 @@ export async function handleRolloutHosts({ explainer }: ApiDeps, request: ApiReq
 const DEFAULT_DAYS = 7;
 const MOST_DAYS = 60;
 
-/** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
+/** Throws ApiError: 400 for an invalid query, 404 for an unknown name. */
 export async function handleCalendar({ calendars }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
   requireKnownParameters(query, ['days']);

@@ -1,6 +1,6 @@
 /**
- * `GET /apis/fleet.everynode.dev/v1/namespaces/NS/daemonsets/NAME/why`: counts and names by reason code,
- * and with `?node=NODE` the reason on that node with every rule's outcome.
+ * `GET /apis/fleet.everynode.dev/v1/namespaces/NS/daemonsets/NAME/why`: counts and node names by reason code. With
+ * `?node=NODE`: the reason on that node and the result of every placement rule.
  */
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
@@ -13,31 +13,31 @@ import { requireKnownParameters } from '../resources/query-options.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** Which DaemonSet an answer is about. */
+/** The DaemonSet that a response is about. */
 interface AboutDaemonSet {
   apiVersion: typeof API_VERSION;
   daemonSet: { namespace: string; name: string };
 }
 
-/** The answer for one node. */
+/** The response for one node. */
 export interface NodeReasonDocument extends AboutDaemonSet, ExplainedNode {
   kind: 'DaemonSetNodeReason';
   node: string;
 }
 
-/** The answer for the fleet. */
+/** The response for the fleet. */
 export interface FleetReasonsDocument extends AboutDaemonSet, ExplainedFleet {
   kind: 'DaemonSetReasons';
 }
 
-/** For the table of resources. The DaemonSets themselves are in the group `apps`: here they have this subresource alone. */
+/** DaemonSets themselves are in the group `apps`. This group has only their subresource `why`. */
 export const WHY_RESOURCE: DiscoveredResource = {
   ...computedResource('DaemonSet', 'daemonsets', []),
   namespaced: true,
   subresources: { why: { group: FLEET_GROUP, version: 'v1', kind: 'DaemonSetReasons', verbs: ['get'] } },
 };
 
-/** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
+/** Throws ApiError: 400 for an invalid query, 404 for an unknown name. */
 export async function handleWhy({ explainer }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   const { namespace = '', name = '', query } = info;
   const node = nodeOf(query);
@@ -50,7 +50,7 @@ export async function handleWhy({ explainer }: ApiDeps, { info }: ApiRequest): P
   return ok({ kind: 'DaemonSetReasons', ...about, ...reasons } satisfies FleetReasonsDocument);
 }
 
-/** The node asked about, if any: a misspelt query must not be answered with the whole fleet. */
+/** Returns the node of the query. Throws 400 for an empty or repeated parameter: it must not return the whole fleet. */
 function nodeOf(query: URLSearchParams): string | undefined {
   requireKnownParameters(query, ['node']);
   const names = query.getAll('node');

@@ -1,4 +1,4 @@
-/** A request on a resource after authentication, as the handlers of this room take it. */
+/** The context of an API handler: its request, its dependencies, and the responses that it may return. */
 
 import type { Writable } from 'node:stream';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
@@ -27,21 +27,24 @@ import type { BodyPiece } from './paced-writer.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
 
-/** Limits and times of the API, with their units in the name. */
+/** Limits and timeouts of the API. */
 export interface ApiSettings {
-  /** A reader that takes nothing for so long is cut off. */
+  /** A connection whose reader accepts no data for this time is closed. */
   stallMs: number;
-  /** How long a client waits for the beginning of an answer, watches and logs apart. */
+  /** Timeout until a response starts. It does not apply to watches and logs. */
   responseTimeoutMs: number;
-  /** After a stop was asked for, answers under way have so long to finish. */
+  /** Time for open responses to finish after a stop was requested. */
   drainMs: number;
-  /** For each user at each address, and for each address that names no user. */
+  /** Applied per user and network, and per network for anonymous requests. */
   clientLimits: ClientLimitSettings;
   largeReads: LargeReadSettings;
   requestLog: RequestLogLevel;
-  /** A watch that names no timeout ends after this, up to twice it (spread, so that not all come back at once). */
+  /**
+   * Lifetime of a watch without `timeoutSeconds`, up to twice this value. Spread, so that clients do not reconnect all
+   * at once.
+   */
   watchTimeoutMs: number;
-  /** Exec, attach and port-forward end after this time without traffic. */
+  /** Exec, attach and port-forward connections without traffic are closed after this time. */
   idleStreamMs: number;
 }
 
@@ -57,7 +60,6 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   idleStreamMs: 4 * 60 * 60_000,
 };
 
-/** What every handler may use. */
 export interface ApiDeps {
   registry: Registry;
   streams: PodStreams;
@@ -68,17 +70,16 @@ export interface ApiDeps {
   planner: ChangePlanner;
   hostEffects: HostEffectPlanner;
   calendars: ChangeCalendarSource;
-  /** What hosts that are to join must know. */
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
   identities: Identities;
-  /** Absent: nothing is audited. */
+  /** Absent if the audit log is off. */
   audit?: AuditLog;
   clock: Clock;
-  /** Shared by all long answers. */
+  /** Shared by all long responses. */
   slice: TimeSlice;
   watchCoalescer: WatchCoalescer;
-  /** Places for reads of many objects. */
+  /** Limits concurrent reads of many objects. */
   largeReads: LargeReads;
   log: Logger;
   settings: ApiSettings;
@@ -87,41 +88,40 @@ export interface ApiDeps {
 export interface ApiRequest {
   info: ResourceRequest;
   user: UserInfo;
-  /** Name under which limits count the request: that of the authenticated user, not of the impersonated one. */
+  /** The key under which limits count this request. It names the authenticated user, not the impersonated one. */
   limitKey: string;
   headers: {
     accept?: string;
     contentType?: string;
     userAgent?: string;
     prefer?: string;
-    /** `kubectl rollout status`, say: the command that a kubectl runs. */
+    /** The kubectl command that sends the request, e.g. `kubectl rollout status`. */
     kubectlCommand?: string;
   };
-  /** Undecoded; absent when the request has none. */
+  /** Not decoded; absent if the request has no body. */
   body?: Buffer;
-  /** Aborts when the client goes. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
-  /** Adds a `Warning:` header to the answer. */
+  /** Adds a `Warning:` header to the response. */
   warn: (text: string) => void;
-  /** Tells the request log the name of an object that this request made. */
+  /** Sets the name of the created object for the request log. */
   onCreated: (name: string) => void;
 }
 
 export type ApiResponse =
-  /** A small object made for this answer: a Status, a review. */
+  /** A small object, e.g. a Status or a review. */
   | { type: 'value'; code: number; value: unknown; headers?: Readonly<Record<string, string>> }
-  /** JSON that exists as bytes already: one stored object, a discovery document. */
+  /** Encoded JSON, e.g. one stored object or a discovery document. */
   | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
-  /** A JSON text in pieces, made while it is sent. */
+  /** JSON text in pieces that are encoded while it is sent. */
   | { type: 'pieces'; pieces: Iterable<BodyPiece> }
-  /** Plain text, e.g. of the health checks. */
+  /** Plain text, e.g. of a health check. */
   | { type: 'text'; text: string }
-  /** Nothing has changed since the client's copy. */
+  /** The client's copy is current. */
   | { type: 'notModified'; etag: string }
-  /** A body that is made while it is sent. `write` ends early when the client goes. */
+  /** A body of unknown length. `write` returns early if the client disconnects. */
   | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };
 
-/** 200 with a small object. */
 export function ok(value: unknown): ApiResponse {
   return { type: 'value', code: 200, value };
 }

@@ -1,4 +1,7 @@
-/** The HTTPS server: API, agents' links and joins on one port, with a limit on everything that a client can stretch. */
+/**
+ * The HTTPS server. The API, the console, agents' links and joins share one port, and every resource that a client can
+ * use up is limited.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -40,24 +43,30 @@ export interface ApiServerOptions
     'slice' | 'watchCoalescer' | 'largeReads' | 'maxInFlight' | 'authFilter' | 'resources'
   > {
   tls: ServingTls;
-  /** The user of the client certificate that came with a connection; absent: no certificate counts. */
+  /** Returns the user of the connection's client certificate. Absent if client certificates are not accepted. */
   authenticateSocket?: AuthFilterOptions['authenticateSocket'];
   agentLink: AgentLink;
   agentFiles: AgentFiles;
-  /** Signs people in to the console at an issuer; absent: none is configured. */
+  /** Signs users in to the console at an OpenID Connect issuer. Absent if no issuer is configured. */
   oidcSignIn?: OidcSignIn;
-  /** Tests may wait less. */
+  /** Shorter timeouts for tests. */
   limits?: Partial<ConnectionLimits>;
 }
 
-/** Longer than clients keep idle connections for reuse, else a POST races with the close. */
+/**
+ * Longer than clients keep idle connections for reuse. Otherwise the server could close a connection while a client
+ * sends a POST on it.
+ */
 const KEEP_ALIVE_MS = 65_000;
 export interface ApiServer {
-  /** Resolves with the port in use. Throws `ExitError` when it cannot be had. */
+  /** Resolves with the port. Throws `ExitError` if the port cannot be used. */
   listen(address: { host: string; port: number }): Promise<number>;
-  /** New connections get this certificate. */
+  /** Serves new connections with this certificate. */
   renewCertificate(tls: ServingTls): void;
-  /** Ends watches and logs as if their time were up, lets answers under way finish for `drainMs`, and cuts the rest. */
+  /**
+   * Ends watches and logs as if their timeout had passed, waits `drainMs` for other responses, and closes all
+   * connections.
+   */
   close(): Promise<void>;
 }
 
@@ -111,7 +120,7 @@ function addRoutes(
   });
 }
 
-/** For anybody: a host that is to join has nothing yet to prove who it is. */
+/** Without authentication, because a host has no credentials before it joins. */
 function addAgentFiles(app: App, files: AgentFiles, authFilter: AuthFilter): void {
   const onRequest = async ({ raw }: FastifyRequest) => authFilter.admitAnonymous(raw);
   app.get(SCRIPT_PATH, { onRequest }, async ({ headers }, reply) =>
@@ -124,7 +133,7 @@ function addAgentFiles(app: App, files: AgentFiles, authFilter: AuthFilter): voi
   });
 }
 
-/** Resolves when `work` has, or after `limitMs`. */
+/** Resolves when `work` has settled, or after `limitMs`. */
 function atMost(work: Promise<void>, limitMs: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.after(limitMs, resolve);
@@ -132,7 +141,7 @@ function atMost(work: Promise<void>, limitMs: number, clock: Clock): Promise<voi
   });
 }
 
-/** Builds the server; nothing listens yet. */
+/** Builds the server. It does not listen yet. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const peers = new RefusedPeers(options);

@@ -1,19 +1,19 @@
-/** Writes long bodies at the pace of their reader, and leaves readers that have stopped reading. */
+/** Writes long bodies at the pace of their reader, and closes connections whose reader has stopped reading. */
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { SplicedValue } from '../../registry/encoding/object-encoding.js';
 
-/** What is handed to the socket at once: a write costs some 50 µs beside its bytes. */
+/** Size of one socket write. Each write costs about 50 µs in addition to its bytes. */
 const CHUNK_BYTES = 128 * 1024;
 
-/** A part of a body. */
+/** A piece of a body. */
 export type BodyPiece = Buffer | string | SplicedValue;
 
 /**
- * Joins pieces into chunks of about CHUNK_BYTES. Long answers share a slice: however many there are, together they
- * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
- * The first `unpaced` pieces are joined without standing in that line: a small answer is not to wait for a fan-out.
+ * Joins pieces into chunks of about CHUNK_BYTES. All long responses share one time slice, so together they block the
+ * event loop for one slice at most, and a small request waits for one slice only. The first `unpaced` pieces do not
+ * wait for the slice, so that a small response is not delayed by a watch fan-out.
  */
 export async function* inChunks(
   pieces: Iterable<BodyPiece>,
@@ -31,7 +31,7 @@ export async function* inChunks(
       waiting = [];
       bytes = 0;
     }
-    // A list has a hundred thousand pieces: waiting for nothing would cost more than joining them.
+    // A list can have 100,000 pieces. Awaiting `undefined` for each of them would cost more than joining them.
     count += 1;
     const pause = count > unpaced ? slice.yieldIfUsedUp() : undefined;
     if (pause) await pause;
@@ -39,10 +39,9 @@ export async function* inChunks(
   if (bytes > 0) yield concatPieces(waiting);
 }
 
-/** The pieces as one. */
 export function concatPieces(parts: readonly Exclude<BodyPiece, string>[]): Buffer {
   const [only] = parts;
-  // An event goes to a hundred watchers as the same bytes.
+  // No copy: the same event bytes go to a hundred watchers.
   if (parts.length === 1 && Buffer.isBuffer(only)) return only;
   const chunk = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -65,12 +64,12 @@ export function untilWritable(stream: Writable): Promise<void> {
   });
 }
 
-/** The reader took nothing for too long; its connection has been cut. */
+/** The reader accepted no data for too long. Its connection has been closed. */
 export class ReaderStalled extends Error {}
 
 /**
- * Writes and waits until the socket takes more. Resolves also when the client has gone: the caller's signal
- * tells. Throws `ReaderStalled` after `stallMs` without progress, having cut the connection.
+ * Writes and resolves when the stream accepts more data, or when the client has disconnected, which the caller detects
+ * by its signal. After `stallMs` without progress it closes the connection and throws `ReaderStalled`.
  */
 export async function writePaced(
   response: Writable,

@@ -1,4 +1,4 @@
-/** From a request to the handler that answers it. */
+/** Selects the handler of a request. */
 
 import { verbsAt } from '../discovery/resource-scope.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
@@ -7,7 +7,7 @@ import type { ApiDeps, ApiRequest, ApiResponse } from './api-context.js';
 import type { ResourceRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
-/** The row of a resource that takes this verb at this path. Throws ApiError: 404 and 405. */
+/** Returns the resource if it supports this verb at this path. Throws ApiError: 404, 405. */
 export function findServedResource(resources: ResourceTable, info: ResourceRequest): ServedResource {
   const resource = resources.find(info);
   if (!resource) throw pathNotFound();
@@ -17,7 +17,7 @@ export function findServedResource(resources: ResourceTable, info: ResourceReque
   return resource;
 }
 
-/** Answers a request that is authorized. Throws ApiError: 404 and 405 for what is not served, and what the handler throws. */
+/** Handles an authorized request. Throws ApiError: 404, 405, and the errors of the handler. */
 export async function dispatchRequest(
   resources: ResourceTable,
   deps: ApiDeps,

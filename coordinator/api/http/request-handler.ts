@@ -1,4 +1,4 @@
-/** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
+/** One request from its head to its response: authentication, authorization, in-flight limit, handler, request log. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, timedOut } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -20,27 +20,27 @@ import { writeResponse } from './write-response.js';
 export interface RequestHandlerOptions extends ApiDeps {
   authFilter: AuthFilter;
   resources: ResourceTable;
-  /** Our own version, for /version. */
+  /** The coordinator's version, for `/version`. */
   version: string;
   maxInFlight: number;
-  /** Counts requests, and has the page of `/metrics`; absent: there is none. */
+  /** Absent: `/metrics` is not served. */
   metrics?: MetricsPage;
-  /** Where the request log goes; absent: to `log`. */
+  /** The logger for the request log; absent: `log`. */
   requestLog?: ApiDeps['log'];
 }
 
-/** What is known of a request so far. */
+/** The state of a request. */
 interface Admission {
   info: RequestInfo;
-  /** Absent on public paths and until someone is authenticated. */
+  /** Absent on public paths, and until the client is authenticated. */
   identity?: Identity;
   decision?: AccessDecision;
-  /** Gives back the place among the requests in flight. */
+  /** Frees the request's in-flight slot. */
   leave: () => void;
   createdName?: string;
-  /** The answer goes on until someone ends it. */
+  /** The response has no end of its own: a watch or a log. */
   isStream?: boolean;
-  /** Aborts when the answer is complete, when its client has gone, and when a stream is to end. */
+  /** Aborts when the response is complete, when the client disconnects, and when a stream must end. */
   closing: AbortController;
 }
 
@@ -50,9 +50,9 @@ export class RequestHandler {
   readonly #admissions = new WeakMap<FastifyRequest, Admission>();
   readonly #answerPath: ReturnType<typeof createPathResponses>;
   readonly #write: ReturnType<typeof requestRecorder>;
-  /** Requests whose answer is not complete. */
+  /** Requests whose response is not complete. */
   readonly #open = new Set<Admission>();
-  /** Called when the last of them is; present once the server drains. */
+  /** Called when the last open response is complete. Set while the server drains. */
   #onDrained: (() => void) | undefined;
 
   constructor(options: RequestHandlerOptions) {
@@ -64,7 +64,7 @@ export class RequestHandler {
     this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
 
-  /** Before the body is read: who, what, and whether there is room. */
+  /** Runs before the body is read: authenticates, authorizes and takes an in-flight slot. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (this.#onDrained) throw shuttingDown(reply);
     const info = readRequest(request.method, request.raw.url ?? '');
@@ -84,7 +84,10 @@ export class RequestHandler {
     admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));
   }
 
-  /** Ends every watch and log as if its time were up, refuses new requests, resolves when no answer is under way. */
+  /**
+   * Ends all watches and logs as if their timeout had passed and rejects new requests. Resolves when no response is
+   * open.
+   */
   drain(): Promise<void> {
     return new Promise((resolve) => {
       this.#onDrained = resolve;
@@ -107,7 +110,7 @@ export class RequestHandler {
     });
   }
 
-  /** A stream may last for hours and holds no body: it gives its place back. */
+  /** Frees the in-flight slot, because a stream can last for hours and holds no request body. */
   #keepOpen(admission: Admission): void {
     admission.leave();
     admission.isStream = true;
@@ -182,7 +185,10 @@ export class RequestHandler {
   }
 }
 
-/** The user who takes a place: the authenticated one, not the impersonated one; on a public path the network. */
+/**
+ * Returns the owner of the in-flight slot: the authenticated user, not the impersonated one; on a public path the
+ * client's network.
+ */
 function holderOf(identity: Identity | undefined, address: string): string {
   return identity ? limitKeyOf(identity) : networkOf(address);
 }
@@ -192,7 +198,9 @@ function metricsAnswer({ contentType }: MetricsPage, text: string): ApiResponse 
   return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType } };
 }
 
-/** 503 that clients repeat; the connection closes, so that they come back to whoever listens then. */
+/**
+ * Returns a 503 that clients retry. The connection is closed, so that the retry reaches the next server on this port.
+ */
 function shuttingDown(reply: FastifyReply): ApiError {
   reply.header('connection', 'close');
   const message = 'the server is shutting down, please try again later';
@@ -200,8 +208,8 @@ function shuttingDown(reply: FastifyReply): ApiError {
 }
 
 /**
- * Resolves as `work` does, or throws 504 Timeout after `limitMs`. The work itself goes on: a write may still
- * have been done, as upstream.
+ * Resolves like `work`, or throws 504 Timeout after `limitMs`. Like in kube-apiserver, `work` continues, so a write may
+ * still succeed.
  */
 function withTimeout<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
   return new Promise<T>((resolve, reject) => {

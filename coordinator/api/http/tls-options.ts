@@ -6,25 +6,28 @@ import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { MAX_IN_FLIGHT } from '../limits/in-flight-limit.js';
 import { MAX_HEADER_BYTES } from '../limits/refused-socket.js';
 
-/** What the port proves itself by and whom it believes, PEM texts. */
+/** The server's certificate and the client authorities that it trusts, in PEM. */
 export interface ServingTls {
-  /** The certificate and its chain. */
+  /** The certificate followed by its chain. */
   cert: string;
   key: string;
-  /** Authorities whose client certificates count; without, nobody is asked for one. */
+  /** Authorities of accepted client certificates. If absent, the server requests no client certificate. */
   clientAuthorities?: string;
-  /** Of session tickets, and how long one counts (s); without, a restart makes all clients strangers. */
+  /**
+   * Session ticket keys and their lifetime in seconds. Without them, every client needs a full handshake after a
+   * restart.
+   */
   tickets?: { keys: Buffer; seconds: number };
 }
 
 export interface ConnectionLimits {
-  /** From the first byte of a request, or from the connection, to the end of its headers. */
+  /** Timeout from the connection, or from the first byte of a request, to the end of its headers. */
   headersTimeoutMs: number;
-  /** To the end of its body. Does not touch answers: watches go on. */
+  /** Timeout to the end of the request body. It does not limit responses, so watches continue. */
   requestTimeoutMs: number;
-  /** How often the two above are looked at. */
+  /** Interval at which the two timeouts above are checked. */
   checkIntervalMs: number;
-  /** Requests being worked on, of all clients together. */
+  /** Maximum number of requests in flight, all clients together. */
   maxInFlight: number;
 }
 
@@ -36,12 +39,12 @@ export const DEFAULT_LIMITS: ConnectionLimits = {
 };
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** All that is spoken here (RFC 7301, 6). */
+/** The only ALPN protocol (RFC 7301, 6). */
 const HTTP_1 = 'http/1.1';
-/** SSL_MAX_SID_CTX_LENGTH of OpenSSL. */
+/** OpenSSL's SSL_MAX_SID_CTX_LENGTH. */
 const SESSION_CONTEXT_BYTES = 32;
 
-/** One without a certificate, or with a foreign one, is let through: it may prove itself otherwise. */
+/** Connections without a client certificate, or with an unknown one, are accepted, because they may send a token. */
 export function secureOptions({ cert, key, clientAuthorities, tickets }: ServingTls): ServerOptions {
   const asking = { ca: clientAuthorities, requestCert: true, rejectUnauthorized: false };
   return {
@@ -51,7 +54,10 @@ export function secureOptions({ cert, key, clientAuthorities, tickets }: Serving
   };
 }
 
-/** However the server was started; with other authorities, sessions of those before do not count. */
+/**
+ * Returns a session context that survives restarts and changes with the client authorities, which invalidates earlier
+ * sessions.
+ */
 function sessionContext(clientAuthorities = ''): string {
   return createHash('sha256').update(clientAuthorities).digest('base64url').slice(0, SESSION_CONTEXT_BYTES);
 }
@@ -59,7 +65,8 @@ function sessionContext(clientAuthorities = ''): string {
 export function serverOptions(tls: ServingTls, limits: ConnectionLimits): ServerOptions {
   return {
     ...secureOptions(tls),
-    // Told the protocols instead, Node copies them for each connection, and each copy keeps 8 KiB of its neighbours'.
+    // With ALPNProtocols instead, Node copies the list for each connection, and each copy retains 8 KiB of pooled
+    // memory.
     ALPNCallback: ({ protocols }) => (protocols.includes(HTTP_1) ? HTTP_1 : undefined),
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -92,13 +99,13 @@ export function listenFailure(error: unknown, host: string, port: number): unkno
 }
 
 /**
- * Without this, valid requests are refused with 400 (`HPE_PAUSED`; Node 20, 22 and 24). By default the parser reads from the TLS
- * handle directly. If the answer before has not been flushed when the head of a request arrives, the server pauses the parser.
- * TLS then still delivers the records that it received together with the head, such as the body, and the paused parser
- * rejects them. A larger high water mark only hides this for answers below it.
+ * Makes Node's HTTP parser read from a stream. Without it, valid requests are rejected with 400 (`HPE_PAUSED`; Node 20,
+ * 22 and 24). By default the parser reads from the TLS handle. If the previous response has not been flushed when the
+ * head of a request arrives, the server pauses the parser. TLS still delivers the records that arrived with the head,
+ * and the paused parser rejects them. A larger high water mark hides this only for responses below it.
  *
- * Node detaches the parser from the handle permanently when a `data` listener is added (`unconsume` in lib/_http_server.js).
- * Remove the listener at once: if it stayed, it would discard data of upgraded connections.
+ * A `data` listener detaches the parser from the handle permanently (`unconsume` in lib/_http_server.js). It is removed
+ * at once, because it would discard data of upgraded connections.
  */
 export function bufferParserInput(server: Server): void {
   server.on('secureConnection', (socket: TLSSocket) => {

@@ -1,4 +1,6 @@
-/** A queue that serves its groups in turn (round robin): a group with a thousand items delays another group by one item only. */
+/**
+ * A queue that serves its groups in turn (round robin). A group with a thousand items delays another group by one item.
+ */
 export class FairQueue<T> {
   /** Items by group. The group that is served next is first. */
   readonly #groups = new Map<string, Set<T>>();

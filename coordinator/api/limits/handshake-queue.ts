@@ -1,4 +1,7 @@
-/** Lets connections begin TLS in turn: a thousand handshakes at once are a second in which nobody else is answered. */
+/**
+ * Limits concurrent TLS handshakes. A thousand at once would block the event loop, and with it all other requests, for
+ * about a second.
+ */
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -7,11 +10,11 @@ import { FairQueue } from './fair-queue.js';
 import { siteOf } from './peer-network.js';
 import { PreHandshakeSockets } from './pre-handshake-sockets.js';
 
-/** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
+/** Large enough for hundreds of handshakes per second with clients at a round trip time of 500 ms. */
 export const MAX_CONCURRENT_HANDSHAKES = 128;
-/** One that takes longer gives up its place, but goes on: whoever is slow on purpose keeps nobody out. */
+/** A longer handshake frees its slot and continues, so that slow clients do not block the queue. */
 export const HANDSHAKE_SLOT_MS = 1_000;
-/** Who has waited so long is sent away while it still listens: a handshake with one that has given up is lost work. */
+/** A client that waited longer is rejected. It has probably timed out, and its handshake would be wasted work. */
 export const MAX_QUEUE_WAIT_MS = 5_000;
 
 interface Waiting {
@@ -21,7 +24,7 @@ interface Waiting {
   since: number;
 }
 
-/** Somebody who was sent away before TLS startedAt, and why; `code` is the HTTP status that says the same. */
+/** A connection that was closed before its handshake. `code` is the equivalent HTTP status. */
 interface HandshakeRefusal {
   remoteAddress: string;
   code: number;
@@ -31,8 +34,8 @@ interface HandshakeRefusal {
 type OnRefused = (refusal: HandshakeRefusal) => void;
 
 /**
- * The line before a TLS server, with turns by where peers come from: whoever comes a thousand times from one place waits for
- * itself. Waiting costs a socket; the cryptography comes with the turn.
+ * The queue before a TLS server. Sites are served in turn, so a flood from one site delays only that site. A queued
+ * connection costs a socket, but no cryptography.
  */
 export class HandshakeQueue {
   readonly #clock: Clock;
@@ -40,11 +43,11 @@ export class HandshakeQueue {
   readonly #slice: TimeSlice;
   readonly #onRefused: OnRefused;
   readonly #queue = new FairQueue<Waiting>();
-  /** What gives a place back, by peer. */
+  /** Functions that free a slot, by peer. */
   readonly #slots = new Map<string, () => void>();
   #isRunning = false;
 
-  /** `begin` starts a handshake; when it is over, however it ended, `ended` is to be called. */
+  /** `start` starts a handshake. The caller must call `onHandshakeEnd` when it has succeeded or failed. */
   constructor(clock: Clock, start: (socket: Socket) => void, onRefused: OnRefused = () => undefined) {
     this.#clock = clock;
     this.#start = start;
@@ -52,7 +55,7 @@ export class HandshakeQueue {
     this.#slice = new TimeSlice(clock);
   }
 
-  /** A connection wants its turn. */
+  /** Queues a connection. */
   add(socket: Socket): void {
     const { remoteAddress: address = '' } = socket;
     const waiting = { socket, address, site: siteOf(address), since: this.#clock.monotonic() };
@@ -65,12 +68,12 @@ export class HandshakeQueue {
     void this.#run();
   }
 
-  /** The handshake of this connection is over. */
+  /** Frees the slot of this connection. */
   onHandshakeEnd(socket: Socket): void {
     this.#slots.get(peerOf(socket))?.();
   }
 
-  /** Sends all away who wait. */
+  /** Closes all queued connections. */
   close(): void {
     for (const { socket } of [...this.#queue]) socket.destroy();
   }
@@ -106,7 +109,10 @@ export class HandshakeQueue {
   }
 }
 
-/** Puts the line before the server's own listener. `close` ends what has not startedAt TLS: a server closes behind the last socket. */
+/**
+ * Puts the queue before the server's own connection listener. `close` closes connections without a handshake: otherwise
+ * the server would wait for them when it closes.
+ */
 export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefused): { close: () => void } {
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
@@ -129,8 +135,8 @@ export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefus
 }
 
 /**
- * What OpenSSL queued of a signature that was wrong is taken for an error of the connection's next read, if the request comes in
- * a packet of its own: it would end without the 401 that says why. Asking who issued a certificate empties the queue.
+ * Clears OpenSSL's error queue. A client certificate with an invalid signature leaves an error there, and the
+ * connection's next read fails with it, so the client would not get its 401. `checkIssued` empties the queue.
  */
 function clearVerifyErrors(socket: TLSSocket): void {
   if (socket.authorized) return;
@@ -138,11 +144,11 @@ function clearVerifyErrors(socket: TLSSocket): void {
   certificate?.checkIssued(certificate);
 }
 
-/** The same for a connection and for the TLS over it. */
+/** Returns a key that is equal for a connection and for the TLS socket on it. */
 function peerOf({ remoteAddress, remotePort, remoteFamily }: Socket): string {
   return `${remoteFamily} ${remoteAddress} ${remotePort}`;
 }
 
 function ignore(): void {
-  // Its close says the same.
+  // The `close` event follows.
 }

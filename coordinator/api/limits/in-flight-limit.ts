@@ -1,7 +1,7 @@
-/** Bounds the requests that are being worked on, and with them the memory that their bodies and answers take. */
+/** Limits requests in flight, and with them the memory of their bodies and responses. No user can take all slots. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 
-/** As many as upstream's two limits for reading and changing requests together (`--max-requests-inflight`). */
+/** The sum of kube-apiserver's `--max-requests-inflight` and `--max-mutating-requests-inflight`. */
 export const MAX_IN_FLIGHT = 600;
 
 export class InFlightLimit {
@@ -11,7 +11,7 @@ export class InFlightLimit {
     this.#places = new UserSlots(limit);
   }
 
-  /** Takes a place for this user until the returned function is called; calling it again does nothing. Throws 429, which clients retry after a second. */
+  /** Takes a slot and returns an idempotent function that frees it. Throws 429, which clients retry after a second. */
   enter(user: string): () => void {
     if (this.#places.hasSlotFor(user)) return this.#places.take(user);
     const message = 'too many requests, please try again later';
@@ -19,9 +19,9 @@ export class InFlightLimit {
   }
 }
 
-/** Share of the places for users who have few. Otherwise one user whose requests are slow could take all places. */
+/** Share of the slots that is reserved for users with few requests. */
 const RESERVED_SHARE = 1 / 4;
-/** A user with less than this share of the places has few. */
+/** A user with less than this share of the slots has few requests. */
 const FEW_SHARE = 1 / 20;
 
 export class UserSlots {
@@ -30,7 +30,7 @@ export class UserSlots {
 
   constructor(private readonly limit: number) {}
 
-  /** Whether this user may take a place now. `user` is a name from `limitKey`, or a network. */
+  /** True if this user may take a slot now. `user` is a key from `limitedAs`, or a network. */
   hasSlotFor(user: string): boolean {
     const own = this.#countOf.get(user) ?? 0;
     const free = this.limit - this.#count;
@@ -38,7 +38,7 @@ export class UserSlots {
     return free > 0 && !isReserved;
   }
 
-  /** Takes a place. Call it only after `hasRoomFor`. Returns a function that frees the place; calling it again does nothing. */
+  /** Takes a slot. Call it only if `hasSlotFor` returned true. Returns an idempotent function that frees the slot. */
   take(user: string): () => void {
     this.#change(user, 1);
     let isFree = false;

@@ -1,7 +1,8 @@
 /**
- * How many long reads run at once. Each holds what it reads in memory until its reader has it, and all share one slice of
- * the processor: more of them at once end no sooner. Upstream's counterpart is the seats of API Priority and Fairness.
- * Some places, running and waiting, are kept for users with few: otherwise the slow readers of one user delay everybody.
+ * Limits concurrent reads of many objects. Each holds its objects in memory until its reader has received them, and all
+ * share one time slice, so more of them would not finish sooner. Upstream's counterpart is the seats of API Priority
+ * and Fairness. Some slots, running and waiting, are reserved for users with few reads, so that the slow readers of one
+ * user do not delay the others.
  */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -11,12 +12,12 @@ import type { ResourceRequest } from '../http/request-info.js';
 import { UserSlots } from './in-flight-limit.js';
 
 export interface LargeReadSettings {
-  /** A read of more objects is large: above kubectl's own pages. */
+  /** Reads of more objects are large. Above kubectl's page size. */
   fromObjects: number;
   maxConcurrent: number;
-  /** Reads that may wait for a place; beyond, 429 at once. */
+  /** Maximum number of waiting reads. Further ones get 429 at once. */
   maxWaiting: number;
-  /** Then 429, too. */
+  /** Waiting reads get 429 after this time. */
   maxWaitMs: number;
 }
 
@@ -42,7 +43,7 @@ interface Waiting {
 export class LargeReads {
   readonly #running: UserSlots;
   readonly #queued: UserSlots;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
 
   constructor(
@@ -53,12 +54,15 @@ export class LargeReads {
     this.#queued = new UserSlots(settings.maxWaiting);
   }
 
-  /** Whether a read of so many objects needs a place. */
+  /** True if a read of this many objects needs a slot. */
   isLarge(objects: number): boolean {
     return objects > this.settings.fromObjects;
   }
 
-  /** Waits for a place and keeps it until `signal` aborts or the returned function is called. `user` as for `UserSlots`. Throws 429. */
+  /**
+   * Waits for a slot and holds it until `signal` aborts or the returned function is called. `user` as for `UserSlots`.
+   * Throws 429.
+   */
   async enter(user: string, signal: AbortSignal): Promise<() => void> {
     const free = this.#running.hasSlotFor(user) ? this.#running.take(user) : await this.#turn(user, signal);
     const leave = () => {
@@ -70,7 +74,7 @@ export class LargeReads {
     return leave;
   }
 
-  /** Of those who may take a place, the one who waits longest takes it at once. */
+  /** Gives free slots to waiting reads in order of arrival. Skips users who may not take one. */
   #admitNext(): void {
     for (const { user, admit } of this.#waiting) {
       if (this.#running.hasSlotFor(user)) admit(this.#running.take(user));
@@ -103,10 +107,13 @@ export class LargeReads {
   }
 }
 
-/** A field selector by which one object is read, not the kind. */
+/** A field selector that selects one object by name. */
 const BY_NAME = /(^|,)metadata\.name==?[^,]/;
 
-/** How many objects a page of a list, or the initial events of a watch, goes through. */
+/**
+ * Returns the number of objects that a page of a list, or the initial events of a watch, must read. The store's index
+ * has the count.
+ */
 export async function objectsToRead(
   registry: Registry,
   kind: Kind,
@@ -115,7 +122,7 @@ export async function objectsToRead(
 ): Promise<number> {
   const fieldSelector = query.get('fieldSelector') ?? '';
   if (BY_NAME.test(fieldSelector)) return 1;
-  // A selector may have to look at everything to fill one page.
+  // With a selector, one page may need all objects.
   const isFiltered = fieldSelector !== '' || Boolean(query.get('labelSelector'));
   const scope = namespace === undefined ? {} : { namespace };
   const { records, remainingItemCount = 0 } = await registry.list(kind, { ...scope, limit: 1 });

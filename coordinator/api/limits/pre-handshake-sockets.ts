@@ -1,26 +1,29 @@
 /**
- * Connections that have yet to begin TLS. One takes a turn in the line of handshakes only with its first record whole
- * (the ClientHello): until then it costs a socket, there are only so many, of one network too, and they are closed in time.
+ * Connections before their TLS handshake. A connection enters the handshake queue only when its first record (the
+ * ClientHello) is complete. Until then it costs a socket, so their number is limited in total and per network, and they
+ * have a timeout.
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { networkOf } from './peer-network.js';
 
-/** Of all together. Above this the oldest are closed: who means to speak does so at once. */
+/** Total limit. Above it the oldest connections are closed, because real clients send their first record at once. */
 export const MAX_PRE_HANDSHAKE = 4_096;
-/** Of one address of IPv4, or one /64 of IPv6: as many hosts behind one router may come at the same moment. */
+/**
+ * Limit per IPv4 address or IPv6 /64. High enough for a thousand hosts behind one router that connect at the same time.
+ */
 export const MAX_PRE_HANDSHAKE_PER_NETWORK = 1_024;
-/** From the connection to the end of its first record. */
+/** Timeout from the connection to the end of its first record. */
 export const FIRST_RECORD_TIMEOUT_MS = 10_000;
 
-/** RFC 8446, 5.1: type (22 = handshake), version, length. */
+/** Record header (RFC 8446, 5.1): type (22 = handshake), version, length. */
 const HEADER_BYTES = 5;
 const HANDSHAKE_TYPE = 22;
 const LENGTH_OFFSET = 3;
-/** TLSPlaintext of 2^14 bytes, and what encryption may add. */
+/** TLSPlaintext of 2^14 bytes plus the maximum expansion by encryption. */
 const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
-/** Why one was closed, as HTTP would say it. */
+/** A closed connection, with the equivalent HTTP status. */
 interface SilentRefusal {
   remoteAddress: string;
   code: 408 | 429;
@@ -29,7 +32,7 @@ interface SilentRefusal {
 
 interface SilentSocketsOptions {
   clock: Clock;
-  /** It has spoken: what it said is there to be read again. */
+  /** The first record is complete. The socket returns it again when it is read. */
   onFirstRecord: (socket: Socket) => void;
   onRefused: (refusal: SilentRefusal) => void;
 }
@@ -41,13 +44,13 @@ interface Silent {
   since: number;
   heard: Buffer[];
   bytes: number;
-  /** Below so many there is nothing to decide. */
+  /** Number of bytes needed before the next check. */
   wanted: number;
   hear: () => void;
   forget: () => void;
 }
 
-/** The oldest of a set, which keeps the order in which they came. */
+/** Returns the oldest connection. A Set keeps the order of insertion. */
 const oldestOf = (sockets: ReadonlySet<Silent>): Silent | undefined => sockets.values().next().value;
 
 export class PreHandshakeSockets {
@@ -66,7 +69,6 @@ export class PreHandshakeSockets {
     return this.#all.size;
   }
 
-  /** A connection has come. */
   add(socket: Socket): void {
     if (this.#isClosed) {
       socket.destroy();
@@ -89,7 +91,7 @@ export class PreHandshakeSockets {
     this.#timer ??= this.#options.clock.after(FIRST_RECORD_TIMEOUT_MS, () => this.#closeOverdue());
   }
 
-  /** Closes all, those that are yet to come as well, and tells nobody. */
+  /** Closes all connections, also those that are added later. Reports none of them. */
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -128,7 +130,10 @@ export class PreHandshakeSockets {
     return this.#all.size > MAX_PRE_HANDSHAKE || ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK;
   }
 
-  /** What has arrived from those that were let in this turn is read in the next: only then is it known who is silent. */
+  /**
+   * Waits two turns of the event loop before closing the oldest: data of connections accepted in this turn is read in
+   * the next one.
+   */
   async #thin(): Promise<void> {
     if (this.#isThinning) return;
     this.#isThinning = true;
@@ -164,7 +169,10 @@ export class PreHandshakeSockets {
   }
 }
 
-/** How many bytes the first record has in all; for what is no TLS as many as are there: TLS itself refuses it. */
+/**
+ * Returns the total length of the first record. If it is not TLS, returns the number of received bytes, and TLS rejects
+ * it later.
+ */
 export function firstRecordBytes(said: Buffer): number {
   const length = said.readUInt16BE(LENGTH_OFFSET);
   const isTls = said[0] === HANDSHAKE_TYPE && length <= MAX_RECORD_BYTES;
@@ -172,5 +180,5 @@ export function firstRecordBytes(said: Buffer): number {
 }
 
 function ignore(): void {
-  // Its close says the same.
+  // The `close` event follows.
 }

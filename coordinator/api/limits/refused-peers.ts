@@ -1,6 +1,7 @@
 /**
- * Who was sent away before a request or a link of theirs came to anything, in the log and in the audit log. Each network and
- * kind is recent at once and then once a minute with a count: whoever knocks a thousand times a second pushes nothing out.
+ * Logs peers that were rejected before a request or a link was established, and records them in the audit log. Each
+ * network and kind of refusal is reported at once, then once a minute with a count, so that a flood cannot push other
+ * events out of the logs.
  */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -11,17 +12,17 @@ import type { LinkRefusal } from '../ports.js';
 import { networkOf } from './peer-network.js';
 
 const REPEAT_MS = 60_000;
-/** Beyond so many the oldest are forgotten, and recent anew. */
+/** Maximum number of remembered reports. Beyond it the oldest is forgotten, so its next refusal is reported at once. */
 const MAX_KINDS = 1_000;
 
 interface PeerRefusal extends LinkRefusal {
-  /** What they asked for, as far as it was heard; no query. */
+  /** The requested path without its query, as far as it was received. */
   path: string;
 }
 
 interface RecentReport {
   untilMs: number;
-  /** Refusals since it was recent. */
+  /** Refusals since the last report. */
   repeated: number;
 }
 

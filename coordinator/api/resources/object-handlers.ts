@@ -1,4 +1,7 @@
-/** HTTP to registry verbs and back: the objects themselves, their `/status`, `/approval` and `/finalize`. */
+/**
+ * Handlers for objects and their subresources `/status`, `/approval` and `/finalize`. They translate requests to
+ * registry calls.
+ */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Status } from '../../../shared/kube/objects/api-status.js';
@@ -40,7 +43,7 @@ function viewOf({ headers, info }: ApiRequest, deps: ApiDeps): ObjectView {
   return { form, include: objectInRow(info.query), now: deps.clock.now() };
 }
 
-/** The one object that the URL names. Only for verbs that `request-info` gives a name. */
+/** Returns the reference to the object in the URL. Only for verbs on one object. */
 export function requestedRef({ info }: ApiRequest): ObjectRef {
   if (info.name === undefined) throw methodNotAllowed();
   return { name: info.name, ...(info.namespace === undefined ? {} : { namespace: info.namespace }) };
@@ -56,7 +59,9 @@ async function getObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promis
   return recordResponse(kind, withMeters(record as ObjectRecord<Node>, meters), view);
 }
 
-/** Waits for a place when there is much to read; answers how to give it back before the answer ends. */
+/**
+ * Waits for a slot if there are many objects to read. Returns a function that frees the slot before the response ends.
+ */
 async function placeToRead(
   deps: ApiDeps,
   kind: Kind,
@@ -77,7 +82,10 @@ async function listObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Prom
   return listResponse(kind, list, view);
 }
 
-/** Without `timeoutSeconds`, somewhere between the setting and twice it, told by the clock rather than by chance. */
+/**
+ * Without `timeoutSeconds`, a value between the setting and twice the setting. The clock provides the spread instead of
+ * a random number.
+ */
 function watchTimeoutMs({ settings, clock }: ApiDeps, query: URLSearchParams): number {
   const seconds = integerParameter(query, 'timeoutSeconds');
   return seconds ? seconds * 1000 : settings.watchTimeoutMs + (clock.now() % settings.watchTimeoutMs);
@@ -103,7 +111,7 @@ async function watchObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Pro
     log: deps.log,
     onInitialEnd: leave,
   };
-  // Last, since from here on the watch must be read or closed.
+  // Opened last, because an open watch must be read or closed.
   const all = await deps.registry.watch(kind, {
     ...selectionOf(request.info),
     resourceVersion,
@@ -193,12 +201,12 @@ const HANDLERS = {
   deletecollection: deleteObjects,
 };
 
-/** Answers a verb on objects of a kind that the kind takes. */
+/** Handles a verb that the kind supports. */
 export async function handleObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   return HANDLERS[request.info.verb](deps, kind, request);
 }
 
-/** Answers a verb on `/status`, `/approval` or `/finalize` of an object. */
+/** Handles a verb on `/status`, `/approval` or `/finalize`. */
 export async function handleObjectSubresource(
   deps: ApiDeps,
   kind: Kind,

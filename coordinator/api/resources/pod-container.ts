@@ -1,9 +1,12 @@
-/** Which container of a Pod a request is about. */
+/** Selects the container of a request for a Pod's log or process. */
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** The container requested for, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation, streamLocation). Throws 400. */
+/**
+ * Returns the requested container, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation, streamLocation).
+ * Throws 400.
+ */
 export function chosenContainer(pod: Pod, requested: string | null): string {
   const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
   const { name } = pod.metadata;

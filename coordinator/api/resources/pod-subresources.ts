@@ -7,7 +7,7 @@ import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { requestedRef } from './object-handlers.js';
 import { deleteOptions, writeOptions } from './query-options.js';
 
-/** Both versions, like `EvictionREST.AcceptsGroupVersion`. */
+/** Accepts both versions, like `EvictionREST.AcceptsGroupVersion`. */
 const EVICTION = { kind: 'Eviction', apiVersion: 'policy/v1', alsoAccepted: ['policy/v1beta1'] };
 const BINDING = { kind: 'Binding', apiVersion: 'v1' };
 
@@ -22,8 +22,8 @@ function metadataOf(body: object): {
 }
 
 /**
- * Name and namespace in the body, when there are any, are those in the URL (`EvictionREST.Create`,
- * `rest.EnsureObjectNamespaceMatchesRequestNamespace`). Throws 400.
+ * Throws 400 if name or namespace in the body differ from the URL (`EvictionREST.Create`,
+ * `rest.EnsureObjectNamespaceMatchesRequestNamespace`).
  */
 function checkPlace(body: object, ref: ObjectRef): void {
   const { name, namespace } = metadataOf(body);
@@ -33,7 +33,7 @@ function checkPlace(body: object, ref: ObjectRef): void {
     throw badRequest(`name in URL does not match name in ${Reflect.get(body, 'kind')} object`);
 }
 
-/** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
+/** Evicts the Pod. Returns 201 with a Success Status. Throws 400, 404, 409. */
 export async function handleEviction(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, EVICTION);
   const ref = requestedRef(request);
@@ -65,7 +65,7 @@ function targetNode(body: object): string {
 
 const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
-/** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
+/** Binds the Pod to a node. Returns 201 with a Success Status. Throws 400, 404, 409, 422. */
 export async function handleBinding(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, BINDING);
   const ref = requestedRef(request);

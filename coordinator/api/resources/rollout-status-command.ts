@@ -1,9 +1,10 @@
 /**
- * Ends `kubectl rollout status ds/NAME` with an error when the DaemonSet's rollout by waves has failed. Without this the command
- * waits forever: after a roll back no Pod has the newest template, and kubectl has no failure state for a DaemonSet
- * (pkg/polymorphichelpers/rollout_status.go, DaemonSetStatusViewer). kubectl retries after an ERROR event. So only two answers
- * end it: an error to its first GET, and a DELETED event in its watch. For the DELETED event kubectl prints "object has been
- * deleted", so the server sends the real cause as a warning first. Only requests of this command get these answers.
+ * Ends `kubectl rollout status ds/NAME` with an error when the DaemonSet's rollout by waves has failed. Otherwise the
+ * command waits forever: after a rollback no Pod has the newest template, and kubectl has no failure state for a
+ * DaemonSet (pkg/polymorphichelpers/rollout_status.go, DaemonSetStatusViewer). kubectl retries after an ERROR event.
+ * Only two responses end it: an error for its first GET, and a DELETED event in its watch. For the latter kubectl
+ * prints "object has been deleted", so the server sends the real cause as a warning first. Other clients do not get
+ * these responses.
  */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -17,15 +18,15 @@ import type { Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, Registry, RegistryWatch, WatchEvent } from '../../registry/registry.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 
-/** The value of the header `Kubectl-Command` (KEP-859). kubectl sends it since 1.22. */
+/** The value of the header `Kubectl-Command` (KEP-859), which kubectl sends since 1.22. */
 const COMMAND = 'kubectl rollout status';
 const BY_NAME = /^metadata\.name=([^,=!]+)$/;
-/** client-go logs an error when a watch ends within a second and had no event. */
+/** client-go logs an error if a watch ends within a second without an event. */
 const SHORT_WATCH_MS = 1_100;
 
 type Events = WatchEvent<KubeObject>[];
 
-/** Throws 409 if the command gets a DaemonSet and its rollout has failed. */
+/** Throws 409 if the command reads a DaemonSet whose rollout has failed. */
 export async function refuseFailedRollout(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<void> {
   const { namespace, name } = request.info;
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return;
@@ -34,7 +35,10 @@ export async function refuseFailedRollout(deps: ApiDeps, kind: Kind, request: Ap
   throw new ApiError('Conflict', failure, { name, group: kind.group, kind: kind.resource });
 }
 
-/** Returns `watch`, or for a watch of the command a wrapper that ends it. Call it before the head of the answer is sent: it may warn. */
+/**
+ * Returns `watch`, or a wrapper that ends a watch of the command. Call it before the head of the response is sent,
+ * because it may warn.
+ */
 export async function endWithFailedRollout(
   deps: ApiDeps,
   kind: Kind,
@@ -78,7 +82,7 @@ function isTheCommand({ group, resource }: Kind, { headers }: ApiRequest): boole
   return headers.kubectlCommand === COMMAND && group === 'apps' && resource === 'daemonsets';
 }
 
-/** The text names neither hosts nor users, because the client may have no right to read Rollouts. */
+/** The text contains no hosts and no users, because the client may have no right to read Rollouts. */
 async function rolloutFailure(registry: Registry, ref: ObjectRef): Promise<string | undefined> {
   const [daemonSet, rollout] = await Promise.all([
     found(registry.get<DaemonSet>(daemonSetKind, ref)),
@@ -105,7 +109,7 @@ async function found<T extends KubeObject>(record: Promise<ObjectRecord<T>>): Pr
   }
 }
 
-/** Sends the initial events first: an informer reports a deletion only for objects that it has received. */
+/** Sends the initial events first, because an informer reports a deletion only for objects that it has received. */
 async function* endedAtOnce(
   watch: RegistryWatch<KubeObject>,
   record: ObjectRecord,
@@ -133,7 +137,10 @@ interface UntilFailureOptions {
   rollouts: RegistryWatch<Rollout>;
 }
 
-/** Ends without an event when the rollout fails. The command then opens another watch, whose answer can carry the warning. */
+/**
+ * Ends without an event when the rollout fails. The command then opens another watch, whose response can contain the
+ * warning.
+ */
 class UntilFailure implements RegistryWatch<KubeObject> {
   readonly #options: UntilFailureOptions;
   readonly #openedAt: number;

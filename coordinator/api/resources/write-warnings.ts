@@ -1,6 +1,6 @@
 /**
- * Warnings that follow from all that is stored, not from the object alone: what a dry run of a DaemonSet would do, and what a
- * RolloutPolicy finds that is written or taken away. kubectl prints them.
+ * Warnings that depend on other stored objects: the effects of a DaemonSet's dry run, and problems of a written or
+ * deleted RolloutPolicy. kubectl prints them.
  */
 
 import type { Access } from '../../../shared/kube/access/rbac-types.js';
@@ -14,10 +14,10 @@ import type { Kind } from '../../kinds/kind.js';
 import type { ObjectRecord } from '../../registry/registry.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 
-/** To be called once the write is done, with what it made; with nothing, where it took the object away. */
+/** Call it after the write with the stored object, or without one after a deletion. */
 type WarnOfWrite = (after?: ObjectRecord<KubeObject>) => Promise<void>;
 
-/** Whoever may do this is told names of nodes. */
+/** Users with this right get the names of nodes in warnings. */
 const LIST_NODES: Access = {
   ...{ verb: 'list', group: '', resource: 'nodes' },
   ...{ subresource: '', namespace: '', name: '' },
@@ -26,8 +26,8 @@ const LIST_NODES: Access = {
 const SILENT: WarnOfWrite = async () => undefined;
 
 /**
- * To be called before the write, for what is stored until then. What it answers never fails: the write is done by then, and an
- * error would say that it was not.
+ * Call it before the write, because it reads the stored object. The returned function never fails: the write has
+ * succeeded by then, and an error would tell the client that it had not.
  */
 export async function writeWarnings(
   deps: ApiDeps,
@@ -83,8 +83,8 @@ async function warnOfPolicy(
 }
 
 /**
- * A line in short, one for each thing that would keep it from its end. Who prefers a minimal answer (RFC 7240) is not warned: an
- * editor that asks at every pause of typing.
+ * Warns with a summary and one line for each assumption. `Prefer: return=minimal` (RFC 7240) turns it off for editors
+ * that send a dry run at every pause of typing.
  */
 async function warnOfPlan(
   { planner }: ApiDeps,

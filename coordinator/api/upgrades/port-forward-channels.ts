@@ -1,6 +1,6 @@
 /**
- * Port forwarding over plain WebSocket channels, as Kubernetes' JavaScript client does it: of the n-th port, channel 2n
- * carries data and 2n + 1 errors; each begins with the port, 16 bits, low byte first
+ * Port forwarding over plain WebSocket channels, as the JavaScript, Python and Rust clients use it. Port n has channel
+ * 2n for data and channel 2n + 1 for errors. Both start with the port number, 16 bits, little-endian
  * (`staging/…/cri/streaming/portforward/websocket.go`).
  */
 
@@ -12,10 +12,10 @@ import { connectPort, type PortTarget } from './port-connection.js';
 import { parsePort } from './port-forward-spdy.js';
 import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
 
-/** Two channels each, in one byte. */
+/** Two channels each, and a channel number is one byte. */
 const MAX_PORTS = 127;
 
-/** The ports of the query. Throws 400. */
+/** Returns the ports of the query. Throws 400. */
 export function portsIn(query: URLSearchParams): number[] {
   const texts = query.getAll('ports').flatMap((text) => text.split(','));
   const ports = texts.map(parsePort).filter((port) => port !== undefined);
@@ -23,7 +23,7 @@ export function portsIn(query: URLSearchParams): number[] {
   throw badRequest('the query must name the `ports`, each from 1 to 65535');
 }
 
-/** Serves until every port's connection has ended, the client ends it, or `signal` aborts. */
+/** Resolves when all ports' connections have ended, the client disconnects, or `signal` aborts. */
 export async function servePortChannels(
   socket: WebSocket,
   ports: readonly number[],
@@ -51,7 +51,7 @@ export async function servePortChannels(
   await closeSocket(socket);
 }
 
-/** Each message to the input of its port; all end with the connection. */
+/** Passes each message to the input of its port. Ends all inputs with the connection. */
 async function distribute(
   messages: AsyncIterable<Uint8Array>,
   inputs: readonly PassThrough[],
@@ -62,7 +62,7 @@ async function distribute(
       if (input?.writable && !input.write(message.subarray(1))) await untilWritable(input);
     }
   } catch {
-    // The connection is over.
+    // The connection was closed.
   } finally {
     for (const input of inputs) input.end();
   }

@@ -1,4 +1,4 @@
-/** Requests that become a connection of their own: exec, attach and port-forward, by WebSocket and by SPDY; and a browser's streams. */
+/** Handles upgrades: exec, attach and port-forward by WebSocket and SPDY, and a browser's watches and logs. */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -24,11 +24,11 @@ import { UpgradedSockets, type UpgradeRequest } from './upgraded-sockets.js';
 interface UpgradeDeps extends ApiDeps {
   authFilter: AuthFilter;
   resources: ResourceTable;
-  /** Where the request log goes; absent: to `log`. */
+  /** The logger for the request log; absent: `log`. */
   requestLog?: ApiDeps['log'];
 }
 
-/** Of a connection without traffic: a client that vanished is found out by the system. */
+/** TCP keep-alive detects vanished clients on connections without traffic. */
 const KEEP_ALIVE_MS = 30_000;
 const SWITCHING = 101;
 
@@ -47,13 +47,13 @@ export class UpgradeHandler {
     this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
 
-  /** Ends every connection and lets none in any more. */
+  /** Ends all connections and rejects new ones. */
   close(): void {
     this.#isClosed = true;
     for (const closing of this.#open) closing.abort();
   }
 
-  /** Takes over the socket: it is served until its end, or refused with a Status. */
+  /** Takes over the socket: serves it until it ends, or rejects it with a Status. */
   async handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const info = readRequest(request.method ?? '', request.url ?? '');
     const closing = new AbortController();
@@ -75,13 +75,13 @@ export class UpgradeHandler {
     }
   }
 
-  /** There is no way left to say it to the client, which may have gone itself. */
+  /** The connection is already upgraded, so the error can only be logged. */
   #cut({ socket, signal }: Pick<UpgradeRequest, 'socket' | 'signal'>, error: unknown): void {
     if (!signal.aborted) this.#deps.log.error({ err: error }, 'a connection failed unexpectedly');
     socket.destroy();
   }
 
-  /** Who is refused is refusal of as well. */
+  /** Sets the identity before it may throw, so that a refusal is logged with its user. */
   async #admit(
     request: IncomingMessage,
     info: RequestInfo,
@@ -100,7 +100,7 @@ export class UpgradeHandler {
     return identity;
   }
 
-  /** Everything that may be refused; what it answers serves the connection to its end. */
+  /** Does everything that may be rejected. Resolves with a function that serves the connection until it ends. */
   #prepare(
     upgrade: Omit<UpgradeRequest, 'info'>,
     info: RequestInfo,
@@ -112,7 +112,7 @@ export class UpgradeHandler {
       return serveStream(this.#deps, this.#sockets, { ...upgrade, info }, identity);
     }
     const requested = podRequest(info);
-    // A role that allows `patch pods/exec` must not run commands: only GET and POST open a stream.
+    // A role with `patch pods/exec` must not allow commands: only GET and POST open a stream.
     findServedResource(this.#deps.resources, requested);
     return this.#preparePod({ ...upgrade, info: requested });
   }
@@ -147,7 +147,7 @@ export class UpgradeHandler {
   async #refuse(refused: Omit<UpgradeRequest, 'info' | 'signal'>, error: unknown): Promise<number> {
     const refusal = this.#apiErrorOf(error);
     if (await this.#sockets.refuseOwnPage(refused, refusal)) return refusal.code;
-    // What a host says goes out as the kubelet's own words.
+    // An error of the host is sent as plain text, like the kubelet's.
     const isHosts = refusal === error && refusal.reason === 'InternalError';
     if (isHosts) refuseSocketInText(refused.socket, refusal.code, refusal.message);
     else refuseSocket(refused.socket, refusal);
@@ -174,7 +174,7 @@ export class UpgradeHandler {
   }
 }
 
-/** Whoever runs a command may change anything, whatever the method is called. */
+/** exec, attach and port-forward are logged as `create` for any method, because they may change anything. */
 function loggedInfo(info: RequestInfo): RequestInfo {
   const isRun = info.type === 'resource' && SUBRESOURCES.has(info.subresource ?? '');
   return isRun ? { ...info, verb: 'create' } : info;
@@ -182,7 +182,7 @@ function loggedInfo(info: RequestInfo): RequestInfo {
 
 const SUBRESOURCES = new Set(['exec', 'attach', 'portforward']);
 
-/** Throws 404 for all that is not served by upgrade. */
+/** Throws 404 for other requests. */
 function podRequest(info: RequestInfo): ResourceRequest {
   const isServed =
     info.type === 'resource' &&
@@ -196,7 +196,7 @@ function podRequest(info: RequestInfo): ResourceRequest {
   return info;
 }
 
-/** Throws 400 in upstream's words (`pkg/registry/core/pod/strategy.go` streamLocation). */
+/** Throws 400 with upstream's message (`pkg/registry/core/pod/strategy.go` streamLocation). */
 function nodeOf(pod: Pod): string {
   if (pod.spec.nodeName) return pod.spec.nodeName;
   throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`);

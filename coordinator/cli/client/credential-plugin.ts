@@ -15,14 +15,17 @@ interface PluginSpec {
   provideClusterInfo?: boolean;
 }
 
-/** PEM of certificate and key, or a bearer token. */
+/** Certificate and key in PEM, or a bearer token. */
 interface PluginCredential {
   certificate?: string | undefined;
   key?: string | undefined;
   token?: string | undefined;
 }
 
-/** Runs the plugin of a user and returns its credential. `cluster` is what a plugin may ask to be given. Throws `ExitError`. */
+/**
+ * Runs the plugin of a user and returns its credential. A plugin with `provideClusterInfo` gets `cluster`. Throws
+ * `ExitError`.
+ */
 export function credentialFromPlugin(user: Entry, cluster: object): PluginCredential {
   const spec = specOf(user);
   const { apiVersion, command, args, env, installHint, interactiveMode, provideClusterInfo } = spec;
@@ -34,7 +37,7 @@ export function credentialFromPlugin(user: Entry, cluster: object): PluginCreden
   const wanted = { interactive, ...(provideClusterInfo ? { cluster } : {}) };
   const about = { apiVersion, kind: 'ExecCredential', spec: wanted };
   const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-  // A path is relative to the kubeconfig; a bare name is looked for in $PATH.
+  // A path is relative to the kubeconfig. A bare name is searched in $PATH.
   const program = command.includes('/') ? resolve(dirname(user.file), command) : command;
   const done = spawnSync(program, args, {
     encoding: 'utf8',
@@ -68,7 +71,7 @@ function isListOf(list: unknown, isItem: (item: unknown) => boolean): boolean {
   return Array.isArray(list) && list.every(isItem);
 }
 
-/** No program takes a text with a NUL as argument or variable. */
+/** Arguments and variables of a process cannot contain NUL. */
 function isText(value: unknown): boolean {
   return typeof value === 'string' && !value.includes('\0');
 }

@@ -1,10 +1,9 @@
-/** `everynode agent …`: the same as `everynode-agent …`. */
+/** `everynode agent …` and `everynode simulate …`: run the same commands of `everynode-agent`. */
 import type { Command } from 'commander';
 import { runAgentCommand, runAgentUntilStopped } from '../machine/agent-process.js';
 
-/** Adds the command. */
 export function agentCommand(program: Command): void {
-  // Without it the agent's flags would be taken for our own.
+  // Otherwise commander would parse the agent's flags.
   program.enablePositionalOptions();
   program
     .command('agent')
@@ -16,7 +15,6 @@ export function agentCommand(program: Command): void {
     .action((args: string[]) => runAgentCommand(args));
 }
 
-/** Adds the command. */
 export function simulateCommand(program: Command): void {
   program
     .command('simulate')

@@ -1,4 +1,4 @@
-/** `everynode audit`: who did what, from the API. */
+/** `everynode audit`: prints audit events from the API. */
 
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
@@ -21,7 +21,6 @@ interface AuditOptions extends KubeconfigOptions {
   output: string;
 }
 
-/** Adds the command. */
 export function auditCommand(program: Command): void {
   const command = program
     .command('audit')

@@ -1,4 +1,4 @@
-/** `everynode backup`: one file with everything that a coordinator needs, taken while it serves or not. */
+/** `everynode backup`: writes one file with all data of a coordinator, running or not. */
 
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,7 +13,6 @@ interface BackupOptions {
   to?: string;
 }
 
-/** Adds the command. */
 export function backupCommand(program: Command): void {
   program
     .command('backup')

@@ -1,4 +1,4 @@
-/** `everynode coordinator`: the coordinator alone, as a service runs it. */
+/** `everynode coordinator`: runs the coordinator, installs it as a service, or uninstalls it. */
 import type { Command } from 'commander';
 import { createLogger } from '../../../shared/process/output/logger.js';
 import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
@@ -8,11 +8,10 @@ import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settin
 import { trackFirstStart } from '../machine/first-start.js';
 import { readSettings } from '../terminal/command-options.js';
 
-/** Adds the command. */
 export function coordinatorCommand(program: Command): void {
   const command = program.command('coordinator').description('run the coordinator alone, as a service does');
   addSettingFlags(command, COORDINATOR_SETTINGS);
-  // Without it the subcommands' flags would be taken for this one's.
+  // Otherwise commander would parse the subcommands' flags.
   command
     .enablePositionalOptions()
     .option('--config <FILE>', 'YAML file with settings')
@@ -31,7 +30,7 @@ export function coordinatorCommand(program: Command): void {
 async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(COORDINATOR_SETTINGS, flags);
   const log = createLogger(settings.logLevel);
-  // Loaded here, so that the other commands need not wait for it.
+  // Imported here, because it would slow down the start of all other commands.
   const { startCoordinator } = await import('../../main.js');
   const firstStart = trackFirstStart(settings.data);
   const coordinator = await startCoordinator(settings, log).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** `everynode down`: removes what `up` made on this machine, and nothing else. */
+/** `everynode down`: removes everything that `up` created on this machine, and nothing else. */
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +13,10 @@ import { StoreError } from '../../store/store-error.js';
 import { runAgentCommand } from '../machine/agent-process.js';
 import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 
-/** How long a running `up` is given to end, ms; its agent has containers to leave alone, so it is quick. */
+/** Timeout for a running `up` to stop. Its agent leaves the containers running, so it stops fast. */
 const STOP_TIMEOUT_MS = 20_000;
 const STOP_POLL_MS = 100;
 
-/** Adds the command. */
 export function downCommand(program: Command): void {
   program
     .command('down')
@@ -30,7 +29,7 @@ export function downCommand(program: Command): void {
 async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const { data } = options;
   if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `There is nothing at ${data}.`);
-  // What follows deletes the whole directory: a slip of the keyboard must not cost somebody else's.
+  // The whole directory will be deleted, so a mistyped path must not delete anything else.
   if (!existsSync(join(data, DATABASE_FILE))) {
     throw new ExitError(
       EXIT_CODES.usage,
@@ -58,7 +57,7 @@ async function confirmed(data: string): Promise<boolean> {
   throw new ExitError(EXIT_CODES.usage, 'There is no terminal to ask at; say --yes to go ahead.');
 }
 
-/** Stops the coordinator of this data, if one runs, and holds its lock so that none starts meanwhile. */
+/** Stops the coordinator that uses this directory, and locks the directory so that no other one starts. */
 async function takeOver(data: string, progress: Progress): Promise<DataLock> {
   const free = tryLock(data);
   if (free) return free;
@@ -76,7 +75,7 @@ async function takeOver(data: string, progress: Progress): Promise<DataLock> {
   });
 }
 
-/** Throws `ExitError` when the holder of the lock has not said who it is: it has only just started. */
+/** Throws `ExitError` if the process that holds the lock has not written its id yet. */
 function readPid(data: string): number {
   try {
     return Number(readFileSync(pidPath(data), 'utf8'));

@@ -1,4 +1,4 @@
-/** `everynode node approve|deny|revoke`: whom the fleet lets in, and whom no more. */
+/** `everynode node approve|deny|revoke`: admits hosts to the fleet and revokes their access. */
 
 import type { Command } from 'commander';
 import {
@@ -27,7 +27,6 @@ interface DecideOptions extends KubeconfigOptions {
   selector?: string;
 }
 
-/** Adds the command. */
 export function nodeCommand(program: Command): void {
   const node = program.command('node').description('hosts that want to join, and hosts that may no more');
   for (const [verb, decision] of [
@@ -100,7 +99,7 @@ async function revoke(nodes: string[], options: KubeconfigOptions): Promise<void
     throw new ExitError(EXIT_CODES.usage, `No host has joined as ${unknown.join(', ')}.`);
 }
 
-/** False when no host has joined under this name. */
+/** Returns false if no host has joined under this name. */
 async function revokeOne(api: ApiClient, node: string): Promise<boolean> {
   const path = `${CREDENTIALS}/${encodeURIComponent(credentialSecretName(node))}`;
   const secret = await api.request<Secret>('GET', path).catch((error: unknown) => {

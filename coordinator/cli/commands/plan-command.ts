@@ -1,4 +1,7 @@
-/** `everynode plan -f FILE`: what would happen if manifests were applied, host by host and in short; its exit code says it to a pipeline. */
+/**
+ * `everynode plan -f FILE`: prints the effects of applying manifests, in short and host by host. Its exit code is for
+ * pipelines.
+ */
 
 import type { Command, CommanderError } from 'commander';
 import type { Plan, PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
@@ -12,14 +15,14 @@ import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconf
 import { readManifests } from '../terminal/manifest-reader.js';
 import { planLines } from '../terminal/plan-text.js';
 
-/** What the program ends with; anything that went wrong is 1. */
+/** Exit codes by verdict. Any error is 1. */
 const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
   NoChange: 0,
   Changes: 2,
   Blocked: 3,
 };
 
-/** More on a terminal help nobody. */
+/** Keeps the output readable on a terminal. */
 const DEFAULT_HOSTS = '20';
 
 interface PlanOptions extends KubeconfigOptions {
@@ -30,7 +33,6 @@ interface PlanOptions extends KubeconfigOptions {
   hosts: string;
 }
 
-/** Adds the command. */
 export function planCommand(program: Command): void {
   const command = program
     .command('plan')
@@ -53,7 +55,7 @@ export function planCommand(program: Command): void {
     .action(plan);
 }
 
-/** 2 says that something would change: a wrong flag must not. */
+/** Commander's exit code for a wrong flag is 2, which would mean that something changes. */
 function refuseUsage(error: CommanderError): never {
   if (error.exitCode === 0) throw error;
   throw new ExitError(EXIT_CODES.unexpected, `${error.message.replace(/^error: /, '').split('\n')[0]}.`);

@@ -1,4 +1,4 @@
-/** `everynode release add|trust|floor`: which versions of the agent hosts are given. */
+/** `everynode release add|trust|floor`: controls which agent versions hosts can install. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -18,7 +18,6 @@ interface DataOption {
   data: string;
 }
 
-/** Adds the commands. */
 export function releaseCommand(program: Command): void {
   const release = program.command('release').description('versions of the agent that hosts are given');
   const data = ['--data <DIR>', "the coordinator's data directory", defaultDataDir()] as const;
@@ -42,7 +41,7 @@ export function releaseCommand(program: Command): void {
     .action(floor);
 }
 
-/** Adds a release and prints what came of it. Throws `ExitError`; then nothing was changed. */
+/** Adds a release and prints the result. Throws `ExitError`; nothing was changed then. */
 export async function addReleaseFolder(folder: string, dataDir: string): Promise<void> {
   const interruption = new AbortController();
   const abort = (): void => interruption.abort();
@@ -115,7 +114,7 @@ function readText(path: string): string {
   }
 }
 
-/** A refusal as a sentence that names the folder or file and says that nothing was changed. */
+/** Converts errors of releases and files to an `ExitError` that states that nothing was changed. */
 async function forOperator<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

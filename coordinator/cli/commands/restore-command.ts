@@ -1,4 +1,7 @@
-/** `everynode restore FILE` and `everynode confirm-restore`: data from a backup, and a person's word that all is well. */
+/**
+ * `everynode restore FILE` creates a data directory from a backup. `everynode confirm-restore` lets the controllers
+ * start afterwards.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -19,7 +22,6 @@ interface RestoreOptions {
   replace?: boolean;
 }
 
-/** Adds both commands. */
 export function restoreCommands(program: Command): void {
   program
     .command('restore')

@@ -1,4 +1,4 @@
-/** `everynode rollout …`: how the rollout of a DaemonSet stands, what became of earlier ones, and what people tell it to do. */
+/** `everynode rollout …`: prints the status and the history of a DaemonSet's rollouts, and controls them. */
 
 import type { Command } from 'commander';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -12,10 +12,9 @@ import { RolloutClient, type RolloutOptions } from '../client/rollout-client.js'
 import { durationSeconds } from '../terminal/command-options.js';
 import { detailLines, historyLines, progressLine } from '../terminal/rollout-text.js';
 
-/** How often a rollout that goes on is asked for. */
 const POLL_MS = 1_000;
 
-/** Verbs by what they name besides the DaemonSet, and what each does. */
+/** Each verb with its further arguments and its help text. */
 const VERBS: Readonly<Record<SteeringVerb, { names: 'wave' | 'node' | undefined; what: string }>> = {
   approve: { names: 'wave', what: 'let a wave open' },
   promote: { names: 'wave', what: 'end the watch over an open wave' },
@@ -41,7 +40,6 @@ interface HostsOptions extends RolloutOptions {
   output: string;
 }
 
-/** Adds the commands. */
 export function rolloutCommand(program: Command): void {
   const rollout = program
     .command('rollout')
@@ -121,7 +119,7 @@ async function hosts(target: string, { code, wave, output, ...options }: HostsOp
   }
 }
 
-/** Throws ExitError with the code of the outcome, unless that is completion. */
+/** Throws ExitError with the exit code of the outcome, unless the rollout is complete. */
 async function status(target: string, options: StatusOptions): Promise<void> {
   const client = new RolloutClient(target, options);
   const seconds = options.timeout === undefined ? Number.POSITIVE_INFINITY : durationSeconds(options.timeout);
@@ -131,7 +129,7 @@ async function status(target: string, options: StatusOptions): Promise<void> {
     const { daemonSet, rollout } = await client.present();
     const current = currentStatus(daemonSet, rollout);
     const line = current ? progressLine(current, Date.now()) : waitingText(daemonSet, rollout);
-    // What is left moves with the time alone.
+    // The remaining time alone changes with every poll.
     const news = line.replace(/; (about \S+ left|\S+ later than estimated)$/, '');
     if (news !== told) printLine(line);
     told = news;
@@ -143,7 +141,7 @@ async function status(target: string, options: StatusOptions): Promise<void> {
   }
 }
 
-/** Undefined until the controller has seen the newest template. */
+/** Returns undefined until the controller has reconciled the newest template. */
 function currentStatus(
   { metadata, status }: DaemonSet,
   rollout: Rollout | undefined,

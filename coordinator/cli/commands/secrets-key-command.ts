@@ -1,4 +1,4 @@
-/** `everynode secrets-key rotate`: a new key for the Secrets in the database. */
+/** `everynode secrets-key rotate`: adds a new encryption key for Secrets in the database. */
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -10,7 +10,6 @@ import { defaultDataDir } from '../../coordinator-settings.js';
 import { withExitErrors } from '../../exit-errors.js';
 import { addEncryptionKey } from '../../store/encryption/encryption-keys.js';
 
-/** Adds the command. */
 export function secretsKeyCommand(program: Command): void {
   program
     .command('secrets-key')

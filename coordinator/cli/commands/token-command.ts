@@ -1,4 +1,6 @@
-/** `everynode token create|list|revoke`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
+/**
+ * `everynode token create|list|revoke`: manages join tokens. Like kubeadm's tokens, they are Secrets in kube-system.
+ */
 
 import type { Command } from 'commander';
 import { type JoinAddress, joinCommand } from '../../../shared/kube/access/join-command.js';
@@ -23,18 +25,18 @@ import { tableLines } from '../terminal/text-table.js';
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 
 interface TokenOptions {
-  /** Seconds until it joins nobody any more; 0 = never ends. */
+  /** Lifetime in seconds; 0 = unlimited. */
   ttlSeconds: number;
   description: string;
-  /** True for a token that joins more than one host. */
+  /** True if several hosts can join with it. */
   reusable?: boolean;
-  /** Names, or patterns with `*`, that hosts may join under; any when absent. */
+  /** Node names, or patterns with `*`, that hosts may join under. Absent: any name. */
   nodes?: readonly string[];
-  /** Labels that the hosts' Nodes get. */
+  /** Labels for the joined Nodes. */
   labels?: Readonly<Record<string, string>>;
-  /** True when hosts may give themselves protected labels. */
+  /** True if hosts may set protected labels on their own Node. */
   anyLabels?: boolean;
-  /** Host name or address for the join line, instead of the coordinator's own. */
+  /** Host name or address for the join command, instead of the coordinator's own. */
   advertise?: string | undefined;
 }
 
@@ -42,11 +44,10 @@ interface CreatedToken {
   id: string;
   /** `ID.SECRET.CAHASH`. */
   text: string;
-  /** The line to type on a host. */
+  /** The command that joins a host. */
   line: string;
 }
 
-/** Adds the command. */
 export function tokenCommand(program: Command): void {
   const token = program.command('token').description('tokens with which hosts join');
   const createCommand = token
@@ -70,9 +71,8 @@ export function tokenCommand(program: Command): void {
   addKubeconfigOptions(revokeCommand).action(remove);
 }
 
-/** Makes a token through the API. */
 export async function createToken(api: ApiClient, options: TokenOptions): Promise<CreatedToken> {
-  // Read it first: if the user may not, no token must be left that was never printed.
+  // Read before the token is created. If the user lacks the right, no token must remain that was never printed.
   const address = await readJoinAddress(api, options.advertise);
   const token = newJoinToken();
   const expiresAtMs = options.ttlSeconds > 0 ? Date.now() + options.ttlSeconds * 1000 : undefined;
@@ -139,13 +139,16 @@ async function remove(id: string, options: KubeconfigOptions): Promise<void> {
   printLine(`token ${id} revoked`);
 }
 
-/** The coordinator's address for hosts, and the keys that they pin. `advertise` replaces the host in it. Throws like `request`. */
+/**
+ * Returns the coordinator's address and the keys that hosts pin. `advertise` replaces the host in the address. Throws
+ * like `request`.
+ */
 async function readJoinAddress(api: ApiClient, advertise?: string): Promise<JoinAddress> {
   const address = await api.request<JoinAddress>('GET', `/apis/${FLEET_GROUP}/v1/joinaddress`);
   return advertise ? { ...address, server: withHost(address.server, advertise) } : address;
 }
 
-/** The join token as hosts take it, and the line to type. `token` is `ID.SECRET`. */
+/** Returns the whole join token and the join command. `token` is `ID.SECRET`. */
 function joinTexts(address: JoinAddress, token: string): { text: string; line: string } {
   return { text: `${token}.${address.authorityHash}`, line: joinCommand(address, token) };
 }

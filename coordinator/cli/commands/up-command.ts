@@ -1,4 +1,4 @@
-/** `everynode up`: a coordinator and one agent on this machine, in the foreground. */
+/** `everynode up`: runs a coordinator and one agent on this machine in the foreground. */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -37,12 +37,10 @@ const UP_SETTINGS = {
 
 type UpSettings = SettingsOf<typeof UP_SETTINGS>;
 
-/** How often the API is asked whether the node is Ready, ms. */
 const READY_POLL_MS = 200;
-/** After so long the user is told what is still missing, ms. */
+/** After this time the user is told what is missing. */
 const READY_NOTICE_MS = 60_000;
 
-/** Adds the command. */
 export function upCommand(program: Command): void {
   const command = program
     .command('up')
@@ -72,11 +70,11 @@ interface Foreground {
   firstStart: FirstStart;
 }
 
-/** Resolves when both programs have stopped after the signal. */
+/** Resolves when both programs have stopped after a signal. */
 async function serve(settings: UpSettings, { progress, stopSignal, firstStart }: Foreground): Promise<void> {
   const log = createLogger(settings.logLevel);
   const coordinator = await progress.step('starting the coordinator', async () => {
-    // Loaded here, so that the other commands need not wait for it.
+    // Imported here, because it would slow down the start of all other commands.
     const { startCoordinator } = await import('../../main.js');
     return startCoordinator(settings, log);
   });
@@ -102,7 +100,7 @@ async function startFirstAgent(
   api: ApiClient,
   progress: Progress,
 ): Promise<AgentProcess> {
-  // A joined agent ignores the token, so `up` again needs no memory of whether it had joined.
+  // An agent that has joined ignores the token, so `up` can always pass one.
   const token = await createToken(api, { ttlSeconds: 600, description: 'npm run up' });
   const args = ['--server', api.server, '--data', agentDataDir(settings.data)];
   args.push('--log-level', settings.logLevel, ...nodeFlags(settings));
@@ -111,7 +109,7 @@ async function startFirstAgent(
   );
 }
 
-/** The agent's flags that are the user's. */
+/** Returns the agent flags that the user can set. */
 function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] {
   const flags = ['--runtime', runtime, '--node-name', nodeName];
   if (labels) flags.push('--labels', labels);
@@ -119,7 +117,10 @@ function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] 
   return flags;
 }
 
-/** Until the address has been printed, an interrupted first start is undone: no user can have stored anything by then. */
+/**
+ * An interrupted first start is undone until the address has been printed. Before that, no user can have stored
+ * anything.
+ */
 async function announceReady(
   settings: UpSettings,
   api: ApiClient,
@@ -147,7 +148,7 @@ async function announceReady(
   progress.print('Ctrl-C stops both programs and leaves the containers running.');
 }
 
-/** `onLate` is called once if it takes long, with what is missing. */
+/** `onLate` is called once with the reason if the node takes long to become ready. */
 async function untilReady(nodeName: string, api: ApiClient, onLate: (why: string) => void): Promise<void> {
   const startedAt = performance.now();
   let isLate = false;

@@ -1,6 +1,6 @@
 /**
- * `everynode user add NAME`: a kubeconfig with a client certificate of our authority. Run on the coordinator's machine by
- * whoever may read its keys; nothing is stored, what the user may do is said by roles.
+ * `everynode user add NAME`: prints a kubeconfig with a client certificate of the coordinator's authority. It must run
+ * on the coordinator's machine with read access to its keys. Nothing is stored. Roles determine the user's rights.
  */
 
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,6 @@ interface AddOptions {
   advertise?: string;
 }
 
-/** Adds the command. */
 export function userCommand(program: Command): void {
   program
     .command('user')
@@ -66,7 +65,7 @@ async function add(commonName: string, options: AddOptions): Promise<void> {
   );
 }
 
-/** These names mean something to the API itself; the group of administrators alone is for people. */
+/** Names with this prefix have a meaning for the API. Only the group of administrators may be given to users. */
 function refuseSystemNames(name: string, groups: readonly string[]): void {
   const taken = [name, ...groups].find((each) => each.startsWith('system:') && each !== MASTERS);
   if (taken === undefined && name !== MASTERS) return;

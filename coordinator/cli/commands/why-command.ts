@@ -1,4 +1,6 @@
-/** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
+/**
+ * `everynode why ds/NAME [node/NAME]`: prints why a DaemonSet does or does not run on a node, or counts over the fleet.
+ */
 
 import type { Command } from 'commander';
 import { FLEET_GROUP } from '../../../shared/kube/objects/fleet-group.js';
@@ -12,7 +14,7 @@ import { tableLines } from '../terminal/text-table.js';
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
 const NODE_PREFIXES = ['no', 'node', 'nodes'];
 
-/** More names than this on one line help nobody; `-o json` gives all. */
+/** Keeps lines readable. `-o json` prints all names. */
 const MOST_NAMES = 20;
 
 interface WhyOptions extends KubeconfigOptions {
@@ -20,7 +22,6 @@ interface WhyOptions extends KubeconfigOptions {
   output: string;
 }
 
-/** Adds the command. */
 export function whyCommand(program: Command): void {
   const command = program
     .command('why')
@@ -45,7 +46,7 @@ async function why(daemonSet: string, node: string | undefined, options: WhyOpti
   else answerLines(answer).forEach(printLine);
 }
 
-/** `ds/web` → `web`. Throws ExitError for another type, or none. */
+/** Returns `web` for `ds/web`. Throws ExitError for another type. */
 function nameIn(text: string, prefixes: readonly string[], example: string): string {
   const [prefix = '', name = '', ...rest] = text.split('/');
   if (prefixes.includes(prefix) && name && rest.length === 0) return name;
@@ -60,7 +61,6 @@ function whyPath(namespace: string, name: string, node: string | undefined): str
 
 type WhyAnswer = NodeReasonDocument | FleetReasonsDocument;
 
-/** The answer as lines for a terminal. */
 function answerLines(answer: WhyAnswer): string[] {
   return answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
 }

@@ -1,4 +1,7 @@
-/** `everynode coordinator install`: the coordinator as a service of this machine. Killed at any line, a repetition ends in the same place. */
+/**
+ * `everynode coordinator install|uninstall`: the coordinator as a systemd service. If `install` is killed at any point,
+ * repeating it completes the installation.
+ */
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,17 +26,17 @@ import { addReleaseFolder, requireRelease } from '../commands/release-command.js
 import { createToken } from '../commands/token-command.js';
 import { readSettings } from '../terminal/command-options.js';
 
-/** Of the service; nobody logs in as it. */
+/** The service's user. It has no login shell. */
 const SERVICE_USER = 'everynode';
 const DATA_DIR = '/var/lib/everynode';
 const CONFIG_DIR = '/etc/everynode';
 const CONFIG_FILE = `${CONFIG_DIR}/coordinator.yaml`;
 const SERVICE_UNIT = 'everynode-coordinator.service';
 const UNIT_FILE = `/etc/systemd/system/${SERVICE_UNIT}`;
-/** Starts Node with this installation's program: the unit names no place of a package. */
+/** The unit starts the program here, so that it does not contain the path of an npm package. */
 const PROGRAM_DIR = '/usr/local/lib/everynode';
 const PROGRAM = `${PROGRAM_DIR}/everynode`;
-/** For people, where npm has not put one. */
+/** For users; created only if npm has not installed the command here. */
 const COMMAND_LINK = '/usr/local/bin/everynode';
 
 const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
@@ -41,13 +44,13 @@ const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --h
 `;
 const TOKEN_SECONDS = 24 * 60 * 60;
 
-/** Throws `ExitError`; what was missing is told before anything is changed. */
+/** Throws `ExitError`. Missing requirements are reported before anything is changed. */
 export async function installCoordinator(
   flags: Record<string, unknown> & { release?: string },
 ): Promise<void> {
   requireSystemd('everynode coordinator install');
   const given = typedSettings(flags);
-  // Wrong ones are refused before anything is changed.
+  // Rejects invalid settings before anything is changed.
   await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
   if (flags.release) await requireRelease(flags.release, DATA_DIR);
   if (!commandSucceeds('id', '-u', SERVICE_USER)) {
@@ -61,18 +64,21 @@ export async function installCoordinator(
   runCommandOnHost('install', '-d', '-m', '0700', '-o', SERVICE_USER, '-g', SERVICE_USER, DATA_DIR);
   await backUp();
   if (flags.release) await addReleaseFolder(flags.release, DATA_DIR);
-  // A backup and a restore are root's work; the service reads them as its own.
+  // Files that root created, e.g. by a backup or restore, must be readable by the service.
   runCommandOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
   printLine('· starting the coordinator');
-  // Resolves when it serves.
+  // Returns when the coordinator serves (Type=notify).
   runCommandOnHost('systemctl', 'restart', SERVICE_UNIT);
   await announce(typeof flags.advertise === 'string' ? flags.advertise : undefined);
 }
 
-/** What another version left must be had back whole: that one reads no database that this one has changed. */
+/**
+ * Backs up the data of the installed version, because that version cannot read a database that this version has
+ * upgraded.
+ */
 async function backUp(): Promise<void> {
   if (!existsSync(join(DATA_DIR, DATABASE_FILE))) return;
   const now = Date.now();
@@ -81,7 +87,10 @@ async function backUp(): Promise<void> {
   printLine(`· backup: ${path}`);
 }
 
-/** A command at a fixed place that starts this installation; the service's user must be able to read it. */
+/**
+ * Installs a command at a fixed path that starts this installation. The service's user must be able to read the
+ * installation.
+ */
 function installProgram(): void {
   const script = fileURLToPath(new URL('../everynode.js', import.meta.url));
   const words = [process.execPath, script].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
@@ -109,7 +118,7 @@ function presentSettings(): string | undefined {
 
 async function announce(advertise: string | undefined): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(DATA_DIR));
-  // Printed once, for the first hosts: it joins as many as there are within its day.
+  // Printed once for the first hosts. It joins any number of hosts within 24 hours.
   const options = {
     ttlSeconds: TOKEN_SECONDS,
     description: 'coordinator install',
@@ -125,7 +134,7 @@ async function announce(advertise: string | undefined): Promise<void> {
   printLine(`  ${token.line}`);
 }
 
-/** Database and keys stay unless `purge`. Twice is harmless. Throws `ExitError`. */
+/** Keeps database and keys unless `purge`. Idempotent. Throws `ExitError`. */
 export async function uninstallCoordinator({ purge = false }: { purge?: boolean }): Promise<void> {
   requireSystemd('everynode coordinator uninstall');
   commandSucceeds('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);

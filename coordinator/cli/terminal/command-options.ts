@@ -1,4 +1,4 @@
-/** Durations as people type them. */
+/** Parsers of command line options. */
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import {
   loadCommandSettings,
@@ -9,7 +9,7 @@ import { ENVIRONMENT_PREFIX } from '../../coordinator-settings.js';
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** `30m`, `24h` or `7d` in seconds, and 0. Throws `ExitError` that names the flag. */
+/** Returns `30m`, `24h`, `7d` or `0` in seconds. Throws `ExitError` with the flag's name. */
 export function durationSeconds(text: string, flag = '--ttl'): number {
   if (text === '0') return 0;
   const match = /^(\d+)([smhd])$/.exec(text);
@@ -20,7 +20,10 @@ export function durationSeconds(text: string, flag = '--ttl'): number {
   );
 }
 
-/** Flags, then the environment, then the file that `--config` names. Throws `ExitError` with the name of a wrong one. */
+/**
+ * Reads flags, then the environment, then the file of `--config`. Throws `ExitError` with the name of an invalid
+ * setting.
+ */
 export function readSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,

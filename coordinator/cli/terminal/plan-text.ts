@@ -1,4 +1,4 @@
-/** A plan as lines for a terminal. Pure. */
+/** Formats a plan for a terminal. Pure. */
 
 import {
   CHANGING_ACTIONS,
@@ -16,7 +16,7 @@ const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
   Blocked: 'Blocked: see above.',
 };
 
-/** `mostHosts`: so many changing hosts of each DaemonSet are listed. */
+/** `mostHosts`: maximum number of listed hosts per DaemonSet. */
 export function planLines({ daemonSets, refused, notes, verdict }: Plan, mostHosts: number): string[] {
   return [
     ...daemonSets.flatMap((plan) => [...daemonSetLines(plan, mostHosts), '']),

@@ -1,4 +1,4 @@
-/** Rollouts as lines for a terminal. Pure. */
+/** Formats rollouts for a terminal. Pure. */
 import {
   type Rollout,
   type RolloutStatus,
@@ -7,7 +7,7 @@ import {
 import { durationText } from '../../kinds/duration-text.js';
 import { tableLines } from './text-table.js';
 
-/** How it stands, in one line: what changes while it goes on. */
+/** Returns the status in one line. */
 export function progressLine(status: RolloutStatus, now: number): string {
   const { phase, wave, nodes, updated, codes = {}, estimatedEndTime, message } = status;
   const others = Object.entries(codes).filter(([code]) => code !== 'Updated' && code !== 'NotEligible');
@@ -16,12 +16,12 @@ export function progressLine(status: RolloutStatus, now: number): string {
   return `${phase}${wave ? ` (${wave})` : ''}: ${updated} of ${nodes} updated${rest ? `, ${rest}` : ''}; ${message}${left}`;
 }
 
-/** What is left by an estimate; it is made anew when something happens, so its time may have passed. */
+/** The estimate is updated only when something happens, so its time may have passed. */
 function leftText(leftMs: number): string {
   return leftMs >= 0 ? `about ${durationText(leftMs)} left` : `${durationText(-leftMs)} later than estimated`;
 }
 
-/** Waves, causes of failure, and who did what. */
+/** Returns waves, failures and the actions of users. */
 export function detailLines(status: RolloutStatus): string[] {
   const { waves, failures = [] } = status;
   return [
@@ -42,7 +42,7 @@ export function detailLines(status: RolloutStatus): string[] {
   ];
 }
 
-/** One line for each rollout, with the causes of its failures below it. */
+/** Returns one row per rollout. */
 export function historyLines(rollouts: readonly Rollout[]): string[] {
   const rows = rollouts.flatMap(({ status }) => (status ? [historyRow(status)] : []));
   return tableLines([
