@@ -96,7 +96,7 @@ export class ClockSteps implements Component {
     if (Math.abs(byMs) < STEP_MS) return;
     this.#shiftMs = shiftMs;
     this.#setAt = clock.monotonic();
-    log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'the clock of this machine was set');
+    log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'clock step on this machine');
     for (const listener of this.#listeners) listener(byMs);
   }
 

@@ -30,5 +30,5 @@ export async function withExitErrors<T>(work: () => Promise<T>, option = '--data
 
 function adviceOn(code: StoreErrorCode, option: string): string {
   if (code === 'unwritable') return `: choose another place with ${option}`;
-  return code === 'absent' ? ": give the coordinator's data directory with --data" : '';
+  return code === 'absent' ? ": pass the coordinator's data directory with --data" : '';
 }

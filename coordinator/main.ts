@@ -77,7 +77,9 @@ export async function startCoordinator(
   });
   core.clockSteps.onStep(() => {
     // A certificate that was issued with a wrong clock may have expired, or may not be valid yet.
-    certificates.renew().catch((error: unknown) => log.error({ err: error }, 'certificate not renewed'));
+    certificates
+      .renew()
+      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
   });
   const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };

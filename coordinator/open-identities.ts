@@ -58,7 +58,7 @@ function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
   const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernamePrefix } = settings;
   if (issuer === undefined && clientId === undefined) return [];
   if (issuer === undefined || clientId === undefined) {
-    throw new ExitError(EXIT_CODES.usage, '--oidc-issuer-url and --oidc-client-id need each other.');
+    throw new ExitError(EXIT_CODES.usage, '--oidc-issuer-url and --oidc-client-id must be set together.');
   }
   if (!issuer.startsWith('https://')) {
     throw new ExitError(EXIT_CODES.usage, `--oidc-issuer-url: must begin with https://, not "${issuer}".`);

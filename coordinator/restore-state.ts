@@ -27,7 +27,7 @@ export class RestoreState implements RestoreControl {
     const backupTakenAt = new Date(waiting.takenAt).toISOString();
     this.#log.warn(
       { backupTakenAt },
-      'restored, unconfirmed: controllers rest until "everynode confirm-restore"',
+      'the restore is not confirmed: controllers do not run until "everynode confirm-restore"',
     );
   }
 

@@ -25,7 +25,7 @@ import { userCommand } from './commands/user-command.js';
 import { whyCommand } from './commands/why-command.js';
 
 await runProgram(async () => {
-  const program = createCommandLine('everynode', 'DaemonSets for machines that have no Kubernetes.');
+  const program = createCommandLine('everynode', 'DaemonSets for machines without Kubernetes.');
   for (const addTo of [
     upCommand,
     downCommand,

@@ -68,7 +68,7 @@ export class AuditFile implements AuditLog {
         await this.#append(lines.join(''));
       } catch (error) {
         this.#bytes = undefined;
-        this.#log.error({ err: error, events: lines.length }, 'audit events could not be written');
+        this.#log.error({ err: error, events: lines.length }, 'failed to write audit events');
       }
     }
     this.#writing = undefined;

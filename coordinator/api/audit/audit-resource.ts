@@ -52,7 +52,7 @@ export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiReque
 
 function queryOf(query: URLSearchParams): AuditQuery {
   const since = query.get('since');
-  if (since !== null && Number.isNaN(Date.parse(since))) throw badRequest('since must be a time in RFC 3339');
+  if (since !== null && Number.isNaN(Date.parse(since))) throw badRequest('since must be an RFC 3339 time');
   const requested: AuditQuery = {};
   for (const name of TEXT_PARAMETERS) {
     const value = query.get(name);

@@ -73,12 +73,12 @@ interface AdminAccessOptions {
 
 /** Returns the hash of the administrator's token from an earlier start; undefined if a new token is needed. */
 export async function storedAdminHash(dataDir: string): Promise<Buffer | undefined> {
-  const kept = await readKept(dataDir);
-  return kept.token === undefined ? undefined : tokenHash(kept.token);
+  const stored = await readStored(dataDir);
+  return stored.token === undefined ? undefined : tokenHash(stored.token);
 }
 
 /** Returns the stored kubeconfig, and its token if it matches the stored hash. */
-async function readKept(dataDir: string): Promise<{ text: string | undefined; token?: string }> {
+async function readStored(dataDir: string): Promise<{ text: string | undefined; token?: string }> {
   const text = await readIfPresent(join(dataDir, KUBECONFIG));
   const known = (await readIfPresent(join(dataDir, HASH)))?.trim();
   const token = tokenOf(text);
@@ -95,11 +95,11 @@ export async function loadAdminAccess({
   server,
   caCertificate,
 }: AdminAccessOptions): Promise<Buffer> {
-  const kept = await readKept(dataDir);
-  const token = kept.token ?? randomBytes(32).toString('base64url');
+  const stored = await readStored(dataDir);
+  const token = stored.token ?? randomBytes(32).toString('base64url');
   const hash = tokenHash(token);
-  if (token !== kept.token) await writePrivateFile(join(dataDir, HASH), `${hash.toString('hex')}\n`);
+  if (token !== stored.token) await writePrivateFile(join(dataDir, HASH), `${hash.toString('hex')}\n`);
   const text = kubeconfigText({ server, caCertificate, token });
-  if (text !== kept.text) await writePrivateFile(join(dataDir, KUBECONFIG), text);
+  if (text !== stored.text) await writePrivateFile(join(dataDir, KUBECONFIG), text);
   return hash;
 }

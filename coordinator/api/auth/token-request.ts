@@ -78,17 +78,17 @@ async function checkNode(
   namespace: string,
   { audiences, bound }: RequestedToken,
 ): Promise<void> {
-  if (bound?.kind !== 'Pod' || !bound.uid) throw nodeRefused('node requested token not bound to a pod');
+  if (bound?.kind !== 'Pod' || !bound.uid) throw nodeForbidden('node requested token not bound to a pod');
   const pod = await findBound(registry, podKind, { namespace, name: bound.name ?? '' }, bound.uid);
   if (pod.spec.nodeName !== node)
-    throw nodeRefused('node requested token bound to a pod scheduled on a different node');
+    throw nodeForbidden('node requested token bound to a pod scheduled on a different node');
   const wanted = new Set(serviceAccountTokenSources(pod).map(({ audience }) => audience || ISSUER));
   const other = audiences.find((audience) => !wanted.has(audience));
   if (other !== undefined)
-    throw nodeRefused(`audience ${JSON.stringify(other)} not found in pod spec volume`);
+    throw nodeForbidden(`audience ${JSON.stringify(other)} not found in pod spec volume`);
 }
 
-function nodeRefused(detail: string): ApiError {
+function nodeForbidden(detail: string): ApiError {
   return new ApiError('Forbidden', `serviceaccounts is forbidden: ${detail}`, { kind: 'serviceaccounts' });
 }
 

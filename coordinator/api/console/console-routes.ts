@@ -86,7 +86,7 @@ export function addConsole(app: FastifyInstance<Server>, deps: ConsoleDeps): voi
 const WHO_AM_I = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
 /** A session stores the token, so its requests would have the rights of the impersonator. */
 const IMPERSONATES =
-  'a session of the console is for the user of the token: sign in without Impersonate-* headers';
+  'a console session belongs to the user of the token: sign in without Impersonate-* headers';
 
 /**
  * Calls `onProved` with the user of the token. The session stores the token, so it takes precedence over the

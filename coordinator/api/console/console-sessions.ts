@@ -70,7 +70,10 @@ export class ConsoleSessions {
     if (!session || id === undefined) return undefined;
     const changes = method !== 'GET' && method !== 'HEAD';
     if ((changes || headers.upgrade !== undefined) && !isOwnPage(headers)) {
-      throw new ApiError('Forbidden', 'a session of the console counts for requests of its own pages alone');
+      throw new ApiError(
+        'Forbidden',
+        "a console session is valid only for requests of the console's own pages",
+      );
     }
     this.#use(id, session);
     return session.authorization;
@@ -133,7 +136,10 @@ export function refuseCrossSite({ method, headers }: Pick<IncomingMessage, 'meth
   const isForeign =
     (site !== undefined && site !== 'same-origin') || (origin !== undefined && origin !== `https://${host}`);
   if (!changes || !isForeign || isOwnPage(headers)) return;
-  throw new ApiError('Forbidden', "a certificate counts for requests of the console's own pages alone");
+  throw new ApiError(
+    'Forbidden',
+    "the certificate is accepted from a browser only for requests of the console's own pages",
+  );
 }
 
 /** Returns the value of a cookie; undefined if it is absent or empty. */

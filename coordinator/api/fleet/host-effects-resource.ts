@@ -45,11 +45,11 @@ function changeIn(change: unknown): NodeChange {
     throw badRequest('change: an object with labels, taints or unschedulable is required');
   const { labels = {}, taints = {}, unschedulable, ...others } = change;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw badRequest(`change.${unknown}: is not known`);
+  if (unknown !== undefined) throw badRequest(`change.${unknown}: unknown field`);
   if (!isJsonMap(labels)) throw badRequest('change.labels: must be an object');
   for (const [key, value] of Object.entries(labels)) {
     const isGood = isLabelKey(key) && (value === null || (typeof value === 'string' && isLabelValue(value)));
-    if (!isGood) throw badRequest(`change.labels[${key}]: is no label`);
+    if (!isGood) throw badRequest(`change.labels[${key}]: not a valid label`);
   }
   if (!isJsonMap(taints)) throw badRequest('change.taints: must be an object with add and remove');
   for (const field of ['add', 'remove']) checkTaints(taints[field] ?? [], `change.taints.${field}`);
@@ -69,6 +69,6 @@ function checkTaints(taints: unknown, field: string): void {
       EFFECTS.has(effect) &&
       typeof value === 'string' &&
       isLabelValue(value);
-    if (!isGood) throw badRequest(`${field}[${index}]: is no taint`);
+    if (!isGood) throw badRequest(`${field}[${index}]: not a valid taint`);
   }
 }

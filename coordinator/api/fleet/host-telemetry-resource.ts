@@ -26,7 +26,7 @@ export async function handleHostMeters({ meters }: ApiDeps, { info }: ApiRequest
   const { name = '' } = info;
   const found = meters.of(name);
   if (found) return ok(found);
-  throw new ApiError('NotFound', `host "${name}" has not connected since the coordinator's start`);
+  throw new ApiError('NotFound', `host "${name}" has not connected since the coordinator started`);
 }
 
 /** Returns the Node with its meters as annotations. */

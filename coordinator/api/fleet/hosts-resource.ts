@@ -28,9 +28,9 @@ export const HOST_RESOURCE: DiscoveredResource = {
 
 const COLUMNS = [
   NAME_COLUMN,
-  column<Host>('State', 'string', 'Whether the host is in contact and ready.', stateText),
-  column<Host>('Pods', 'string', 'Pods that are ready, of all on the host.', podsText),
-  column<Host>('Trouble', 'string', 'What is wrong first.', troubleText),
+  column<Host>('State', 'string', 'Connection and readiness of the host.', stateText),
+  column<Host>('Pods', 'string', 'Ready Pods and all Pods of the host.', podsText),
+  column<Host>('Trouble', 'string', 'The most important problem of the host.', troubleText),
   AGE_COLUMN,
   wideColumn<Host>('Version', 'string', 'Version of the agent.', ({ status }) => status.agentVersion || NONE),
 ];

@@ -19,7 +19,7 @@ export interface RestoreDocument {
 }
 
 const WARNING =
-  'this store was restored from a backup and nobody has confirmed it: no Pod is created, replaced or deleted by controllers; run "everynode confirm-restore" when the hosts are back';
+  'this store was restored from a backup and the restore is not confirmed: controllers do not create, replace or delete Pods; when the hosts have reconnected, run "everynode confirm-restore"';
 
 /** `create` confirms the restore. */
 export const RESTORE_RESOURCE = computedResource('Restore', 'restore', ['create', 'list']);

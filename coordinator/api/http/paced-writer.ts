@@ -88,7 +88,7 @@ export async function writePaced(
     const resume = () => done();
     const timer = clock.after(stallMs, () => {
       response.destroy();
-      done(new ReaderStalled('the reader of an answer has stopped reading'));
+      done(new ReaderStalled('the reader of a response has stopped reading'));
     });
     response.on('drain', resume).on('close', resume);
   });

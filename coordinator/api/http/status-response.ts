@@ -52,7 +52,7 @@ export function statusOf(error: unknown, log: Logger, bodyLimit = MAX_BODY_BYTES
     const text = message || (error instanceof Error ? error.message : 'bad request');
     return new ApiError(reason, text).toStatus();
   }
-  log.error({ err: error }, 'a request failed unexpectedly');
+  log.error({ err: error }, 'unexpected error in a request');
   return internalError(SEE_LOG).toStatus();
 }
 

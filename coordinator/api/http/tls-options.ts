@@ -86,7 +86,7 @@ export function listenFailure(error: unknown, host: string, port: number): unkno
     case 'EACCES':
       return new ExitError(
         EXIT_CODES.environment,
-        `Port ${port} on ${host} may not be used by this user: choose one above 1023 with --port.`,
+        `Port ${port} on ${host} is not permitted for this user: choose a port above 1023 with --port.`,
       );
     case 'EADDRNOTAVAIL':
       return new ExitError(

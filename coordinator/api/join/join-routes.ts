@@ -56,7 +56,10 @@ export function addJoinRoutes(
       const outcome = await ask(callOf(request));
       const isWaiting = outcome.state === 'waiting';
       const body = isWaiting ? { request: outcome.request, message: outcome.message } : outcome.answer;
-      audit.info({ ...lineOf(request), outcome: outcome.state, node: nodeIn(request) }, 'host asked to join');
+      audit.info(
+        { ...lineOf(request), outcome: outcome.state, node: nodeIn(request) },
+        'host requested a certificate',
+      );
       record(request, isWaiting ? 202 : 200);
       return reply
         .code(isWaiting ? 202 : 200)

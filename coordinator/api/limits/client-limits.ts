@@ -36,7 +36,7 @@ export class ClientLimits {
     const bucket = this.#filled(client);
     if (bucket.tokens < 1) {
       const retryAfterSeconds = Math.ceil((1 - bucket.tokens) / requestsPerSecond);
-      const message = `this client makes more than ${requestsPerSecond} requests per second, please try again later`;
+      const message = `this client sends more than ${requestsPerSecond} requests per second, please try again later`;
       throw new ApiError('TooManyRequests', message, { retryAfterSeconds });
     }
     bucket.tokens -= 1;
@@ -50,7 +50,7 @@ export class ClientLimits {
     const { tokens } = this.#filled(client);
     if (tokens >= 1) return;
     const retryAfterSeconds = Math.ceil((1 - tokens) / requestsPerSecond);
-    const message = 'too many refused requests of this client, please try again later';
+    const message = 'too many rejected requests from this client, please try again later';
     throw new ApiError('TooManyRequests', message, { retryAfterSeconds });
   }
 

@@ -94,7 +94,11 @@ export class HandshakeQueue {
     if (socket.destroyed) return;
     if (this.#clock.monotonic() - since > MAX_QUEUE_WAIT_MS) {
       socket.destroy();
-      this.#onRefused({ remoteAddress: address, code: 503, reason: 'its turn to begin TLS came too late' });
+      this.#onRefused({
+        remoteAddress: address,
+        code: 503,
+        reason: 'timed out in the queue for a TLS handshake',
+      });
       return;
     }
     const peer = peerOf(socket);

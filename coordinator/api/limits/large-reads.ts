@@ -64,7 +64,7 @@ export class LargeReads {
    * Throws 429.
    */
   async enter(user: string, signal: AbortSignal): Promise<() => void> {
-    const free = this.#running.hasSlotFor(user) ? this.#running.take(user) : await this.#turn(user, signal);
+    const free = this.#running.hasSlotFor(user) ? this.#running.take(user) : await this.#waitForSlot(user, signal);
     const leave = () => {
       free();
       this.#admitNext();
@@ -81,7 +81,7 @@ export class LargeReads {
     }
   }
 
-  #turn(user: string, signal: AbortSignal): Promise<() => void> {
+  #waitForSlot(user: string, signal: AbortSignal): Promise<() => void> {
     if (!this.#queued.hasSlotFor(user)) throw tooMany();
     const leaveQueue = this.#queued.take(user);
     return new Promise((resolve, reject) => {

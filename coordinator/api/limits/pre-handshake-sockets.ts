@@ -24,44 +24,44 @@ const LENGTH_OFFSET = 3;
 const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
 /** A closed connection, with the equivalent HTTP status. */
-interface SilentRefusal {
+interface PreHandshakeRefusal {
   remoteAddress: string;
   code: 408 | 429;
   reason: string;
 }
 
-interface SilentSocketsOptions {
+interface PreHandshakeOptions {
   clock: Clock;
   /** The first record is complete. The socket returns it again when it is read. */
   onFirstRecord: (socket: Socket) => void;
-  onRefused: (refusal: SilentRefusal) => void;
+  onRefused: (refusal: PreHandshakeRefusal) => void;
 }
 
-interface Silent {
+interface Connection {
   socket: Socket;
   address: string;
   network: string;
   since: number;
-  heard: Buffer[];
+  received: Buffer[];
   bytes: number;
   /** Number of bytes needed before the next check. */
-  wanted: number;
-  hear: () => void;
+  needed: number;
+  read: () => void;
   forget: () => void;
 }
 
 /** Returns the oldest connection. A Set keeps the order of insertion. */
-const oldestOf = (sockets: ReadonlySet<Silent>): Silent | undefined => sockets.values().next().value;
+const oldestOf = (sockets: ReadonlySet<Connection>): Connection | undefined => sockets.values().next().value;
 
 export class PreHandshakeSockets {
-  readonly #options: SilentSocketsOptions;
-  readonly #all = new Set<Silent>();
-  readonly #byNetwork = new Map<string, Set<Silent>>();
+  readonly #options: PreHandshakeOptions;
+  readonly #all = new Set<Connection>();
+  readonly #byNetwork = new Map<string, Set<Connection>>();
   #timer: Timer | undefined;
-  #isThinning = false;
+  #isClosingSurplus = false;
   #isClosed = false;
 
-  constructor(options: SilentSocketsOptions) {
+  constructor(options: PreHandshakeOptions) {
     this.#options = options;
   }
 
@@ -75,19 +75,19 @@ export class PreHandshakeSockets {
       return;
     }
     const address = socket.remoteAddress ?? '';
-    const silent: Silent = {
+    const connection: Connection = {
       ...{ socket, address, network: networkOf(address), since: this.#options.clock.monotonic() },
-      ...{ heard: [], bytes: 0, wanted: HEADER_BYTES },
-      hear: () => this.#hear(silent),
-      forget: () => this.#forget(silent),
+      ...{ received: [], bytes: 0, needed: HEADER_BYTES },
+      read: () => this.#read(connection),
+      forget: () => this.#forget(connection),
     };
-    this.#all.add(silent);
-    const ofNetwork = this.#byNetwork.get(silent.network) ?? new Set();
-    this.#byNetwork.set(silent.network, ofNetwork.add(silent));
+    this.#all.add(connection);
+    const ofNetwork = this.#byNetwork.get(connection.network) ?? new Set();
+    this.#byNetwork.set(connection.network, ofNetwork.add(connection));
     socket.on('error', ignore);
-    socket.once('close', silent.forget);
-    socket.on('readable', silent.hear);
-    if (this.#isTooMany(ofNetwork)) void this.#thin();
+    socket.once('close', connection.forget);
+    socket.on('readable', connection.read);
+    if (this.#isTooMany(ofNetwork)) void this.#closeSurplus();
     this.#timer ??= this.#options.clock.after(FIRST_RECORD_TIMEOUT_MS, () => this.#closeOverdue());
   }
 
@@ -98,35 +98,35 @@ export class PreHandshakeSockets {
     for (const { socket } of this.#all) socket.destroy();
   }
 
-  #hear(silent: Silent): void {
-    const { socket } = silent;
+  #read(connection: Connection): void {
+    const { socket } = connection;
     for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
-      silent.heard.push(chunk);
-      silent.bytes += chunk.length;
+      connection.received.push(chunk);
+      connection.bytes += chunk.length;
     }
-    if (silent.bytes < silent.wanted) return;
-    const { heard } = silent;
-    const said = heard.length === 1 && heard[0] ? heard[0] : Buffer.concat(heard);
-    silent.heard = [said];
-    silent.wanted = firstRecordBytes(said);
-    if (said.length < silent.wanted) return;
-    this.#forget(silent);
-    socket.unshift(said);
+    if (connection.bytes < connection.needed) return;
+    const { received } = connection;
+    const bytes = received.length === 1 && received[0] ? received[0] : Buffer.concat(received);
+    connection.received = [bytes];
+    connection.needed = firstRecordBytes(bytes);
+    if (bytes.length < connection.needed) return;
+    this.#forget(connection);
+    socket.unshift(bytes);
     this.#options.onFirstRecord(socket);
   }
 
-  #forget(silent: Silent): void {
-    const { socket, network, hear, forget } = silent;
-    this.#all.delete(silent);
+  #forget(connection: Connection): void {
+    const { socket, network, read, forget } = connection;
+    this.#all.delete(connection);
     const ofNetwork = this.#byNetwork.get(network);
-    ofNetwork?.delete(silent);
+    ofNetwork?.delete(connection);
     if (ofNetwork?.size === 0) this.#byNetwork.delete(network);
-    socket.off('readable', hear);
+    socket.off('readable', read);
     socket.off('close', forget);
     if (!socket.destroyed) socket.off('error', ignore);
   }
 
-  #isTooMany(ofNetwork: ReadonlySet<Silent>): boolean {
+  #isTooMany(ofNetwork: ReadonlySet<Connection>): boolean {
     return this.#all.size > MAX_PRE_HANDSHAKE || ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK;
   }
 
@@ -134,37 +134,41 @@ export class PreHandshakeSockets {
    * Waits two turns of the event loop before closing the oldest: data of connections accepted in this turn is read in
    * the next one.
    */
-  async #thin(): Promise<void> {
-    if (this.#isThinning) return;
-    this.#isThinning = true;
+  async #closeSurplus(): Promise<void> {
+    if (this.#isClosingSurplus) return;
+    this.#isClosingSurplus = true;
     const { clock } = this.#options;
     await clock.yieldToEventLoop();
     await clock.yieldToEventLoop();
-    this.#isThinning = false;
+    this.#isClosingSurplus = false;
     for (const ofNetwork of this.#byNetwork.values()) {
       while (ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK)
-        this.#refuse(oldestOf(ofNetwork), 429, 'too many connections of this network do not begin TLS');
+        this.#refuse(
+          oldestOf(ofNetwork),
+          429,
+          'too many connections from this network without a TLS handshake',
+        );
     }
     while (this.#all.size > MAX_PRE_HANDSHAKE)
-      this.#refuse(oldestOf(this.#all), 429, 'too many connections do not begin TLS');
+      this.#refuse(oldestOf(this.#all), 429, 'too many connections without a TLS handshake');
   }
 
   #closeOverdue(): void {
     const { clock } = this.#options;
     const overdue = clock.monotonic() - FIRST_RECORD_TIMEOUT_MS;
-    for (const silent of this.#all) {
-      if (silent.since > overdue) break;
-      this.#refuse(silent, 408, 'the connection did not begin TLS');
+    for (const connection of this.#all) {
+      if (connection.since > overdue) break;
+      this.#refuse(connection, 408, 'timed out before the TLS handshake');
     }
     const oldest = oldestOf(this.#all);
     this.#timer = oldest && clock.after(oldest.since - overdue, () => this.#closeOverdue());
   }
 
-  #refuse(silent: Silent | undefined, code: SilentRefusal['code'], reason: string): void {
-    if (!silent) return;
-    const { socket, address } = silent;
+  #refuse(connection: Connection | undefined, code: PreHandshakeRefusal['code'], reason: string): void {
+    if (!connection) return;
+    const { socket, address } = connection;
     socket.destroy();
-    this.#forget(silent);
+    this.#forget(connection);
     this.#options.onRefused({ remoteAddress: address, code, reason });
   }
 }
@@ -173,10 +177,10 @@ export class PreHandshakeSockets {
  * Returns the total length of the first record. If it is not TLS, returns the number of received bytes, and TLS rejects
  * it later.
  */
-export function firstRecordBytes(said: Buffer): number {
-  const length = said.readUInt16BE(LENGTH_OFFSET);
-  const isTls = said[0] === HANDSHAKE_TYPE && length <= MAX_RECORD_BYTES;
-  return isTls ? HEADER_BYTES + length : said.length;
+export function firstRecordBytes(bytes: Buffer): number {
+  const length = bytes.readUInt16BE(LENGTH_OFFSET);
+  const isTls = bytes[0] === HANDSHAKE_TYPE && length <= MAX_RECORD_BYTES;
+  return isTls ? HEADER_BYTES + length : bytes.length;
 }
 
 function ignore(): void {

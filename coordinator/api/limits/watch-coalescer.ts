@@ -6,15 +6,15 @@
 import type { Clock } from '../../../shared/process/time/clock.js';
 
 /** Pause of a watcher, and the interval in which writes are counted. */
-const REST_MS = 20;
+const INTERVAL_MS = 20;
 /** About 5 µs each, so they take 1 % of the interval. */
-const AT_ONCE = 40;
+const MAX_SMALL_WRITES = 40;
 /** A batch of this size is worth its own write. */
 const LARGE_BATCH = 50;
 
 export class WatchCoalescer {
   readonly #clock: Clock;
-  #momentSince = Number.NEGATIVE_INFINITY;
+  #intervalStart = Number.NEGATIVE_INFINITY;
   #written = 0;
 
   constructor(clock: Clock) {
@@ -25,12 +25,12 @@ export class WatchCoalescer {
   async afterWrite(events: number): Promise<void> {
     if (events >= LARGE_BATCH) return;
     const now = this.#clock.monotonic();
-    if (now - this.#momentSince >= REST_MS) {
-      this.#momentSince = now;
+    if (now - this.#intervalStart >= INTERVAL_MS) {
+      this.#intervalStart = now;
       this.#written = 0;
     }
     this.#written++;
-    if (this.#written <= AT_ONCE) return;
-    await new Promise<void>((resolve) => void this.#clock.after(REST_MS, resolve));
+    if (this.#written <= MAX_SMALL_WRITES) return;
+    await new Promise<void>((resolve) => void this.#clock.after(INTERVAL_MS, resolve));
   }
 }

@@ -99,7 +99,7 @@ export class VerifiedReleases {
       return await readTrust(this.#places.trustFile);
     } catch (error) {
       this.#log?.error({ err: error }, 'no release is served');
-      throw new ApiError('ServiceUnavailable', 'this coordinator cannot read which releases it trusts');
+      throw new ApiError('ServiceUnavailable', 'this coordinator cannot read its release trust file');
     }
   }
 
@@ -122,7 +122,7 @@ function whyRefused(
   }
   try {
     const signed = parseSums(sumsText);
-    return signed.version === version ? signed : `${SUMS_FILE} is that of version ${signed.version}`;
+    return signed.version === version ? signed : `${SUMS_FILE} lists version ${signed.version}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -138,6 +138,6 @@ function notFound(version: string, name?: string): ApiError {
   if (name !== undefined) return new ApiError('NotFound', `there is no file ${name} of version ${version}`);
   return new ApiError(
     'NotFound',
-    `this coordinator has no agent ${version} to give: build one with npm run release, then everynode release add DIR`,
+    `this coordinator has no release ${version} of the agent: build it with npm run release, then run everynode release add DIR`,
   );
 }

@@ -62,7 +62,7 @@ async function getObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promis
 /**
  * Waits for a slot if there are many objects to read. Returns a function that frees the slot before the response ends.
  */
-async function placeToRead(
+async function takeReadSlot(
   deps: ApiDeps,
   kind: Kind,
   { info, limitKey, signal }: ApiRequest,
@@ -77,7 +77,7 @@ async function listObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Prom
   const view = viewOf(request, deps);
   const { limit: requested, ...options } = listOptions(request.info);
   const limit = requested && view.form === 'table' ? rowsOfPage(requested) : requested;
-  await placeToRead(deps, kind, request, limit);
+  await takeReadSlot(deps, kind, request, limit);
   const list = await deps.registry.list(kind, { ...options, ...(limit ? { limit } : {}) });
   return listResponse(kind, list, view);
 }
@@ -96,8 +96,8 @@ async function watchObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Pro
   const view = viewOf(request, deps);
   const sendInitialEvents = checkInitialEvents(query);
   const resourceVersion = query.get('resourceVersion') ?? '';
-  const beginsWithAll = sendInitialEvents ?? Number(resourceVersion) === 0;
-  const leave = beginsWithAll ? await placeToRead(deps, kind, request) : () => undefined;
+  const startsWithAll = sendInitialEvents ?? Number(resourceVersion) === 0;
+  const leave = startsWithAll ? await takeReadSlot(deps, kind, request) : () => undefined;
   const options = {
     kind,
     view,
@@ -185,7 +185,7 @@ async function deleteObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Pro
 async function deleteObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, deps);
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
-  await placeToRead(deps, kind, request);
+  await takeReadSlot(deps, kind, request);
   const records = await deps.registry.deleteCollection(kind, selectionOf(request.info), options);
   return listResponse(kind, { records, resourceVersion: '' }, view);
 }

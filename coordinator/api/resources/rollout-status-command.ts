@@ -150,10 +150,7 @@ class UntilFailure implements RegistryWatch<KubeObject> {
     this.#options = options;
     this.#openedAt = options.clock.monotonic();
     this.#follow().catch((error) => {
-      options.log.warn(
-        { err: error },
-        'a watch of kubectl rollout status ends: its rollout cannot be followed',
-      );
+      options.log.warn({ err: error }, 'ending a watch of kubectl rollout status: cannot follow its rollout');
       this.close();
     });
   }

@@ -158,7 +158,7 @@ export async function streamWatch(
     }
   } catch (error) {
     if (error instanceof ReaderStalled)
-      log.info({ resource: kind.resource }, 'cut off a watcher that does not read');
+      log.info({ resource: kind.resource }, 'closed a watch whose reader does not read');
     else response.write(`{"type":"ERROR","object":${JSON.stringify(statusOf(error, log))}}\n`);
   } finally {
     timer.cancel();

@@ -23,7 +23,7 @@ const LIST_NODES: Access = {
   ...{ subresource: '', namespace: '', name: '' },
 };
 
-const SILENT: WarnOfWrite = async () => undefined;
+const NO_WARNINGS: WarnOfWrite = async () => undefined;
 
 /**
  * Call it before the write, because it reads the stored object. The returned function never fails: the write has
@@ -37,23 +37,23 @@ export async function writeWarnings(
 ): Promise<WarnOfWrite> {
   if (kind.resource === rolloutPolicyKind.resource) {
     const before = await stored(deps, rolloutPolicyKind, request);
-    return orSilent(deps, (after) =>
+    return neverFailing(deps, (after) =>
       warnOfPolicy(deps, before, after?.object() as RolloutPolicy | undefined, request),
     );
   }
-  if (!dryRun || kind.resource !== daemonSetKind.resource) return SILENT;
+  if (!dryRun || kind.resource !== daemonSetKind.resource) return NO_WARNINGS;
   const before = await stored(deps, daemonSetKind, request);
-  return orSilent(deps, (after) =>
+  return neverFailing(deps, (after) =>
     warnOfPlan(deps, before, after?.object() as DaemonSet | undefined, request),
   );
 }
 
-function orSilent({ log }: Pick<ApiDeps, 'log'>, warnOfWrite: WarnOfWrite): WarnOfWrite {
+function neverFailing({ log }: Pick<ApiDeps, 'log'>, warnOfWrite: WarnOfWrite): WarnOfWrite {
   return async (after) => {
     try {
       await warnOfWrite(after);
     } catch (error) {
-      log.error({ err: error }, 'warnings of a write could not be told');
+      log.error({ err: error }, 'failed to compute the warnings of a write');
     }
   };
 }
@@ -79,7 +79,7 @@ async function warnOfPolicy(
   { warn, user }: Pick<ApiRequest, 'warn' | 'user'>,
 ): Promise<void> {
   const { allowed } = identities.authorizer.decide(user, LIST_NODES);
-  for (const remark of await planner.warningsFor({ before, after, mayNameNodes: allowed })) warn(remark);
+  for (const warning of await planner.warningsFor({ before, after, mayNameNodes: allowed })) warn(warning);
 }
 
 /**
@@ -96,5 +96,5 @@ async function warnOfPlan(
   const plan = await planner.planDaemonSet(after, before);
   if (!CHANGING_ACTIONS.some((action) => plan.counts[action] > 0)) return;
   warn(`plan: ${plan.sentence}`);
-  for (const text of plan.assumptions.slice(1)) warn(`plan: supposed that ${text}`);
+  for (const text of plan.assumptions.slice(1)) warn(`plan: assuming that ${text}`);
 }

@@ -46,7 +46,7 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
 
 function frameLength(bytes: Buffer, at: number): number {
   const length = HEADER_BYTES + bytes.readUIntBE(at + 5, 3);
-  if (length > MAX_FRAME_BYTES) throw new Error('a SPDY frame is too long');
+  if (length > MAX_FRAME_BYTES) throw new Error('SPDY frame too large');
   return length;
 }
 

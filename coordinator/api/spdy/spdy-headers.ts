@@ -24,7 +24,7 @@ export class HeaderReader {
       });
     });
     const bytes: Buffer = this.#inflate.read() ?? Buffer.alloc(0);
-    if (bytes.length > MAX_BLOCK_BYTES) throw new Error('a header block is too long');
+    if (bytes.length > MAX_BLOCK_BYTES) throw new Error('SPDY header block too large');
     return headersIn(bytes);
   }
 
@@ -39,7 +39,7 @@ function headersIn(bytes: Buffer): Map<string, string> {
   const text = () => {
     const length = bytes.readUInt32BE(at);
     at += 4 + length;
-    if (at > bytes.length) throw new Error('a header block ends inside a header');
+    if (at > bytes.length) throw new Error('SPDY header block is truncated');
     return bytes.toString('utf8', at - length, at);
   };
   const headers = new Map<string, string>();

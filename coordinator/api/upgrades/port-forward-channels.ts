@@ -20,7 +20,7 @@ export function portsIn(query: URLSearchParams): number[] {
   const texts = query.getAll('ports').flatMap((text) => text.split(','));
   const ports = texts.map(parsePort).filter((port) => port !== undefined);
   if (ports.length > 0 && ports.length === texts.length && ports.length <= MAX_PORTS) return ports;
-  throw badRequest('the query must name the `ports`, each from 1 to 65535');
+  throw badRequest('the query must contain `ports`, each from 1 to 65535');
 }
 
 /** Resolves when all ports' connections have ended, the client disconnects, or `signal` aborts. */

@@ -34,7 +34,7 @@ async function forward(data: SpdyStream, error: SpdyStream, target: PortTarget):
 
 async function problemOf(data: SpdyStream, target: PortTarget): Promise<string | undefined> {
   const port = parsePort(data.headers.get('port'));
-  if (port === undefined) return `the port ${data.headers.get('port')} is none`;
+  if (port === undefined) return `"${data.headers.get('port')}" is not a port`;
   return connectPort(target, port, data.input, (bytes) => data.write(bytes), data.signal);
 }
 

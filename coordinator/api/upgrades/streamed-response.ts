@@ -58,5 +58,5 @@ function writerOf(answer: ApiResponse): Write {
 }
 
 function noStream(): ApiError {
-  return badRequest('only watches and logs are served so');
+  return badRequest('only watches and logs can be streamed over WebSocket');
 }

@@ -77,7 +77,7 @@ export class UpgradeHandler {
 
   /** The connection is already upgraded, so the error can only be logged. */
   #cut({ socket, signal }: Pick<UpgradeRequest, 'socket' | 'signal'>, error: unknown): void {
-    if (!signal.aborted) this.#deps.log.error({ err: error }, 'a connection failed unexpectedly');
+    if (!signal.aborted) this.#deps.log.error({ err: error }, 'unexpected error on a connection');
     socket.destroy();
   }
 
@@ -156,7 +156,7 @@ export class UpgradeHandler {
 
   #apiErrorOf(error: unknown): ApiError {
     if (error instanceof ApiError) return error;
-    this.#deps.log.error({ err: error }, 'an upgrade failed unexpectedly');
+    this.#deps.log.error({ err: error }, 'unexpected error in an upgrade');
     return internalError(SEE_LOG);
   }
 

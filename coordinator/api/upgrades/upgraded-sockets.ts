@@ -48,7 +48,7 @@ export class UpgradedSockets {
       refuseFault(handshakeFault(request) ?? protocolsFault(request));
       return 'channels';
     }
-    throw badRequest(`only WebSocket and SPDY/3.1 with ${CHANNEL_PROTOCOLS.join(' or ')} are served here`);
+    throw badRequest(`only WebSocket and SPDY/3.1 with ${CHANNEL_PROTOCOLS.join(' or ')} are supported`);
   }
 
   /** Call it after `processProtocol` or `portForwardProtocol`. Rejects if the connection closes before it is open. */

@@ -20,7 +20,7 @@ export function handshakeFault({
   method,
   headers,
 }: Pick<IncomingMessage, 'method' | 'headers'>): string | undefined {
-  if (method !== 'GET') return 'a WebSocket is asked for with GET';
+  if (method !== 'GET') return 'a WebSocket handshake must use GET';
   if (!KEY.test(headers['sec-websocket-key'] ?? '')) return 'Sec-WebSocket-Key must be 16 bytes in base64';
   if (!VERSIONS.includes(headers['sec-websocket-version'] ?? ''))
     return 'Sec-WebSocket-Version must be 13 or 8';
@@ -31,5 +31,5 @@ export function handshakeFault({
 export function protocolsFault(request: Pick<IncomingMessage, 'headers'>): string | undefined {
   const offered = protocolsOf(request);
   const isList = offered.every((name) => TOKEN.test(name)) && new Set(offered).size === offered.length;
-  return isList ? undefined : 'Sec-WebSocket-Protocol must name protocols, each once';
+  return isList ? undefined : 'Sec-WebSocket-Protocol must be a list of different protocol names';
 }

@@ -74,7 +74,7 @@ function clusterInfo({ cluster: { fields } }: ChosenContext, ca: string | undefi
 /** Throws `ExitError` for a server that this client does not support. */
 function serverOf({ cluster }: ChosenContext): string {
   const server = textOf(cluster, 'server');
-  if (server === undefined) throw unusable(`The ${cluster.title} names no server.`);
+  if (server === undefined) throw unusable(`The ${cluster.title} has no server.`);
   if (!URL.canParse(server) || new URL(server).protocol !== 'https:') {
     throw unusable(`The ${cluster.title}: server must be of the form https://HOST:PORT, not "${server}".`);
   }

@@ -45,10 +45,10 @@ export function createApiClient({ agent, headers: proof, ...about }: ApiClientDe
         },
         body,
       ).catch((error: Error) => {
-        const why = `${server} (${origin}) does not answer: ${error.message}`;
+        const why = `${server} (${origin}) does not respond: ${error.message}`;
         throw new ExitError(
           EXIT_CODES.environment,
-          `${why}. Does the coordinator run, and is this its address?`,
+          `${why}. Check that the coordinator runs and that this is its address.`,
         );
       });
       const answer = parseAnswer(text);
@@ -57,7 +57,7 @@ export function createApiClient({ agent, headers: proof, ...about }: ApiClientDe
       if (code === 404) throw new ApiError('NotFound', 'the server could not find the requested resource');
       throw new ExitError(
         EXIT_CODES.environment,
-        `${server} (${origin}) does not answer as a Kubernetes API does: status ${code}, and no Status object.`,
+        `${server} (${origin}) does not respond like a Kubernetes API: status ${code} without a Status object.`,
       );
     },
   };

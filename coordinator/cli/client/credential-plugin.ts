@@ -31,7 +31,7 @@ export function credentialFromPlugin(user: Entry, cluster: object): PluginCreden
   const { apiVersion, command, args, env, installHint, interactiveMode, provideClusterInfo } = spec;
   const isTerminal = process.stdin.isTTY === true;
   if (interactiveMode === 'Always' && !isTerminal) {
-    throw unusable(`The ${user.title}: its plugin ${command} needs a terminal to ask at.`);
+    throw unusable(`The ${user.title}: its plugin ${command} needs a terminal.`);
   }
   const interactive = interactiveMode !== 'Never' && isTerminal;
   const wanted = { interactive, ...(provideClusterInfo ? { cluster } : {}) };
@@ -56,11 +56,12 @@ export function credentialFromPlugin(user: Entry, cluster: object): PluginCreden
 
 function specOf(user: Entry): PluginSpec {
   const { apiVersion, command, args, env, ...rest } = user.fields.exec as Partial<PluginSpec>;
-  if (!command || !isText(command)) throw unusable(`The ${user.title}: exec names no command.`);
+  if (!command || !isText(command)) throw unusable(`The ${user.title}: exec has no command.`);
   if (!apiVersion || !API_VERSIONS.includes(apiVersion)) {
     throw unusable(`The ${user.title}: exec.apiVersion must be one of ${API_VERSIONS.join(', ')}.`);
   }
-  if (!isListOf(args ?? [], isText)) throw unusable(`The ${user.title}: exec.args must be a list of texts.`);
+  if (!isListOf(args ?? [], isText))
+    throw unusable(`The ${user.title}: exec.args must be a list of strings.`);
   if (!isListOf(env ?? [], isVariable)) {
     throw unusable(`The ${user.title}: exec.env must be a list of the form {name: NAME, value: TEXT}.`);
   }
@@ -91,7 +92,7 @@ function readCredential(text: string, { apiVersion, command }: PluginSpec, user:
   }
   const status = answer?.status as Record<string, unknown> | undefined;
   if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion || !status) {
-    throw refuse(`printed no ExecCredential of ${apiVersion}`);
+    throw refuse(`did not print an ExecCredential of ${apiVersion}`);
   }
   const field = (name: string) => (typeof status[name] === 'string' ? (status[name] as string) : undefined);
   const credential = {

@@ -29,14 +29,14 @@ interface Surroundings {
 
 /** The last sentence of every kubeconfig error. */
 export const CHOOSE_ANOTHER =
-  'Choose a kubeconfig with --kubeconfig FILE or $KUBECONFIG, or give --data DIR for a coordinator on this machine.';
+  'Select a kubeconfig with --kubeconfig FILE or $KUBECONFIG, or pass --data DIR for a coordinator on this machine.';
 
 /** Adds the options that select a coordinator and a user. */
 export function addKubeconfigOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <FILE>',
-      'kubeconfig to use (default $KUBECONFIG, ~/.kube/config, or that of a coordinator on this machine)',
+      'kubeconfig to use (default $KUBECONFIG, ~/.kube/config, or the one of a coordinator on this machine)',
     )
     .option('--context <NAME>', 'context of the kubeconfig (default its current context)')
     .option('--data <DIR>', 'use the kubeconfig in the data directory of a coordinator on this machine');

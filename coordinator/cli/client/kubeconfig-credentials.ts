@@ -40,7 +40,7 @@ export function credentialsOf(user: Entry | undefined, cluster: object): Credent
 function impersonation(user: Entry): Record<string, string | string[]> {
   const [name, uid, groups] = [textOf(user, 'as'), textOf(user, 'as-uid'), user.fields['as-groups']];
   const isList = Array.isArray(groups) && groups.every((group) => typeof group === 'string');
-  if (isSet(groups) && !isList) throw unusable(`The ${user.title}: as-groups must be a list of texts.`);
+  if (isSet(groups) && !isList) throw unusable(`The ${user.title}: as-groups must be a list of strings.`);
   return {
     ...(name === undefined ? {} : { 'impersonate-user': name }),
     ...(uid === undefined ? {} : { 'impersonate-uid': uid }),

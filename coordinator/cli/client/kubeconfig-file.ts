@@ -37,7 +37,7 @@ export function readKubeconfig({ files, source }: KubeconfigChoice): Kubeconfig 
   const texts = files.map((file) => ({ file, text: readText(file, source) }));
   const present = texts.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
   if (present.length === 0) {
-    throw unusable(`There is no kubeconfig: ${files.join(', ')} (${source}) does not exist.`);
+    throw unusable(`No kubeconfig found: ${files.join(', ')} (${source}) does not exist.`);
   }
   return mergeKubeconfigs(present.map(({ file, text }) => ({ file, fields: parseFields(file, text) })));
 }
@@ -62,7 +62,7 @@ function parseFields(file: string, text: string): Fields {
     throw unusable(`The kubeconfig ${file} is not YAML: ${why}.`);
   }
   if (value === null || value === undefined) throw unusable(`The kubeconfig ${file} is empty.`);
-  if (!isFields(value)) throw unusable(`The kubeconfig ${file} is not a map.`);
+  if (!isFields(value)) throw unusable(`The kubeconfig ${file} is not a YAML mapping.`);
   return value;
 }
 
@@ -101,19 +101,19 @@ export function chooseContext(config: Kubeconfig, wanted: string | undefined): C
   const known = [...config.contexts.keys()].sort().join(', ');
   const name = wanted ?? config.currentContext;
   if (name === undefined) {
-    if (!known) throw unusable(`The kubeconfig ${where} names no context.`);
-    throw unusable(`The kubeconfig ${where} has no current context: give --context, one of ${known}.`);
+    if (!known) throw unusable(`The kubeconfig ${where} has no contexts.`);
+    throw unusable(`The kubeconfig ${where} has no current context: pass --context with one of ${known}.`);
   }
   const context = config.contexts.get(name);
   if (!context) {
     throw unusable(`There is no context "${name}" in ${where}${known ? `, only ${known}` : ''}.`);
   }
   const cluster = config.clusters.get(textOf(context, 'cluster') ?? '');
-  if (!cluster) throw unusable(`The ${context.title} names no cluster that is there.`);
+  if (!cluster) throw unusable(`The cluster of the ${context.title} does not exist.`);
   const userName = textOf(context, 'user');
   const user = userName === undefined ? undefined : config.users.get(userName);
   if (userName !== undefined && !user)
-    throw unusable(`There is no user "${userName}", of the ${context.title}.`);
+    throw unusable(`The user "${userName}" of the ${context.title} does not exist.`);
   return { name, file: context.file, cluster, user, namespace: textOf(context, 'namespace') };
 }
 
@@ -122,7 +122,7 @@ export function textOf({ title, fields }: Entry, key: string): string | undefine
   const value = fields[key];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  throw unusable(`The ${title}: ${key} must be text.`);
+  throw unusable(`The ${title}: ${key} must be a string.`);
 }
 
 /**

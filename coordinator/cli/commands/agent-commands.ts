@@ -7,7 +7,7 @@ export function agentCommand(program: Command): void {
   program.enablePositionalOptions();
   program
     .command('agent')
-    .description('run what a host runs; the same as everynode-agent (see everynode agent --help)')
+    .description('run an agent command, like everynode-agent (see everynode agent --help)')
     .argument('[arguments...]')
     .helpOption(false)
     .allowUnknownOption()
@@ -18,7 +18,7 @@ export function agentCommand(program: Command): void {
 export function simulateCommand(program: Command): void {
   program
     .command('simulate')
-    .description('pretend to be a fleet of hosts (see everynode simulate --help)')
+    .description('simulate a fleet of hosts (see everynode simulate --help)')
     .argument('[arguments...]')
     .helpOption(false)
     .allowUnknownOption()

@@ -24,18 +24,16 @@ interface AuditOptions extends KubeconfigOptions {
 export function auditCommand(program: Command): void {
   const command = program
     .command('audit')
-    .description(
-      'say who changed what, who was refused, who read Secrets and who opened a stream into a container',
-    )
-    .option('--user <NAME>', 'by this user')
+    .description('list changes, refused requests, reads of Secrets and streams into containers')
+    .option('--user <NAME>', 'only requests of this user')
     .option('--verb <VERB>', 'create, update, patch, delete, join …')
     .option('--resource <RESOURCE>', 'daemonsets, secrets …')
-    .option('-n, --namespace <NS>', 'in this namespace')
-    .option('--name <NAME>', 'about the object of this name')
-    .option('--code <CODE>', 'with this result: 403, or 4xx')
-    .option('--since <DURATION>', 'not older than: 30m, 24h, 7d; 0 = all', '24h')
-    .option('--limit <N>', 'the newest so many', '500')
-    .option('-o, --output <FORM>', 'text, or json: one event a line', 'text');
+    .option('-n, --namespace <NS>', 'only objects in this namespace')
+    .option('--name <NAME>', 'only the object with this name')
+    .option('--code <CODE>', 'only this status code: 403 or 4xx')
+    .option('--since <DURATION>', 'maximum age: 30m, 24h, 7d; 0 = all', '24h')
+    .option('--limit <N>', 'maximum number of events (the newest)', '500')
+    .option('-o, --output <FORM>', 'text or json (one event per line)', 'text');
   addKubeconfigOptions(command).action(audit);
 }
 
@@ -66,7 +64,7 @@ function lineOf(event: AuditEvent): string {
   const { user, impersonatedUser, verb, sourceIPs, responseStatus } = event;
   const who = impersonatedUser
     ? `${user.username} as ${impersonatedUser.username}`
-    : user.username || '<nobody>';
+    : user.username || '<anonymous>';
   return [
     event.requestReceivedTimestamp,
     String(responseStatus.code),

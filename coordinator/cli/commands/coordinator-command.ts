@@ -9,7 +9,9 @@ import { trackFirstStart } from '../machine/first-start.js';
 import { readSettings } from '../terminal/command-options.js';
 
 export function coordinatorCommand(program: Command): void {
-  const command = program.command('coordinator').description('run the coordinator alone, as a service does');
+  const command = program
+    .command('coordinator')
+    .description('run the coordinator without an agent, or manage its service');
   addSettingFlags(command, COORDINATOR_SETTINGS);
   // Otherwise commander would parse the subcommands' flags.
   command
@@ -17,13 +19,13 @@ export function coordinatorCommand(program: Command): void {
     .option('--config <FILE>', 'YAML file with settings')
     .action(runCoordinator);
   addSettingFlags(command.command('install'), INSTALL_SETTINGS)
-    .description('as root: run the coordinator as a service of this machine; again, to change settings')
-    .option('--release <DIR>', 'what npm run release made: the agents that hosts are given')
+    .description('as root: run the coordinator as a systemd service; run again to change settings')
+    .option('--release <DIR>', 'folder created by npm run release: the agent versions for hosts')
     .action(async (flags) => (await import('../machine/coordinator-service.js')).installCoordinator(flags));
   command
     .command('uninstall')
-    .description('as root: stop the coordinator and take its service away')
-    .option('--purge', 'remove database, keys, backups, settings and user as well')
+    .description('as root: stop the coordinator and remove its service')
+    .option('--purge', 'also remove database, keys, backups, settings and user')
     .action(async (flags) => (await import('../machine/coordinator-service.js')).uninstallCoordinator(flags));
 }
 

@@ -21,19 +21,19 @@ export function downCommand(program: Command): void {
   program
     .command('down')
     .description("remove this machine's coordinator, its containers and its data directory")
-    .option('--data <DIR>', 'data directory given to up', defaultDataDir())
-    .option('--yes', 'do not ask')
+    .option('--data <DIR>', 'data directory of up', defaultDataDir())
+    .option('--yes', 'do not ask for confirmation')
     .action(down);
 }
 
 async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const { data } = options;
-  if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `There is nothing at ${data}.`);
+  if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `${data} does not exist.`);
   // The whole directory will be deleted, so a mistyped path must not delete anything else.
   if (!existsSync(join(data, DATABASE_FILE))) {
     throw new ExitError(
       EXIT_CODES.usage,
-      `${data} is not a data directory of Everynode; nothing was changed.`,
+      `${data} is not a data directory of Everynode. Nothing was changed.`,
     );
   }
   if (!options.yes && !(await confirmed(data)))
@@ -41,7 +41,7 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const progress = terminalProgress();
   const lock = await takeOver(data, progress);
   if (existsSync(agentDataDir(data))) {
-    await progress.step("removing this cluster's containers", async () =>
+    await progress.step("removing this coordinator's containers", async () =>
       runAgentCommand(['remove-containers', '--data', agentDataDir(data)]),
     );
   }
@@ -51,10 +51,10 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
 }
 
 async function confirmed(data: string): Promise<boolean> {
-  const question = `This stops and removes the cluster's containers on this machine and deletes ${data}. Go ahead?`;
+  const question = `This stops and removes the coordinator's containers on this machine and deletes ${data}. Continue?`;
   const isConfirmed = await confirmAtTerminal(question);
   if (isConfirmed !== undefined) return isConfirmed;
-  throw new ExitError(EXIT_CODES.usage, 'There is no terminal to ask at; say --yes to go ahead.');
+  throw new ExitError(EXIT_CODES.usage, 'There is no terminal for the confirmation: pass --yes.');
 }
 
 /** Stops the coordinator that uses this directory, and locks the directory so that no other one starts. */
@@ -68,7 +68,7 @@ async function takeOver(data: string, progress: Progress): Promise<DataLock> {
     for (let lock = tryLock(data); ; lock = tryLock(data)) {
       if (lock) return lock;
       if (performance.now() > deadline) {
-        throw new ExitError(EXIT_CODES.environment, `Process ${pid} did not stop; nothing was removed.`);
+        throw new ExitError(EXIT_CODES.environment, `Process ${pid} did not stop. Nothing was removed.`);
       }
       await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
     }
@@ -83,7 +83,7 @@ function readPid(data: string): number {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(
       EXIT_CODES.environment,
-      `A coordinator holds ${data}, but which is not known: ${why}.`,
+      `A coordinator uses ${data}, but its process id cannot be read: ${why}.`,
     );
   }
 }

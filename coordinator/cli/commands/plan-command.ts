@@ -36,21 +36,18 @@ interface PlanOptions extends KubeconfigOptions {
 export function planCommand(program: Command): void {
   const command = program
     .command('plan')
-    .description('say what applying manifests would start, stop, change and keep waiting; changes nothing')
+    .description('show the effects of applying manifests, host by host; changes nothing')
     .requiredOption(
       '-f, --filename <FILE>',
-      'a file, a directory, or - for standard input; may be given several times',
+      'a file, a directory, or - for standard input; repeatable',
       (name: string, names: string[] = []) => [...names, name],
     )
-    .option('-R, --recursive', 'directories with all below them', false)
-    .option('-n, --namespace <NS>', "for manifests that name none (default the context's)")
-    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text')
-    .option('--hosts <N>', 'how many changing hosts of each DaemonSet to list, or all', DEFAULT_HOSTS);
+    .option('-R, --recursive', 'include subdirectories', false)
+    .option('-n, --namespace <NS>', "namespace of manifests without one (default the context's)")
+    .option('-o, --output <FORM>', 'text, or json for the API response', 'text')
+    .option('--hosts <N>', 'number of changing hosts to list per DaemonSet, or all', DEFAULT_HOSTS);
   addKubeconfigOptions(command)
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 nothing would change, 2 something would, 3 refused or blocked, 1 anything went wrong.',
-    )
+    .addHelpText('after', '\nExit codes: 0 no change, 2 changes, 3 refused or blocked, 1 error.')
     .exitOverride(refuseUsage)
     .action(plan);
 }
@@ -71,7 +68,7 @@ async function plan(options: PlanOptions): Promise<void> {
   }
   const manifests = readManifests(options.filename, options.recursive);
   if (manifests.length === 0) {
-    throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: there is no manifest.`);
+    throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: no manifest found.`);
   }
   const answer = await ask(options, manifests);
   if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);

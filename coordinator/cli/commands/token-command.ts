@@ -49,25 +49,25 @@ interface CreatedToken {
 }
 
 export function tokenCommand(program: Command): void {
-  const token = program.command('token').description('tokens with which hosts join');
+  const token = program.command('token').description('manage join tokens');
   const createCommand = token
     .command('create')
-    .description('make a token and print the line that a host types to join')
-    .option('--ttl <DURATION>', 'how long it joins hosts: 30m, 24h, 7d; 0 = for ever', '24h')
-    .option('--reusable', 'let it join any number of hosts, not one')
-    .option('--nodes <NAME,...>', 'names that hosts may join under; * stands for anything', '')
-    .option('--labels <K=V,...>', 'labels that the nodes get, protected ones too', '')
-    .option('--any-labels', 'let hosts give themselves protected labels')
+    .description('create a token and print the command that joins a host')
+    .option('--ttl <DURATION>', 'lifetime: 30m, 24h, 7d; 0 = unlimited', '24h')
+    .option('--reusable', 'allow any number of hosts instead of one')
+    .option('--nodes <NAME,...>', 'node names that hosts may use; * matches anything', '')
+    .option('--labels <K=V,...>', 'labels for the nodes, protected ones included', '')
+    .option('--any-labels', 'let hosts set protected labels themselves')
     .option('--advertise <HOST>', 'host name or address by which hosts reach the coordinator')
     .option('--description <TEXT>', 'shown by token list', '');
   addKubeconfigOptions(createCommand).action(create);
-  const listCommand = token.command('list').description('list the tokens, without their secrets');
+  const listCommand = token.command('list').description('list tokens without their secrets');
   addKubeconfigOptions(listCommand).action(list);
   const revokeCommand = token
     .command('revoke')
     .alias('delete')
-    .argument('<ID>', 'the part of the token before its first dot')
-    .description('let a token join nobody any more; hosts that have joined stay');
+    .argument('<ID>', 'part of the token before the first dot')
+    .description('revoke a join token (joined hosts are not affected)');
   addKubeconfigOptions(revokeCommand).action(remove);
 }
 
@@ -128,7 +128,10 @@ function labelsFrom(text: string): Record<string, string> {
       const at = item.indexOf('=');
       const [key, value] = [item.slice(0, at), item.slice(at + 1)];
       if (at > 0 && isLabelKey(key) && isLabelValue(value)) return [key, value];
-      throw new ExitError(EXIT_CODES.usage, `--labels: must be KEY=VALUE,… of labels, not "${item}".`);
+      throw new ExitError(
+        EXIT_CODES.usage,
+        `--labels: must be a list KEY=VALUE,… of valid labels, not "${item}".`,
+      );
     });
   return Object.fromEntries(pairs);
 }

@@ -26,13 +26,13 @@ import { createToken } from './token-command.js';
 
 const UP_SETTINGS = {
   ...COORDINATOR_SETTINGS,
-  logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'warn'),
+  logLevel: choiceSetting('minimum severity of log lines', ['debug', 'info', 'warn', 'error'], 'warn'),
   runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
   nodeName: textSetting('name of this machine as a node', 'NAME', hostname().toLowerCase()),
-  labels: optionalTextSetting('labels of the node when it registers', 'K=V,…'),
-  taints: optionalTextSetting('taints of the node when it registers', 'K=V:EFFECT,…'),
-  installEngine: switchSetting("as root: install Debian's docker.io when there is no engine"),
-  installTools: switchSetting('as root: install what compiling needs'),
+  labels: optionalTextSetting('initial labels of the node', 'K=V,…'),
+  taints: optionalTextSetting('initial taints of the node', 'K=V:EFFECT,…'),
+  installEngine: switchSetting("as root: install Debian's docker.io if there is no container engine"),
+  installTools: switchSetting('as root: install the packages needed for compiling'),
 };
 
 type UpSettings = SettingsOf<typeof UP_SETTINGS>;
@@ -60,7 +60,7 @@ async function up(flags: Record<string, unknown>): Promise<void> {
   try {
     await serve(settings, { progress, stopSignal, firstStart });
   } finally {
-    if (firstStart.undo()) progress.print(`  nothing was kept: ${settings.data} is as it was before`);
+    if (firstStart.undo()) progress.print(`  nothing was kept: ${settings.data} is unchanged`);
   }
 }
 
@@ -83,7 +83,7 @@ async function serve(settings: UpSettings, { progress, stopSignal, firstStart }:
     const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
     agent = await startFirstAgent(settings, api, progress);
     const failed = agent.ended.then((end) => {
-      throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}), its reason stands above.`);
+      throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}); see its error above.`);
     });
     failed.catch(() => undefined);
     await Promise.race([failed, stopSignal, announceReady(settings, api, { progress, firstStart })]);

@@ -30,12 +30,12 @@ interface AddOptions {
 export function userCommand(program: Command): void {
   program
     .command('user')
-    .description('people and programs that use the API with a certificate')
+    .description('manage API users with certificates')
     .command('add')
-    .argument('<NAME>', 'the user; roles are bound to this name or to the groups')
-    .description('make a key and a certificate, and print a kubeconfig with them')
-    .option('--group <GROUP>', 'a group of the user; may be given several times', collect, [])
-    .option('--ttl <DURATION>', 'how long the certificate is good: 12h, 90d', '365d')
+    .argument('<NAME>', 'user name; bind roles to it or to the groups')
+    .description('create a key and a certificate and print a kubeconfig with them')
+    .option('--group <GROUP>', 'group of the user; repeatable', collect, [])
+    .option('--ttl <DURATION>', 'lifetime of the certificate: 12h, 90d', '365d')
     .option('--advertise <HOST>', 'host name or address by which the user reaches the coordinator')
     .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
     .action(add);
@@ -48,7 +48,8 @@ function collect(value: string, present: string[]): string[] {
 async function add(commonName: string, options: AddOptions): Promise<void> {
   refuseSystemNames(commonName, options.group);
   const lifetimeMs = durationSeconds(options.ttl) * 1000;
-  if (lifetimeMs === 0) throw new ExitError(EXIT_CODES.usage, '--ttl: a certificate cannot last for ever.');
+  if (lifetimeMs === 0)
+    throw new ExitError(EXIT_CODES.usage, '--ttl: a certificate needs a limited lifetime.');
   const authority = readAuthority(options.data);
   const { server } = apiClientFromKubeconfig(kubeconfigPath(options.data));
   const key = await generateKeyPem();
@@ -61,7 +62,7 @@ async function add(commonName: string, options: AddOptions): Promise<void> {
   printDocument(kubeconfigText({ server: reachable, caCertificate: authority.cert, certificate, key }));
   const until = new Date(notAfterMs).toISOString().slice(0, 10);
   printErrorLine(
-    `${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`,
+    `${commonName} can use the API until ${until}. Rights: ${bindingHint(commonName, options.group)}`,
   );
 }
 
@@ -71,7 +72,7 @@ function refuseSystemNames(name: string, groups: readonly string[]): void {
   if (taken === undefined && name !== MASTERS) return;
   throw new ExitError(
     EXIT_CODES.usage,
-    `"${taken ?? name}": names that begin with system: are the API's own.`,
+    `"${taken ?? name}": names with the prefix system: are reserved for the API.`,
   );
 }
 

@@ -25,11 +25,13 @@ interface WhyOptions extends KubeconfigOptions {
 export function whyCommand(program: Command): void {
   const command = program
     .command('why')
-    .description('say why a DaemonSet does or does not run on a node, or how it stands on all')
+    .description(
+      'explain why a DaemonSet does or does not run on a node, or count the reasons over all nodes',
+    )
     .argument('<ds/NAME>', 'the DaemonSet')
-    .argument('[node/NAME]', 'the node; without it, counts by reason over the fleet')
+    .argument('[node/NAME]', 'the node; without it, counts by reason')
     .option('-n, --namespace <NS>', "namespace of the DaemonSet (default the context's)")
-    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text');
+    .option('-o, --output <FORM>', 'text, or json for the API response', 'text');
   addKubeconfigOptions(command).action(why);
 }
 

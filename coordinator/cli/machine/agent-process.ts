@@ -64,7 +64,7 @@ export function startAgent(args: readonly string[], token: string): AgentProcess
         .on('error', reject)
         .on('exit', (code, signal) => {
           if (stopping || signal === null) return resolve(code ?? signal ?? 1);
-          printErrorLine(`The agent was ended by ${signal}; it is started again.`);
+          printErrorLine(`The agent was killed by ${signal} and is started again.`);
           setTimeout(() => (stopping ? resolve(signal) : start()), RESTART_MS);
         });
     };

@@ -39,8 +39,8 @@ const PROGRAM = `${PROGRAM_DIR}/everynode`;
 /** For users; created only if npm has not installed the command here. */
 const COMMAND_LINK = '/usr/local/bin/everynode';
 
-const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
-# Read at its start: systemctl restart everynode-coordinator
+const HEAD = `# Settings of the Everynode coordinator. List them with: everynode coordinator --help
+# Apply changes with: systemctl restart everynode-coordinator
 `;
 const TOKEN_SECONDS = 24 * 60 * 60;
 
@@ -99,7 +99,7 @@ function installProgram(): void {
   if (commandSucceeds('runuser', '-u', SERVICE_USER, '--', PROGRAM, 'version')) return;
   throw new ExitError(
     EXIT_CODES.environment,
-    `The user ${SERVICE_USER} cannot run ${script}: install the package where everybody can read it (npm install -g).`,
+    `The user ${SERVICE_USER} cannot run ${script}: install the package where all users can read it (npm install -g).`,
   );
 }
 
@@ -130,7 +130,7 @@ async function announce(advertise: string | undefined): Promise<void> {
     `everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`,
   );
   printLine(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
-  printLine('On each host, within 24 hours:');
+  printLine('Run on each host within 24 hours:');
   printLine(`  ${token.line}`);
 }
 
@@ -144,14 +144,14 @@ export async function uninstallCoordinator({ purge = false }: { purge?: boolean 
   if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
   rmSync(PROGRAM_DIR, { recursive: true, force: true });
   if (!purge) {
-    printLine(`· kept: ${DATA_DIR}, ${CONFIG_FILE}, the user ${SERVICE_USER} (--purge removes them)`);
+    printLine(`· kept ${DATA_DIR}, ${CONFIG_FILE} and the user ${SERVICE_USER}; --purge removes them`);
     return;
   }
   rmSync(DATA_DIR, { recursive: true, force: true });
   rmSync(CONFIG_FILE, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
   commandSucceeds('userdel', SERVICE_USER);
-  printLine('· nothing of the coordinator is left');
+  printLine('· the coordinator is removed');
 }
 
 function linksTo(link: string, target: string): boolean {

@@ -13,7 +13,7 @@ export async function installEngine(progress: Progress): Promise<void> {
   if (userInfo().uid !== 0) {
     throw new ExitError(
       EXIT_CODES.environment,
-      '--install-engine needs root: it installs the package docker.io.',
+      '--install-engine needs root to install the package docker.io.',
     );
   }
   await progress.step("installing Debian's docker.io", async () => {

@@ -121,7 +121,7 @@ async function addVerified(
 function verifyFolder(source: ReleaseFolder, trust: ReleaseTrust) {
   const pem = trust.key ?? source.key;
   if (pem === undefined) {
-    throw new ReleaseError(`it has no ${KEY_FILE}, and this coordinator trusts no release key yet`);
+    throw new ReleaseError(`it has no ${KEY_FILE}, and this coordinator has no trusted release key yet`);
   }
   const key = releaseKey(pem);
   if (!isSignedBy(key, Buffer.from(source.sums), source.signature))
@@ -190,7 +190,7 @@ async function verifyBytes(
   }
   if (hash.digest('hex') === sum) return;
   throw new ReleaseError(
-    `the file ${name} does not have the hash that ${SUMS_FILE} lists: it was changed or is not complete`,
+    `the file ${name} does not have the hash in ${SUMS_FILE}: it was modified or is incomplete`,
   );
 }
 

@@ -32,7 +32,7 @@ export async function openReleaseFolder(folder: string): Promise<ReleaseFolder> 
     for (const name of names) files.set(name, await openRegular(folder, name));
     const sums = await takeText(files, SUMS_FILE);
     if (sums === undefined) {
-      throw new ReleaseError(`it has no ${SUMS_FILE}: give the folder that npm run release made`);
+      throw new ReleaseError(`it has no ${SUMS_FILE}: pass the folder created by npm run release`);
     }
     const signature = await takeText(files, SIGNATURE_FILE);
     if (signature === undefined) throw new ReleaseError(`it is not signed: it has no ${SIGNATURE_FILE}`);
@@ -51,7 +51,8 @@ async function namesIn(folder: string): Promise<string[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new ReleaseError('there is no such folder');
-    if (code === 'ENOTDIR') throw new ReleaseError('it is a file: give the folder that npm run release made');
+    if (code === 'ENOTDIR')
+      throw new ReleaseError('it is a file: pass the folder created by npm run release');
     throw error;
   }
   if (names.length <= MAX_ENTRIES) return names.sort();
@@ -66,9 +67,9 @@ async function openRegular(folder: string, name: string): Promise<FileHandle> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ELOOP')
-      throw new ReleaseError(`${name} is a symbolic link: a release has regular files only`);
+      throw new ReleaseError(`${name} is a symbolic link, but a release contains only regular files`);
     if (code === 'ENXIO')
-      throw new ReleaseError(`${name} is a socket or device: a release has regular files only`);
+      throw new ReleaseError(`${name} is a socket or device, but a release contains only regular files`);
     throw new ReleaseError(`${name} cannot be read: ${message}`);
   }
   const state = await file.stat();

@@ -37,7 +37,8 @@ function documentsOf(name: string): unknown[] {
     if (problem) throw unreadable(name, problem.message);
     const value: unknown = document.toJS();
     if (value === null || value === undefined) return [];
-    if (typeof value !== 'object' || Array.isArray(value)) throw unreadable(name, 'a document is no object');
+    if (typeof value !== 'object' || Array.isArray(value))
+      throw unreadable(name, 'a document is not an object');
     return [value];
   });
 }

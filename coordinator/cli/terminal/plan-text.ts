@@ -11,8 +11,8 @@ import { spanText } from '../../decisions/plan/plan-sentence.js';
 import { tableLines } from './text-table.js';
 
 const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
-  NoChange: 'Nothing would change.',
-  Changes: 'Nothing was changed: apply the manifests to do so.',
+  NoChange: 'No changes.',
+  Changes: 'Nothing was changed. Apply the manifests to make these changes.',
   Blocked: 'Blocked: see above.',
 };
 
@@ -33,11 +33,11 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
   const hidden = changing.length - mostHosts;
   return [
     sentence,
-    `  ${change === 'None' ? 'unchanged itself' : change.toLowerCase()}, ${revisions}`,
+    `  ${change === 'None' ? 'unchanged' : change.toLowerCase()}, ${revisions}`,
     ...(changing.length > 0
-      ? [`  at first: ${reasons.map(({ code, count }) => `${count} ${code}`).join(', ')}`]
+      ? [`  initially: ${reasons.map(({ code, count }) => `${count} ${code}`).join(', ')}`]
       : []),
-    ...(changing.length > 0 ? assumptions.map((text) => `  supposing that ${text}`) : []),
+    ...(changing.length > 0 ? assumptions.map((text) => `  assuming that ${text}`) : []),
     ...table([
       ['WAVE', 'NODES', 'CHANGES', 'FROM', 'UNTIL', ''],
       ...waves.map(({ name, nodes, changes, startSeconds, endSeconds, needsApproval }) => [
@@ -50,7 +50,7 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
       ]),
     ]),
     ...table([
-      ['HOST', 'ACTION', 'CODE', 'WAVE', 'FROM', 'UNTIL', 'BECAUSE'],
+      ['HOST', 'ACTION', 'CODE', 'WAVE', 'FROM', 'UNTIL', 'REASON'],
       ...changing.slice(0, Math.max(0, mostHosts)).map(hostRow),
     ]),
     ...(hidden > 0 && mostHosts > 0

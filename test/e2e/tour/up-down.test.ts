@@ -88,7 +88,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
 
   law('down asks, and changes nothing without a yes', async (bench) => {
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir], bench.environment);
-    assert.deepEqual([code, stderr], [2, 'There is no terminal to ask at; say --yes to go ahead.\n']);
+    assert.deepEqual([code, stderr], [2, 'There is no terminal for the confirmation: pass --yes.\n']);
     await ours(bench);
   });
 
@@ -104,7 +104,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
     await bench.engine.start();
     assert.equal(code, 3, stderr);
-    assert.match(stderr, /^[^\n]+does not answer[^\n]+\n$/);
+    assert.match(stderr, /^[^\n]+does not respond[^\n]+\n$/);
     await bench.startUp();
     await bench.kubectl.ok('rollout status ds/app --timeout=30s');
     for (const id of foreign) await bench.containers.start(id);
@@ -125,7 +125,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
 
   law('down of what is not there says so', async ({ dataDir }) => {
     const { code, stderr } = await runEverynode(['down', '--data', dataDir, '--yes']);
-    assert.deepEqual([code, stderr], [3, `There is nothing at ${dataDir}.\n`]);
+    assert.deepEqual([code, stderr], [3, `${dataDir} does not exist.\n`]);
   });
 });
 
