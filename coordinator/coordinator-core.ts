@@ -34,7 +34,6 @@ interface CoordinatorCoreDeps {
   store: Store;
   /** Signs the objects that hosts return after a restore. */
   objectMacKey: Buffer;
-  /** Signs hosts' certificates. */
   authority: HubOptions['authority'];
   /** True if an operator must approve each new node. */
   approveNodes?: boolean;

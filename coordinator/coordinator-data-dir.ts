@@ -4,7 +4,6 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleasePaths } from './api/releases/release-trust.js';
 
-/** The administrator's kubeconfig. */
 export function kubeconfigPath(dataDir: string): string {
   return join(dataDir, 'kubeconfig');
 }

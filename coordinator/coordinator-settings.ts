@@ -149,7 +149,6 @@ export function nodeGracePeriodsOf(settings: CoordinatorSettings): {
   };
 }
 
-/** Returns the rates at which NotReady nodes are emptied. */
 export function evictionRatesOf(settings: CoordinatorSettings): EvictionRates {
   return { ...settings, nodeMonitorPeriodMs: readDuration(settings.nodeMonitorPeriod) };
 }

@@ -37,7 +37,6 @@ import type { Store } from './store/store.js';
 /** Key prefixes of the kinds that are stored encrypted. */
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
-/** A running coordinator. */
 interface RunningCoordinator extends RunningComponents {
   /** `https://HOST:PORT` as in the kubeconfig. */
   readonly server: string;

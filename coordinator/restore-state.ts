@@ -20,7 +20,6 @@ export class RestoreState implements RestoreControl {
     else this.logReminder();
   }
 
-  /** Logs a reminder if a restore must be confirmed. */
   logReminder(): void {
     const waiting = this.unconfirmed();
     if (!waiting) return;

@@ -13,7 +13,6 @@ import { backupName, pruneBackups, takeBackup } from './store/backup/take-backup
 import { Compaction } from './store/log/compaction.js';
 import type { Store } from './store/store.js';
 
-/** Settings of scheduled backups. */
 export interface BackupSettings {
   /** A cron pattern, or `off`. */
   schedule: string;
@@ -27,7 +26,6 @@ export interface ScheduledJobsOptions {
   registry: Registry;
   /** Time since the last clock step, ms. */
   sinceClockStepMs: () => number;
-  /** Renews the API's certificate if it is due. */
   renewCertificate: () => Promise<void>;
   clock: Clock;
   log: Logger;

@@ -17,7 +17,6 @@ const REASONS: Readonly<Record<number, string>> = {
   429: 'TooManyRequests',
 };
 
-/** A completed request with its times. */
 interface AuditedRequest extends LoggedRequest {
   auditID: string;
   /** Ms since the epoch. */

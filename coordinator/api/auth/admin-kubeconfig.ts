@@ -24,7 +24,6 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** Returns the text of a kubeconfig file. */
 export function kubeconfigText({
   server,
   caCertificate,

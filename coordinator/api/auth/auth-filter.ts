@@ -16,7 +16,6 @@ import { networkOf } from '../limits/peer-network.js';
 import { authorize, isPublic, requireAccess } from './request-authorization.js';
 import { bearerTokenOf } from './token-authenticator.js';
 
-/** The user of a request. */
 export interface Identity {
   /** The user whose rights apply. */
   user: UserInfo;
@@ -78,6 +77,25 @@ export class AuthFilter {
     this.#clients.take(`${limitKeyOf(identity)} ${networkOfCaller(caller)}`);
     this.#refuseWrongScope(info);
     return authorize(this.#options.identities.authorizer, identity.user, info);
+  }
+
+  /**
+   * Authenticates and authorizes a request. Sets `outcome` before it throws, so that a refusal is logged with its user. Returns
+   * undefined for a public path. Throws like `authenticate` and `authorize`.
+   */
+  async admit(
+    info: RequestInfo,
+    caller: Caller,
+    outcome: { identity?: Identity; decision?: AccessDecision },
+  ): Promise<Identity | undefined> {
+    const identity = await this.authenticate(info, caller, (proved) => {
+      outcome.identity = proved;
+    });
+    if (!identity) return undefined;
+    outcome.identity = identity;
+    const decision = this.authorize(identity, info, caller);
+    if (decision) outcome.decision = decision;
+    return identity;
   }
 
   /**

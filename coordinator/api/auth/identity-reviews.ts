@@ -12,7 +12,6 @@ export const IDENTITY_REVIEWS = [
   reviewResource(GROUP, 'TokenReview'),
 ] as const;
 
-/** Returns the user as the API presents it. */
 export function userDocument({ username, uid, groups, extra }: UserInfo): object {
   return { username, ...(uid ? { uid } : {}), groups, ...(extra ? { extra } : {}) };
 }

@@ -28,7 +28,6 @@ interface BoundReference {
   uid?: string;
 }
 
-/** The `spec` of a TokenRequest. */
 interface RequestedToken {
   audiences: string[];
   expirationSeconds: number;

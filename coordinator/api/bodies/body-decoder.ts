@@ -92,7 +92,6 @@ export function unsupportedMediaType(supported: readonly string[]): ApiError {
   );
 }
 
-/** A decoded body and its syntax. */
 export interface DecodedBody {
   value: unknown;
   syntax: 'json' | 'yaml' | 'protobuf';

@@ -3,7 +3,6 @@
  * sigs.k8s.io/json `DisallowDuplicateFields`.
  */
 
-/** A key that occurs twice in one object. */
 export interface RepeatedKey {
   /** E.g. `spec.containers[0].image`. */
   path: string;
@@ -32,9 +31,7 @@ type Level =
   | { type: 'object'; keys: Keys; place: string; expectsKey: boolean }
   | { type: 'list'; place: number };
 
-/** The keys of one object. */
 export class Keys {
-  /** Number of occurrences by key. */
   readonly #seen = new Map<string, number>();
 
   /** True for the second occurrence of a key. Later ones are not reported again. */

@@ -24,7 +24,6 @@ export interface SignInDeps {
   sessions: ConsoleSessions;
   /** Absent if no issuer is configured. */
   oidc?: OidcSignIn;
-  /** Called for each successful and each failed sign-in. */
   record: SignInRecorder;
 }
 

@@ -65,7 +65,6 @@ export function aggregatedDiscovery(resources: readonly DiscoveredResource[], is
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
 }
 
-/** Returns the APIVersions of `/api`. */
 export function coreVersions(resources: readonly DiscoveredResource[]): object {
   const versions = new Set(resources.filter(({ group }) => group === '').map(({ version }) => version));
   return { kind: 'APIVersions', versions: [...versions], serverAddressByClientCIDRs: [] };
@@ -82,7 +81,6 @@ export function groupDocument(resources: readonly DiscoveredResource[], name: st
   return { kind: 'APIGroup', apiVersion: 'v1', name, versions, preferredVersion: versions[0] };
 }
 
-/** Returns the APIGroupList of `/apis`. */
 export function groupList(resources: readonly DiscoveredResource[]): object {
   const names = [...new Set(resources.map(({ group }) => group).filter((group) => group !== ''))];
   return {

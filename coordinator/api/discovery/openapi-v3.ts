@@ -11,7 +11,6 @@ interface OpenApiDocuments {
 
 export interface OpenApiDocument {
   bytes: Buffer;
-  /** Quoted, as in the header. */
   etag: string;
 }
 

@@ -43,7 +43,6 @@ function bytesOf(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Documents by path. Some also have an aggregated form. */
 type Documents = ReadonlyMap<string, { plain: Buffer; aggregated?: Buffer }>;
 
 function discoveryDocuments(resources: readonly DiscoveredResource[]): Documents {
@@ -78,7 +77,6 @@ function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | u
   return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
 }
 
-/** The request headers that these responses depend on. */
 interface PathHeaders {
   accept?: string;
   ifNoneMatch?: string;

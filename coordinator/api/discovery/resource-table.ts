@@ -37,7 +37,6 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'rollouts/hosts': handleRolloutHosts,
 };
 
-/** Subresources that are a part of the stored object. */
 const OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
 
 /** These subresources need an upgraded connection, which `upgrades/` handles (apimachinery `NewUpgradeRequired`). */

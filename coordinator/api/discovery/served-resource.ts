@@ -6,15 +6,12 @@ import type { DiscoveredResource } from './discovery-documents.js';
 
 export type Handler = (deps: ApiDeps, request: ApiRequest) => Promise<ApiResponse>;
 
-/** One row of `ResourceTable`. */
 export interface ServedResource extends DiscoveredResource {
   /** False hides it from discovery, because its responses are not the objects and lists that generic clients expect. */
   readonly isDiscovered: boolean;
   /** Name of its definition in the OpenAPI schema, if there is one. */
   readonly schema?: string;
-  /** Handles the verbs in `verbs`. */
   readonly handle: Handler;
-  /** One handler for each entry of `subresources`. */
   readonly subresourceHandlers: Readonly<Record<string, Handler>>;
 }
 

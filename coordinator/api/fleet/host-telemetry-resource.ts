@@ -29,7 +29,6 @@ export async function handleHostMeters({ meters }: ApiDeps, { info }: ApiRequest
   throw new ApiError('NotFound', `host "${name}" has not connected since the coordinator started`);
 }
 
-/** Returns the Node with its meters as annotations. */
 export function withMeters(record: ObjectRecord<Node>, meters: HostMeters | undefined): ObjectRecord<Node> {
   if (!meters) return record;
   const node = record.object();

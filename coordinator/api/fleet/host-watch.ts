@@ -9,14 +9,11 @@ import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** Encodes one watch event as a line. */
 export type HostLineEncoder = (type: 'ADDED' | 'MODIFIED' | 'DELETED', text: HostText) => string;
 
-/** Encodes the event with the whole host. */
 export const hostLine: HostLineEncoder = (type, { name, json }) =>
   `{"type":"${type}","object":${json ?? JSON.stringify(deletedHost(name))}}\n`;
 
-/** Returns the object of a DELETED event. */
 export function deletedHost(name: string): Host {
   const status = {
     state: 'Unknown' as const,

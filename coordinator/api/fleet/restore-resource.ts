@@ -8,7 +8,6 @@ import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api
 
 export const RESTORE_PATH = `/apis/${FLEET_GROUP}/v1/restore`;
 
-/** The response to GET and POST. */
 export interface RestoreDocument {
   kind: 'Restore';
   apiVersion: string;

@@ -13,19 +13,16 @@ import { requireKnownParameters } from '../resources/query-options.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** The DaemonSet that a response is about. */
 interface AboutDaemonSet {
   apiVersion: typeof API_VERSION;
   daemonSet: { namespace: string; name: string };
 }
 
-/** The response for one node. */
 export interface NodeReasonDocument extends AboutDaemonSet, ExplainedNode {
   kind: 'DaemonSetNodeReason';
   node: string;
 }
 
-/** The response for the fleet. */
 export interface FleetReasonsDocument extends AboutDaemonSet, ExplainedFleet {
   kind: 'DaemonSetReasons';
 }

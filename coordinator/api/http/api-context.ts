@@ -27,7 +27,6 @@ import type { BodyPiece } from './paced-writer.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
 
-/** Limits and timeouts of the API. */
 export interface ApiSettings {
   /** A connection whose reader accepts no data for this time is closed. */
   stallMs: number;
@@ -100,9 +99,7 @@ export interface ApiRequest {
   };
   /** Not decoded; absent if the request has no body. */
   body?: Buffer;
-  /** Aborts when the client disconnects. */
   signal: AbortSignal;
-  /** Adds a `Warning:` header to the response. */
   warn: (text: string) => void;
   /** Sets the name of the created object for the request log. */
   onCreated: (name: string) => void;
@@ -117,7 +114,6 @@ export type ApiResponse =
   | { type: 'pieces'; pieces: Iterable<BodyPiece> }
   /** Plain text, e.g. of a health check. */
   | { type: 'text'; text: string }
-  /** The client's copy is current. */
   | { type: 'notModified'; etag: string }
   /** A body of unknown length. `write` returns early if the client disconnects. */
   | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };

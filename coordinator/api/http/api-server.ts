@@ -7,6 +7,7 @@ import type { Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { LINK_PATH } from '../../../shared/link/messages/link-messages.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { OidcSignIn } from '../../access/oidc-sign-in.js';
@@ -40,16 +41,17 @@ import {
 export interface ApiServerOptions
   extends Omit<
     RequestHandlerOptions,
-    'slice' | 'watchCoalescer' | 'largeReads' | 'maxInFlight' | 'authFilter' | 'resources'
+    'record' | 'slice' | 'watchCoalescer' | 'largeReads' | 'maxInFlight' | 'authFilter' | 'resources'
   > {
   tls: ServingTls;
   /** Returns the user of the connection's client certificate. Absent if client certificates are not accepted. */
   authenticateSocket?: AuthFilterOptions['authenticateSocket'];
+  /** The logger for the request log; absent: `log`. */
+  requestLog?: Logger;
   agentLink: AgentLink;
   agentFiles: AgentFiles;
   /** Signs users in to the console at an OpenID Connect issuer. Absent if no issuer is configured. */
   oidcSignIn?: OidcSignIn;
-  /** Shorter timeouts for tests. */
   limits?: Partial<ConnectionLimits>;
 }
 
@@ -61,7 +63,6 @@ const KEEP_ALIVE_MS = 65_000;
 export interface ApiServer {
   /** Resolves with the port. Throws `ExitError` if the port cannot be used. */
   listen(address: { host: string; port: number }): Promise<number>;
-  /** Serves new connections with this certificate. */
   renewCertificate(tls: ServingTls): void;
   /**
    * Ends watches and logs as if their timeout had passed, waits `drainMs` for other responses, and closes all
@@ -158,11 +159,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     sessions,
     clientLimits: options.settings.clientLimits,
   });
-  const parts = { ...options, slice, watchCoalescer, largeReads, resources, authFilter };
-  const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
-  const upgrades = new UpgradeHandler(parts);
   const { settings, log, requestLog = log.child({ component: 'requests' }), audit, clock } = options;
   const record = requestRecorder({ level: settings.requestLog, log: requestLog, audit, clock });
+  const parts = { ...options, slice, watchCoalescer, largeReads, resources, authFilter, record };
+  const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
+  const upgrades = new UpgradeHandler(parts);
   const { oidcSignIn: oidc } = options;
   addConsole(app, { authFilter, sessions, clock, record, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, authFilter);

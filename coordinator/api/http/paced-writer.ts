@@ -7,7 +7,6 @@ import type { SplicedValue } from '../../registry/encoding/object-encoding.js';
 /** Size of one socket write. Each write costs about 50 µs in addition to its bytes. */
 const CHUNK_BYTES = 128 * 1024;
 
-/** A piece of a body. */
 export type BodyPiece = Buffer | string | SplicedValue;
 
 /**

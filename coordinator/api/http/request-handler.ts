@@ -13,7 +13,6 @@ import type { ApiDeps, ApiResponse } from './api-context.js';
 import { dispatchRequest } from './request-dispatch.js';
 import { isLongRunning, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
-import { requestRecorder } from './request-recorder.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { writeResponse } from './write-response.js';
 
@@ -25,11 +24,10 @@ export interface RequestHandlerOptions extends ApiDeps {
   maxInFlight: number;
   /** Absent: `/metrics` is not served. */
   metrics?: MetricsPage;
-  /** The logger for the request log; absent: `log`. */
-  requestLog?: ApiDeps['log'];
+  /** Records completed requests in the request log and in the audit log. */
+  record: (request: LoggedRequest) => void;
 }
 
-/** The state of a request. */
 interface Admission {
   info: RequestInfo;
   /** Absent on public paths, and until the client is authenticated. */
@@ -49,19 +47,15 @@ export class RequestHandler {
   readonly #inFlight: InFlightLimit;
   readonly #admissions = new WeakMap<FastifyRequest, Admission>();
   readonly #answerPath: ReturnType<typeof createPathResponses>;
-  readonly #write: ReturnType<typeof requestRecorder>;
-  /** Requests whose response is not complete. */
   readonly #open = new Set<Admission>();
   /** Called when the last open response is complete. Set while the server drains. */
   #onDrained: (() => void) | undefined;
 
   constructor(options: RequestHandlerOptions) {
-    const { settings, resources, version, log, requestLog, audit, clock } = options;
+    const { resources, version } = options;
     this.#options = options;
     this.#inFlight = new InFlightLimit(options.maxInFlight);
     this.#answerPath = createPathResponses(resources, version);
-    const lines = requestLog ?? log.child({ component: 'requests' });
-    this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
 
   /** Runs before the body is read: authenticates, authorizes and takes an in-flight slot. */
@@ -71,16 +65,7 @@ export class RequestHandler {
     const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
     this.#admissions.set(request, admission);
     this.#onClose(request, reply, admission);
-    const { authFilter } = this.#options;
-    const onProved = (proved: Identity) => {
-      admission.identity = proved;
-    };
-    const identity = await authFilter.authenticate(info, request.raw, onProved);
-    if (identity) {
-      admission.identity = identity;
-      const decision = authFilter.authorize(identity, info, request.raw);
-      if (decision) admission.decision = decision;
-    }
+    const identity = await this.#options.authFilter.admit(info, request.raw, admission);
     admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));
   }
 
@@ -140,7 +125,7 @@ export class RequestHandler {
   }
 
   #tell(request: LoggedRequest): void {
-    this.#write(request);
+    this.#options.record(request);
     this.#options.metrics?.observe(request);
   }
 

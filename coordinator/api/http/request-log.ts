@@ -12,7 +12,6 @@ export const REQUEST_LOGS = ['none', 'changes', 'all'] as const;
 
 export type RequestLogLevel = (typeof REQUEST_LOGS)[number];
 
-/** A completed request. */
 export interface LoggedRequest {
   method: string;
   path: string;
@@ -22,9 +21,7 @@ export interface LoggedRequest {
   identity?: Identity;
   /** The rule that allowed the request. Absent if no rule allowed it, or none was needed. */
   decision?: AccessDecision;
-  /** True for a sign-in to the console. */
   isSignIn?: boolean;
-  /** The name of the object that the request created. */
   createdName?: string;
   remoteAddress: string;
   userAgent?: string;
@@ -57,7 +54,6 @@ function objectFields({ info, path, method, createdName }: LoggedRequest): Recor
   };
 }
 
-/** Returns the fields of one log line. */
 export function requestFields(request: LoggedRequest): Record<string, unknown> {
   const { identity, code, durationMs, remoteAddress, userAgent } = request;
   const by = identity?.impersonator;

@@ -8,7 +8,6 @@ import { MAX_HEADER_BYTES } from '../limits/refused-socket.js';
 
 /** The server's certificate and the client authorities that it trusts, in PEM. */
 export interface ServingTls {
-  /** The certificate followed by its chain. */
   cert: string;
   key: string;
   /** Authorities of accepted client certificates. If absent, the server requests no client certificate. */
@@ -27,7 +26,6 @@ export interface ConnectionLimits {
   requestTimeoutMs: number;
   /** Interval at which the two timeouts above are checked. */
   checkIntervalMs: number;
-  /** Maximum number of requests in flight, all clients together. */
   maxInFlight: number;
 }
 

@@ -64,7 +64,9 @@ export class LargeReads {
    * Throws 429.
    */
   async enter(user: string, signal: AbortSignal): Promise<() => void> {
-    const free = this.#running.hasSlotFor(user) ? this.#running.take(user) : await this.#waitForSlot(user, signal);
+    const free = this.#running.hasSlotFor(user)
+      ? this.#running.take(user)
+      : await this.#waitForSlot(user, signal);
     const leave = () => {
       free();
       this.#admitNext();

@@ -19,7 +19,6 @@ const INPUT_BYTES = 256 * 1024;
 /** A RST_STREAM status code. */
 const REFUSED_STREAM = 3;
 
-/** A stream that the client opened. */
 export class SpdyStream {
   /**
    * Data from the client. It ends when the client half-closes the stream, and is destroyed when the client resets it.
@@ -46,7 +45,6 @@ export class SpdyStream {
     if (!this.#isEnded) await this.connection.send(dataFrame(this.id, 0, bytes));
   }
 
-  /** Ends the stream in both directions. */
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;

@@ -2,7 +2,6 @@
 import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/streams/stream-channels.js';
 import type { PodStreams } from '../ports.js';
 
-/** The Pod to connect to. */
 export interface PortTarget {
   node: string;
   podUid: string;

@@ -11,7 +11,6 @@ import type { ApiDeps } from '../http/api-context.js';
 import { findServedResource } from '../http/request-dispatch.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../http/request-info.js';
 import type { LoggedRequest } from '../http/request-log.js';
-import { requestRecorder } from '../http/request-recorder.js';
 import { pathNotFound, SEE_LOG } from '../http/status-response.js';
 import { refuseSocket, refuseSocketInText } from '../limits/refused-socket.js';
 import type { PortTarget } from './port-connection.js';
@@ -24,8 +23,7 @@ import { UpgradedSockets, type UpgradeRequest } from './upgraded-sockets.js';
 interface UpgradeDeps extends ApiDeps {
   authFilter: AuthFilter;
   resources: ResourceTable;
-  /** The logger for the request log; absent: `log`. */
-  requestLog?: ApiDeps['log'];
+  record: (request: LoggedRequest) => void;
 }
 
 /** TCP keep-alive detects vanished clients on connections without traffic. */
@@ -35,16 +33,12 @@ const SWITCHING = 101;
 export class UpgradeHandler {
   readonly #deps: UpgradeDeps;
   readonly #sockets: UpgradedSockets;
-  readonly #write: ReturnType<typeof requestRecorder>;
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
   constructor(deps: UpgradeDeps) {
     this.#deps = deps;
     this.#sockets = new UpgradedSockets(deps.settings.idleStreamMs);
-    const { settings, requestLog, log, audit, clock } = deps;
-    const lines = requestLog ?? log.child({ component: 'requests' });
-    this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
 
   /** Ends all connections and rejects new ones. */
@@ -63,7 +57,9 @@ export class UpgradeHandler {
     socket.once('close', () => closing.abort());
     let code = SWITCHING;
     try {
-      const identity = await this.#admit(request, info, line);
+      if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
+      const identity = await this.#deps.authFilter.admit(info, request, line);
+      if (!identity) throw pathNotFound();
       const serve = await this.#prepare({ request, socket, head, signal: closing.signal }, info, identity);
       await serve().catch((error: unknown) => this.#cut({ socket, signal: closing.signal }, error));
     } catch (error) {
@@ -71,7 +67,7 @@ export class UpgradeHandler {
     } finally {
       closing.abort();
       this.#open.delete(closing);
-      this.#write({ ...line, code, durationMs: this.#deps.clock.monotonic() - line.startedAt });
+      this.#deps.record({ ...line, code, durationMs: this.#deps.clock.monotonic() - line.startedAt });
     }
   }
 
@@ -79,25 +75,6 @@ export class UpgradeHandler {
   #cut({ socket, signal }: Pick<UpgradeRequest, 'socket' | 'signal'>, error: unknown): void {
     if (!signal.aborted) this.#deps.log.error({ err: error }, 'unexpected error on a connection');
     socket.destroy();
-  }
-
-  /** Sets the identity before it may throw, so that a refusal is logged with its user. */
-  async #admit(
-    request: IncomingMessage,
-    info: RequestInfo,
-    line: Pick<LoggedRequest, 'identity' | 'decision'>,
-  ): Promise<Identity> {
-    if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
-    const { authFilter } = this.#deps;
-    const onProved = (proved: Identity) => {
-      line.identity = proved;
-    };
-    const identity = await authFilter.authenticate(info, request, onProved);
-    if (!identity) throw pathNotFound();
-    line.identity = identity;
-    const decision = authFilter.authorize(identity, info, request);
-    if (decision) line.decision = decision;
-    return identity;
   }
 
   /** Does everything that may be rejected. Resolves with a function that serves the connection until it ends. */

@@ -175,7 +175,6 @@ function offersSpdy({ headers }: IncomingMessage, protocol: string): boolean {
 export interface UpgradeRequest {
   request: IncomingMessage;
   socket: Duplex;
-  /** Bytes received after the request's head. */
   head: Buffer;
   info: ResourceRequest;
   /** Aborts when the connection closes or the server stops. */

@@ -10,7 +10,6 @@ const VERSIONS = ['13', '8'];
 /** RFC 9110, 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Returns the offered protocols in the client's order. */
 export function protocolsOf({ headers }: Pick<IncomingMessage, 'headers'>): string[] {
   return (headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
 }

@@ -24,7 +24,6 @@ const MERGE_PATCH = 'application/merge-patch+json';
 
 interface ApiClientDeps extends Pick<ApiClient, 'server' | 'origin' | 'namespace'> {
   agent: Agent;
-  /** The user's credentials. */
   headers: Readonly<Record<string, string | string[]>>;
 }
 

@@ -2,7 +2,6 @@
 import { credentialFromPlugin } from './credential-plugin.js';
 import { type Entry, fileText, textOf, textOrFile, unusable } from './kubeconfig-file.js';
 
-/** A client certificate and request headers. */
 interface Credentials {
   /** PEM. */
   certificate?: string | undefined;

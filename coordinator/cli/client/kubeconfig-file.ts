@@ -7,7 +7,6 @@ import { CHOOSE_ANOTHER, type KubeconfigChoice } from './kubeconfig-choice.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A named cluster, user or context and its file. */
 export interface Entry {
   /** For errors: `user "ann" in FILE`. */
   title: string;
@@ -23,7 +22,6 @@ interface Kubeconfig {
   users: ReadonlyMap<string, Entry>;
 }
 
-/** A context with its cluster and user. */
 export interface ChosenContext {
   name: string;
   file: string;
@@ -146,7 +144,6 @@ export function fileText(entry: Entry, key: string): string | undefined {
   }
 }
 
-/** Returns the error for an unusable kubeconfig. */
 export function unusable(sentence: string): ExitError {
   return new ExitError(EXIT_CODES.environment, `${sentence} ${CHOOSE_ANOTHER}`);
 }

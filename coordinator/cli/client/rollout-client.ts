@@ -47,7 +47,6 @@ export class RolloutClient {
     return { daemonSet, rollout: await this.#rollout() };
   }
 
-  /** Returns past rollouts, newest last. */
   async past(): Promise<Rollout[]> {
     const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${this.name}`);
     const { items } = await this.#api.request<{ items: Rollout[] }>(
@@ -58,7 +57,6 @@ export class RolloutClient {
     return items.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1));
   }
 
-  /** Yields pages of hosts, sorted by name. */
   async *hosts(query: Readonly<Record<string, string>>): AsyncGenerator<RolloutHostsDocument> {
     let after: string | undefined;
     do {

@@ -109,7 +109,6 @@ async function startFirstAgent(
   );
 }
 
-/** Returns the agent flags that the user can set. */
 function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] {
   const flags = ['--runtime', runtime, '--node-name', nodeName];
   if (labels) flags.push('--labels', labels);

@@ -40,7 +40,6 @@ export async function runAgentUntilStopped(args: readonly string[]): Promise<voi
   if (code !== 0) throw new ExitError((code ?? 1) as 1, '');
 }
 
-/** A running agent. */
 export interface AgentProcess {
   /** Resolves with the exit code when the agent has ended or was stopped. */
   readonly ended: Promise<number | string>;

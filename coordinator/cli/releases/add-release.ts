@@ -38,7 +38,6 @@ const LEFTOVER_PATTERN = /^\.(?:adding|replaced)-(\d+)(?:-(.+))?$/;
 
 interface AddedRelease {
   version: string;
-  /** Fingerprint of the key that signed the release. */
   key: string;
   /** True for the first release, whose key becomes the trusted key. */
   isFirstKey: boolean;

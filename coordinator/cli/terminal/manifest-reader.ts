@@ -5,7 +5,6 @@ import { parseAllDocuments } from 'yaml';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 
 const ENDINGS = ['.yaml', '.yml', '.json'];
-/** File descriptor of standard input. */
 const STDIN = 0;
 
 /**

@@ -7,7 +7,6 @@ import {
 import { durationText } from '../../kinds/duration-text.js';
 import { tableLines } from './text-table.js';
 
-/** Returns the status in one line. */
 export function progressLine(status: RolloutStatus, now: number): string {
   const { phase, wave, nodes, updated, codes = {}, estimatedEndTime, message } = status;
   const others = Object.entries(codes).filter(([code]) => code !== 'Updated' && code !== 'NotEligible');
@@ -21,7 +20,6 @@ function leftText(leftMs: number): string {
   return leftMs >= 0 ? `about ${durationText(leftMs)} left` : `${durationText(-leftMs)} later than estimated`;
 }
 
-/** Returns waves, failures and the actions of users. */
 export function detailLines(status: RolloutStatus): string[] {
   const { waves, failures = [] } = status;
   return [
@@ -42,7 +40,6 @@ export function detailLines(status: RolloutStatus): string[] {
   ];
 }
 
-/** Returns one row per rollout. */
 export function historyLines(rollouts: readonly Rollout[]): string[] {
   const rows = rollouts.flatMap(({ status }) => (status ? [historyRow(status)] : []));
   return tableLines([
