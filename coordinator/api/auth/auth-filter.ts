@@ -17,7 +17,7 @@ import { authorize, isPublic, requireAccess } from './request-authorization.js';
 import { bearerTokenOf } from './token-authenticator.js';
 
 export interface Identity {
-  /** The user whose rights apply. */
+  /** The effective user. */
   user: UserInfo;
   /** The authenticated user; absent without impersonation. */
   impersonator?: UserInfo;
@@ -33,7 +33,7 @@ export interface AuthFilterOptions {
   identities: Pick<Identities, 'authorizer' | 'authenticate'>;
   /** Returns the user of the connection's client certificate. Absent if client certificates are not accepted. */
   authenticateSocket?: (socket: IncomingMessage['socket']) => UserInfo | undefined;
-  /** Sessions of the console. A session's cookie stands for the credential of its sign-in. */
+  /** Sessions of the console. A session's cookie replaces the credential of its sign-in. */
   sessions: Pick<ConsoleSessions, 'authorizationOf'>;
   clientLimits: ClientLimitSettings;
   clock: Clock;

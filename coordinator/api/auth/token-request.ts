@@ -115,7 +115,7 @@ function invalidSeconds(seconds: number, detail: string): ApiError {
   ]);
 }
 
-/** Returns the object whose deletion invalidates the token. */
+/** Returns the object that the token is bound to. */
 async function boundTo(
   registry: Registry,
   namespace: string,

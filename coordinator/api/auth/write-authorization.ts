@@ -10,9 +10,9 @@ import type { ApiRequest } from '../http/api-context.js';
 import { accessOf, requireAccess } from './request-authorization.js';
 
 /**
- * Returns a check that throws 403 for a role or binding that grants rights which the user lacks, for a patch that would
- * create without the verb `create`, for a decision on a signer's requests without rights on the signer, and for a Pod
- * that claims to be a mirror Pod.
+ * Returns a check that throws 403. It forbids roles and bindings with rights that the user lacks, and a patch that would
+ * create without the verb `create`. It also forbids decisions on a signer's requests without rights on the signer, and
+ * Pods that claim to be mirror Pods.
  */
 export function writeAuthorization(
   authorizer: Authorizer,

@@ -1,5 +1,5 @@
 /**
- * Sessions of the web console. A cookie that scripts cannot read stands for the credential of the sign-in. Sessions are
+ * Sessions of the web console. A cookie that scripts cannot read replaces the credential of the sign-in. Sessions are
  * stored in memory only: no credential is written to disk, and a restart of the coordinator ends them.
  */
 import { randomBytes } from 'node:crypto';
@@ -60,7 +60,7 @@ export class ConsoleSessions {
   }
 
   /**
-   * Returns the request's own credential, or that of its session. Throws 403 for a change with nothing but the cookie,
+   * Returns the request's own credential, or the credential of its session. Throws 403 for a change with nothing but the cookie,
    * because a page of another site may have sent it.
    */
   authorizationOf({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): string | undefined {

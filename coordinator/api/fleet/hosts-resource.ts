@@ -1,6 +1,6 @@
 /**
  * The resource `hosts` of `fleet.everynode.dev/v1`, for the console's map and `kubectl get hosts`. Computed and
- * read-only. A watch always starts with all hosts and a bookmark, whatever its resourceVersion, because computed
+ * read-only. A watch always starts with all hosts and a bookmark and ignores resourceVersion, because computed
  * objects have no history.
  */
 

@@ -1,4 +1,4 @@
-/** Removes the names of failing Pods from hosts, for namespaces whose Pods the caller may not read. */
+/** Removes the names of failing Pods from hosts if the caller may not read Pods in their namespaces. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { podKind } from '../../kinds/index.js';
 import { readRights } from '../auth/read-rights.js';

@@ -28,7 +28,7 @@ import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
 
 export interface ApiSettings {
-  /** A connection whose reader accepts no data for this time is closed. */
+  /** Time without progress after which a slow reader's connection is closed. */
   stallMs: number;
   /** Timeout until a response starts. It does not apply to watches and logs. */
   responseTimeoutMs: number;

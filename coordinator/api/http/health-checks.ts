@@ -1,5 +1,5 @@
 /**
- * `/livez`, `/readyz` and `/healthz`, and each of their checks as a path of its own (k8s.io/apiserver
+ * `/livez`, `/readyz` and `/healthz`, and a path for each of their checks (k8s.io/apiserver
  * `pkg/server/healthz`).
  */
 import type { ApiResponse } from './api-context.js';

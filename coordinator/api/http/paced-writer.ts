@@ -1,4 +1,4 @@
-/** Writes long bodies at the pace of their reader, and closes connections whose reader has stopped reading. */
+/** Writes long bodies at the pace of their reader, and closes connections that are no longer read. */
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';

@@ -36,7 +36,7 @@ interface Admission {
   /** Frees the request's in-flight slot. */
   leave: () => void;
   createdName?: string;
-  /** The response has no end of its own: a watch or a log. */
+  /** True for a watch or a log: the client or the server must end it. */
   isStream?: boolean;
   /** Aborts when the response is complete, when the client disconnects, and when a stream must end. */
   closing: AbortController;

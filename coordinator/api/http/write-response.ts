@@ -17,7 +17,7 @@ const MAX_WARNING_BYTES = 4096;
 export interface WriteContext {
   /** Shared by all long responses. */
   slice: TimeSlice;
-  /** A connection whose reader accepts no data for this time is closed. */
+  /** Time without progress after which a slow reader's connection is closed. */
   stallMs: number;
   warnings: readonly string[];
   acceptsGzip: boolean;

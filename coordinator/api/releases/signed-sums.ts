@@ -34,7 +34,7 @@ export function isSignedBy(key: KeyObject, sums: Uint8Array, signature: string):
 }
 
 /**
- * Parses a list whose signature was verified. Throws `ReleaseError` for any content that `npm run release` does not
+ * Parses a verified list. Throws `ReleaseError` for any content that `npm run release` does not
  * write.
  */
 export function parseSums(text: string): SignedSums {

@@ -9,7 +9,7 @@ import { compareVersions, isReleaseVersion } from '../../../shared/process/relea
 import { type ReleasePaths, readTrust, releaseKey } from './release-trust.js';
 import { isSignedBy, parseSums, SIGNATURE_FILE, type SignedSums, SUMS_FILE } from './signed-sums.js';
 
-/** A release whose list is signed by the trusted key. */
+/** A release with a list that the trusted key signed. */
 interface VerifiedRelease extends SignedSums {
   /** The verified text of `SHA256SUMS` and of its signature. */
   sumsText: string;

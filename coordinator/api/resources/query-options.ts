@@ -8,7 +8,7 @@ const PROPAGATION_POLICIES = ['Background', 'Foreground', 'Orphan'] as const;
 /** apimachinery validation `FieldManagerMaxLength`. */
 const MAX_FIELD_MANAGER_LENGTH = 128;
 
-/** Returns a 422 about options. Its kind is that of the options, e.g. `PatchOptions`. */
+/** Returns a 422 about options. Its kind names the options, e.g. `PatchOptions`. */
 function invalidOption(field: string, value: string, supported: readonly string[]): ApiError {
   const message = `Unsupported value: "${value}": supported values: ${supported.map((v) => `"${v}"`).join(', ')}`;
   return new ApiError('Invalid', `options.meta.k8s.io "" is invalid: ${field}: ${message}`, {

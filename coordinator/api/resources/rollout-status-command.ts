@@ -26,7 +26,7 @@ const SHORT_WATCH_MS = 1_100;
 
 type Events = WatchEvent<KubeObject>[];
 
-/** Throws 409 if the command reads a DaemonSet whose rollout has failed. */
+/** Throws 409 if the command reads a DaemonSet with a failed rollout. */
 export async function refuseFailedRollout(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<void> {
   const { namespace, name } = request.info;
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return;
@@ -138,7 +138,7 @@ interface UntilFailureOptions {
 }
 
 /**
- * Ends without an event when the rollout fails. The command then opens another watch, whose response can contain the
+ * Ends without an event when the rollout fails. The command then opens another watch. Its response can contain the
  * warning.
  */
 class UntilFailure implements RegistryWatch<KubeObject> {

@@ -93,7 +93,7 @@ interface WatchStreamOptions {
   bookmarks: boolean;
   /** The stream ends without an error after this time. */
   timeoutMs: number;
-  /** A connection whose reader accepts no data for this time is closed. */
+  /** Time without progress after which a slow reader's connection is closed. */
   stallMs: number;
   /** Shared by all long responses. */
   slice: TimeSlice;

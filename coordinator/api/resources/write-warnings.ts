@@ -27,7 +27,7 @@ const NO_WARNINGS: WarnOfWrite = async () => undefined;
 
 /**
  * Call it before the write, because it reads the stored object. The returned function never fails: the write has
- * succeeded by then, and an error would tell the client that it had not.
+ * succeeded by then, and an error would mean that it had not.
  */
 export async function writeWarnings(
   deps: ApiDeps,

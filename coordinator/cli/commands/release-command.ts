@@ -120,7 +120,7 @@ async function forOperator<T>(what: string, work: () => Promise<T>): Promise<T> 
     if (error instanceof ReleaseError) {
       throw new ExitError(
         EXIT_CODES.refused,
-        `${join(what)} was refused: ${error.message}. Nothing was changed.`,
+        `${join(what)} is refused: ${error.message}. Nothing was changed.`,
       );
     }
     if (error instanceof Error && error.name === 'AbortError') {
