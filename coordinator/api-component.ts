@@ -1,5 +1,5 @@
-/** The API as a part of the coordinator: its certificates, its users, its port and the files that name it. */
-import { X509Certificate } from 'node:crypto';
+/** Builds the API with its certificates, authentication, audit log and files, and starts it. */
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
@@ -10,26 +10,19 @@ import { AuditFile } from './api/audit/audit-file.js';
 import { loadAdminAccess, storedAdminHash } from './api/auth/admin-kubeconfig.js';
 import { ADMIN, tokenAuthenticator } from './api/auth/token-authenticator.js';
 import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/http/api-context.js';
-import { type ApiServer, createApiServer, type ServingTls } from './api/http/api-server.js';
+import { type ApiServer, createApiServer } from './api/http/api-server.js';
+import type { ServingTls } from './api/http/tls-options.js';
 import { AgentFiles } from './api/join/agent-downloads.js';
-import { servingNames } from './api/join/serving-names.js';
-import type { JoinFacts } from './api/ports/join-facts.js';
-import type { MetricsPage } from './api/ports/metrics-port.js';
-import { certificateUsers, linkUsers } from './certificate-users.js';
-import { reachableServer } from './cli/client/reachable-server.js';
-import { coalesceReruns } from './coalesce-reruns.js';
-import { kubeconfigPath, pidPath, releasePaths } from './coordinator-data-dir.js';
+import type { JoinFacts, MetricsPage } from './api/ports.js';
+import { pidPath, releasePaths } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
-import { openIdentities, openSignIn } from './open-identities.js';
-import { loadPki, type Pki } from './pki/load-pki.js';
-import { isInTime } from './pki/peer-certificate.js';
-import { readSupplied } from './pki/supplied-certificates.js';
-import { loadTicketKeys, SESSION_SECONDS } from './pki/tls-ticket-keys.js';
+import { certificateUsers, linkUsers, openIdentities, openSignIn } from './open-identities.js';
+import { reachableServer } from './server-addresses.js';
+import type { ServingCertificates } from './serving-certificates.js';
 
-/** What the API is built of; the rest it opens itself. */
-interface ApiPartParts
+interface ApiComponentDeps
   extends Pick<
     ApiDeps,
     | 'registry'
@@ -43,57 +36,48 @@ interface ApiPartParts
     | 'clock'
     | 'log'
   > {
+  certificates: ServingCertificates;
   hub: Hub;
   informers: Informers;
   metrics: MetricsPage;
 }
 
-/** The API: certificates first, then the port, then the kubeconfig that names it. */
+/** Start order: certificates, port, kubeconfig with the address. */
 export class ApiComponent implements Component {
   readonly name = 'api';
   readonly #settings: CoordinatorSettings;
-  readonly #parts: ApiPartParts;
+  readonly #deps: ApiComponentDeps;
   #api: ApiServer | undefined;
-  #pki: Pki | undefined;
   #audit: AuditFile | undefined;
-  /**
-   * Makes the serving certificate and ticket keys anew when that is due; the first also when this machine got another name or address.
-   * By a clock that is read after it was asked for: one that was under way when the clock was set goes by the time before.
-   */
-  readonly renewCertificate = coalesceReruns(() => this.#renew());
   server = '';
 
-  constructor(settings: CoordinatorSettings, parts: ApiPartParts) {
+  constructor(settings: CoordinatorSettings, deps: ApiComponentDeps) {
     this.#settings = settings;
-    this.#parts = parts;
-  }
-
-  /** Certificates as they are now; there are some as soon as anybody can ask. */
-  get pki(): Pki {
-    if (!this.#pki) throw new Error('certificates are not loaded yet');
-    return this.#pki;
+    this.#deps = deps;
   }
 
   async start(): Promise<void> {
     const { data, host, port, advertise } = this.#settings;
     const { clientRequestsPerSecond, clientBurst, requestLog, requestLogFile } = this.#settings;
-    const { hub, informers, ...parts } = this.#parts;
-    const pki = await this.#loadPki();
-    // Known before the first request: an administrator who asks in that moment must not be refused.
+    const { hub, informers, certificates, ...deps } = this.#deps;
+    const tls = await certificates.load((renewed, isTrustChanged) =>
+      this.#onRenewed(renewed, isTrustChanged),
+    );
+    // Read before the first request; otherwise an administrator's early request would be refused.
     let adminHash: Buffer = (await storedAdminHash(data)) ?? Buffer.alloc(0);
     const identities = await openIdentities({
-      ...parts,
+      ...deps,
       informers,
       settings: this.#settings,
       admin: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
       hosts: linkUsers(hub),
     });
-    const oidcSignIn = openSignIn({ settings: this.#settings, ...this.#parts });
-    const agentFiles = new AgentFiles(releasePaths(data), VERSION, parts.log);
-    const audit = openAudit(this.#settings, this.#parts.log);
+    const oidcSignIn = openSignIn({ settings: this.#settings, ...this.#deps });
+    const agentFiles = new AgentFiles(releasePaths(data), VERSION, deps.log);
+    const audit = openAudit(this.#settings, this.#deps.log);
     this.#audit = audit;
     this.#api = createApiServer({
-      ...parts,
+      ...deps,
       ...(audit ? { audit } : {}),
       streams: hub.streams,
       meters: hub.meters,
@@ -107,70 +91,38 @@ export class ApiComponent implements Component {
         clientLimits: { requestsPerSecond: clientRequestsPerSecond, burst: clientBurst },
       },
       ...(requestLogFile ? { requestLog: openRequestLog(requestLogFile) } : {}),
-      tls: await this.#tls(pki),
+      tls,
       identities,
-      authenticateSocket: certificateUsers(hub, parts.clock),
+      authenticateSocket: certificateUsers(hub, deps.clock),
       version: VERSION,
     });
     const listening = await this.#api.listen({ host, port });
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
-    adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trustBundle });
+    adminHash = await this.#writeKubeconfig();
     writeFileSync(pidPath(data), `${process.pid}\n`);
   }
 
-  async #renew(): Promise<void> {
-    const before = this.pki.trustBundle;
-    const pki = await this.#loadPki();
-    this.#api?.renewCertificate(await this.#tls(pki));
-    if (pki.trustBundle === before) return;
-    this.#parts.hub.sendTrustBundle();
-    const { data } = this.#settings;
-    await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trustBundle });
+  async #onRenewed(tls: ServingTls, isTrustChanged: boolean): Promise<void> {
+    this.#api?.renewCertificate(tls);
+    if (!isTrustChanged) return;
+    this.#deps.hub.sendTrustBundle();
+    await this.#writeKubeconfig();
   }
 
-  /** Ticket keys are nothing that a backup should hold: they are not with the certificates. */
-  async #tls({ serving, authorities }: Pki): Promise<ServingTls> {
-    const keys = await loadTicketKeys(join(this.#settings.data, 'ticket-keys'), this.#parts.clock.now());
-    return { ...serving, clientAuthorities: authorities, tickets: { keys, seconds: SESSION_SECONDS } };
+  /** Returns the hash of the administrator's token. */
+  #writeKubeconfig(): Promise<Buffer> {
+    const { trustBundle } = this.#deps.certificates.pki;
+    return loadAdminAccess({ dataDir: this.#settings.data, server: this.server, caCertificate: trustBundle });
   }
 
   async #joinFacts(files: AgentFiles): Promise<JoinFacts> {
     const { advertise, approveNodes } = this.#settings;
-    const { trustBundle: trust, serving } = this.pki;
+    const { trustBundle: trust, serving } = this.#deps.certificates.pki;
     return {
       server: await reachableServer(this.server, advertise),
       ...{ authority: trust, serving: serving.cert },
       ...{ hasRelease: await files.hasRelease(), approval: approveNodes },
     };
-  }
-
-  async #loadPki(): Promise<Pki> {
-    const { data, advertise } = this.#settings;
-    const names = servingNames(advertise ? [advertise] : []);
-    const supplied = await readSupplied(this.#settings);
-    const now = this.#parts.clock.now();
-    this.#pki = await loadPki(join(data, 'pki'), names, now, supplied);
-    this.#tellTimes(this.#pki, now);
-    return this.#pki;
-  }
-
-  /** What a wrong clock, this one or that of before, has done to certificates that others hold. */
-  #tellTimes({ isCaReissued, serving }: Pki, now: number): void {
-    const { log } = this.#parts;
-    if (isCaReissued) {
-      const path = kubeconfigPath(this.#settings.data);
-      log.warn(
-        { kubeconfig: path },
-        "the authority's certificate was not valid at this machine's time: it was made anew for the same key. Hosts and join tokens need nothing; copies of the kubeconfig, and those of users, need the new one",
-      );
-    }
-    const certificate = new X509Certificate(serving.cert);
-    if (isInTime(certificate, now)) return;
-    const { validFrom, validTo } = certificate;
-    log.warn(
-      { validFrom, validTo },
-      "the certificate of --tls-cert-file is not valid at this machine's time: clients refuse it until it is replaced or the clock is right",
-    );
   }
 
   async stop(): Promise<void> {
@@ -196,7 +148,7 @@ function openAudit(settings: CoordinatorSettings, log: Logger): AuditFile | unde
   return new AuditFile({ path, maxBytes: auditLogMaxSize * 2 ** 20, maxFiles: auditLogMaxBackup }, log);
 }
 
-/** What the kubeconfig names: the host that was advertised, else the one listened on, else loopback. */
+/** Returns the host for the kubeconfig: the advertised one, else the listen address, else loopback. */
 function serverHost(host: string, advertise: string | undefined): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = advertise ?? (everywhere ? '127.0.0.1' : host);

@@ -1,4 +1,4 @@
-/** Notices when this machine's wall clock is set: what is reckoned by it in memory is reckoned anew. */
+/** Detects steps of the wall clock, so that times in memory can be corrected. */
 
 import type { Logger } from '../shared/process/output/logger.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
@@ -6,45 +6,55 @@ import type { Clock } from '../shared/process/time/clock.js';
 import { every } from '../shared/process/time/clock.js';
 import { AHEAD_MS, type ClockStep, storedTime } from './decisions/restore/stored-time.js';
 
-const LOOK_MS = 1_000;
-/** Less is within what clocks of hosts may differ by; and links that stand outlive no pause of the whole machine that long. */
+const POLL_INTERVAL_MS = 1_000;
+/**
+ * Smaller differences are within the tolerated clock skew of hosts. Pauses of the whole machine are no steps: no open
+ * link survives a pause this long.
+ */
 const STEP_MS = 30_000;
-/** Of one that is set more often, times of before are as those of before the start. */
+/** Maximum number of remembered steps. Times before the oldest one are treated like times before the start. */
 const REMEMBERED = 16;
 
 interface ClockStepsDeps {
   clock: Clock;
   log: Logger;
-  /** Told by how much the wall clock has left the steady one since it was told last, ms: less than nothing when it was set back. */
-  onStep: (byMs: number) => void;
 }
+
+type StepListener = (deltaMs: number) => void;
 
 export class ClockSteps implements Component {
   readonly name = 'clock';
-  /** The same clock; who asks it for the time gets the new one only when `onStep` has been told. */
+  /**
+   * The same clock, which checks for a step before it returns the time. Listeners have been called when a caller gets
+   * the new time.
+   */
   readonly clock: Clock;
-  /** When a stored time was by the clock as it is now, ms since the epoch (`storedTime`); NaN for what is none. */
+  /**
+   * Converts a stored time to the current wall clock, ms since the epoch (`storedTime`). Returns NaN for an invalid
+   * time.
+   */
   readonly timeOf = (stored: string): number => {
-    this.#look();
+    this.#check();
     const atMs = Date.parse(stored);
-    return this.#steps.length === 0 ? atMs : storedTime(atMs, this.#steps, this.#parts.clock.now());
+    return this.#steps.length === 0 ? atMs : storedTime(atMs, this.#steps, this.#deps.clock.now());
   };
-  readonly #parts: ClockStepsDeps;
-  /** The wall clock less the steady one; undefined while nobody is to be told. */
+  readonly #deps: ClockStepsDeps;
+  /** Wall clock minus monotonic clock; undefined before the start and after the stop. */
   #shiftMs: number | undefined;
-  /** By the steady clock. */
+  /** Monotonic time of the last step. */
   #setAt = 0;
   #steps: readonly ClockStep[] = [];
-  /** As `#shiftMs`, when the last of these was taken. */
+  /** Like `#shiftMs`, at the last remembered step. */
   #stepShiftMs = 0;
+  readonly #listeners: StepListener[] = [];
   #stop: () => void = () => undefined;
 
-  constructor(parts: ClockStepsDeps) {
-    const { clock } = parts;
-    this.#parts = parts;
+  constructor(deps: ClockStepsDeps) {
+    const { clock } = deps;
+    this.#deps = deps;
     this.clock = {
       now: () => {
-        this.#look();
+        this.#check();
         return clock.now();
       },
       monotonic: () => clock.monotonic(),
@@ -53,18 +63,23 @@ export class ClockSteps implements Component {
     };
   }
 
+  /** Adds a listener. It is called after each step of 30 s or more with the step's size, ms: negative if the clock was set back. */
+  onStep(listener: StepListener): void {
+    this.#listeners.push(listener);
+  }
+
   start(): void {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     this.#shiftMs = shiftOf(clock);
     this.#stepShiftMs = this.#shiftMs;
     this.#setAt = clock.monotonic();
-    this.#stop = every(clock, LOOK_MS, () => this.#look());
+    this.#stop = every(clock, POLL_INTERVAL_MS, () => this.#check());
   }
 
-  /** For how long the wall clock has gone on as the steady one, as far as is known: since the start at most, ms. */
+  /** Returns the time since the last step, or since the start, ms. */
   sinceStepMs(): number {
-    this.#look();
-    return this.#parts.clock.monotonic() - this.#setAt;
+    this.#check();
+    return this.#deps.clock.monotonic() - this.#setAt;
   }
 
   stop(): void {
@@ -72,25 +87,25 @@ export class ClockSteps implements Component {
     this.#shiftMs = undefined;
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#shiftMs === undefined) return;
-    const { clock, log, onStep } = this.#parts;
+    const { clock, log } = this.#deps;
     const shiftMs = shiftOf(clock);
     this.#remember(shiftMs);
     const byMs = Math.round(shiftMs - this.#shiftMs);
     if (Math.abs(byMs) < STEP_MS) return;
     this.#shiftMs = shiftMs;
     this.#setAt = clock.monotonic();
-    log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'the clock of this machine was set');
-    onStep(byMs);
+    log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'clock step on this machine');
+    for (const listener of this.#listeners) listener(byMs);
   }
 
-  /** Smaller ones as well: a time of readiness is compared with seconds. */
+  /** Remembers also small steps, because times of readiness are compared in seconds. */
   #remember(shiftMs: number): void {
     const byMs = Math.round(shiftMs - this.#stepShiftMs);
     if (Math.abs(byMs) <= AHEAD_MS) return;
     this.#stepShiftMs = shiftMs;
-    const toMs = this.#parts.clock.now();
+    const toMs = this.#deps.clock.now();
     this.#steps = [...this.#steps, { fromMs: toMs - byMs, toMs }].slice(-REMEMBERED);
   }
 }

@@ -1,4 +1,7 @@
-/** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
+/**
+ * The coordinator without its environment: registry, informers, hub and controllers. The simulation builds the same
+ * core.
+ */
 
 import { nodeGraceMs } from '../shared/kube/nodes/node-grace-period.js';
 import type { Lease } from '../shared/kube/objects/event-types.js';
@@ -26,29 +29,26 @@ import type { Registry } from './registry/registry.js';
 import { RestoreState } from './restore-state.js';
 import type { Store } from './store/store.js';
 
-/** What a coordinator stands on: a real machine's, or one that is pretended. */
+/** The environment of the core: a real machine or a simulation. */
 interface CoordinatorCoreDeps {
   store: Store;
-  /** `loadSealKey`. */
+  /** Signs the objects that hosts return after a restore. */
   objectMacKey: Buffer;
-  /** Signs hosts' certificates. */
   authority: HubOptions['authority'];
-  /** True when each new node waits for a person's word. */
+  /** True if an operator must approve each new node. */
   approveNodes?: boolean;
-  /** How long a node may be silent before its state is unknown. */
+  /** Time without contact after which a node's state is Unknown. */
   nodeMonitorGraceMs: number;
-  /** How long after our own start nodes may take to come back before the grace begins; 75 s when absent. */
+  /** Time after the start in which nodes may reconnect before the grace period starts. Default 75 s. */
   nodeStartupGraceMs?: number;
-  /** How fast nodes that are not ready are emptied; upstream's when absent. */
+  /** Rate at which NotReady nodes are emptied. Default: upstream's. */
   evictionRates?: EvictionRates;
   clock: Clock;
   random?: Random;
-  /** Told of the controllers' queues. */
+  /** Counts the controllers' queues. */
   queueMeter?: QueueMeter;
-  /** Told of a node that is being emptied, by its zone. */
+  /** Called with the zone of a node whose Pods are evicted. */
   onEviction?: (zone: string) => void;
-  /** Told that the wall clock was set. */
-  onClockStep?: () => void;
   log: Logger;
 }
 
@@ -59,57 +59,34 @@ export interface CoordinatorCore {
   restore: RestoreState;
   activeRollouts: ActiveRollouts;
   refusals: CreateRefusals;
-  /** Who is heard. */
+  /** Last contact of each node. */
   liveness: NodeLiveness;
-  /** For how long the wall clock has not been set, ms. */
-  sinceClockStepMs: () => number;
-  /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
+  clockSteps: ClockSteps;
+  /**
+   * Start them in order and stop them in reverse, before the store and after everything that uses them. The hub is
+   * stopped separately.
+   */
   components: Component[];
 }
 
-/** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
-const RETURN_MS = 75_000;
+/** An agent's longest pause between two connection attempts, with its jitter. */
+const DEFAULT_STARTUP_GRACE_MS = 75_000;
 
-/** Builds the core; informers and hub work from now on, controllers from the start of their part. */
+/** Builds the core. Informers and hub work at once, controllers when their component is started. */
 export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCore {
-  const { store, log, nodeMonitorGraceMs: graceMs, random: chance = systemRandom } = host;
-  const onStep = (byMs: number) => {
-    hub.onClockStep(byMs);
-    controllers?.onClockStep();
-    host.onClockStep?.();
-  };
-  const steps = new ClockSteps({ clock: host.clock, log, onStep });
+  const { store, log } = host;
+  const steps = new ClockSteps({ clock: host.clock, log });
   const { clock, timeOf } = steps;
-  const presence = new NodeLiveness(clock, {
-    graceMs,
-    graceOf: (name) => {
-      const node = informers.nodes.get({ name });
-      return node ? nodeGraceMs(node.metadata, graceMs) : graceMs;
-    },
-    returnMs: host.nodeStartupGraceMs ?? RETURN_MS,
-  });
-  const leases = nodeLeases({
-    liveness: presence,
-    createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
-  });
-  const registry = createRegistry({
-    store,
-    kinds: kindsServed(leases),
-    clock,
-    random: chance,
-    log,
-    findAccount: (ref) => informers.serviceAccounts.get(ref),
-  });
-  const informers = createInformers({ registry, clock, log });
+  const { liveness, registry, informers } = createStorage(host, clock);
   const events = new EventRecorder({ registry, clock, log });
-  const rollouts = new ActiveRollouts();
+  const activeRollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
   const history = { epoch: store.epoch(), pastEpochs: store.pastEpochs() };
   const hub = new Hub({
     ...shared,
-    liveness: presence,
+    liveness,
     clusterUID: store.clusterUID(),
     epoch: history.epoch,
     signer: new ObjectSigner(host.objectMacKey, history),
@@ -121,45 +98,89 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
       asAgent: events.forComponent('kubelet'),
     },
   });
-  const startAfter = store.isUnconfirmed() ? { startAfter: restore.confirmed } : {};
-  const restoredEpoch = history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {};
-  let controllers: RunningControllers | undefined;
-  const parts: Component[] = [
+  const controllers = new ControllersComponent({
+    ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
+    ...(host.onEviction ? { onEviction: host.onEviction } : {}),
+    ...{ ...shared, rollouts: activeRollouts, refusals, timeOf },
+    resync: hub.resync,
+    ...(host.evictionRates ? { rates: host.evictionRates } : {}),
+    ...(history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {}),
+    ...(store.isUnconfirmed() ? { startAfter: restore.confirmed } : {}),
+  });
+  steps.onStep((deltaMs) => hub.onClockStep(deltaMs));
+  steps.onStep(() => controllers.onClockStep());
+  const components: Component[] = [
     steps,
     { name: 'informers', stop: () => informers.stop() },
     { name: 'events', stop: () => events.stop() },
-    {
-      name: 'controllers',
-      start: async () => {
-        controllers = await startControllers({
-          ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
-          ...(host.onEviction ? { onEviction: host.onEviction } : {}),
-          ...{ ...shared, rollouts, refusals, timeOf },
-          resync: hub.resync,
-          ...(host.evictionRates ? { rates: host.evictionRates } : {}),
-          ...restoredEpoch,
-          ...startAfter,
-        });
-      },
-      stop: () => controllers?.stop(),
-    },
+    controllers,
   ];
   return {
-    ...{
-      registry,
-      informers,
-      hub,
-      restore,
-      activeRollouts: rollouts,
-      refusals,
-      liveness: presence,
-      components: parts,
-    },
-    sinceClockStepMs: () => steps.sinceStepMs(),
+    registry,
+    informers,
+    hub,
+    restore,
+    activeRollouts,
+    refusals,
+    liveness,
+    components,
+    clockSteps: steps,
   };
 }
 
-/** All kinds, with node Leases read from presence instead of the store. */
+/**
+ * The informers watch the registry, and the registry reads the informers when it serves a request. So the registry and
+ * the liveness get functions that read the informers later.
+ */
+function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
+  const { store, log, nodeMonitorGraceMs: graceMs, random = systemRandom } = host;
+  const liveness = new NodeLiveness(clock, {
+    graceMs,
+    graceOf: (name) => {
+      const node = informers.nodes.get({ name });
+      return node ? nodeGraceMs(node.metadata, graceMs) : graceMs;
+    },
+    returnMs: host.nodeStartupGraceMs ?? DEFAULT_STARTUP_GRACE_MS,
+  });
+  const leases = nodeLeases({
+    liveness,
+    createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+  });
+  const registry = createRegistry({
+    store,
+    kinds: kindsServed(leases),
+    clock,
+    random,
+    log,
+    findAccount: (ref) => informers.serviceAccounts.get(ref),
+  });
+  const informers = createInformers({ registry, clock, log });
+  return { liveness, registry, informers };
+}
+
+class ControllersComponent implements Component {
+  readonly name = 'controllers';
+  readonly #options: Parameters<typeof startControllers>[0];
+  #running: RunningControllers | undefined;
+
+  constructor(options: Parameters<typeof startControllers>[0]) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#running = await startControllers(this.#options);
+  }
+
+  onClockStep(): void {
+    this.#running?.onClockStep();
+  }
+
+  stop(): void | Promise<void> {
+    return this.#running?.stop();
+  }
+}
+
+/** Returns all kinds. Leases of nodes are computed from the liveness instead of the store. */
 function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
   const leases = { ...leaseKind, reader };
   return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));

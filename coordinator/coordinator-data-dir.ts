@@ -1,32 +1,35 @@
-/** What lies where in a coordinator's data directory. */
+/** Paths in a coordinator's data directory. */
 import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleasePaths } from './api/releases/release-trust.js';
 
-/** The administrator's kubeconfig. */
 export function kubeconfigPath(dataDir: string): string {
   return join(dataDir, 'kubeconfig');
 }
 
-/** Process id of the coordinator that holds the directory's lock; stale when none does. */
+/** Process id of the coordinator that holds the directory's lock. Stale if the directory is not locked. */
 export function pidPath(dataDir: string): string {
   return join(dataDir, 'coordinator.pid');
 }
 
-/** The directory of the agent that `up` runs beside the coordinator. */
+/** Data directory of the agent that `up` runs. */
 export function agentDataDir(dataDir: string): string {
   return join(dataDir, 'agent');
 }
 
-/** The releases that hosts are given, and which ones are trusted: the latter with the other keys, as part of every backup. */
+/** The trust file is stored with the other keys, so that every backup contains it. */
 export function releasePaths(dataDir: string): ReleasePaths {
   return { directory: join(dataDir, 'release'), trustFile: join(dataDir, 'pki', 'release-trust.json') };
 }
 
-/** The name of the systemd credential that holds the keys of Secrets. */
+/** Name of the systemd credential with the encryption keys for Secrets. */
 const SECRETS_KEY_CREDENTIAL = 'everynode-secrets-key';
 
-/** The file with the keys of Secrets: the one named, else systemd's credential, else one beside the other keys. */
+/**
+ * Returns the path of the encryption keys for Secrets: the option, else systemd's credential, else the default in the
+ * data directory.
+ */
 export function secretsKeyPath(
   { data, secretsKeyFile }: { data: string; secretsKeyFile?: string | undefined },
   environment: Record<string, string | undefined>,
@@ -35,4 +38,24 @@ export function secretsKeyPath(
   const { CREDENTIALS_DIRECTORY: directory } = environment;
   const credential = directory && join(directory, SECRETS_KEY_CREDENTIAL);
   return credential && existsSync(credential) ? credential : join(data, 'pki', 'secrets.key');
+}
+
+/**
+ * Runs `work` with the file rights of the data directory's owner. Otherwise root would create files that the service's
+ * user cannot read, and could follow a link of that user to a file outside.
+ */
+export async function asOwnerOf<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+  const { uid, gid } = await stat(dataDir);
+  const { seteuid, setegid } = process;
+  if (process.geteuid?.() !== 0 || uid === 0 || !seteuid || !setegid) return work();
+  const groupBefore = process.getegid?.() ?? 0;
+  // The group is set first and restored last, because neither can be changed without root's user id.
+  setegid(gid);
+  seteuid(uid);
+  try {
+    return await work();
+  } finally {
+    seteuid(0);
+    setegid(groupBefore);
+  }
 }

@@ -1,4 +1,4 @@
-/** Every setting of the coordinator: default, unit, meaning. Read once, checked, frozen, passed down. */
+/** All settings of the coordinator with their defaults and units. Read and validated once at the start. */
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readDuration } from '../shared/kube/objects/go-duration.js';
@@ -11,7 +11,7 @@ import {
   switchSetting,
   textSetting,
 } from '../shared/process/settings/setting-values.js';
-import type { Setting, SettingsOf } from '../shared/process/settings/settings-schema.js';
+import type { SettingsOf } from '../shared/process/settings/settings-schema.js';
 import { ACCESS_SETTINGS } from './access/access-settings.js';
 import { REQUEST_LOGS } from './api/http/request-log.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
@@ -20,7 +20,7 @@ import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/nodes/zo
 /** Prefix of the environment variables: `EVERYNODE_PORT`. */
 export const ENVIRONMENT_PREFIX = 'EVERYNODE';
 
-/** `/var/lib/everynode` for root, else `~/.local/share/everynode`. */
+/** Returns `/var/lib/everynode` for root, else `~/.local/share/everynode`. */
 export function defaultDataDir(): string {
   return userInfo().uid === 0 ? '/var/lib/everynode' : join(homedir(), '.local/share/everynode');
 }
@@ -33,35 +33,27 @@ export const COORDINATOR_SETTINGS = {
     default: 6443,
   }),
   host: textSetting('address to listen on', 'ADDRESS', '0.0.0.0'),
-  advertise: optionalTextSetting('host name or address that agents and kubectl are told to use', 'HOST'),
+  advertise: optionalTextSetting('host name or address of the coordinator for agents and kubectl', 'HOST'),
   nodeMonitorGracePeriod: checkedTextSetting(
-    'silence after which a node is NotReady; a node may have its own, and its Lease lasts as long',
+    'time without contact after which a node is NotReady (can be set per node); also the duration of its Lease',
     'DURATION',
     '40s',
     (text) => readDuration(text, 1_000),
   ),
-  nodeMonitorGraceMs: {
-    ...integerSetting('the same in ms, from before it was a duration', 'MS', {
-      min: 1000,
-      max: 2 ** 31 - 1,
-      default: 40_000,
-    }),
-    default: undefined,
-  } as Setting<number | undefined>,
   nodeStartupGracePeriod: checkedTextSetting(
-    "how long after the coordinator's start nodes may take to come back before that counts",
+    'time after the start in which nodes may reconnect before they become NotReady',
     'DURATION',
     '75s',
     readDuration,
   ),
   nodeMonitorPeriod: checkedTextSetting(
-    'how long a node that is not ready is looked at among its neighbours before its pods may be evicted',
+    'time for which a NotReady node and its zone are observed before its Pods may be evicted',
     'DURATION',
     '5s',
     readDuration,
   ),
   nodeEvictionRate: numberSetting(
-    'nodes per second and zone that are emptied when they are not ready',
+    'rate at which NotReady nodes are emptied, in nodes per second and zone',
     'RATE',
     {
       min: 0,
@@ -70,12 +62,12 @@ export const COORDINATOR_SETTINGS = {
     },
   ),
   secondaryNodeEvictionRate: numberSetting(
-    'the same in a large zone of which a part is down; in a small one nobody is evicted then',
+    'the same for a large zone that is partly down; in a small zone no Pods are evicted then',
     'RATE',
     { min: 0, max: 1_000, default: DEFAULT_EVICTION_RATES.secondaryNodeEvictionRate },
   ),
   unhealthyZoneThreshold: numberSetting(
-    'share of nodes not ready from which on a zone counts as partly down',
+    'share of NotReady nodes above which a zone is partly down',
     'SHARE',
     {
       min: 0,
@@ -83,80 +75,80 @@ export const COORDINATOR_SETTINGS = {
       default: DEFAULT_EVICTION_RATES.unhealthyZoneThreshold,
     },
   ),
-  largeClusterSizeThreshold: integerSetting('nodes above which a zone counts as large', 'N', {
+  largeClusterSizeThreshold: integerSetting('number of nodes above which a zone is large', 'N', {
     min: 0,
     max: 1_000_000,
     default: DEFAULT_EVICTION_RATES.largeClusterSizeThreshold,
   }),
   tlsCertFile: optionalTextSetting(
-    'certificate to serve with instead of our own, its chain behind it',
+    'serving certificate instead of a generated one, followed by its chain',
     'FILE',
   ),
   tlsPrivateKeyFile: optionalTextSetting('key of --tls-cert-file', 'FILE'),
   tlsCaFile: optionalTextSetting(
-    'authority by which hosts and kubeconfigs know the server: of --tls-cert-file, or of a proxy that ends TLS',
+    'authority that hosts and kubeconfigs trust: of --tls-cert-file, or of a proxy that terminates TLS',
     'FILE',
   ),
-  approveNodes: switchSetting(
-    'let a new node in only when a person approves it: kubectl certificate approve',
-  ),
+  approveNodes: switchSetting('admit a new node only after approval with kubectl certificate approve'),
   secretsKeyFile: optionalTextSetting(
-    'keys that Secrets in the database are encrypted under; DATA/pki/secrets.key when absent',
+    'encryption keys for Secrets in the database (default DATA/pki/secrets.key)',
     'FILE',
   ),
-  backupSchedule: textSetting('cron pattern by which backups are taken, or off', 'CRON', '43 2 * * *'),
-  backupsKept: integerSetting('scheduled backups kept', 'N', { min: 1, max: 10_000, default: 7 }),
-  backupDir: optionalTextSetting('directory of scheduled backups instead of DATA/backups', 'DIR'),
+  backupSchedule: textSetting('cron pattern of backups, or off', 'CRON', '43 2 * * *'),
+  backupsKept: integerSetting('number of scheduled backups to keep', 'N', {
+    min: 1,
+    max: 10_000,
+    default: 7,
+  }),
+  backupDir: optionalTextSetting('directory of scheduled backups (default DATA/backups)', 'DIR'),
   clientRequestsPerSecond: integerSetting(
-    'requests per second of one user at one address before 429 Too Many Requests, 0 = no limit',
+    'requests per second of one user and network before 429 Too Many Requests; 0 = unlimited',
     'N',
     { min: 0, max: 1_000_000, default: DEFAULT_CLIENT_LIMITS.requestsPerSecond },
   ),
-  clientBurst: integerSetting('requests at once that such a client may make after a rest', 'N', {
+  clientBurst: integerSetting('requests that such a client may send at once after a pause', 'N', {
     min: 1,
     max: 1_000_000,
     default: DEFAULT_CLIENT_LIMITS.burst,
   }),
   ...ACCESS_SETTINGS,
-  auditLogPath: textSetting('file of the audit log, or off; DATA/audit/audit.log when absent', 'FILE', ''),
-  auditLogMaxSize: integerSetting('MiB after which the audit log begins a new file', 'MIB', {
+  auditLogPath: textSetting('file of the audit log, or off (default DATA/audit/audit.log)', 'FILE', ''),
+  auditLogMaxSize: integerSetting('size of the audit log in MiB above which a new file is started', 'MIB', {
     min: 1,
     max: 100_000,
     default: 100,
   }),
-  auditLogMaxBackup: integerSetting('older files of the audit log that are kept', 'N', {
+  auditLogMaxBackup: integerSetting('number of older audit log files to keep', 'N', {
     min: 0,
     max: 10_000,
     default: 10,
   }),
   requestLog: choiceSetting(
-    'API requests that get a log line: none, what changes something or is refused, or all',
+    'API requests to log: none, changes and refused requests, or all',
     REQUEST_LOGS,
     'changes',
   ),
-  requestLogFile: optionalTextSetting('file that these lines are appended to, instead of the log', 'FILE'),
-  logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
+  requestLogFile: optionalTextSetting('file for the request log (default the log)', 'FILE'),
+  logLevel: choiceSetting('minimum severity of log lines', ['debug', 'info', 'warn', 'error'], 'info'),
 };
 
-/** What `coordinator install` may be given: its data has one place. */
+/** The settings of `coordinator install`, whose data directory is fixed. */
 const { data: _data, ...installSettings } = COORDINATOR_SETTINGS;
 export const INSTALL_SETTINGS = installSettings;
 
 export type CoordinatorSettings = SettingsOf<typeof COORDINATOR_SETTINGS>;
 
-/** How long nodes may be silent, by these settings; ms. */
+/** Returns the grace periods of nodes, ms. */
 export function nodeGracePeriodsOf(settings: CoordinatorSettings): {
   nodeMonitorGraceMs: number;
   nodeStartupGraceMs: number;
 } {
-  const { nodeMonitorGraceMs, nodeMonitorGracePeriod, nodeStartupGracePeriod } = settings;
   return {
-    nodeMonitorGraceMs: nodeMonitorGraceMs ?? readDuration(nodeMonitorGracePeriod),
-    nodeStartupGraceMs: readDuration(nodeStartupGracePeriod),
+    nodeMonitorGraceMs: readDuration(settings.nodeMonitorGracePeriod),
+    nodeStartupGraceMs: readDuration(settings.nodeStartupGracePeriod),
   };
 }
 
-/** How fast nodes that are not ready are emptied, by these settings. */
 export function evictionRatesOf(settings: CoordinatorSettings): EvictionRates {
   return { ...settings, nodeMonitorPeriodMs: readDuration(settings.nodeMonitorPeriod) };
 }

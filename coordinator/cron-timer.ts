@@ -1,30 +1,30 @@
-/** Runs a job at the times of a cron pattern, by this machine's wall clock and zone, whatever is done to that clock. */
+/** Runs a job at the times of a cron pattern in this machine's time zone, also when the clock is set. */
 
 import { nextMatch } from '../shared/calendar/cron-matches.js';
 import { parseCron } from '../shared/calendar/cron-pattern.js';
 import { timeZone } from '../shared/calendar/time-zone.js';
 import type { Clock, Timer } from '../shared/process/time/clock.js';
 
-/** So late at most is noticed that the clock was set, ms. */
-const LOOK_MS = 60_000;
+/** Maximum delay until a clock step is noticed. */
+const POLL_INTERVAL_MS = 60_000;
 const UTC = 'UTC';
 
 /**
- * A clock that is set ahead makes one run of all that it skipped; one that is set back has the job run at the next time that it
- * shows, not when it shows again what it has shown. A run that is due while the last one goes on is left out.
+ * If the clock is set ahead, all skipped runs become one run. If it is set back, the job runs at the next matching
+ * time, and not again at times that have already passed. A run that is due during another run is skipped.
  */
 export class CronTimer {
   readonly #clock: Clock;
   readonly #run: () => Promise<void>;
   readonly #next: (now: number) => number | undefined;
   #timer: Timer | undefined;
-  /** What the clock showed at the last look. */
+  /** The clock at the last check. */
   #seenAt: number;
-  /** Of the next run; undefined for a pattern that never matches. */
+  /** Time of the next run; undefined for a pattern that never matches. */
   #dueAt: number | undefined;
   #isRunning = false;
 
-  /** `run` never rejects. Throws an Error for a pattern that is none. */
+  /** `run` must not reject. Throws an Error for an invalid pattern. */
   constructor(pattern: string, clock: Clock, run: () => Promise<void>) {
     const parsed = parseCron(pattern);
     const zone = timeZone(Intl.DateTimeFormat().resolvedOptions().timeZone) ?? timeZone(UTC);
@@ -42,10 +42,10 @@ export class CronTimer {
 
   #arm(): void {
     const untilDue = (this.#dueAt ?? Number.POSITIVE_INFINITY) - this.#seenAt;
-    this.#timer = this.#clock.after(Math.min(untilDue, LOOK_MS), () => this.#look());
+    this.#timer = this.#clock.after(Math.min(untilDue, POLL_INTERVAL_MS), () => this.#check());
   }
 
-  #look(): void {
+  #check(): void {
     const now = this.#clock.now();
     const isDue = this.#dueAt !== undefined && now >= this.#dueAt;
     if (isDue || now < this.#seenAt) this.#dueAt = this.#next(now);

@@ -1,4 +1,4 @@
-/** What is wrong with the data, as a sentence and an exit code. */
+/** Converts errors of the data directory to exit codes. */
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { StoreError, type StoreErrorCode } from './store/store-error.js';
 
@@ -16,8 +16,8 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
 };
 
 /**
- * Runs work on the data directory and turns a StoreError into an ExitError. `option` names the option that sets where `work`
- * writes.
+ * Runs `work` and converts a StoreError to an ExitError. `option` is the option that sets the path which `work` writes
+ * to.
  */
 export async function withExitErrors<T>(work: () => Promise<T>, option = '--data'): Promise<T> {
   try {
@@ -31,5 +31,5 @@ export async function withExitErrors<T>(work: () => Promise<T>, option = '--data
 
 function adviceOn(code: StoreErrorCode, option: string): string {
   if (code === 'unwritable') return `: choose another place with ${option}`;
-  return code === 'absent' ? ": give the coordinator's data directory with --data" : '';
+  return code === 'absent' ? ": pass the coordinator's data directory with --data" : '';
 }

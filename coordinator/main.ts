@@ -1,4 +1,4 @@
-/** Builds the coordinator's parts, hands each its collaborators, starts them in order. Reads like a table of contents. */
+/** Builds the coordinator's components and starts them in order. */
 import { join } from 'node:path';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
@@ -26,6 +26,7 @@ import { Metrics } from './metrics/prometheus-metrics.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/storage-keys.js';
 import { type BackupSettings, type ScheduledJobsOptions, startScheduledJobs } from './scheduled-jobs.js';
+import { ServingCertificates } from './serving-certificates.js';
 import { BACKUPS_DIRECTORY } from './store/backup/take-backup.js';
 import { loadEncryptionKeys } from './store/encryption/encryption-keys.js';
 import { ValueEncryption } from './store/encryption/value-encryption.js';
@@ -33,18 +34,17 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import { StartReserve, waitForStartSpace } from './store/start-reserve.js';
 import type { Store } from './store/store.js';
 
-/** What the database never holds in plain. */
+/** Key prefixes of the kinds that are stored encrypted. */
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
-/** A coordinator that serves. */
 interface RunningCoordinator extends RunningComponents {
-  /** What kubectl is told, `https://HOST:PORT`. */
+  /** `https://HOST:PORT` as in the kubeconfig. */
   readonly server: string;
 }
 
 /**
- * Starts everything and resolves when the API answers. Throws `ExitError` for what an operator can mend:
- * the port in use, the directory not writable, the database damaged, newer, or in use.
+ * Resolves when the API serves. Throws `ExitError` for causes that an operator can fix: the port is in use, the
+ * directory is not writable, or the database is damaged, newer or in use.
  */
 export async function startCoordinator(
   settings: CoordinatorSettings,
@@ -55,38 +55,38 @@ export async function startCoordinator(
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics);
-  const sealKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
+  const objectMacKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
+  const certificates = new ServingCertificates({ settings, clock, log });
   const authority = new CertificateAuthority(
-    () => api.pki,
+    () => certificates.pki,
     clock,
-    () => api.renewCertificate(),
+    () => certificates.renew(),
   );
   const core = createCoordinatorCore({
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
-    // What was signed while the clock was wrong may be good no longer, or not yet.
-    onClockStep: () => {
-      const failed = (error: unknown) => log.error({ err: error }, 'certificate not renewed');
-      api.renewCertificate().catch(failed);
-    },
     ...settings,
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,
-    objectMacKey: sealKey,
+    objectMacKey,
     authority,
     clock,
     log,
   });
-  const { registry, informers, hub, restore, activeRollouts: rollouts, refusals, liveness: presence } = core;
+  core.clockSteps.onStep(() => {
+    // A certificate that was issued with a wrong clock may have expired, or may not be valid yet.
+    certificates
+      .renew()
+      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
+  });
+  const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiComponent(settings, {
-    registry,
-    informers,
-    hub,
-    explainer: new DaemonSetExplainer({ informers, clock, rollouts, refusals }),
-    hosts: new HostIndex({ informers, liveness: presence, clock }),
+    ...{ ...shared, certificates, hub, restore },
+    explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
+    hosts: new HostIndex({ informers, liveness, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     planner: new ManifestPlanner({ registry, informers, clock }),
     hostEffects: new HostChangePreview({ informers, clock }),
@@ -95,23 +95,20 @@ export async function startCoordinator(
       { informers, connected: () => hub.connected, meters: hub.meters },
       new Set(registry.kinds.map(({ resource }) => resource)),
     ),
-    restore,
-    clock,
-    log,
   });
   const running = await startComponents(
     [
       { name: 'store', stop: () => store.close() },
       ...core.components,
-      schedulesPart({
+      scheduledJobs({
         ...shared,
-        ...{ store, restore, sinceClockStepMs: core.sinceClockStepMs },
-        backups: backupWish(settings),
-        renewCertificate: () => api.renewCertificate(),
+        ...{ store, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },
+        backups: backupSettings(settings),
+        renewCertificate: certificates.renew,
       }),
       api,
       new StartReserve({ dataDir: data, clock, log }),
-      // Stopped first: the port closes only when the sockets that the hub holds are gone.
+      // Last in the list, so it is stopped first: the port can close only after the hub has closed its sockets.
       { name: 'hub', stop: () => hub.stop() },
     ],
     log,
@@ -120,7 +117,10 @@ export async function startCoordinator(
   return { server: api.server, stop: () => running.stop() };
 }
 
-/** Handles an error before the store is a started part: without closing it, its lock would outlast the failed start. */
+/**
+ * Closes the store if an error occurs before it is a started component. Otherwise its lock would outlive the failed
+ * start.
+ */
 function closing(store: Store): (error: unknown) => Promise<never> {
   return async (error) => {
     await store.close();
@@ -128,14 +128,14 @@ function closing(store: Store): (error: unknown) => Promise<never> {
   };
 }
 
-/** Opens the store; what is wrong with the data becomes a sentence and an exit code. */
+/** Opens the store. Throws `ExitError` for problems with the data. */
 async function openStore(
   settings: CoordinatorSettings,
   log: Logger,
   { onCommit, onFull }: Pick<Metrics, 'onCommit' | 'onFull'>,
 ): Promise<Store> {
   const { data: dataDir } = settings;
-  // Only a new start can tell what a failed disk really holds.
+  // After a failed write only a new start can find out what the disk contains.
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
   const keyOption = settings.secretsKeyFile === undefined ? '--data' : '--secrets-key-file';
   const keys = await withExitErrors(
@@ -148,7 +148,12 @@ async function openStore(
   );
 }
 
-function backupWish({ data, backupSchedule, backupsKept, backupDir }: CoordinatorSettings): BackupSettings {
+function backupSettings({
+  data,
+  backupSchedule,
+  backupsKept,
+  backupDir,
+}: CoordinatorSettings): BackupSettings {
   return {
     schedule: backupSchedule,
     dataDir: data,
@@ -157,7 +162,7 @@ function backupWish({ data, backupSchedule, backupsKept, backupDir }: Coordinato
   };
 }
 
-function schedulesPart(options: ScheduledJobsOptions): Component {
+function scheduledJobs(options: ScheduledJobsOptions): Component {
   let schedules: { stop(): void } | undefined;
   return {
     name: 'schedules',

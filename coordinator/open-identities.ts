@@ -1,6 +1,10 @@
-/** Who may come in and what they may do, put together from the settings: keys, token file, issuer, roles. */
+/**
+ * Builds the authenticators and the authorizer from the settings: keys, token file, OpenID Connect, client
+ * certificates, roles.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { UserInfo } from '../shared/kube/access/rbac-types.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import type { Clock } from '../shared/process/time/clock.js';
@@ -14,23 +18,27 @@ import { RbacAuthorizer } from './access/rbac-authorizer.js';
 import { ISSUER, ServiceAccountTokens } from './access/service-account-tokens.js';
 import { readTokenFile } from './access/static-token-file.js';
 import { loadSigningKeys } from './access/token-signing-keys.js';
+import { certificateUser } from './access/user-groups.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
+import type { Hub } from './hub/hub.js';
+import { NODE_USER_PREFIX, NODES_GROUP } from './hub/identity/node-subject.js';
 import type { Informers } from './informers/informer.js';
+import { peerCertificateOf } from './pki/peer-certificate.js';
 import type { Registry } from './registry/registry.js';
 
 interface IdentitySources {
   settings: CoordinatorSettings;
   registry: Registry;
   informers: Informers;
-  /** Knows the administrator's token. */
+  /** Authenticates the administrator's token. */
   admin: Authenticator;
-  /** Knows hosts whose links a proxy carries. */
+  /** Authenticates hosts behind a proxy, by the bearer tokens of their links. */
   hosts: Authenticator;
   clock: Clock;
   log: Logger;
 }
 
-/** Throws `ExitError` when a file that the settings name cannot be used. */
+/** Throws `ExitError` if a file in the settings cannot be used. */
 export async function openIdentities(sources: IdentitySources): Promise<Identities> {
   const { settings, registry, informers, admin, hosts, clock } = sources;
   const keys = await loadSigningKeys(join(settings.data, 'pki'));
@@ -50,7 +58,7 @@ function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
   const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernamePrefix } = settings;
   if (issuer === undefined && clientId === undefined) return [];
   if (issuer === undefined || clientId === undefined) {
-    throw new ExitError(EXIT_CODES.usage, '--oidc-issuer-url and --oidc-client-id need each other.');
+    throw new ExitError(EXIT_CODES.usage, '--oidc-issuer-url and --oidc-client-id must be set together.');
   }
   if (!issuer.startsWith('https://')) {
     throw new ExitError(EXIT_CODES.usage, `--oidc-issuer-url: must begin with https://, not "${issuer}".`);
@@ -71,7 +79,10 @@ function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
   return [(token) => authenticator.authenticate(token)];
 }
 
-/** Signing in to the console at the issuer; undefined where none is configured. Throws `ExitError` as `openIdentities`. */
+/**
+ * Returns the console's sign-in at the issuer; undefined if no issuer is configured. Throws `ExitError` like
+ * `openIdentities`.
+ */
 export function openSignIn({
   settings,
   clock,
@@ -98,4 +109,29 @@ function readText(path: string, flag: string): string {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(EXIT_CODES.usage, `${flag}: ${why}.`);
   }
+}
+
+/**
+ * Returns the user of a client certificate. A node's certificate is valid only while its key is registered, like for
+ * its link.
+ */
+export function certificateUsers(
+  hub: Pick<Hub, 'isRegisteredKey'>,
+  clock: Clock,
+): (socket: unknown) => UserInfo | undefined {
+  return (socket) => {
+    const peer = peerCertificateOf(socket, clock.now());
+    if (!peer) return undefined;
+    const saysNode = peer.organizations.includes(NODES_GROUP) || peer.commonName.startsWith(NODE_USER_PREFIX);
+    return saysNode && !hub.isRegisteredKey(peer) ? undefined : certificateUser(peer);
+  };
+}
+
+/** Authenticates hosts by the bearer tokens of their links. */
+export function linkUsers(hub: Pick<Hub, 'nodeOfBearer'>): Authenticator {
+  return (bearer) => {
+    const node = hub.nodeOfBearer(bearer);
+    if (node === undefined) return undefined;
+    return certificateUser({ commonName: `${NODE_USER_PREFIX}${node}`, organizations: [NODES_GROUP] });
+  };
 }

@@ -1,10 +1,10 @@
-/** A restore that nobody has confirmed yet, as the rooms that must be careful see it. */
+/** A restore that an operator must confirm. */
 import type { Logger } from '../shared/process/output/logger.js';
-import type { RestoreControl, UnconfirmedRestore } from './api/ports/restore-control.js';
+import type { RestoreControl, UnconfirmedRestore } from './api/ports.js';
 import type { Store } from './store/store.js';
 
 export class RestoreState implements RestoreControl {
-  /** Resolves when nothing waits for a person (any more). */
+  /** Resolves when no restore must be confirmed. */
   readonly confirmed: Promise<void>;
   readonly #store: Store;
   readonly #log: Logger;
@@ -20,14 +20,13 @@ export class RestoreState implements RestoreControl {
     else this.logReminder();
   }
 
-  /** Says in the log that a person is waited for, if one is. */
   logReminder(): void {
     const waiting = this.unconfirmed();
     if (!waiting) return;
     const backupTakenAt = new Date(waiting.takenAt).toISOString();
     this.#log.warn(
       { backupTakenAt },
-      'restored, unconfirmed: controllers rest until "everynode confirm-restore"',
+      'the restore is not confirmed: controllers do not run until "everynode confirm-restore"',
     );
   }
 

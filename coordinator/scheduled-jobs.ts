@@ -1,4 +1,4 @@
-/** What the coordinator does by the clock on the wall. */
+/** Scheduled jobs of the coordinator. */
 import { join } from 'node:path';
 import { cronProblems } from '../shared/calendar/cron-pattern.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
@@ -13,7 +13,6 @@ import { backupName, pruneBackups, takeBackup } from './store/backup/take-backup
 import { Compaction } from './store/log/history-retention.js';
 import type { Store } from './store/store.js';
 
-/** When backups are taken, of what, where to, and how many stay. */
 export interface BackupSettings {
   /** A cron pattern, or `off`. */
   schedule: string;
@@ -25,20 +24,19 @@ export interface BackupSettings {
 export interface ScheduledJobsOptions {
   store: Store;
   registry: Registry;
-  /** For how long the clock has not been set, ms. */
+  /** Time since the last clock step, ms. */
   sinceClockStepMs: () => number;
-  /** Makes the API's certificate anew when that is due, and serves with it. */
   renewCertificate: () => Promise<void>;
   clock: Clock;
   log: Logger;
-  /** Who reminds the log of a restore that waits for a person. */
+  /** Logs a reminder of an unconfirmed restore. */
   restore: { logReminder(): void };
   backups: BackupSettings;
 }
 
 /**
- * What has run out is refused at once, and deleted only when the clock has not been set for so long: one that is ahead for a moment
- * takes no token away that is good again when it is put right.
+ * Expired tokens and requests are rejected at once, but deleted only if the clock has had no step for this time.
+ * Otherwise a clock that is ahead for a moment would delete tokens that are still valid.
  */
 const SETTLED_MS = 60 * 60_000;
 const EVERY_HOUR = '0 * * * *';
@@ -48,13 +46,13 @@ const EVERY_NIGHT = '17 3 * * *';
 interface Job {
   name: string;
   when: string;
-  /** What to log of a run, if anything. */
+  /** Returns the fields to log, if any. */
   run(): Promise<Record<string, unknown> | undefined>;
 }
 
 /**
- * Starts compaction, the expiry of Events, of join tokens and of signing requests, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
- * Throws ExitError for a pattern of backups that is none.
+ * Starts compaction, the expiry of Events, join tokens and signing requests, certificate renewal and backups. A failed
+ * job is logged and runs again at its next time. Throws ExitError for an invalid backup schedule.
  */
 export function startScheduledJobs(options: ScheduledJobsOptions): { stop(): void } {
   const { clock, log } = options;
@@ -127,29 +125,28 @@ function jobsOf(options: ScheduledJobsOptions): Job[] {
   ];
 }
 
-/** No job when backups are off. */
-function backupJobs(wish: BackupSettings, clock: Clock, log: Logger): Job[] {
-  if (wish.schedule === 'off') return [];
-  if (cronProblems(wish.schedule).length > 0) {
+function backupJobs(options: BackupSettings, clock: Clock, log: Logger): Job[] {
+  if (options.schedule === 'off') return [];
+  if (cronProblems(options.schedule).length > 0) {
     throw new ExitError(
       EXIT_CODES.usage,
-      `--backup-schedule: must be a cron pattern or off, not "${wish.schedule}".`,
+      `--backup-schedule: must be a cron pattern or off, not "${options.schedule}".`,
     );
   }
-  return [{ name: 'backup', when: wish.schedule, run: () => runScheduledBackup(wish, clock, log) }];
+  return [{ name: 'backup', when: options.schedule, run: () => runScheduledBackup(options, clock, log) }];
 }
 
-/** One scheduled backup; those beyond the number kept go only when it is whole. */
+/** Takes a backup. Older backups above the limit are deleted only after it is complete. */
 export async function runScheduledBackup(
-  wish: BackupSettings,
+  options: BackupSettings,
   clock: Clock,
   log: Logger,
 ): Promise<undefined> {
   const takenAt = clock.now();
   const name = backupName('scheduled', takenAt);
-  const path = join(wish.directory, name);
-  const { revision } = await takeBackup(wish.dataDir, path, takenAt);
-  const removed = await pruneBackups(wish.directory, wish.keep, name);
+  const path = join(options.directory, name);
+  const { revision } = await takeBackup(options.dataDir, path, takenAt);
+  const removed = await pruneBackups(options.directory, options.keep, name);
   log.info({ path, revision, removed: removed.length }, 'backup taken');
 }
 

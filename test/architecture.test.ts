@@ -55,7 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/process',
   ],
   'coordinator/metrics': [
-    'coordinator/api/ports/metrics-port.ts',
+    'coordinator/api/ports.ts',
     'coordinator/api/http/request-log.ts',
     'coordinator/decisions',
     'coordinator/informers',

@@ -1,7 +1,9 @@
 /** The command line of `everynode`: one command a file. */
 import type { Command } from 'commander';
+import { printLine } from '../../shared/process/output/terminal-output.js';
+import { VERSION } from '../../shared/process/release-version.js';
 import { createCommandLine } from '../../shared/process/settings/command-line.js';
-import { agentCommand } from './commands/agent-command.js';
+import { agentCommand, simulateCommand } from './commands/agent-commands.js';
 import { auditCommand } from './commands/audit-command.js';
 import { backupCommand } from './commands/backup-command.js';
 import { coordinatorCommand } from './commands/coordinator-command.js';
@@ -12,11 +14,9 @@ import { releaseCommand } from './commands/release-command.js';
 import { restoreCommands } from './commands/restore-command.js';
 import { rolloutCommand } from './commands/rollout-command.js';
 import { secretsKeyCommand } from './commands/secrets-key-command.js';
-import { simulateCommand } from './commands/simulate-command.js';
 import { tokenCommand } from './commands/token-command.js';
 import { upCommand } from './commands/up-command.js';
 import { userCommand } from './commands/user-command.js';
-import { versionCommand } from './commands/version-command.js';
 import { whyCommand } from './commands/why-command.js';
 
 const COMMANDS = [
@@ -41,7 +41,14 @@ const COMMANDS = [
 
 /** Returns the program with all its commands. Nothing runs before it parses arguments. */
 export function createEverynodeProgram(): Command {
-  const program = createCommandLine('everynode', 'DaemonSets for machines that have no Kubernetes.');
+  const program = createCommandLine('everynode', 'DaemonSets for machines without Kubernetes.');
   for (const addTo of COMMANDS) addTo(program);
   return program;
+}
+
+function versionCommand(program: Command): void {
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => printLine(`everynode ${VERSION} (node ${process.version})`));
 }

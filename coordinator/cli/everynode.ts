@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { runProgram } from '../../shared/process/service/program-lifecycle.js';
 import { runCommandLine } from '../../shared/process/settings/command-line.js';
-import { refusalText } from './client/refusal-text.js';
+import { refusalText } from './client/api-http-client.js';
 import { createEverynodeProgram } from './everynode-program.js';
 
 await runProgram(async () => {

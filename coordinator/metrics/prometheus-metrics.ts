@@ -1,6 +1,6 @@
 /** All Prometheus metrics of a coordinator. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { MetricsPage } from '../api/ports/metrics-port.js';
+import type { MetricsPage } from '../api/ports.js';
 import { addClockMetrics, addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';

@@ -90,7 +90,7 @@ export class ChaosFleet {
   async startCoordinator(): Promise<void> {
     if (this.#coordinator?.running) return;
     // At loopback: hosts come by their wires.
-    const flags = ['--port', String(this.#port), '--node-monitor-grace-ms', String(GRACE_MS)];
+    const flags = ['--port', String(this.#port), '--node-monitor-grace-period', `${GRACE_MS}ms`];
     this.#coordinator = await startCoordinatorProcess(
       this.#data,
       [...flags, ...['--client-requests-per-second', '0']],

@@ -257,7 +257,7 @@ test('names are those of the token that they came with, until they are revoked a
   assert.equal(refused.code, EXIT_CODES.refused);
   const data = ['--data', join(scratch, 'coordinator')];
   const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);
-  assert.equal(revoked.said, 'No host has joined as kept-0.\n');
+  assert.equal(revoked.said, 'There is no joined host kept-0.\n');
   // A Pod that is left would keep the name until the garbage collector removes it, 40 s after its Node.
   const options = 'gracePeriodSeconds=0&fieldSelector=spec.nodeName%3Dkept-1';
   await client.request('DELETE', '/apis/apps/v1/namespaces/default/daemonsets/everywhere');

@@ -102,7 +102,7 @@ function suite(): void {
     await evil.evaluate('document.forms[0].submit()');
     const answer = await answered;
     assert.equal(answer.status(), 403);
-    assert.match(await answer.text(), /a certificate counts for requests of the console's own pages alone/);
+    assert.match(await answer.text(), /accepted from a browser only for requests of the console's own pages/);
     const { code } = await fleet.api.send('GET', '/api/v1/namespaces/default/configmaps/of-evil-page');
     assert.equal(code, 404);
     await evil.close();

@@ -1,4 +1,4 @@
-/** Which requests are audited, and what is written of each. */
+/** Selects the audited requests and builds their audit events. */
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
@@ -6,9 +6,9 @@ import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
 import type { LoggedRequest } from '../http/request-log.js';
 
 const READING = new Set(['get', 'list', 'watch']);
-/** Questions: they change nothing, and clients ask them all the time. */
+/** Reviews change nothing, and clients send them all the time. */
 const REVIEW_GROUPS = new Set(['authorization.k8s.io', 'authentication.k8s.io']);
-/** Texts that clients choose are cut off here. */
+/** Texts from clients are truncated to this length. */
 const MAX_TEXT = 256;
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -17,10 +17,9 @@ const REASONS: Readonly<Record<number, string>> = {
   429: 'TooManyRequests',
 };
 
-/** What the request log knows, and when it was. */
 interface AuditedRequest extends LoggedRequest {
   auditID: string;
-  /** When the request came and when it was answered, ms since the epoch. */
+  /** Ms since the epoch. */
   receivedAt: number;
   answeredAt: number;
 }
@@ -30,7 +29,7 @@ function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
   if (info?.type === 'refused') return info.reason === 'traversal';
   if (info?.type !== 'resource') return false;
   if (REVIEW_GROUPS.has(info.group)) return false;
-  // Whoever reads a Secret has it.
+  // A read reveals the Secret.
   const isSecret = info.group === '' && info.resource === 'secrets';
   return isSecret || !READING.has(info.verb);
 }
@@ -61,12 +60,12 @@ function annotationsOf({ code, decision, identity }: LoggedRequest): Record<stri
   if (decision) {
     return { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': decision.reason };
   }
-  // No role was asked: the path has the wrong scope, for example.
+  // No role decided, e.g. because the path has the wrong scope.
   if (code !== 403) return undefined;
   return { 'authorization.k8s.io/decision': 'forbid', 'authorization.k8s.io/reason': '' };
 }
 
-/** The event, undefined for a request that nobody needs to answer for. */
+/** Returns undefined for a request that is not audited. */
 export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   if (!isOfInterest(request)) return undefined;
   const { info, identity, userAgent, method } = request;
@@ -74,7 +73,7 @@ export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   const user = impersonator ?? identity?.user;
   const annotations = annotationsOf(request);
   return {
-    ...whatAllSay({ ...request, at: request.answeredAt }),
+    ...commonFields({ ...request, at: request.answeredAt }),
     verb: verbOf(info, method),
     user: user ? shown(user) : { username: '', groups: [] },
     ...(impersonator && identity ? { impersonatedUser: shown(identity.user) } : {}),
@@ -85,32 +84,31 @@ export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   };
 }
 
-/** A host that asked to join or for a new certificate. */
+/** A host's request to join, or for a new certificate. */
 interface JoinAudit {
   auditID: string;
   path: string;
-  /** Absent when the host did not say. */
+  /** Absent if the host did not send its name. */
   node?: string;
-  /** Of the bootstrap token, the part that is no secret. */
+  /** The public part of the bootstrap token. */
   tokenId?: string;
   remoteAddress: string;
   code: number;
   at: number;
 }
 
-/** The event of a join. */
 export function joinEvent(join: JoinAudit): AuditEvent {
   const { node, tokenId } = join;
   const username = tokenId ? `system:bootstrap:${tokenId}` : '';
   return {
-    ...whatAllSay(join),
+    ...commonFields(join),
     verb: 'join',
     user: { username, groups: username ? ['system:bootstrappers'] : [] },
     objectRef: { resource: 'nodes', apiVersion: 'v1', ...(node ? { name: node } : {}) },
   };
 }
 
-/** Somebody who was sent away before a request or a link of theirs came to anything. */
+/** A peer that was rejected before a request or a link was established. */
 interface RefusalAudit {
   auditID: string;
   path: string;
@@ -121,17 +119,16 @@ interface RefusalAudit {
   at: number;
 }
 
-/** The event of such a refusal. */
 export function refusalEvent(refusal: RefusalAudit): AuditEvent {
   const { node } = refusal;
   return {
-    ...whatAllSay(refusal),
+    ...commonFields(refusal),
     verb: 'connect',
     user: { username: node ? `system:node:${node}` : '', groups: node ? ['system:nodes'] : [] },
   };
 }
 
-/** `at` is when it was over, ms since the epoch; `reason` where the code alone does not say it. */
+/** `at` is the end of the request, ms since the epoch. `reason` is set if the code alone is not enough. */
 interface Outcome {
   auditID: string;
   path: string;
@@ -141,7 +138,7 @@ interface Outcome {
   at: number;
 }
 
-function whatAllSay({
+function commonFields({
   auditID,
   path,
   remoteAddress,

@@ -1,4 +1,4 @@
-/** The audit log on the disk: one JSON line an event, mode 0600, bounded in size and in files. */
+/** The audit log on disk: one JSON line per event, mode 0600, with a limited file size and number of files. */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -10,22 +10,22 @@ import type { Logger } from '../../../shared/process/output/logger.js';
 
 interface AuditFileSettings {
   path: string;
-  /** The file begins anew beyond this. */
+  /** Above this size a new file is started. */
   maxBytes: number;
-  /** Older files that are kept. */
+  /** Number of older files to keep. */
   maxFiles: number;
 }
 
-/** Where events go. */
+/** Accepts audit events. */
 export interface AuditSink {
   newId(): string;
   record(event: AuditEvent): void;
 }
 
-/** Events that can be read back. */
+/** An audit log that can be read. */
 export interface AuditLog extends AuditSink {
   readonly path: string;
-  /** Resolves when everything recorded so far is in the file, or could not be written. */
+  /** Resolves when all recorded events have been written or have failed to be written. */
   flush(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export class AuditFile implements AuditLog {
   readonly #log: Logger;
   #waiting: string[] = [];
   #writing: Promise<void> | undefined;
-  /** Of the file now; unknown until the first write. */
+  /** Size of the current file; undefined until the first write. */
   #bytes: number | undefined;
 
   constructor(settings: AuditFileSettings, log: Logger) {
@@ -60,7 +60,7 @@ export class AuditFile implements AuditLog {
   }
 
   async #run(): Promise<void> {
-    // Lets everything of this turn into the first write.
+    // Collects all events of this turn of the event loop for the first write.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const lines = this.#waiting.splice(0);
@@ -68,7 +68,7 @@ export class AuditFile implements AuditLog {
         await this.#append(lines.join(''));
       } catch (error) {
         this.#bytes = undefined;
-        this.#log.error({ err: error, events: lines.length }, 'audit events could not be written');
+        this.#log.error({ err: error, events: lines.length }, 'failed to write audit events');
       }
     }
     this.#writing = undefined;
@@ -82,7 +82,7 @@ export class AuditFile implements AuditLog {
     if (this.#bytes > 0 && this.#bytes + text.length > maxBytes) await this.#rotate();
     const file = await open(path, 'a', 0o600);
     try {
-      // What a crash left half written becomes a line of its own.
+      // After a crash the file may end with half a line. The newline keeps it apart from the next event.
       await file.appendFile(isFirst && this.#bytes > 0 ? `\n${text}` : text);
     } finally {
       await file.close();
@@ -90,7 +90,7 @@ export class AuditFile implements AuditLog {
     this.#bytes = (this.#bytes ?? 0) + Buffer.byteLength(text);
   }
 
-  /** `audit.log` becomes `audit.log.1`, that one `audit.log.2`, and the oldest goes. */
+  /** Renames `audit.log` to `audit.log.1`, `audit.log.1` to `audit.log.2`, and so on. Deletes the oldest file. */
   async #rotate(): Promise<void> {
     const { path, maxFiles } = this.#settings;
     await rm(`${path}.${maxFiles}`, { force: true });
@@ -123,7 +123,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** All events that are still there, the oldest first. A line that was cut by a crash is left out. */
+/** Yields all stored events, oldest first. Skips lines that a crash has truncated. */
 export async function* readAudit(path: string): AsyncGenerator<AuditEvent, void> {
   for (const file of await auditFiles(path)) {
     const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
@@ -141,12 +141,12 @@ function eventIn(line: string): AuditEvent | undefined {
       ? (event as AuditEvent)
       : undefined;
   } catch {
-    // Half a line: the coordinator died while it wrote.
+    // The coordinator crashed while it wrote this line.
     return undefined;
   }
 }
 
-/** The oldest first. */
+/** Returns the paths, oldest file first. */
 async function auditFiles(path: string): Promise<string[]> {
   const name = basename(path);
   const names = await namesIn(dirname(path));

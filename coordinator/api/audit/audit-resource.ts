@@ -1,18 +1,20 @@
-/** `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest events that fit, for the console and `everynode audit`. */
+/**
+ * `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest matching events, for the console and `everynode audit`.
+ */
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
-import { computedResource } from '../discovery/computed-resource.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { pathNotFound } from '../http/status-response.js';
-import { integerParameter } from '../resources/query-options.js';
+import { integerParameter, requireKnownParameters } from '../resources/query-options.js';
 import { readAudit } from './audit-file.js';
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 10_000;
-const PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'since', 'code', 'limit'];
+const TEXT_PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
+const PARAMETERS = [...TEXT_PARAMETERS, 'since', 'limit'];
 
-/** What is asked for; each is compared as it stands, `code` may be `403` or `4xx`. */
+/** The filters of a request. Values must be equal; `code` may be `403` or `4xx`. */
 interface AuditQuery {
   user?: string;
   verb?: string;
@@ -25,18 +27,16 @@ interface AuditQuery {
 }
 
 /**
- * For the table of resources. A user who may list it reads the audit log of all namespaces, names included: an auditor must see deletions
- * and refusals in namespaces that they cannot read.
+ * A user who may list this resource reads the audit log of all namespaces, object names included. An auditor must see
+ * deletions and refusals also in namespaces that the auditor cannot read.
  */
 export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 
-/** Throws ApiError: 400 for a wrong query, 404 where nothing is audited. */
+/** Throws ApiError: 400 for an invalid query, 404 if the audit log is off. */
 export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
   if (!audit) throw pathNotFound();
   const { query } = info;
-  const unknown = [...query.keys()].find((key) => !PARAMETERS.includes(key));
-  if (unknown !== undefined)
-    throw badRequest(`unknown parameter "${unknown}": known are ${PARAMETERS.join(', ')}`);
+  requireKnownParameters(query, PARAMETERS);
   const limit = Math.min(integerParameter(query, 'limit', 1) ?? DEFAULT_LIMIT, MAX_LIMIT);
   const wanted = queryOf(query);
   await audit.flush();
@@ -52,23 +52,16 @@ export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiReque
 
 function queryOf(query: URLSearchParams): AuditQuery {
   const since = query.get('since');
-  if (since !== null && Number.isNaN(Date.parse(since))) throw badRequest('since must be a time in RFC 3339');
-  const text = (name: 'user' | 'verb' | 'resource' | 'namespace' | 'name' | 'code') => {
+  if (since !== null && Number.isNaN(Date.parse(since))) throw badRequest('since must be an RFC 3339 time');
+  const requested: AuditQuery = {};
+  for (const name of TEXT_PARAMETERS) {
     const value = query.get(name);
-    return value ? { [name]: value } : {};
-  };
-  return {
-    ...text('user'),
-    ...text('verb'),
-    ...text('resource'),
-    ...text('namespace'),
-    ...text('name'),
-    ...text('code'),
-    ...(since === null ? {} : { since: Date.parse(since) }),
-  };
+    if (value) requested[name] = value;
+  }
+  if (since !== null) requested.since = Date.parse(since);
+  return requested;
 }
 
-/** True when the event is what is asked for. */
 function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
   const { objectRef: object = {}, responseStatus, verb, user, impersonatedUser } = event;
   const { code } = wanted;

@@ -1,4 +1,4 @@
-/** The `spec` of an access review, checked: the authorizer compares texts, and must not be given anything else. */
+/** Validates the `spec` of an access review. The authorizer compares strings and must not get other types. */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { undecodableText } from '../../registry/admission/typed-body.js';
 import { isJsonMap, type JsonMap } from '../../registry/encoding/json-value.js';
@@ -8,7 +8,7 @@ const PATH_FIELDS = ['path', 'verb'] as const;
 
 type Texts<Field extends string> = Partial<Record<Field, string>>;
 
-/** Of a SubjectAccessReview and of the reviews that have some of its fields. */
+/** The spec of a SubjectAccessReview. The other access reviews have a subset of its fields. */
 export interface AccessSpec {
   resourceAttributes?: Texts<(typeof RESOURCE_FIELDS)[number]>;
   nonResourceAttributes?: Texts<(typeof PATH_FIELDS)[number]>;
@@ -18,7 +18,9 @@ export interface AccessSpec {
   extra?: Record<string, string[]>;
 }
 
-/** Reads the spec of a review of this kind; null counts as absent, like in Go. Throws 400 for a field of another type. */
+/**
+ * Parses the spec of a review of this kind. Like in Go, null counts as absent. Throws 400 for a field of another type.
+ */
 export function readAccessSpec(kind: string, spec: JsonMap): AccessSpec {
   const read = new SpecReader(kind);
   const { resourceAttributes: on, nonResourceAttributes: path } = spec;

@@ -1,16 +1,15 @@
-/** authorization.k8s.io/v1: may I, may they, and what may I. Answered from the roles, never stored. */
+/** Access reviews of authorization.k8s.io/v1. They are computed from the roles and not stored. */
 import type { Access, PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { Authorizer } from '../../access/rbac-authorizer.js';
 import { withAuthenticated } from '../../access/user-groups.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
+import { reviewResource } from '../discovery/served-resource.js';
 import type { ApiRequest } from '../http/api-context.js';
 import { type AccessSpec, readAccessSpec } from './access-review-spec.js';
-import { reviewResource } from './review-resource.js';
 
 const GROUP = 'authorization.k8s.io';
 
-/** For discovery. */
 export const ACCESS_REVIEWS = [
   reviewResource(GROUP, 'SelfSubjectAccessReview'),
   reviewResource(GROUP, 'SelfSubjectRulesReview'),
@@ -18,7 +17,7 @@ export const ACCESS_REVIEWS = [
   reviewResource(GROUP, 'LocalSubjectAccessReview', true),
 ] as const;
 
-/** The status of the review of that kind. Throws 400, 422. */
+/** Returns the status of the review. Throws 400, 422. */
 export function accessReviewStatus(
   authorizer: Authorizer,
   kind: string,
@@ -70,8 +69,8 @@ function userIn(kind: string, { user = '', groups = [], uid, extra }: AccessSpec
 }
 
 /**
- * Like `ValidateLocalSubjectAccessReview`. The owner of a namespace may create these reviews, and must not learn by them what other
- * users may do elsewhere.
+ * Like `ValidateLocalSubjectAccessReview`. The owner of a namespace may create these reviews, and they must not reveal
+ * other users' rights in other namespaces.
  */
 function refuseOutsideOf(
   kind: string,

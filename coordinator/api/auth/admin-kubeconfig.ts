@@ -1,4 +1,4 @@
-/** The administrator's kubeconfig and the token in it. Only the token's hash is kept by the coordinator. */
+/** The administrator's kubeconfig and its token. The coordinator stores only the token's hash. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -6,17 +6,17 @@ import { readIfPresent, writePrivateFile } from '../../../shared/process/files/p
 import { tokenHash } from './token-authenticator.js';
 
 interface KubeconfigFields {
-  /** e.g. `https://127.0.0.1:6443`. */
+  /** E.g. `https://127.0.0.1:6443`. */
   server: string;
   /** PEM. */
   caCertificate: string;
 }
 
-/** How the user proves who they are: a token, or a client certificate with its key in PEM. */
+/** The user's credentials: a token, or a client certificate and its key in PEM. */
 type KubeconfigUser = { token: string } | { certificate: string; key: string };
 
 const NAME = 'everynode';
-/** Below the data directory. */
+/** Relative to the data directory. */
 const KUBECONFIG = 'kubeconfig';
 const HASH = join('pki', 'admin-token.sha256');
 
@@ -24,7 +24,6 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** The file's text. */
 export function kubeconfigText({
   server,
   caCertificate,
@@ -49,7 +48,10 @@ export function kubeconfigText({
   });
 }
 
-/** The token of a kubeconfig that we wrote; undefined when it holds none, or is something else by now. */
+/**
+ * Returns the token of a kubeconfig that the coordinator wrote; undefined if it has none or was replaced by another
+ * file.
+ */
 function tokenOf(text: string | undefined): string | undefined {
   if (!text) return undefined;
   try {
@@ -68,14 +70,14 @@ interface AdminAccessOptions {
   caCertificate: string;
 }
 
-/** Hash of the administrator's token as it was kept by an earlier start; undefined when a new one is to be made. */
+/** Returns the hash of the administrator's token from an earlier start; undefined if a new token is needed. */
 export async function storedAdminHash(dataDir: string): Promise<Buffer | undefined> {
-  const kept = await readKept(dataDir);
-  return kept.token === undefined ? undefined : tokenHash(kept.token);
+  const stored = await readStored(dataDir);
+  return stored.token === undefined ? undefined : tokenHash(stored.token);
 }
 
-/** The kubeconfig as it lies there, and its token if that is the one whose hash was kept. */
-async function readKept(dataDir: string): Promise<{ text: string | undefined; token?: string }> {
+/** Returns the stored kubeconfig, and its token if it matches the stored hash. */
+async function readStored(dataDir: string): Promise<{ text: string | undefined; token?: string }> {
   const text = await readIfPresent(join(dataDir, KUBECONFIG));
   const known = (await readIfPresent(join(dataDir, HASH)))?.trim();
   const token = tokenOf(text);
@@ -84,19 +86,19 @@ async function readKept(dataDir: string): Promise<{ text: string | undefined; to
 }
 
 /**
- * Keeps `DATA/kubeconfig` (mode 0600) true for this server and authority, and answers the hash of its token.
- * A lost or changed kubeconfig gets a new token, and the old one is good no longer.
+ * Updates `DATA/kubeconfig` (mode 0600) for this server and authority, and returns the hash of its token. If the
+ * kubeconfig was lost or changed, it gets a new token and the old one becomes invalid.
  */
 export async function loadAdminAccess({
   dataDir,
   server,
   caCertificate,
 }: AdminAccessOptions): Promise<Buffer> {
-  const kept = await readKept(dataDir);
-  const token = kept.token ?? randomBytes(32).toString('base64url');
+  const stored = await readStored(dataDir);
+  const token = stored.token ?? randomBytes(32).toString('base64url');
   const hash = tokenHash(token);
-  if (token !== kept.token) await writePrivateFile(join(dataDir, HASH), `${hash.toString('hex')}\n`);
+  if (token !== stored.token) await writePrivateFile(join(dataDir, HASH), `${hash.toString('hex')}\n`);
   const text = kubeconfigText({ server, caCertificate, token });
-  if (text !== kept.text) await writePrivateFile(join(dataDir, KUBECONFIG), text);
+  if (text !== stored.text) await writePrivateFile(join(dataDir, KUBECONFIG), text);
   return hash;
 }

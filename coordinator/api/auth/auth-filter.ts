@@ -1,4 +1,4 @@
-/** Who may come in: every request and every upgrade passes here before anything is done for it. */
+/** Authenticates and authorizes every request and every upgrade before any work is done for it. */
 import type { IncomingMessage } from 'node:http';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -16,15 +16,14 @@ import { networkOf } from '../limits/peer-network.js';
 import { authorize, isPublic, requireAccess } from './request-authorization.js';
 import { bearerTokenOf } from './token-authenticator.js';
 
-/** Who a request is from, and as whom they act when that is someone else. */
 export interface Identity {
-  /** Whose rights count. */
+  /** The effective user. */
   user: UserInfo;
-  /** Who proved to be there; absent when that is the user. */
+  /** The authenticated user; absent without impersonation. */
   impersonator?: UserInfo;
 }
 
-/** The name under which limits count this identity: whom it impersonates makes no difference. */
+/** Returns the key under which limits count this identity. Impersonation does not change it. */
 export function limitKeyOf({ user, impersonator = user }: Identity): string {
   return limitKeyOfUser(impersonator.username);
 }
@@ -32,15 +31,15 @@ export function limitKeyOf({ user, impersonator = user }: Identity): string {
 export interface AuthFilterOptions {
   resources: ResourceScopes;
   identities: Pick<Identities, 'authorizer' | 'authenticate'>;
-  /** Knows the user of a client certificate that came with the connection; absent: no certificate counts. */
+  /** Returns the user of the connection's client certificate. Absent if client certificates are not accepted. */
   authenticateSocket?: (socket: IncomingMessage['socket']) => UserInfo | undefined;
-  /** People who signed in to the console: their cookie stands for what they signed in with. */
+  /** Sessions of the console. A session's cookie replaces the credential of its sign-in. */
   sessions: Pick<ConsoleSessions, 'authorizationOf'>;
   clientLimits: ClientLimitSettings;
   clock: Clock;
 }
 
-/** What of a request says who sent it. */
+/** The fields of a request that identify its client. */
 export type Caller = Pick<IncomingMessage, 'method' | 'headers' | 'headersDistinct' | 'socket'>;
 
 export class AuthFilter {
@@ -53,8 +52,8 @@ export class AuthFilter {
   }
 
   /**
-   * Who is there, undefined where nobody needs to say it. Throws 401 for nobody, 403 for someone who may not act as
-   * whom they say, 429. `onProved` hears who it is before they act as anyone else.
+   * Returns the identity, or undefined for a public path. Throws 401 without valid credentials, 403 for a forbidden
+   * impersonation, 429. Calls `onProved` with the authenticated user before impersonation is checked.
    */
   async authenticate(
     info: RequestInfo,
@@ -71,8 +70,8 @@ export class AuthFilter {
   }
 
   /**
-   * By what the request is allowed. Throws 429 when the user asks for too much from this network, 404 when the path has the wrong scope
-   * for its resource, 403 when the user may not.
+   * Returns the decision that allows the request. Throws 429 if the user exceeds the rate limit for this network, 404
+   * if the path has the wrong scope for its resource, 403 if no role allows it.
    */
   authorize(identity: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
     this.#clients.take(`${limitKeyOf(identity)} ${networkOfCaller(caller)}`);
@@ -81,9 +80,28 @@ export class AuthFilter {
   }
 
   /**
-   * Throws 404 for a cluster-scoped resource below a namespace, and for a namespaced object outside of one. Must run before
-   * authorization: a Role with `*` in a namespace would allow the first. Like kube-apiserver, a resource that is not served at all is
-   * authorized first and not found afterwards.
+   * Authenticates and authorizes a request. Sets `outcome` before it throws, so that a refusal is logged with its user. Returns
+   * undefined for a public path. Throws like `authenticate` and `authorize`.
+   */
+  async admit(
+    info: RequestInfo,
+    caller: Caller,
+    outcome: { identity?: Identity; decision?: AccessDecision },
+  ): Promise<Identity | undefined> {
+    const identity = await this.authenticate(info, caller, (proved) => {
+      outcome.identity = proved;
+    });
+    if (!identity) return undefined;
+    outcome.identity = identity;
+    const decision = this.authorize(identity, info, caller);
+    if (decision) outcome.decision = decision;
+    return identity;
+  }
+
+  /**
+   * Throws 404 for a cluster-scoped resource below a namespace, and for a namespaced object outside of one. It must run
+   * before authorization, because a Role with `*` in a namespace would allow the first. Like in kube-apiserver, an
+   * unknown resource is authorized first and not found later.
    */
   #refuseWrongScope(info: RequestInfo): void {
     if (info.type !== 'resource') return;
@@ -91,24 +109,30 @@ export class AuthFilter {
     if (resource && !hasRightScope(resource, info)) throw pathNotFound();
   }
 
-  /** Lets anybody in who asks for what is for everybody. Throws 429 when this network asks for too much. */
+  /** Admits a request for a public resource. Throws 429 if this network exceeds the rate limit. */
   admitAnonymous(caller: Caller): void {
     this.#clients.take(networkOfCaller(caller));
   }
 
-  /** Whose token it is, for signing in; undefined for nobody's, which costs the network as a guess does. Throws 429. */
+  /**
+   * Returns the user of a token at sign-in; undefined for an unknown token, which counts against the network's rate
+   * limit. Throws 429.
+   */
   async userOfToken(token: string, caller: Caller): Promise<UserInfo | undefined> {
     const user = await this.#options.identities.authenticate(token);
     if (!user) this.#clients.take(networkOfCaller(caller));
     return user;
   }
 
-  /** Whether who is there is known by a client certificate: a session of the console ends, a certificate does not. */
+  /** True if the connection has a valid client certificate. A session of the console can end, a certificate cannot. */
   hasClientCertificate({ socket }: Pick<Caller, 'socket'>): boolean {
     return this.#options.authenticateSocket?.(socket) !== undefined;
   }
 
-  /** A certificate goes before a token. Who fails to say it pays by network: guessing tokens is slow. */
+  /**
+   * A certificate takes precedence over a token. Failed attempts count against the network's rate limit, so tokens
+   * cannot be guessed fast.
+   */
   async #userOf(caller: Caller): Promise<UserInfo> {
     const known = this.#options.authenticateSocket?.(caller.socket);
     if (known) {

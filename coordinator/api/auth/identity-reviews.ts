@@ -1,26 +1,24 @@
-/** authentication.k8s.io/v1: who am I, and whose is this token. */
+/** Reviews of authentication.k8s.io/v1: SelfSubjectReview and TokenReview. */
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { ISSUER } from '../../access/service-account-tokens.js';
+import { reviewResource } from '../discovery/served-resource.js';
 import type { ApiDeps } from '../http/api-context.js';
-import { reviewResource } from './review-resource.js';
 
 const GROUP = 'authentication.k8s.io';
 
-/** For discovery. */
 export const IDENTITY_REVIEWS = [
   reviewResource(GROUP, 'SelfSubjectReview'),
   reviewResource(GROUP, 'TokenReview'),
 ] as const;
 
-/** The user as the API shows it. */
 export function userDocument({ username, uid, groups, extra }: UserInfo): object {
   return { username, ...(uid ? { uid } : {}), groups, ...(extra ? { extra } : {}) };
 }
 
 /**
- * Whose token it is, if it is good. Audiences are those of the API unless the review names others, for which only
- * ServiceAccounts' tokens are. Throws 400.
+ * Returns the user of a valid token. The audience is the API, unless the review names audiences: then only tokens of
+ * ServiceAccounts are valid. Throws 400.
  */
 export async function tokenReviewStatus(
   { identities }: Pick<ApiDeps, 'identities'>,

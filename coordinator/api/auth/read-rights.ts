@@ -1,6 +1,6 @@
 /**
- * The caller's rights to read the objects that a cluster-wide answer is computed from. A role for `hosts` is no role for the Pods of all
- * namespaces: without this check a host would name Pods that its reader cannot list.
+ * The caller's rights to read the objects behind a computed resource. A role for `hosts` grants no access to Pods:
+ * without this check a host would name Pods that the caller cannot list.
  */
 
 import type { ResourceAccess, UserInfo } from '../../../shared/kube/access/rbac-types.js';
@@ -11,17 +11,17 @@ import { forbidden } from './request-authorization.js';
 
 type ReadKind = Pick<Kind, 'group' | 'resource'>;
 
-/** `ref` without a namespace: of a cluster-scoped object, or of those in all namespaces. */
+/** A `ref` without a namespace means a cluster-scoped object, or the objects of all namespaces. */
 export interface ReadRights {
   mayRead(kind: ReadKind, ref: ObjectRef): boolean;
   /** Throws 403. */
   requireRead(kind: ReadKind, ref: ObjectRef): void;
 }
 
-/** Any of these shows the names of objects. */
+/** Each of these verbs reveals object names. */
 const READING = ['list', 'watch', 'get'] as const;
 
-/** Asks roles at each call, so that an open watch follows them. */
+/** Evaluates the roles at each call, so that changes of roles apply to open watches. */
 export function readRights(authorizer: Pick<Authorizer, 'decide'>, user: UserInfo): ReadRights {
   const mayRead = (kind: ReadKind, ref: ObjectRef) =>
     READING.some((verb) => authorizer.decide(user, accessTo(verb, kind, ref)).allowed);

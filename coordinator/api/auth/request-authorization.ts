@@ -1,20 +1,20 @@
-/** Requests as accesses that roles are asked about, and the refusal in upstream's words. */
+/** Maps requests to RBAC accesses, and builds the 403 with kube-apiserver's message. */
 import type { Access, UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { parseFieldSelector, SelectorSyntaxError } from '../../../shared/kube/objects/selectors.js';
 import type { AccessDecision, Authorizer } from '../../access/rbac-authorizer.js';
 import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
 
-/** Paths that say nothing worth hiding, as upstream's `system:public-info-viewer`. */
+/** Paths without secrets, like upstream's `system:public-info-viewer`. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 const STREAMED = new Set(['exec', 'attach', 'portforward']);
 
-/** Whether a path is answered without asking who it is for. */
+/** True if the path needs no authentication. */
 export function isPublic(info: RequestInfo): boolean {
   return info.type === 'path' && PUBLIC_PATHS.has(info.path);
 }
 
-/** The value that a list asks a field for; "" when it asks for none. */
+/** Returns the value that a list's field selector requires for a field, or "". */
 function selectedValue({ verb, query }: ResourceRequest, field: string): string {
   const selector = query.get('fieldSelector');
   if (!selector || !['list', 'watch', 'deletecollection'].includes(verb)) return '';
@@ -22,23 +22,23 @@ function selectedValue({ verb, query }: ResourceRequest, field: string): string 
     const one = parseFieldSelector(selector).find((each) => each.field === field && !each.negated);
     return one?.value ?? '';
   } catch (error) {
-    // The list itself says what is wrong with it.
+    // The list handler reports the syntax error.
     if (error instanceof SelectorSyntaxError) return '';
     throw error;
   }
 }
 
-/** A list that selects one name is about that name (`requestinfo.go`). */
+/** A list that selects one name counts as an access to that name (`requestinfo.go`). */
 function nameOf(request: ResourceRequest): string {
   return request.name ?? selectedValue(request, 'metadata.name');
 }
 
-/** What a request wants, undefined where there is nothing to ask a role about. */
+/** Returns the access that a request needs; undefined if no role decides about it. */
 export function accessOf(info: RequestInfo): Access | undefined {
   if (info.type === 'refused') return undefined;
   if (info.type === 'path') return { verb: info.method.toLowerCase(), path: info.path };
   const { group, resource, subresource = '', namespace = '' } = info;
-  // A namespace is within itself: a Role in it can grant reading it.
+  // A namespace is in its own scope: a Role in it can grant reading it.
   const scope = group === '' && resource === 'namespaces' && info.name ? info.name : namespace;
   const nodeName = group === '' && resource === 'pods' ? selectedValue(info, 'spec.nodeName') : '';
   return {
@@ -47,7 +47,7 @@ export function accessOf(info: RequestInfo): Access | undefined {
   };
 }
 
-/** 403 in upstream's words (`pkg/endpoints/handlers/responsewriters/errors.go`, `NewForbidden`). */
+/** Returns 403 with kube-apiserver's message (`pkg/endpoints/handlers/responsewriters/errors.go`, `NewForbidden`). */
 export function forbidden(user: UserInfo, access: Access, reason: string): ApiError {
   const because = reason ? `: ${reason}` : '';
   if ('path' in access) {
@@ -68,7 +68,7 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Throws 403 when the user may not. */
+/** Throws 403 if no role allows the access. */
 export function requireAccess(authorizer: Authorizer, user: UserInfo, access: Access): AccessDecision {
   const decision = authorizer.decide(user, access);
   if (!decision.allowed) throw forbidden(user, access, decision.reason);
@@ -76,8 +76,8 @@ export function requireAccess(authorizer: Authorizer, user: UserInfo, access: Ac
 }
 
 /**
- * By what the request is allowed; throws 403 when it is not. Whoever opens a stream into a container by GET, as
- * WebSockets do, needs `create` as well (feature AuthorizePodWebsocketUpgradeCreatePermission).
+ * Returns the decision that allows the request. Throws 403. A WebSocket opens a stream into a container by GET, which
+ * needs `create` as well (feature AuthorizePodWebsocketUpgradeCreatePermission).
  */
 export function authorize(
   authorizer: Authorizer,

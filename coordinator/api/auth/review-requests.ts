@@ -1,18 +1,18 @@
-/** Answers the reviews: one place for their paths, bodies and forms. */
+/** Handles all reviews. */
+
 import { bodyTypeOf } from '../../registry/admission/typed-body.js';
+import { isJsonMap } from '../../registry/encoding/json-value.js';
 import { requiredBodyOf } from '../bodies/write-body.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { pathNotFound } from '../http/status-response.js';
 import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
 import { IDENTITY_REVIEWS, tokenReviewStatus, userDocument } from './identity-reviews.js';
 
-/** For discovery. */
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
 
-/** The review with its status filled in, 201 as for anything created. Throws 400, 422. */
-export async function handleReview(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+/** Returns 201 with the review and its status. Throws 400, 422. */
+export async function handleReview(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { group, version, resource } = request.info;
   const review = REVIEW_RESOURCES.find(
     (candidate) =>
@@ -21,7 +21,7 @@ export async function handleReview(parts: ApiDeps, request: ApiRequest): Promise
   if (!review) throw pathNotFound();
   const type = bodyTypeOf(review);
   const body = requiredBodyOf(request, type);
-  const status = await statusOf(parts, review, isMap(body.spec) ? body.spec : {}, request);
+  const status = await statusOf(deps, review, isJsonMap(body.spec) ? body.spec : {}, request);
   return {
     type: 'value',
     code: 201,
@@ -30,23 +30,19 @@ export async function handleReview(parts: ApiDeps, request: ApiRequest): Promise
 }
 
 function statusOf(
-  parts: ApiDeps,
+  deps: ApiDeps,
   { kind }: DiscoveredResource,
   spec: Record<string, unknown>,
   request: ApiRequest,
 ): object | Promise<object> {
   if (kind === 'SelfSubjectReview') return { userInfo: userDocument(request.user) };
-  if (kind === 'TokenReview') return tokenReviewStatus(parts, spec);
-  return accessReviewStatus(parts.identities.authorizer, kind, spec, request);
+  if (kind === 'TokenReview') return tokenReviewStatus(deps, spec);
+  return accessReviewStatus(deps.identities.authorizer, kind, spec, request);
 }
 
-/** A token is not sent around more often than needed. */
+/** The response does not repeat the token. */
 function withoutToken(body: Record<string, unknown>): Record<string, unknown> {
-  if (!isMap(body.spec) || !('token' in body.spec)) return body;
+  if (!isJsonMap(body.spec) || !('token' in body.spec)) return body;
   const { token: _, ...spec } = body.spec;
   return { ...body, spec };
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

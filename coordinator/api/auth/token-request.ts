@@ -1,4 +1,7 @@
-/** `POST …/serviceaccounts/NAME/token`: a token for a ServiceAccount (`pkg/registry/core/serviceaccount/storage/token.go`). */
+/**
+ * `POST …/serviceaccounts/NAME/token`: issues a token for a ServiceAccount
+ * (`pkg/registry/core/serviceaccount/storage/token.go`).
+ */
 
 import { serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
 import {
@@ -16,8 +19,7 @@ import { nodeKind, podKind, secretKind, serviceAccountKind } from '../../kinds/i
 import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { requiredBodyOf } from '../bodies/write-body.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { requestedRef } from '../resources/object-handlers.js';
 
 const DEFAULT_SECONDS = 3600;
@@ -32,35 +34,35 @@ interface BoundReference {
   uid?: string;
 }
 
-/** What a TokenRequest's `spec` asks for. */
-interface Asked {
+interface RequestedToken {
   audiences: string[];
   expirationSeconds: number;
   bound: BoundReference | undefined;
 }
 
-/** 201 with the TokenRequest and the token in its status. Throws 400, 404, 409, 422. */
+/** Returns 201 with the token in the status. Throws 400, 404, 409, 422. */
 export async function handleTokenRequest(
   { registry, identities, clock }: ApiDeps,
   request: ApiRequest,
 ): Promise<ApiResponse> {
   const ref = requestedRef(request);
   const body = requiredBodyOf(request, TYPE);
-  const asked = askedOf(mapOf(body.spec ?? {}));
+  const requested = requestedToken(mapOf(body.spec ?? {}));
   const { metadata } = (await registry.get(serviceAccountKind, ref)).object();
   const { namespace = '', name, uid = '' } = metadata;
-  if (nodeOfUser(request.user)) await checkNode(registry, nodeOfUser(request.user) ?? '', namespace, asked);
-  const wish: TokenIssueRequest = {
+  if (nodeOfUser(request.user))
+    await checkNode(registry, nodeOfUser(request.user) ?? '', namespace, requested);
+  const options: TokenIssueRequest = {
     serviceAccount: { namespace, name, uid },
-    audiences: asked.audiences,
-    expirationSeconds: asked.expirationSeconds,
-    ...(asked.bound ? await boundTo(registry, namespace, name, asked.bound) : {}),
+    audiences: requested.audiences,
+    expirationSeconds: requested.expirationSeconds,
+    ...(requested.bound ? await boundTo(registry, namespace, name, requested.bound) : {}),
   };
-  const { token, expiresAt } = await identities.tokens.issue(wish);
+  const { token, expiresAt } = await identities.tokens.issue(options);
   const spec = {
-    audiences: asked.audiences,
-    expirationSeconds: asked.expirationSeconds,
-    boundObjectRef: asked.bound ?? null,
+    audiences: requested.audiences,
+    expirationSeconds: requested.expirationSeconds,
+    boundObjectRef: requested.bound ?? null,
   };
   const value = {
     ...TYPE,
@@ -71,28 +73,31 @@ export async function handleTokenRequest(
   return { type: 'value', code: 201, value };
 }
 
-/** A node gets tokens for its own Pods alone, and of the audiences that these ask for (`plugin/pkg/admission/noderestriction`). */
+/**
+ * A node may request tokens only for its own Pods and for audiences that these Pods mount
+ * (`plugin/pkg/admission/noderestriction`).
+ */
 async function checkNode(
   registry: Registry,
   node: string,
   namespace: string,
-  { audiences, bound }: Asked,
+  { audiences, bound }: RequestedToken,
 ): Promise<void> {
-  if (bound?.kind !== 'Pod' || !bound.uid) throw nodeRefused('node requested token not bound to a pod');
+  if (bound?.kind !== 'Pod' || !bound.uid) throw nodeForbidden('node requested token not bound to a pod');
   const pod = await findBound(registry, podKind, { namespace, name: bound.name ?? '' }, bound.uid);
   if (pod.spec.nodeName !== node)
-    throw nodeRefused('node requested token bound to a pod scheduled on a different node');
+    throw nodeForbidden('node requested token bound to a pod scheduled on a different node');
   const wanted = new Set(serviceAccountTokenSources(pod).map(({ audience }) => audience || ISSUER));
   const other = audiences.find((audience) => !wanted.has(audience));
   if (other !== undefined)
-    throw nodeRefused(`audience ${JSON.stringify(other)} not found in pod spec volume`);
+    throw nodeForbidden(`audience ${JSON.stringify(other)} not found in pod spec volume`);
 }
 
-function nodeRefused(detail: string): ApiError {
+function nodeForbidden(detail: string): ApiError {
   return new ApiError('Forbidden', `serviceaccounts is forbidden: ${detail}`, { kind: 'serviceaccounts' });
 }
 
-function askedOf(spec: Record<string, unknown>): Asked {
+function requestedToken(spec: Record<string, unknown>): RequestedToken {
   const { audiences = [], expirationSeconds = DEFAULT_SECONDS, boundObjectRef } = spec;
   if (!Array.isArray(audiences) || !audiences.every((audience) => typeof audience === 'string')) {
     throw badRequest('spec.audiences must be a list of strings');
@@ -116,7 +121,7 @@ function invalidSeconds(seconds: number, detail: string): ApiError {
   ]);
 }
 
-/** The object that the token is to end with. */
+/** Returns the object that the token is bound to. */
 async function boundTo(
   registry: Registry,
   namespace: string,

@@ -1,4 +1,4 @@
-/** What roles have to say of a write once it is known what it would store. */
+/** Authorizes a write by the object that it would store. */
 
 import { refuseMirrorCreation, refuseNodeMetadata } from '../../access/node-authorizer.js';
 import type { Authorizer } from '../../access/rbac-authorizer.js';
@@ -9,8 +9,9 @@ import type { ApiRequest } from '../http/api-context.js';
 import { accessOf, requireAccess } from './request-authorization.js';
 
 /**
- * Throws 403: for a role or binding that gives what the user lacks, for a patch that would create without `create`, for
- * a decision on a signer's requests without a right to it, and for a Pod that calls itself a mirror.
+ * Returns a check that throws 403. It forbids roles and bindings with rights that the user lacks, and a patch that would
+ * create without the verb `create`. It also forbids decisions on a signer's requests without rights on the signer, and
+ * Pods that claim to be mirror Pods.
  */
 export function writeAuthorization(
   authorizer: Authorizer,

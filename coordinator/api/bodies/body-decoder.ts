@@ -1,15 +1,15 @@
-/** Decodes request bodies: JSON, YAML, Kubernetes' protobuf for the few kinds that clients send so. */
+/** Decodes request bodies in JSON, YAML, and Kubernetes protobuf for the few kinds that clients send in it. */
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { parseMediaType } from '../http/media-type.js';
 import { decodeProtobuf } from './protobuf-body.js';
 import { type RepeatedKey, repeatedKeysOfJson } from './repeated-keys.js';
 import { parseYamlText } from './yaml-body.js';
 
-/** 3 MiB, upstream's limit for a request. */
+/** kube-apiserver's request limit, 3 MiB. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
-/** No Kubernetes object comes near; what recurses over a body stays far from the end of the stack. */
+/** No Kubernetes object is nested as deeply. The limit protects recursive code from a stack overflow. */
 export const MAX_NESTING = 200;
-/** The YAML parser takes seconds for a megabyte; kubectl and helm send JSON, so this is for manifests sent by hand. */
+/** The YAML parser needs seconds per megabyte. kubectl and helm send JSON, so only manually sent manifests are YAML. */
 export const MAX_YAML_BYTES = 128 * 1024;
 
 const QUOTE = 0x22;
@@ -17,7 +17,7 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** The greatest depth of `[` and `{` outside of strings; stops counting above `limit`. */
+/** Returns the greatest depth of `[` and `{` outside of strings. Stops counting above `limit`. */
 export function nestingDepth(bytes: Uint8Array, limit: number): number {
   let depth = 0;
   let deepest = 0;
@@ -48,17 +48,23 @@ function parseJson(bytes: Buffer): DecodedBody {
   }
 }
 
-/** Two columns a level: an indentation, or a run of `- ` and `? ` that each open a level on one line. */
+/**
+ * Each YAML level needs at least two columns: an indentation, or `- ` and `? `, several of which can open levels on one
+ * line.
+ */
 const DEEP_LINE = new RegExp(`^[ \\t?:-]{${2 * MAX_NESTING}}`, 'm');
 
-/** Before parsing: the parser recurses, and deep in the stack a failure of its regular expressions ends the process. */
+/**
+ * Runs before parsing, because the parser recurses, and a failing regular expression deep in the stack would end the
+ * process.
+ */
 function refuseDeepYaml(text: string): void {
   const brackets = nestingDepth(Buffer.from(text.replaceAll('"', '')), MAX_NESTING);
   if (brackets > MAX_NESTING || DEEP_LINE.test(text)) refuseDepth();
 }
 
 function parseYamlBody(bytes: Buffer): DecodedBody {
-  // What starts like JSON is JSON: server-side apply sends it under a YAML type.
+  // Server-side apply sends JSON under a YAML content type.
   if (/^\s*\{/.test(bytes.toString('latin1', 0, 64))) return parseJson(bytes);
   if (bytes.length > MAX_YAML_BYTES) throw tooLarge(`limit for YAML is ${MAX_YAML_BYTES}`);
   const text = bytes.toString('utf8');
@@ -73,12 +79,12 @@ function parseYamlBody(bytes: Buffer): DecodedBody {
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** 413 `Request entity too large: …`. */
+/** Returns 413 `Request entity too large: …`. */
 function tooLarge(limit: string): ApiError {
   return new ApiError('RequestEntityTooLarge', `Request entity too large: ${limit}`);
 }
 
-/** 415 in upstream's words (`pkg/endpoints/handlers/negotiation/errors.go`). */
+/** Returns 415 with kube-apiserver's message (`pkg/endpoints/handlers/negotiation/errors.go`). */
 export function unsupportedMediaType(supported: readonly string[]): ApiError {
   return new ApiError(
     'UnsupportedMediaType',
@@ -86,15 +92,20 @@ export function unsupportedMediaType(supported: readonly string[]): ApiError {
   );
 }
 
-/** A body and how it was written. */
 export interface DecodedBody {
   value: unknown;
   syntax: 'json' | 'yaml' | 'protobuf';
-  /** Keys that the text names twice in one object, of which `value` has the last. Reads the whole body again. */
+  /**
+   * Returns the keys that occur twice in one object, for which `value` contains the last value. Parses the whole body
+   * again.
+   */
   repeatedKeys: () => RepeatedKey[];
 }
 
-/** The body as it was written, or undefined when there is none. No type named means JSON. Throws 400, 413, 415. */
+/**
+ * Returns the decoded body, or undefined if there is none. Without a content type the body is JSON. Throws 400, 413,
+ * 415.
+ */
 export function readBody(
   bytes: Buffer | undefined,
   contentType: string | undefined,
@@ -118,7 +129,7 @@ export function readBody(
   }
 }
 
-/** The value of a body, or undefined when there is none. Throws as `readBody`. */
+/** Returns the value of the body, or undefined if there is none. Throws like `readBody`. */
 export function decodeBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
   return readBody(bytes, contentType)?.value;
 }

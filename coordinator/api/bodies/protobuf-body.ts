@@ -1,13 +1,13 @@
 /**
- * Decodes the protobuf bodies that kubectl and helm send for a few kinds (and never resend as JSON).
- * Field numbers: k8s.io/apimachinery `runtime/generated.proto`, `meta/v1/generated.proto`, k8s.io/api `*.proto`.
+ * Decodes the protobuf bodies that kubectl and helm send for a few kinds. These clients do not retry with JSON. Field
+ * numbers: k8s.io/apimachinery `runtime/generated.proto`, `meta/v1/generated.proto`, k8s.io/api `*.proto`.
  */
 import protobuf from 'protobufjs';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
 
-/** Every Kubernetes protobuf body starts so. */
+/** The prefix of every Kubernetes protobuf body. */
 const MAGIC = Buffer.from('k8s\0', 'latin1');
 
 const DEFINITIONS = `
@@ -75,7 +75,7 @@ message CertificateSigningRequest { optional ObjectMeta metadata = 1; optional C
 
 const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}`, { keepCase: true }).root;
 
-/** Kinds whose bodies we can read; all else is refused with 415. */
+/** Supported kinds. Others are rejected with 415. */
 const KINDS = new Set([
   'CertificateSigningRequest',
   'ClusterRole',
@@ -98,7 +98,10 @@ const KINDS = new Set([
   'TokenReview',
 ]);
 
-/** Numbers whose zero is a value, not an absence: pointers in Go's types, which writes all others whether set or not. */
+/**
+ * Fields whose zero is a value, because they are pointers in Go's types. For all other numbers Go writes unset fields
+ * as zero.
+ */
 const MEANINGFUL_ZEROS = new Set([
   'gracePeriodSeconds',
   'terminationGracePeriodSeconds',
@@ -111,7 +114,7 @@ const MEANINGFUL_ZEROS = new Set([
   'defaultMode',
   'mode',
 ]);
-/** Switches that Go writes whether set or not; of all others `false` is a value. */
+/** Booleans that Go writes even if they are unset. For all others `false` is a value. */
 const OFF_IS_ABSENT = new Set([
   'hostNetwork',
   'hostPID',
@@ -125,9 +128,9 @@ const OFF_IS_ABSENT = new Set([
   'chapAuthSession',
   'sslEnabled',
 ]);
-/** Embedded in Go's types: in JSON their fields stand where the message does. */
+/** Embedded in Go's types: in JSON their fields belong to the parent object. */
 const EMBEDDED = new Set(['volumeSource', 'localObjectReference', 'handler', 'ephemeralContainerCommon']);
-/** Maps whose keys and values are the user's: kept as they are, empty values too. */
+/** Maps with keys and values of the user. They are copied unchanged, empty values included. */
 const USER_MAPS = new Set([
   'labels',
   'annotations',
@@ -141,10 +144,10 @@ const USER_MAPS = new Set([
   'options',
 ]);
 const TIMES = new Set(['creationTimestamp', 'deletionTimestamp']);
-/** Times that are the client's to set. */
+/** Times that the client sets. */
 const CLIENT_TIMES = new Set(['lastUpdateTime', 'lastTransitionTime']);
 
-/** Of the year 9999, the last that a timestamp can say. */
+/** Start of the year 10000. Timestamps have four-digit years. */
 const LAST_SECOND = 253_402_300_800;
 
 function decode(name: string, bytes: Uint8Array): Record<string, unknown> {
@@ -153,8 +156,8 @@ function decode(name: string, bytes: Uint8Array): Record<string, unknown> {
 }
 
 /**
- * Go writes empty strings and zero times explicitly; stored, they would be a uid "" and a creation in 1970.
- * Times that are set belong to the server, which sets them itself.
+ * Removes the empty strings and zero times that Go writes explicitly; otherwise a stored object would have the uid ""
+ * and a creation time in 1970. Also removes the times that the server sets itself.
  */
 function withoutZeros(message: Record<string, unknown>): Record<string, unknown> {
   const fields = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
@@ -176,7 +179,7 @@ function cleaned(value: unknown): unknown {
   return isMessage(value) ? withoutZeros(value) : value;
 }
 
-/** Undefined for Go's zero time. */
+/** Returns undefined for Go's zero time. */
 function timestampOf(value: unknown): string | undefined {
   const seconds = isMessage(value) ? Number(value.seconds ?? 0) : 0;
   return seconds > 0 && seconds < LAST_SECOND ? toTimestamp(seconds * 1000) : undefined;
@@ -186,7 +189,7 @@ function isQuantity(value: unknown): value is { string: string } {
   return isMessage(value) && typeof value.string === 'string';
 }
 
-/** What `IntOrString.type` says of a text. */
+/** The value of `IntOrString.type` for a string. */
 const TEXT = 1;
 
 function isIntOrString(value: unknown): value is { type?: number; intVal?: number; strVal?: string } {
@@ -197,7 +200,10 @@ function isMessage(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The object of a protobuf body, with apiVersion and kind as in JSON. Throws 400 for rubbish, 415 for other kinds. */
+/**
+ * Returns the object of a protobuf body with apiVersion and kind, as in JSON. Throws 400 for a malformed body, 415 for
+ * other kinds.
+ */
 export function decodeProtobuf(body: Buffer): Record<string, unknown> {
   if (!body.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw badRequest('the body of the request is not Kubernetes protobuf: its prefix is missing');

@@ -1,6 +1,6 @@
-/** The messages of a Pod's body, each field with its number: k8s.io/api `core/v1`, up to 1.35. */
+/** Protobuf messages of a Pod with their field numbers: k8s.io/api `core/v1`, up to 1.35. */
 
-/** Those of a Container, and of an EphemeralContainer as well. */
+/** Fields of Container and EphemeralContainer. */
 const CONTAINER_FIELDS = `optional string name = 1; optional string image = 2; repeated string command = 3; repeated string args = 4;
   optional string workingDir = 5; repeated ContainerPort ports = 6; repeated EnvFromSource envFrom = 19; repeated EnvVar env = 7;
   optional ResourceRequirements resources = 8; repeated ContainerResizePolicy resizePolicy = 23; optional string restartPolicy = 24;
@@ -10,7 +10,7 @@ const CONTAINER_FIELDS = `optional string name = 1; optional string image = 2; r
   optional SecurityContext securityContext = 15; optional bool stdin = 16; optional bool stdinOnce = 17; optional bool tty = 18;
   repeated ContainerRestartRule restartPolicyRules = 25;`;
 
-/** All of them, as one text; they lean on the definitions of protobuf-body.ts. */
+/** Uses messages that are defined in protobuf-body.ts. */
 export const POD_DEFINITIONS = `
 message Pod { optional ObjectMeta metadata = 1; optional PodSpec spec = 2; }
 message PodSpec { repeated Volume volumes = 1; repeated Container initContainers = 20; repeated Container containers = 2;

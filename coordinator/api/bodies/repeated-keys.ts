@@ -1,20 +1,19 @@
 /**
- * Finds keys that a JSON text names twice in one object, which `JSON.parse` cannot tell: it keeps the last.
- * What is said of them: sigs.k8s.io/json `DisallowDuplicateFields`.
+ * Finds keys that occur twice in one JSON object. `JSON.parse` keeps the last value and does not report them. Like
+ * sigs.k8s.io/json `DisallowDuplicateFields`.
  */
 
-/** One key that is there already. */
 export interface RepeatedKey {
-  /** Such as `spec.containers[0].image`. */
+  /** E.g. `spec.containers[0].image`. */
   path: string;
   key: string;
-  /** Of its value, counted from 1. */
+  /** Line of its second value, starting at 1. */
   line: number;
 }
 
-/** Upstream names no more. */
+/** kube-apiserver's limit. */
 const MAX_FINDINGS = 100;
-/** Of all paths together: each may be as long as the body. */
+/** Limit for all paths together, because each may be as long as the body. */
 const MAX_PATH_CHARACTERS = 64 * 1024;
 
 const QUOTE = 0x22;
@@ -27,17 +26,15 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const WHITE_SPACE_AND_COLON = new Set([0x20, 0x09, 0x0a, 0x0d, 0x3a]);
 
-/** An object or list that is open. `place` is the key or index of what is being read in it. */
+/** An open object or list. `place` is the current key or index in it. */
 type Level =
   | { type: 'object'; keys: Keys; place: string; expectsKey: boolean }
   | { type: 'list'; place: number };
 
-/** The keys of one object as they are read. */
 export class Keys {
-  /** How often each was there. */
   readonly #seen = new Map<string, number>();
 
-  /** True when the key comes for the second time: further ones say nothing new. */
+  /** True for the second occurrence of a key. Later ones are not reported again. */
   isRepeated(key: string): boolean {
     const count = (this.#seen.get(key) ?? 0) + 1;
     this.#seen.set(key, count);
@@ -45,7 +42,7 @@ export class Keys {
   }
 }
 
-/** What has been found, within its limits. */
+/** The repeated keys that were found, up to the limits. */
 export class RepeatedKeyList {
   readonly #found: RepeatedKey[] = [];
   #characters = 0;
@@ -54,7 +51,7 @@ export class RepeatedKeyList {
     return this.#found.length >= MAX_FINDINGS || this.#characters > MAX_PATH_CHARACTERS;
   }
 
-  /** `line` is asked for what is kept only. */
+  /** `line` is called only if the key is added. */
   add(places: readonly (string | number)[], line: () => number): void {
     if (this.isFull) return;
     const path = pathOf(places);
@@ -72,7 +69,7 @@ function pathOf(places: readonly (string | number)[]): string {
   return text.startsWith('.') ? text.slice(1) : text;
 }
 
-/** Where the string that begins at `start` ends: its closing quote. */
+/** Returns the index of the closing quote of the string that starts at `start`. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(QUOTE, start + 1); ; end = bytes.indexOf(QUOTE, end + 1)) {
     if (end < 0) return bytes.length;
@@ -97,7 +94,7 @@ function lineOfValue(bytes: Buffer, endOfKey: number): number {
   return line;
 }
 
-/** In the order of the text. `bytes` are known to be valid JSON. */
+/** Returns the repeated keys in the order of the text. `bytes` must be valid JSON. */
 export function repeatedKeysOfJson(bytes: Buffer): RepeatedKey[] {
   const levels: Level[] = [];
   const found = new RepeatedKeyList();

@@ -1,4 +1,4 @@
-/** The body of a write, with what field validation has to say of its text. */
+/** Reads the body and the options of a write. */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { type BodyType, readTyped } from '../../registry/admission/typed-body.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
@@ -9,27 +9,27 @@ import { writeOptions } from '../resources/query-options.js';
 import { type DecodedBody, readBody } from './body-decoder.js';
 import type { RepeatedKey } from './repeated-keys.js';
 
-/** Upstream names no more. */
+/** kube-apiserver's limit. */
 const MAX_FINDINGS = 100;
 
-/** The body, which this verb cannot do without. Throws 400, 413, 415. */
+/** Throws 400 for an empty body, 413, 415. */
 function requiredBodyAsWritten({ body, headers }: ApiRequest): DecodedBody {
   const decoded = readBody(body, headers.contentType);
   if (decoded === undefined) throw badRequest('the body of the request is empty');
   return decoded;
 }
 
-/** The value of a body that this verb cannot do without. Throws 400, 413, 415. */
+/** Returns the value of the body. Throws 400 for an empty body, 413, 415. */
 export function requiredBody(request: ApiRequest): unknown {
   return requiredBodyAsWritten(request).value;
 }
 
-/** The body as a map of this type. Throws 400, also for another type, 413 and 415. */
+/** Returns the body as an object of this kind. Throws 400 for an empty body or another kind, 413, 415. */
 export function requiredBodyOf(request: ApiRequest, type: BodyType): JsonMap {
   return readTyped(requiredBody(request), type);
 }
 
-/** Body and options of a create, an update, or a patch of this type. Throws 400, 413, 415 and 422. */
+/** Returns body and options of a create, an update, or a patch of this type. Throws 400, 413, 415, 422. */
 export function readWrite(
   { identities }: Pick<ApiDeps, 'identities'>,
   request: ApiRequest,
@@ -64,7 +64,7 @@ function repeatedKeysFor(
 
 const OPERATION_FIELDS = new Set(['op', 'path', 'from', 'value']);
 
-/** Of each operation first the fields that no operation has, then those named twice (`jsonPatcher.applyJSPatch`). */
+/** Returns for each operation first its unknown fields, then its repeated fields (`jsonPatcher.applyJSPatch`). */
 function jsonPatchTexts(operations: unknown, repeated: readonly RepeatedKey[]): string[] {
   if (!Array.isArray(operations)) return [];
   const texts: string[] = [];

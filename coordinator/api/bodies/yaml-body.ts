@@ -1,29 +1,29 @@
-/** Reads bodies in YAML as kubectl's parser does, with the keys that a mapping names twice. */
+/** Parses YAML bodies like kubectl's parser, and finds keys that occur twice in one mapping. */
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Tags } from 'yaml';
 import { Keys, type RepeatedKey, RepeatedKeyList } from './repeated-keys.js';
 
-/** Tags of YAML 1.1 that Go's parser, and so kubectl, does not resolve: they stay as written. */
+/** YAML 1.1 tags that Go's parser, and so kubectl, does not resolve. Their values stay strings. */
 const FOREIGN_TAGS = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set', 'intTime', 'floatTime']);
 
-/** The library's own short name of a tag, e.g. `intTime`. */
+/** Returns the library's short name of a tag, e.g. `intTime`. */
 function tagName(tag: Tags[number]): string {
   if (typeof tag === 'string') return tag;
   const name = tag.tag.replace('tag:yaml.org,2002:', '');
   return tag.format === 'TIME' ? `${name}Time` : name;
 }
 
-/** `repeatedKeys` looks for them when it is called. */
+/** `repeatedKeys` searches when it is called. */
 interface YamlBody {
   value: unknown;
   repeatedKeys: () => RepeatedKey[];
 }
 
-/** Throws what the parser throws of a text that is not YAML. Its nesting is for the caller to bound beforehand. */
+/** Throws the parser's error for invalid YAML. The caller must have limited the nesting. */
 export function parseYamlText(text: string): YamlBody {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     version: '1.1',
-    // The library's check is quadratic and an error; the last one wins, as in kubectl.
+    // The library's check has quadratic cost and reports an error. Like in kubectl, the last value wins.
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter: lines,

@@ -1,4 +1,4 @@
-/** The web console's pages, as built files, and signing in to it. */
+/** Serves the built pages of the web console and its sign-in. */
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { fileURLToPath } from 'node:url';
@@ -13,17 +13,16 @@ import { bearerTokenOf } from '../auth/token-authenticator.js';
 import { readRequest } from '../http/request-info.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { networkOf } from '../limits/peer-network.js';
-import { recordSignIn } from './sign-in-records.js';
-import { addSignIn, type SignInDeps } from './sign-in-routes.js';
+import { addSignIn, recordSignIn, type SignInDeps } from './sign-in-routes.js';
 
-/** Where the pages are, and where a browser that asks for `/` is sent. */
+/** The console's base path, and the target of a browser's redirect from `/`. */
 const CONSOLE_PATH = '/console/';
 const SESSION_PATH = '/console/session';
 const BUILT = fileURLToPath(new URL('../../../console/', import.meta.url));
-/** Names of built files carry a hash of their content. */
+/** Built files have a hash of their content in their name. */
 const HASHED = /-[A-Z0-9]{8}\.\w+$/;
 
-/** Nothing from elsewhere, no inline script or style, in nobody's frame. */
+/** Allows only resources of this server, no inline scripts or styles, and no embedding in other pages. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,20 +44,20 @@ const PAGE_HEADERS = {
   'strict-transport-security': 'max-age=31536000',
 };
 
-/** What one network may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
+/** Failed sign-ins per network. Generous for mistyped tokens, too slow for guessing. The same limits as for joins. */
 const REFUSALS = { requestsPerSecond: 1, burst: 30 };
 
-interface ConsoleParts extends SignInDeps {
+interface ConsoleDeps extends SignInDeps {
   clock: Clock;
 }
 
-/** Adds the routes; without built pages, `/console/` says how to build them. */
-export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): void {
-  const refusals = new ClientLimits(REFUSALS, parts.clock);
-  addSession(app, parts, refusals);
-  addSignIn(app, parts, refusals);
+/** Adds the routes. If the pages are not built, `/console/` responds with the command that builds them. */
+export function addConsole(app: FastifyInstance<Server>, deps: ConsoleDeps): void {
+  const refusals = new ClientLimits(REFUSALS, deps.clock);
+  addSession(app, deps, refusals);
+  addSignIn(app, deps, refusals);
   app.addHook('onRequest', async (request, reply) => {
-    // A person's browser is shown the console; a client of the API hears what it heard before.
+    // Only browsers are redirected. API clients get the same response as before.
     const isBrowser = request.headers.accept?.includes('text/html');
     if (request.url === '/' && isBrowser) return reply.redirect(CONSOLE_PATH);
   });
@@ -71,7 +70,7 @@ export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): v
   app.register(fastifyStatic, {
     root: BUILT,
     prefix: CONSOLE_PATH,
-    // Each built file has its route; every other path is a page, which the program in the browser knows.
+    // Each built file has a route. Every other path is a page of the console, which its own router shows.
     wildcard: false,
     cacheControl: false,
     setHeaders: (response, path) => {
@@ -83,34 +82,35 @@ export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): v
   app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
 }
 
-/** Signing in counts as this request for the limits of the user and of the network. */
+/** The rate limits count a sign-in as this request. */
 const WHO_AM_I = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
-/** A session keeps the token: its requests would have the rights of the impersonator. */
+/** A session stores the token, so its requests would have the rights of the impersonator. */
 const IMPERSONATES =
-  'a session of the console is for the user of the token: sign in without Impersonate-* headers';
+  'a console session belongs to the user of the token: sign in without Impersonate-* headers';
 
 /**
- * Calls `onProved` with the user of the token. A session keeps the token, so a client certificate of the connection does not count
- * where there is one. Without a token: with the user of the certificate or of the present session. Throws 401.
+ * Calls `onProved` with the user of the token. The session stores the token, so it takes precedence over the
+ * connection's client certificate. Without a token, calls it with the user of the certificate or of the current
+ * session. Throws 401.
  */
 async function identifySignIn(
-  gate: AuthFilter,
+  authFilter: AuthFilter,
   caller: Caller,
   token: string | undefined,
   onProved: (user: UserInfo) => void,
 ): Promise<void> {
   if (token === undefined) {
-    await gate.authenticate(WHO_AM_I, caller, ({ user }) => onProved(user));
+    await authFilter.authenticate(WHO_AM_I, caller, ({ user }) => onProved(user));
     return;
   }
-  const user = await gate.userOfToken(token, caller);
+  const user = await authFilter.userOfToken(token, caller);
   if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
   onProved(user);
 }
 
 function addSession(
   app: FastifyInstance<Server>,
-  { authFilter: gate, sessions, record }: ConsoleParts,
+  { authFilter, sessions, record }: ConsoleDeps,
   refusals: ClientLimits,
 ): void {
   app.post(SESSION_PATH, async (request, reply) => {
@@ -118,14 +118,14 @@ function addSession(
     const token = bearerTokenOf(request.headers.authorization);
     let user: UserInfo | undefined;
     try {
-      await identifySignIn(gate, request.raw, token, (proved) => {
+      await identifySignIn(authFilter, request.raw, token, (proved) => {
         user = proved;
       });
       if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
-      gate.authorize({ user }, WHO_AM_I, request.raw);
+      authFilter.authorize({ user }, WHO_AM_I, request.raw);
       if (asksToImpersonate(request.headers)) throw badRequest(IMPERSONATES);
     } catch (error) {
-      // Requests beyond the limits leave no events: a flood of them would push older events out of the audit log.
+      // Requests beyond the rate limit are not audited: a flood of them would push older events out of the audit log.
       if (error instanceof ApiError && error.reason !== 'TooManyRequests') {
         if (error.reason === 'Unauthorized') refusals.take(networkOf(request.ip));
         recordSignIn(record, request, error.code, user);

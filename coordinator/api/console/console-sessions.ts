@@ -1,26 +1,28 @@
 /**
- * Sessions of the web console: a cookie that scripts cannot read stands for the credential that was signed in with. In memory:
- * a coordinator that starts again asks to sign in again, and no credential is on a disk.
+ * Sessions of the web console. A cookie that scripts cannot read replaces the credential of the sign-in. Sessions are
+ * stored in memory only: no credential is written to disk, and a restart of the coordinator ends them.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { limitKeyOf } from '../../access/user-groups.js';
-import { cookieOf } from './request-cookies.js';
 import { SessionUsage } from './session-usage.js';
 
-/** `__Host-`: browsers take it over TLS alone, for this host alone. */
+/** Browsers accept a cookie with the prefix `__Host-` only over TLS and send it only to this host. */
 const COOKIE = '__Host-everynode-session';
-/** A script of another site cannot set it without being asked for leave, which nobody gives. */
+/** A script of another site can set this header only after a CORS preflight, which this server never allows. */
 const REQUESTED_BY = 'x-everynode-console';
-/** Of a session that is not used. */
+/** A session without requests ends after this time. */
 const IDLE_MS = 12 * 60 * 60_000;
-/** Sessions of one user. Beyond it, signing in ends the least recently used one. */
+/** Maximum number of sessions per user. Beyond it, a sign-in ends the least recently used one. */
 const MAX_OF_A_USER = 20;
-/** The same for all ServiceAccounts of a namespace together: its admin can create any number of accounts. */
+/** Limit for all ServiceAccounts of a namespace together, because its admin can create any number of them. */
 const MAX_OF_A_NAMESPACE = 200;
-/** All sessions. Beyond it, signing in ends a session of the user with the most, so that a few users cannot sign the others out. */
+/**
+ * Limit for all sessions. Beyond it, a sign-in ends a session of the user with the most, so that a few users cannot
+ * sign out the others.
+ */
 const MAX_SESSIONS = 10_000;
 
 interface Session {
@@ -33,14 +35,14 @@ export class ConsoleSessions {
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
   readonly #ofUsers = new SessionUsage();
-  /** By `limitedAs`: users, and namespaces of ServiceAccounts. */
+  /** By `limitedAs`: a user, or a namespace for ServiceAccounts. */
   readonly #ofOwners = new SessionUsage();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Begins a session of a user who has proved to be it. Returns the value of `Set-Cookie`. */
+  /** Starts a session for an authenticated user. Returns the value of `Set-Cookie`. */
   start(username: string, authorization: string): string {
     this.#makeRoom(username);
     const id = randomBytes(32).toString('base64url');
@@ -50,7 +52,7 @@ export class ConsoleSessions {
     return `${COOKIE}=${id}; Path=/; Secure; HttpOnly; SameSite=Strict`;
   }
 
-  /** Ends that of the request, if any; answers the value of `Set-Cookie`. */
+  /** Ends the request's session, if there is one. Returns the value of `Set-Cookie`. */
   end(headers: IncomingHttpHeaders): string {
     const id = cookieOf(headers, COOKIE);
     this.#forget(id);
@@ -58,8 +60,8 @@ export class ConsoleSessions {
   }
 
   /**
-   * The credential of a request: its own, else its session's. Throws 403 for a change that comes with nothing but the cookie:
-   * a page of somebody else may have sent it.
+   * Returns the request's own credential, or the credential of its session. Throws 403 for a change with nothing but the cookie,
+   * because a page of another site may have sent it.
    */
   authorizationOf({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): string | undefined {
     if (headers.authorization !== undefined) return headers.authorization;
@@ -68,7 +70,10 @@ export class ConsoleSessions {
     if (!session || id === undefined) return undefined;
     const changes = method !== 'GET' && method !== 'HEAD';
     if ((changes || headers.upgrade !== undefined) && !isOwnPage(headers)) {
-      throw new ApiError('Forbidden', 'a session of the console counts for requests of its own pages alone');
+      throw new ApiError(
+        'Forbidden',
+        "a console session is valid only for requests of the console's own pages",
+      );
     }
     this.#use(id, session);
     return session.authorization;
@@ -80,7 +85,7 @@ export class ConsoleSessions {
     this.#ofOwners.use(limitKeyOf(session.username), id);
   }
 
-  /** Of the request's cookie; undefined when its session is over. */
+  /** Returns the id in the request's cookie; undefined if its session has ended. */
   #liveIdOf(headers: IncomingHttpHeaders): string | undefined {
     const id = cookieOf(headers, COOKIE);
     const session = id === undefined ? undefined : this.#sessions.get(id);
@@ -114,16 +119,16 @@ export class ConsoleSessions {
   }
 }
 
-/** A browser sets no header of its own on a WebSocket, but says where it comes from. */
+/** Browsers cannot set headers on a WebSocket request, but they send its origin. */
 function isOwnPage({ upgrade, origin, host, ...headers }: IncomingHttpHeaders): boolean {
   if (upgrade !== undefined) return host !== undefined && origin === `https://${host}`;
   return headers[REQUESTED_BY] !== undefined;
 }
 
 /**
- * Refuses a change that a page of somebody else had a browser send: a client certificate comes along by itself, as a cookie would.
- * Browsers say with each request where it comes from (`Sec-Fetch-Site`, older ones `Origin` alone); other clients do not, and are let
- * through. Throws 403.
+ * Throws 403 for a change that a page of another site made a browser send. Browsers send a client certificate with
+ * every request, like a cookie. They also send the request's origin (`Sec-Fetch-Site`, or only `Origin` in older ones).
+ * Other clients do not, and are accepted.
  */
 export function refuseCrossSite({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
   const { 'sec-fetch-site': site, origin, host, upgrade } = headers;
@@ -131,5 +136,14 @@ export function refuseCrossSite({ method, headers }: Pick<IncomingMessage, 'meth
   const isForeign =
     (site !== undefined && site !== 'same-origin') || (origin !== undefined && origin !== `https://${host}`);
   if (!changes || !isForeign || isOwnPage(headers)) return;
-  throw new ApiError('Forbidden', "a certificate counts for requests of the console's own pages alone");
+  throw new ApiError(
+    'Forbidden',
+    "the certificate is accepted from a browser only for requests of the console's own pages",
+  );
+}
+
+/** Returns the value of a cookie; undefined if it is absent or empty. */
+export function cookieOf({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined {
+  const found = cookie.split(/; */).find((part) => part.startsWith(`${name}=`));
+  return found?.slice(name.length + 1) || undefined;
 }

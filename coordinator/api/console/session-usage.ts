@@ -1,10 +1,10 @@
-/** The sessions of each holder, in the order of their last use. */
+/** The sessions of each user or owner, ordered by their last use. */
 
 export class SessionUsage {
-  /** Identifiers by holder; a Set keeps the order of insertion, so the least recently used one is first. */
+  /** Session ids by holder. A Set keeps the order of insertion, so the least recently used id is first. */
   readonly #idsOf = new Map<string, Set<string>>();
 
-  /** Adds a session, or marks it as used now. */
+  /** Adds a session or marks it as just used. */
   use(holder: string, id: string): void {
     const ids = this.#idsOf.get(holder) ?? new Set();
     ids.delete(id);
@@ -26,7 +26,7 @@ export class SessionUsage {
     return first;
   }
 
-  /** The holder with the most sessions; of several the one who signed in first. */
+  /** Returns the holder with the most sessions; of several, the one who signed in first. */
   holderWithMost(): string | undefined {
     let largest: string | undefined;
     for (const [holder, { size }] of this.#idsOf) {

@@ -1,7 +1,10 @@
-/** Discovery: what is served, derived from the kinds; aggregated (one answer) and plain (one a group). */
+/**
+ * Discovery documents of the served resources, in the aggregated form (one document) and the plain form (one per
+ * group).
+ */
 import { apiVersionOf, type Kind, type Subresource } from '../../kinds/kind.js';
 
-/** A resource as discovery describes it; every Kind is one. */
+/** The fields of a resource that discovery needs. Every Kind has them. */
 export type DiscoveredResource = Pick<
   Kind,
   | 'group'
@@ -15,7 +18,7 @@ export type DiscoveredResource = Pick<
   | 'verbs'
 > & { readonly subresources: Readonly<Record<string, Subresource>> };
 
-/** Content type that makes clients take an answer as aggregated discovery. */
+/** The content type by which clients recognise aggregated discovery. */
 export const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
@@ -43,7 +46,9 @@ function aggregatedResource(resource: DiscoveredResource): object {
   };
 }
 
-/** APIGroupDiscoveryList of `/api` (`isCore`) or `/apis`. Order of groups = order of first appearance. */
+/**
+ * Returns the APIGroupDiscoveryList of `/api` (`isCore`) or `/apis`. Groups are in the order of their first resource.
+ */
 export function aggregatedDiscovery(resources: readonly DiscoveredResource[], isCore: boolean): object {
   const groups = groupBy(
     resources.filter(({ group }) => (group === '') === isCore),
@@ -60,13 +65,12 @@ export function aggregatedDiscovery(resources: readonly DiscoveredResource[], is
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
 }
 
-/** APIVersions of `/api`. */
 export function coreVersions(resources: readonly DiscoveredResource[]): object {
   const versions = new Set(resources.filter(({ group }) => group === '').map(({ version }) => version));
   return { kind: 'APIVersions', versions: [...versions], serverAddressByClientCIDRs: [] };
 }
 
-/** APIGroup of `/apis/G`, or undefined when nothing of the group is served. */
+/** Returns the APIGroup of `/apis/G`; undefined for an unknown group. */
 export function groupDocument(resources: readonly DiscoveredResource[], name: string): object | undefined {
   const members = resources.filter(({ group }) => group === name && group !== '');
   const versions = [...new Set(members.map(({ version }) => version))].map((version) => ({
@@ -77,7 +81,6 @@ export function groupDocument(resources: readonly DiscoveredResource[], name: st
   return { kind: 'APIGroup', apiVersion: 'v1', name, versions, preferredVersion: versions[0] };
 }
 
-/** APIGroupList of `/apis`. */
 export function groupList(resources: readonly DiscoveredResource[]): object {
   const names = [...new Set(resources.map(({ group }) => group).filter((group) => group !== ''))];
   return {
@@ -111,7 +114,7 @@ function plainEntries(resource: DiscoveredResource): object[] {
   return [main, ...subresources];
 }
 
-/** APIResourceList of `/api/v1` and `/apis/G/V`, or undefined when nothing is served there. */
+/** Returns the APIResourceList of `/api/v1` or `/apis/G/V`; undefined for an unknown group or version. */
 export function resourceList(
   resources: readonly DiscoveredResource[],
   group: string,

@@ -1,14 +1,13 @@
 /**
- * OpenAPI v2 as far as clients need it: a document that describes nothing. kubectl asks for it when it is given a `List`,
- * takes what it does not find for right, and leaves the checking of each item to the server.
+ * An empty OpenAPI v2 document. kubectl requests it when it gets a `List`, accepts kinds that it does not find there,
+ * and leaves the validation of each item to the server.
  */
 import protobuf from 'protobufjs';
 
 const INFO = { title: 'Everynode', version: 'v1' };
-/** Of gnostic's `openapiv2.Document`. */
+/** Media type of gnostic's `openapiv2.Document`. */
 const MEDIA_TYPE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
-/** The document in one of its two forms. */
 interface OpenApiV2 {
   bytes: Buffer;
   contentType: string;
@@ -28,7 +27,7 @@ function encoded(): Buffer {
   return Buffer.from(document.finish());
 }
 
-/** The form that an `Accept` header asks for. */
+/** Returns the document in the form that the `Accept` header requests. */
 export function openApiV2(accept: string | undefined): OpenApiV2 {
   return accept?.includes(MEDIA_TYPE) ? AS_PROTOBUF : AS_JSON;
 }

@@ -1,8 +1,7 @@
-/** OpenAPI v3: an index, and a document a group and version, with as much of it as clients read. */
+/** OpenAPI v3: an index, and one document per group and version with the parts that clients read. */
 import { createHash } from 'node:crypto';
 import type { DiscoveredResource } from './discovery-documents.js';
 
-/** What is served, with the hashes that name its content. */
 interface OpenApiDocuments {
   /** `/openapi/v3`. */
   index: OpenApiDocument;
@@ -12,7 +11,6 @@ interface OpenApiDocuments {
 
 export interface OpenApiDocument {
   bytes: Buffer;
-  /** Quoted, as the header has it. */
   etag: string;
 }
 
@@ -31,8 +29,8 @@ function rootOf({ group, version }: DiscoveredResource): string {
 const QUERY_STRING = { in: 'query', schema: { type: 'string' } };
 
 /**
- * The path of one object with its PATCH. Its parameters are what clients look for: `fieldValidation` says that
- * the server validates, `dryRun` that it can run without storing.
+ * Returns the path of one object with its PATCH. Clients look for its parameters: `fieldValidation` means that the
+ * server validates, `dryRun` that it supports dry runs.
  */
 function objectPath(resource: DiscoveredResource): [string, object] {
   const { group, version, kind } = resource;
@@ -49,7 +47,7 @@ function objectPath(resource: DiscoveredResource): [string, object] {
   return [`/${rootOf(resource)}/${scope}${resource.resource}/{name}`, { patch }];
 }
 
-/** The schemas that `names` lead to by `$ref`, themselves included. */
+/** Returns these schemas and all that they reference by `$ref`. */
 function reachable(schemas: Schemas, names: readonly string[]): Schemas {
   const found = new Map<string, unknown>();
   const visit = (name: string): void => {
@@ -62,7 +60,7 @@ function reachable(schemas: Schemas, names: readonly string[]): Schemas {
   return Object.fromEntries(found);
 }
 
-/** Every document of what is served. `schemaOf` names the component of a resource's object, when there is one. */
+/** Builds all documents. `schemaOf` returns the schema name of a resource's objects, if they have a schema. */
 export function openApiDocuments(
   resources: readonly DiscoveredResource[],
   schemas: Schemas,

@@ -1,6 +1,6 @@
-/** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
+/** Responses of paths that are no resources: discovery, OpenAPI, version, health. Documents are encoded once. */
 import { describedDefinitions } from '../../kinds/schema/described-definitions.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiResponse } from '../http/api-context.js';
 import { healthResponse } from '../http/health-checks.js';
 import { parseMediaType } from '../http/media-type.js';
 import type { PathRequest } from '../http/request-info.js';
@@ -19,12 +19,12 @@ import { type OpenApiDocument, openApiDocuments } from './openapi-v3.js';
 import type { ResourceTable } from './resource-table.js';
 
 /**
- * The Kubernetes release whose API this is. Helm compares charts' `kubeVersion` with it. kubectl warns if its own minor
- * version differs by more than one, so every kubectl of the README's table must be within that.
+ * The Kubernetes release of this API. Helm compares charts' `kubeVersion` with it. kubectl warns if its own minor
+ * version differs by more than one, so every supported kubectl must be within that range.
  */
 const API_RELEASE = { major: '1', minor: '35', version: 'v1.35.0' };
 
-/** version.Info of `/version`; `program` is our own version, e.g. `0.1.0`. */
+/** Returns version.Info for `/version`. `program` is the coordinator's version, e.g. `0.1.0`. */
 function versionInfo(program: string): object {
   return {
     major: API_RELEASE.major,
@@ -43,7 +43,6 @@ function bytesOf(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Documents by path; each may also exist in an aggregated form. */
 type Documents = ReadonlyMap<string, { plain: Buffer; aggregated?: Buffer }>;
 
 function discoveryDocuments(resources: readonly DiscoveredResource[]): Documents {
@@ -78,7 +77,6 @@ function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | u
   return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
 }
 
-/** What of a request these answers depend on. */
 interface PathHeaders {
   accept?: string;
   ifNoneMatch?: string;
@@ -87,7 +85,7 @@ interface PathHeaders {
 const OPENAPI_V2_PATH = '/openapi/v2';
 const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 
-/** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
+/** Builds all documents once, so that a response is a lookup. The returned function throws 404 and 405. */
 export function createPathResponses(
   { rows }: Pick<ResourceTable, 'rows'>,
   programVersion: string,

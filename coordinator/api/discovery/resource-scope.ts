@@ -1,27 +1,27 @@
-/** The paths of a resource, and the verbs that each path takes. */
+/** The paths of a resource and their verbs. */
 
 import type { ResourceRequest } from '../http/request-info.js';
 import type { DiscoveredResource } from './discovery-documents.js';
 
 type ScopedResource = Pick<DiscoveredResource, 'namespaced' | 'verbs' | 'subresources'>;
 
-/** The table of all resources, as the gate reads it. */
+/** The table of all resources, as far as `AuthFilter` needs it. */
 export interface ResourceScopes {
-  /** Undefined for a resource that is not served. */
+  /** Returns undefined for an unknown resource. */
   find(name: Pick<ResourceRequest, 'group' | 'version' | 'resource'>): ScopedResource | undefined;
 }
 
 type Place = Pick<ResourceRequest, 'namespace' | 'name' | 'subresource'>;
 
-/** Verbs on one object: their path ends in its name. */
+/** Verbs on one object: the path ends with its name. */
 const NAMED_VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);
 /** The only verbs of a namespaced resource on a path without a namespace. */
 const VERBS_OF_ALL_NAMESPACES: ReadonlySet<string> = new Set(['list', 'watch']);
 
 /**
- * Verbs that are served at this path; [] = the path does not exist. These are the routes that apiserver installs for a
- * resource (`pkg/endpoints/installer.go`): a cluster-scoped resource has none below a namespace, and a namespaced one
- * has only the list and the watch of all namespaces outside of one.
+ * Returns the verbs of this path; [] if the path does not exist. The paths are those of kube-apiserver
+ * (`pkg/endpoints/installer.go`): a cluster-scoped resource has none below a namespace, and a namespaced one supports
+ * only list and watch without a namespace.
  */
 export function verbsAt(
   resource: ScopedResource,
@@ -41,7 +41,7 @@ export function verbsAt(
   );
 }
 
-/** True if the path has the scope of its resource. Only then may roles decide about it. */
+/** True if the path has the scope of its resource. Roles must not be evaluated for other paths. */
 export function hasRightScope(
   resource: Pick<ScopedResource, 'namespaced' | 'verbs'>,
   { namespace, name }: Pick<Place, 'namespace' | 'name'>,

@@ -1,24 +1,22 @@
 /**
- * The one table of everything that the API serves as a resource, stored or computed. Discovery, the scope check before
- * authorization, and the choice of a handler all read it: a resource that is missing here is served by none of them.
+ * The table of all resources that the API serves, stored or computed. Discovery, the scope check before authorization
+ * and the dispatch use only this table, so a resource that is missing here is not served at all.
  */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
 import { handleTokenRequest } from '../auth/token-request.js';
-import { handleCalendar } from '../fleet/change-calendar-resource.js';
 import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
-import { handleHostMeters } from '../fleet/host-meters-resource.js';
-import { handleHostReadings } from '../fleet/host-readings-resource.js';
+import { handleHostMeters, handleHostReadings } from '../fleet/host-telemetry-resource.js';
 import { HOST_RESOURCE, handleHosts } from '../fleet/hosts-resource.js';
 import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from '../fleet/join-address-resource.js';
 import { handlePlan, PLAN_RESOURCE } from '../fleet/plan-resource.js';
 import { handleMetrics, METRICS_RESOURCES } from '../fleet/resource-metrics.js';
 import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../fleet/restore-resource.js';
-import { handleRolloutHosts } from '../fleet/rollout-hosts-resource.js';
+import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresources.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiResponse } from '../http/api-context.js';
 import type { ResourceRequest } from '../http/request-info.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
@@ -26,7 +24,7 @@ import { handleBinding, handleEviction } from '../resources/pod-subresources.js'
 import type { DiscoveredResource } from './discovery-documents.js';
 import type { Handler, ServedResource } from './served-resource.js';
 
-/** Handlers of subresources that are no part of the stored object, by `resource/subresource`. */
+/** Handlers of subresources that are not a part of the stored object, by `resource/subresource`. */
 const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/attach': refuseWithoutUpgrade,
   'pods/exec': refuseWithoutUpgrade,
@@ -39,15 +37,14 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'rollouts/hosts': handleRolloutHosts,
 };
 
-/** Subresources that are a part of the stored object. */
-const PARTS_OF_OBJECT: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
+const OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
 
-/** `upgrades/` serves these, on a connection of their own (apimachinery `NewUpgradeRequired`). */
+/** These subresources need an upgraded connection, which `upgrades/` handles (apimachinery `NewUpgradeRequired`). */
 async function refuseWithoutUpgrade(): Promise<ApiResponse> {
   throw badRequest('Upgrade request required');
 }
 
-/** Resources that are stored nowhere, in the order of discovery. */
+/** Resources that are computed and not stored, in the order of discovery. */
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
@@ -75,21 +72,21 @@ function undiscovered(...row: Parameters<typeof discovered>): ServedResource {
 function stored(kind: Kind): ServedResource {
   const warned =
     (handler: Handler): Handler =>
-    async (parts, request) => {
-      warnUnconfirmedRestore(parts, request);
-      return handler(parts, request);
+    async (deps, request) => {
+      warnUnconfirmedRestore(deps, request);
+      return handler(deps, request);
     };
   const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {
-    const handler = PARTS_OF_OBJECT.has(subresource)
-      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) =>
-          handleObjectSubresource(parts, kind, request)
+    const handler = OBJECT_SUBRESOURCES.has(subresource)
+      ? (deps: Parameters<Handler>[0], request: Parameters<Handler>[1]) =>
+          handleObjectSubresource(deps, kind, request)
       : SUBRESOURCE_HANDLERS[`${kind.resource}/${subresource}`];
     return handler ? [[subresource, warned(handler)]] : [];
   });
   return {
     ...discovered(
       kind,
-      warned((parts, request) => handleObject(parts, kind, request)),
+      warned((deps, request) => handleObject(deps, kind, request)),
     ),
     schema: kind.schema,
     subresourceHandlers: Object.fromEntries(handlers),
@@ -98,9 +95,8 @@ function stored(kind: Kind): ServedResource {
 
 type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
 
-/** The table for these stored kinds. */
 export class ResourceTable {
-  /** Stored kinds first. */
+  /** Stored kinds first, then computed resources. */
   readonly rows: readonly ServedResource[];
   readonly #byName: ReadonlyMap<string, ServedResource>;
 
@@ -109,7 +105,7 @@ export class ResourceTable {
     this.#byName = new Map(this.rows.map((row) => [nameOf(row), row]));
   }
 
-  /** Undefined for a resource that is not served. */
+  /** Returns undefined for an unknown resource. */
   find(name: ResourceName): ServedResource | undefined {
     return this.#byName.get(nameOf(name));
   }

@@ -1,47 +1,49 @@
-/** Asks hosts what they use. */
+/** Requests current resource usage from hosts. */
 import { parseHostUsage } from '../../../shared/link/encoding/host-usage-schema.js';
 import type { HostUsage } from '../../../shared/link/messages/link-messages.js';
 import type { ApiDeps } from '../http/api-context.js';
 
-/** Hosts asked at once: an answer takes a host up to a second, and little of the coordinator. */
-const AT_ONCE = 64;
-/** A host that takes longer is left out. */
-const PATIENCE_MS = 5_000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Number of concurrent requests. A host needs up to a second for its response. */
+const MAX_CONCURRENT = 64;
+/** Slower hosts are left out. */
+const HOST_TIMEOUT_MS = 5_000;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-type Asking = Pick<ApiDeps, 'streams' | 'clock'>;
+type UsageDeps = Pick<ApiDeps, 'streams' | 'clock'>;
 
-/** By node name; those that are away, slow or too old are missing. Ends early when `signal` aborts. */
+/**
+ * Returns usage by node name. Hosts that are offline, slow or too old are missing. Returns early if `signal` aborts.
+ */
 export async function queryHostUsage(
-  parts: Asking,
+  deps: UsageDeps,
   nodes: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, HostUsage>> {
   const usages = new Map<string, HostUsage>();
   const waiting = [...nodes];
-  const askNext = async (): Promise<void> => {
+  const queryNext = async (): Promise<void> => {
     for (let node = waiting.shift(); node !== undefined && !signal.aborted; node = waiting.shift()) {
-      const usage = await askHost(parts, node, signal);
+      const usage = await queryHost(deps, node, signal);
       if (usage) usages.set(node, usage);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, queryNext));
   return usages;
 }
 
-async function askHost(
-  { streams, clock }: Asking,
+async function queryHost(
+  { streams, clock }: UsageDeps,
   node: string,
   signal: AbortSignal,
 ): Promise<HostUsage | undefined> {
   const leave = new AbortController();
-  const timer = clock.after(PATIENCE_MS, () => leave.abort());
+  const timer = clock.after(HOST_TIMEOUT_MS, () => leave.abort());
   const ended = AbortSignal.any([signal, leave.signal]);
   try {
-    const answer = await streams.open(node, { type: 'usage' }, nothing(), ended);
-    return parseHostUsage((await collect(answer)).toString());
+    const response = await streams.open(node, { type: 'usage' }, emptyInput(), ended);
+    return parseHostUsage((await collect(response)).toString());
   } catch {
-    // Away, or what it says is no such answer: it is left out.
+    // The host is offline or sent an invalid response.
     return undefined;
   } finally {
     timer.cancel();
@@ -55,11 +57,11 @@ async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
   for await (const chunk of bytes) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) throw new Error('the answer of the host is too long');
+    if (length > MAX_RESPONSE_BYTES) throw new Error('the response of the host is too large');
   }
   return Buffer.concat(chunks, length);
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array, void> {
-  // The question says it all.
+async function* emptyInput(): AsyncGenerator<Uint8Array, void> {
+  // The request has no input.
 }

@@ -1,23 +1,19 @@
-/** The watch of hosts: lines of JSON, made of what the board of hosts tells. */
+/** The watch of hosts: JSON lines from the host index. */
 import type { Writable } from 'node:stream';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { inChunks, ReaderStalled, writePaced } from '../http/paced-writer.js';
-import type { HostText } from '../ports/host-feed.js';
+import type { HostText } from '../ports.js';
 import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** One event of a watch as a line. */
 export type HostLineEncoder = (type: 'ADDED' | 'MODIFIED' | 'DELETED', text: HostText) => string;
 
-/** The event with the host itself. */
 export const hostLine: HostLineEncoder = (type, { name, json }) =>
   `{"type":"${type}","object":${json ?? JSON.stringify(deletedHost(name))}}\n`;
 
-/** What is told of a host that is there no more. */
 export function deletedHost(name: string): Host {
   const status = {
     state: 'Unknown' as const,
@@ -32,18 +28,21 @@ export function deletedHost(name: string): Host {
   };
 }
 
-/** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
+/** Starts with all hosts and a bookmark. Ends when the client disconnects or the timeout has passed. */
 export async function watchHosts(
-  parts: ApiDeps,
+  deps: ApiDeps,
   request: ApiRequest,
   lineOf: HostLineEncoder,
 ): Promise<ApiResponse> {
-  const { textFor } = visibleHosts(parts, request);
-  const reader = new HostReader(parts, request.signal, (type, text) => lineOf(type, textFor(text)));
+  const { textFor } = visibleHosts(deps, request);
+  const reader = new HostReader(deps, request.signal, (type, text) => lineOf(type, textFor(text)));
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };
 }
 
-/** One watcher. What it has not read yet is kept by host, the newest alone: a slow one costs no more than the fleet. */
+/**
+ * One watcher. It keeps only the newest unread state of each host, so that a slow watcher uses at most the memory of
+ * one fleet.
+ */
 class HostReader {
   readonly #waiting = new Map<string, HostText>();
   readonly #known = new Set<string>();
@@ -51,13 +50,13 @@ class HostReader {
   #wake: () => void = () => undefined;
 
   constructor(
-    private readonly parts: ApiDeps,
+    private readonly deps: ApiDeps,
     private readonly signal: AbortSignal,
     private readonly lineOf: HostLineEncoder,
   ) {}
 
   async run(response: Writable): Promise<void> {
-    const { hosts, clock, settings } = this.parts;
+    const { hosts, clock, settings } = this.deps;
     const { first, leave } = await hosts.watch((changed) => {
       for (const text of changed) this.#waiting.set(text.name, text);
       this.#wake();
@@ -98,7 +97,7 @@ class HostReader {
   }
 
   async #write(response: Writable, lines: Iterable<string>): Promise<void> {
-    const { clock, slice, settings } = this.parts;
+    const { clock, slice, settings } = this.deps;
     for await (const chunk of inChunks(lines, slice)) {
       await writePaced(response, chunk, clock, settings.stallMs);
     }

@@ -1,33 +1,25 @@
 /**
- * `fleet.everynode.dev/v1` hosts: each host at a glance, for the console's map and for `kubectl get hosts`. Computed, read-only.
- * A watch begins with all hosts and a bookmark, whatever revision it names: there is no past of what is computed.
+ * The resource `hosts` of `fleet.everynode.dev/v1`, for the console's map and `kubectl get hosts`. Computed and
+ * read-only. A watch always starts with all hosts and a bookmark and ignores resourceVersion, because computed
+ * objects have no history.
  */
 
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../../kinds/table-column.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { negotiateAnswer } from '../http/media-type.js';
 import { methodNotAllowed } from '../http/status-response.js';
-import { hostNotFound } from './host-not-found.js';
 import { deletedHost, type HostLineEncoder, hostLine, watchHosts } from './host-watch.js';
 import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** For discovery. */
 export const HOST_RESOURCE: DiscoveredResource = {
-  group: FLEET_GROUP,
-  version: 'v1',
-  kind: 'Host',
-  resource: 'hosts',
-  singular: 'host',
-  shortNames: [],
-  categories: [],
-  namespaced: false,
-  verbs: ['get', 'list', 'watch'],
+  ...computedResource('Host', 'hosts', ['get', 'list', 'watch']),
   subresources: {
     meters: { group: FLEET_GROUP, version: 'v1', kind: 'HostMeters', verbs: ['get'] },
     readings: { group: FLEET_GROUP, version: 'v1', kind: 'HostReadings', verbs: ['get'] },
@@ -36,9 +28,9 @@ export const HOST_RESOURCE: DiscoveredResource = {
 
 const COLUMNS = [
   NAME_COLUMN,
-  column<Host>('State', 'string', 'Whether the host is in contact and ready.', stateText),
-  column<Host>('Pods', 'string', 'Pods that are ready, of all on the host.', podsText),
-  column<Host>('Trouble', 'string', 'What is wrong first.', troubleText),
+  column<Host>('State', 'string', 'Connection and readiness of the host.', stateText),
+  column<Host>('Pods', 'string', 'Ready Pods and all Pods of the host.', podsText),
+  column<Host>('Trouble', 'string', 'The most important problem of the host.', troubleText),
   AGE_COLUMN,
   wideColumn<Host>('Version', 'string', 'Version of the agent.', ({ status }) => status.agentVersion || NONE),
 ];
@@ -57,26 +49,26 @@ function troubleText({ status }: Host): string {
   return status.pressures[0] ?? status.message ?? status.clockSkew ?? NONE;
 }
 
-/** Answers `get`, `list` and `watch`. Throws 404, 405. */
-export async function handleHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+/** Handles `get`, `list` and `watch`. Throws 404, 405. */
+export async function handleHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { verb, name } = request.info;
-  if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
-  if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);
-  if (verb === 'list') return allHosts(parts, request);
+  if (verb === 'watch') return watchHosts(deps, request, isTable(request) ? tableLine(deps) : hostLine);
+  if (verb === 'get' && name !== undefined) return oneHost(deps, request, name);
+  if (verb === 'list') return allHosts(deps, request);
   throw methodNotAllowed();
 }
 
-async function oneHost(parts: ApiDeps, request: ApiRequest, name: string): Promise<ApiResponse> {
-  const found = await parts.hosts.get(name);
+async function oneHost(deps: ApiDeps, request: ApiRequest, name: string): Promise<ApiResponse> {
+  const found = await deps.hosts.get(name);
   if (!found) throw hostNotFound(name);
-  const host = visibleHosts(parts, request).hostFor(found);
-  return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], parts.clock.now()) : host };
+  const host = visibleHosts(deps, request).hostFor(found);
+  return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], deps.clock.now()) : host };
 }
 
-async function allHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const { hostFor } = visibleHosts(parts, request);
-  const hosts = (await parts.hosts.list()).map(hostFor);
-  if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, parts.clock.now()) };
+async function allHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { hostFor } = visibleHosts(deps, request);
+  const hosts = (await deps.hosts.list()).map(hostFor);
+  if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, deps.clock.now()) };
   const pieces = function* () {
     yield `{"kind":"HostList","apiVersion":"${API_VERSION}","metadata":{},"items":[`;
     for (const [index, host] of hosts.entries()) yield `${index > 0 ? ',' : ''}${JSON.stringify(host)}`;
@@ -89,7 +81,7 @@ function isTable({ headers }: ApiRequest): boolean {
   return negotiateAnswer(headers.accept) === 'table';
 }
 
-/** A Table of hosts, for people. `now` in ms, for ages. */
+/** Returns the Table for kubectl. `now` in ms, for the age column. */
 function hostTable(hosts: readonly Host[], now: number): object {
   return {
     kind: 'Table',
@@ -110,4 +102,10 @@ function tableLine({ clock }: ApiDeps): HostLineEncoder {
     const host = json === undefined ? deletedHost(name) : (JSON.parse(json) as Host);
     return `${JSON.stringify({ type, object: hostTable([host], clock.now()) })}\n`;
   };
+}
+
+/** Returns 404 with the message of a stored kind. */
+export function hostNotFound(name: string): ApiError {
+  const details = { group: FLEET_GROUP, kind: 'hosts', name };
+  return new ApiError('NotFound', `hosts.${FLEET_GROUP} "${name}" not found`, details);
 }

@@ -1,22 +1,22 @@
-/** `GET /apis/fleet.everynode.dev/v1/joinaddress`: what a join line says besides the token, for whoever may make tokens. */
+/**
+ * `GET /apis/fleet.everynode.dev/v1/joinaddress`: the parts of a join command other than the token, for users who may
+ * create tokens.
+ */
 import { createHash, X509Certificate } from 'node:crypto';
 import type { JoinAddress } from '../../../shared/kube/access/join-command.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
-import { computedResource } from '../discovery/computed-resource.js';
-import type { ApiDeps } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiResponse, ok } from '../http/api-context.js';
 import { SCRIPT_PATH } from '../join/agent-downloads.js';
-import type { JoinFacts } from '../ports/join-facts.js';
+import type { JoinFacts } from '../ports.js';
 
-/** For the table of resources. */
 export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
 
-export async function handleJoinAddress({ joinFacts: joining }: ApiDeps): Promise<ApiResponse> {
-  return ok(joinAddress(await joining()));
+export async function handleJoinAddress({ joinFacts }: ApiDeps): Promise<ApiResponse> {
+  return ok(joinAddress(await joinFacts()));
 }
 
-/** Pure. */
 function joinAddress({ server, authority, serving, hasRelease, approval }: JoinFacts): JoinAddress {
   const der = new X509Certificate(serving).publicKey.export({ type: 'spki', format: 'der' });
   const pin = createHash('sha256').update(der).digest('base64');

@@ -1,26 +1,23 @@
-/** `POST /apis/fleet.everynode.dev/v1/plan` with manifests: what would happen if they were applied. Nothing is stored. */
+/** `POST /apis/fleet.everynode.dev/v1/plan`: the effects of applying manifests. Nothing is stored. */
 
 import type { PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { readRights } from '../auth/read-rights.js';
 import { requiredBody } from '../bodies/write-body.js';
-import { computedResource } from '../discovery/computed-resource.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 
-/** The path, for clients of it. */
 export const PLAN_PATH = `/apis/${FLEET_GROUP}/v1/plan`;
 
-/** More would be no answer but a load. */
+/** Limits the cost of one plan. */
 const MOST_MANIFESTS = 1_000;
 
-/** For the table of resources. */
 export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
 
-/** Throws ApiError: 400 for a body of another shape. */
+/** Throws ApiError 400 for an invalid body. */
 export async function handlePlan(
-  { planner: foresee, identities }: ApiDeps,
+  { planner, identities }: ApiDeps,
   request: ApiRequest,
 ): Promise<ApiResponse> {
   const body = requiredBody(request) as Partial<PlanRequest> | null;
@@ -33,6 +30,6 @@ export async function handlePlan(
   if (mode !== undefined && mode !== 'apply' && mode !== 'replace') {
     throw badRequest('mode: must be "apply" or "replace"');
   }
-  const asked = { manifests, ...(namespace ? { namespace } : {}), ...(mode ? { mode } : {}) };
-  return ok(await foresee.planManifests(asked, readRights(identities.authorizer, request.user)));
+  const requested = { manifests, ...(namespace ? { namespace } : {}), ...(mode ? { mode } : {}) };
+  return ok(await planner.planManifests(requested, readRights(identities.authorizer, request.user)));
 }

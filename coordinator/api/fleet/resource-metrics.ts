@@ -1,6 +1,6 @@
 /**
- * `metrics.k8s.io/v1beta1`: what nodes and Pods use, for `kubectl top`. Asked of the hosts when somebody asks, stored
- * nowhere; hosts that do not answer are left out, as upstream leaves out what was not scraped.
+ * `metrics.k8s.io/v1beta1`: resource usage of nodes and Pods for `kubectl top`. Requested from the hosts each time and
+ * not stored. Hosts that do not respond are left out, like nodes that metrics-server could not scrape.
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -11,8 +11,8 @@ import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.j
 import type { HostUsage, ResourceUse } from '../../../shared/link/messages/link-messages.js';
 import { nodeKind, podKind } from '../../kinds/index.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { requestedRef } from '../resources/object-handlers.js';
 import { listOptions } from '../resources/query-options.js';
 import { queryHostUsage } from './host-usage-query.js';
@@ -22,46 +22,35 @@ const VERSION = 'v1beta1';
 const API_VERSION = `${GROUP}/${VERSION}`;
 
 function resource(name: string, kind: string, namespaced: boolean): DiscoveredResource {
-  return {
-    group: GROUP,
-    version: VERSION,
-    kind,
-    resource: name,
-    singular: '',
-    shortNames: [],
-    categories: [],
-    namespaced,
-    verbs: ['get', 'list'],
-    subresources: {},
-  };
+  const described = computedResource(kind, name, ['get', 'list']);
+  return { ...described, group: GROUP, version: VERSION, singular: '', namespaced };
 }
 
-/** For discovery. */
 export const METRICS_RESOURCES: readonly DiscoveredResource[] = [
   resource('nodes', 'NodeMetrics', false),
   resource('pods', 'PodMetrics', true),
 ];
 
-/** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
-export async function handleMetrics(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+/** Handles `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
+export async function handleMetrics(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { resource: name, verb } = request.info;
-  if (name === 'nodes') return verb === 'get' ? oneNode(parts, request) : allNodes(parts, request);
-  return verb === 'get' ? onePod(parts, request) : allPods(parts, request);
+  if (name === 'nodes') return verb === 'get' ? oneNode(deps, request) : allNodes(deps, request);
+  return verb === 'get' ? onePod(deps, request) : allPods(deps, request);
 }
 
-async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const node = (await parts.registry.get(nodeKind, requestedRef(request))).object();
+async function oneNode(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const node = (await deps.registry.get(nodeKind, requestedRef(request))).object();
   const { name } = node.metadata;
-  const usage = (await queryHostUsage(parts, [name], request.signal)).get(name);
+  const usage = (await queryHostUsage(deps, [name], request.signal)).get(name);
   if (!usage) throw noMetrics('nodemetrics', name);
   return ok(nodeMetrics(node, usage));
 }
 
-async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const { records } = await parts.registry.list(nodeKind, listOptions(request.info));
+async function allNodes(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { records } = await deps.registry.list(nodeKind, listOptions(request.info));
   const nodes = records.map((record) => record.object());
   const usages = await queryHostUsage(
-    parts,
+    deps,
     nodes.map(({ metadata }) => metadata.name),
     request.signal,
   );
@@ -72,31 +61,31 @@ async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<ApiRespons
   return ok({ kind: 'NodeMetricsList', apiVersion: API_VERSION, metadata: {}, items });
 }
 
-async function onePod(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const pod = (await parts.registry.get(podKind, requestedRef(request))).object();
-  const [metrics] = await podMetrics(parts, [pod], request.signal);
+async function onePod(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const pod = (await deps.registry.get(podKind, requestedRef(request))).object();
+  const [metrics] = await podMetrics(deps, [pod], request.signal);
   if (!metrics) throw noMetrics('podmetrics', `${pod.metadata.namespace}/${pod.metadata.name}`);
   return ok(metrics);
 }
 
-async function allPods(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const { records } = await parts.registry.list(podKind, listOptions(request.info));
+async function allPods(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { records } = await deps.registry.list(podKind, listOptions(request.info));
   const pods = records.map((record) => record.object());
-  const items = await podMetrics(parts, pods, request.signal);
+  const items = await podMetrics(deps, pods, request.signal);
   return ok({ kind: 'PodMetricsList', apiVersion: API_VERSION, metadata: {}, items });
 }
 
-/** Each host is asked once, whatever the number of its Pods. */
-async function podMetrics(parts: ApiDeps, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
+/** Sends one request per host, regardless of the number of its Pods. */
+async function podMetrics(deps: ApiDeps, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
   const nodes = new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
-  const usages = await queryHostUsage(parts, [...nodes], signal);
+  const usages = await queryHostUsage(deps, [...nodes], signal);
   return pods.flatMap((pod) => {
     const { metadata, spec } = pod;
     const hostUid = staticPodUid(pod) ?? metadata.uid;
     const used = usages.get(spec.nodeName ?? '')?.pods.find(({ uid }) => uid === hostUid);
     const { containers: main, initContainers = [], ephemeralContainers = [] } = spec;
     const own = new Set([...main, ...initContainers, ...ephemeralContainers].map(({ name }) => name));
-    // A host may report any name; those that the Pod has are valid.
+    // A host can report any container name. Only names of the Pod's own containers are valid.
     const reported = (used?.containers ?? []).filter(({ name }) => own.has(name));
     const [first] = reported;
     if (!first) return [];

@@ -1,29 +1,26 @@
 /**
- * `/apis/fleet.everynode.dev/v1/restore`: GET says whether the store was restored and nobody has confirmed it yet, POST confirms.
- * Until then every write is answered with a warning.
+ * `/apis/fleet.everynode.dev/v1/restore`: GET returns whether a restore of the store must be confirmed, POST confirms
+ * it. Until then every write returns a warning.
  */
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
-import { computedResource } from '../discovery/computed-resource.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { computedResource } from '../discovery/served-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 
-/** The path, for clients of it. */
 export const RESTORE_PATH = `/apis/${FLEET_GROUP}/v1/restore`;
 
-/** The answer to GET and POST. */
 export interface RestoreDocument {
   kind: 'Restore';
   apiVersion: string;
-  /** False when there is nothing to confirm. */
+  /** False if there is no restore to confirm. */
   unconfirmed: boolean;
   /** RFC 3339; only while unconfirmed. */
   backupTakenAt?: string;
 }
 
 const WARNING =
-  'this store was restored from a backup and nobody has confirmed it: no Pod is created, replaced or deleted by controllers; run "everynode confirm-restore" when the hosts are back';
+  'this store was restored from a backup and the restore is not confirmed: controllers do not create, replace or delete Pods; when the hosts have reconnected, run "everynode confirm-restore"';
 
-/** For the table of resources. `create` confirms. */
+/** `create` confirms the restore. */
 export const RESTORE_RESOURCE = computedResource('Restore', 'restore', ['create', 'list']);
 
 export async function handleRestore({ restore }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
@@ -37,7 +34,7 @@ export async function handleRestore({ restore }: ApiDeps, { info }: ApiRequest):
   } satisfies RestoreDocument);
 }
 
-/** Tells who writes that nothing will come of it yet. */
+/** Warns on writes that controllers do not act on them before the restore is confirmed. */
 export function warnUnconfirmedRestore({ restore }: ApiDeps, { info, warn }: ApiRequest): void {
   const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch';
   if (!isRead && restore.unconfirmed()) warn(WARNING);

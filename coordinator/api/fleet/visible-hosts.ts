@@ -1,16 +1,16 @@
-/** Removes from hosts the names of failing Pods in namespaces that the reader may not read. */
+/** Removes the names of failing Pods from hosts if the caller may not read Pods in their namespaces. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { podKind } from '../../kinds/index.js';
 import { readRights } from '../auth/read-rights.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { HostText } from '../ports/host-feed.js';
+import type { HostText } from '../ports.js';
 
 interface ShownHosts {
   hostFor(host: Host): Host;
   textFor(text: HostText): HostText;
 }
 
-/** Pods that are left out are still counted. */
+/** The removed Pods are still counted. */
 export function visibleHosts(
   { identities }: Pick<ApiDeps, 'identities'>,
   { user }: Pick<ApiRequest, 'user'>,
@@ -24,7 +24,7 @@ export function visibleHosts(
   return {
     hostFor,
     textFor: (text) => {
-      // All watches share the text of a host, and most of them can send it as it is.
+      // All watches share the text of a host, and most of them can send it unchanged.
       if (text.json === undefined || text.json.includes(NONE_FAILS)) return text;
       if (mayRead(podKind, IN_ALL_NAMESPACES)) return text;
       return { name: text.name, json: JSON.stringify(hostFor(JSON.parse(text.json) as Host)) };
@@ -32,6 +32,6 @@ export function visibleHosts(
   };
 }
 
-/** Within a JSON string the quotes would be escaped: no value of a host looks like this. */
+/** In a JSON string the quotes would be escaped, so no value of a host contains this text. */
 const NONE_FAILS = '"failing":[]';
 const IN_ALL_NAMESPACES = { name: '' };

@@ -1,4 +1,6 @@
-/** A request on a resource after authentication, as the handlers of this room take it. */
+/** The context of an API handler: its request, its dependencies, and the responses that it may return. */
+
+import type { Writable } from 'node:stream';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -9,32 +11,39 @@ import type { AuditLog } from '../audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/client-limits.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
-import type { Explainer } from '../ports/explain-port.js';
-import type { HostFeed } from '../ports/host-feed.js';
-import type { HostMeterSource } from '../ports/host-meter-source.js';
-import type { HostReadingSource } from '../ports/host-reading-source.js';
-import type { JoinFacts } from '../ports/join-facts.js';
-import type { ChangeCalendarSource, ChangePlanner, HostEffectPlanner } from '../ports/planning-ports.js';
-import type { PodStreams } from '../ports/pod-streams-port.js';
-import type { RestoreControl } from '../ports/restore-control.js';
+import type {
+  ChangeCalendarSource,
+  ChangePlanner,
+  Explainer,
+  HostEffectPlanner,
+  HostFeed,
+  HostMeterSource,
+  HostReadingSource,
+  JoinFacts,
+  PodStreams,
+  RestoreControl,
+} from '../ports.js';
+import type { BodyPiece } from './paced-writer.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
 
-/** Limits and times of the API, with their units in the name. */
 export interface ApiSettings {
-  /** A reader that takes nothing for so long is cut off. */
+  /** Time without progress after which a slow reader's connection is closed. */
   stallMs: number;
-  /** How long a client waits for the beginning of an answer, watches and logs apart. */
+  /** Timeout until a response starts. It does not apply to watches and logs. */
   responseTimeoutMs: number;
-  /** After a stop was asked for, answers under way have so long to finish. */
+  /** Time for open responses to finish after a stop was requested. */
   drainMs: number;
-  /** For each user at each address, and for each address that names no user. */
+  /** Applied per user and network, and per network for anonymous requests. */
   clientLimits: ClientLimitSettings;
   largeReads: LargeReadSettings;
   requestLog: RequestLogLevel;
-  /** A watch that names no timeout ends after this, up to twice it (spread, so that not all come back at once). */
+  /**
+   * Lifetime of a watch without `timeoutSeconds`, up to twice this value. Spread, so that clients do not reconnect all
+   * at once.
+   */
   watchTimeoutMs: number;
-  /** Exec, attach and port-forward end after this time without traffic. */
+  /** Exec, attach and port-forward connections without traffic are closed after this time. */
   idleStreamMs: number;
 }
 
@@ -50,7 +59,6 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   idleStreamMs: 4 * 60 * 60_000,
 };
 
-/** What every handler may use. */
 export interface ApiDeps {
   registry: Registry;
   streams: PodStreams;
@@ -61,17 +69,16 @@ export interface ApiDeps {
   planner: ChangePlanner;
   hostEffects: HostEffectPlanner;
   calendars: ChangeCalendarSource;
-  /** What hosts that are to join must know. */
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
   identities: Identities;
-  /** Absent: nothing is audited. */
+  /** Absent if the audit log is off. */
   audit?: AuditLog;
   clock: Clock;
-  /** Shared by all long answers. */
+  /** Shared by all long responses. */
   slice: TimeSlice;
   watchCoalescer: WatchCoalescer;
-  /** Places for reads of many objects. */
+  /** Limits concurrent reads of many objects. */
   largeReads: LargeReads;
   log: Logger;
   settings: ApiSettings;
@@ -80,22 +87,37 @@ export interface ApiDeps {
 export interface ApiRequest {
   info: ResourceRequest;
   user: UserInfo;
-  /** Name under which limits count the request: that of the authenticated user, not of the impersonated one. */
+  /** The key under which limits count this request. It names the authenticated user, not the impersonated one. */
   limitKey: string;
   headers: {
     accept?: string;
     contentType?: string;
     userAgent?: string;
     prefer?: string;
-    /** `kubectl rollout status`, say: the command that a kubectl runs. */
+    /** The kubectl command that sends the request, e.g. `kubectl rollout status`. */
     kubectlCommand?: string;
   };
-  /** Undecoded; absent when the request has none. */
+  /** Not decoded; absent if the request has no body. */
   body?: Buffer;
-  /** Aborts when the client goes. */
   signal: AbortSignal;
-  /** Adds a `Warning:` header to the answer. */
   warn: (text: string) => void;
-  /** Tells the request log the name of an object that this request made. */
+  /** Sets the name of the created object for the request log. */
   onCreated: (name: string) => void;
+}
+
+export type ApiResponse =
+  /** A small object, e.g. a Status or a review. */
+  | { type: 'value'; code: number; value: unknown; headers?: Readonly<Record<string, string>> }
+  /** Encoded JSON, e.g. one stored object or a discovery document. */
+  | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
+  /** JSON text in pieces that are encoded while it is sent. */
+  | { type: 'pieces'; pieces: Iterable<BodyPiece> }
+  /** Plain text, e.g. of a health check. */
+  | { type: 'text'; text: string }
+  | { type: 'notModified'; etag: string }
+  /** A body of unknown length. `write` returns early if the client disconnects. */
+  | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };
+
+export function ok(value: unknown): ApiResponse {
+  return { type: 'value', code: 200, value };
 }

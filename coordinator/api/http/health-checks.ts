@@ -1,10 +1,14 @@
-/** `/livez`, `/readyz` and `/healthz`, with each check by itself (k8s.io/apiserver `pkg/server/healthz`). */
-import type { ApiResponse } from './api-response.js';
+/**
+ * `/livez`, `/readyz` and `/healthz`, and a path for each of their checks (k8s.io/apiserver
+ * `pkg/server/healthz`).
+ */
+import type { ApiResponse } from './api-context.js';
 import type { PathRequest } from './request-info.js';
 
 /**
- * What holds whenever anything is answered at all: a store that fails ends the process, the API listens once the informers have
- * all that is stored, and one that drains answers 503 to everything. So no check here can fail; they are there to be named.
+ * None of these checks can fail while the server responds. A store failure ends the process, the API listens only after
+ * the informers have synced, and a draining server responds 503 to everything. The checks exist because clients ask for
+ * them by name.
  */
 const LIVE = ['ping', 'store'];
 const CHECKS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -13,7 +17,7 @@ const CHECKS: ReadonlyMap<string, readonly string[]> = new Map([
   ['readyz', [...LIVE, 'informer-sync']],
 ]);
 
-/** Undefined where the path is none of these. */
+/** Returns undefined for other paths. */
 export function healthResponse({
   path,
   query,

@@ -1,7 +1,7 @@
-/** Reads `Accept` and `Content-Type`: the few forms that Kubernetes clients send. */
+/** Parses `Accept` and `Content-Type`, as far as Kubernetes clients use them. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 
-/** How an answer is to look: the objects themselves, a Table for people, or their metadata alone. */
+/** The form of the objects in a response: whole objects, a Table, or their metadata alone. */
 export type AnswerForm = 'object' | 'table' | 'metadata';
 
 interface MediaType {
@@ -10,7 +10,7 @@ interface MediaType {
   parameters: Readonly<Record<string, string>>;
 }
 
-/** Splits `type/subtype;a=b;c=d`. Never throws: rubbish is a type that matches nothing. */
+/** Splits `type/subtype;a=b;c=d`. Never throws: an invalid text yields a type that matches nothing. */
 export function parseMediaType(text: string): MediaType {
   const [type = '', ...rest] = text.split(';').map((part) => part.trim());
   const parameters = rest.map((part): [string, string] => {
@@ -32,7 +32,10 @@ function formOf({ type, parameters }: MediaType): AnswerForm | undefined {
   return undefined;
 }
 
-/** The first form of the header that we can answer in; none named means the object. Throws 406 when there is none. */
+/**
+ * Returns the first supported form in the header; without a header, the whole object. Throws 406 if no form is
+ * supported.
+ */
 export function negotiateAnswer(accept: string | undefined): AnswerForm {
   if (!accept) return 'object';
   for (const part of accept.split(',')) {

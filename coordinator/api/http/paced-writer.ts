@@ -1,19 +1,18 @@
-/** Writes long bodies at the pace of their reader, and leaves readers that have stopped reading. */
+/** Writes long bodies at the pace of their reader, and closes connections that are no longer read. */
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { SplicedValue } from '../../registry/encoding/object-encoding.js';
 
-/** What is handed to the socket at once: a write costs some 50 µs beside its bytes. */
+/** Size of one socket write. Each write costs about 50 µs in addition to its bytes. */
 const CHUNK_BYTES = 128 * 1024;
 
-/** A part of a body. */
 export type BodyPiece = Buffer | string | SplicedValue;
 
 /**
- * Joins pieces into chunks of about CHUNK_BYTES. Long answers share a slice: however many there are, together they
- * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
- * The first `unpaced` pieces are joined without standing in that line: a small answer is not to wait for a fan-out.
+ * Joins pieces into chunks of about CHUNK_BYTES. All long responses share one time slice, so together they block the
+ * event loop for one slice at most, and a small request waits for one slice only. The first `unpaced` pieces do not
+ * wait for the slice, so that a small response is not delayed by a watch fan-out.
  */
 export async function* inChunks(
   pieces: Iterable<BodyPiece>,
@@ -31,7 +30,7 @@ export async function* inChunks(
       waiting = [];
       bytes = 0;
     }
-    // A list has a hundred thousand pieces: waiting for nothing would cost more than joining them.
+    // A list can have 100,000 pieces. Awaiting `undefined` for each of them would cost more than joining them.
     count += 1;
     const pause = count > unpaced ? slice.yieldIfUsedUp() : undefined;
     if (pause) await pause;
@@ -39,10 +38,9 @@ export async function* inChunks(
   if (bytes > 0) yield concatPieces(waiting);
 }
 
-/** The pieces as one. */
 export function concatPieces(parts: readonly Exclude<BodyPiece, string>[]): Buffer {
   const [only] = parts;
-  // An event goes to a hundred watchers as the same bytes.
+  // No copy: the same event bytes go to a hundred watchers.
   if (parts.length === 1 && Buffer.isBuffer(only)) return only;
   const chunk = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -54,12 +52,23 @@ export function concatPieces(parts: readonly Exclude<BodyPiece, string>[]): Buff
   return chunk;
 }
 
-/** The reader took nothing for too long; its connection has been cut. */
+/** Resolves when the stream accepts more data, or when it is closed. */
+export function untilWritable(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
+}
+
+/** The reader accepted no data for too long. Its connection has been closed. */
 export class ReaderStalled extends Error {}
 
 /**
- * Writes and waits until the socket takes more. Resolves also when the client has gone: the caller's signal
- * tells. Throws `ReaderStalled` after `stallMs` without progress, having cut the connection.
+ * Writes and resolves when the stream accepts more data, or when the client has disconnected, which the caller detects
+ * by its signal. After `stallMs` without progress it closes the connection and throws `ReaderStalled`.
  */
 export async function writePaced(
   response: Writable,
@@ -78,7 +87,7 @@ export async function writePaced(
     const resume = () => done();
     const timer = clock.after(stallMs, () => {
       response.destroy();
-      done(new ReaderStalled('the reader of an answer has stopped reading'));
+      done(new ReaderStalled('the reader of a response has stopped reading'));
     });
     response.on('drain', resume).on('close', resume);
   });

@@ -1,14 +1,13 @@
-/** From a request to the handler that answers it. */
+/** Selects the handler of a request. */
 
 import { verbsAt } from '../discovery/resource-scope.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import type { ServedResource } from '../discovery/served-resource.js';
-import type { ApiDeps, ApiRequest } from './api-context.js';
-import type { ApiResponse } from './api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from './api-context.js';
 import type { ResourceRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
-/** The row of a resource that takes this verb at this path. Throws ApiError: 404 and 405. */
+/** Returns the resource if it supports this verb at this path. Throws ApiError: 404, 405. */
 export function findServedResource(resources: ResourceTable, info: ResourceRequest): ServedResource {
   const resource = resources.find(info);
   if (!resource) throw pathNotFound();
@@ -18,17 +17,17 @@ export function findServedResource(resources: ResourceTable, info: ResourceReque
   return resource;
 }
 
-/** Answers a request that is authorized. Throws ApiError: 404 and 405 for what is not served, and what the handler throws. */
+/** Handles an authorized request. Throws ApiError: 404, 405, and the errors of the handler. */
 export async function dispatchRequest(
   resources: ResourceTable,
-  parts: ApiDeps,
+  deps: ApiDeps,
   request: ApiRequest,
 ): Promise<ApiResponse> {
   const { info } = request;
   const resource = findServedResource(resources, info);
   const { subresource } = info;
-  if (subresource === undefined) return resource.handle(parts, request);
+  if (subresource === undefined) return resource.handle(deps, request);
   const handler = resource.subresourceHandlers[subresource];
   if (!handler) throw pathNotFound();
-  return handler(parts, request);
+  return handler(deps, request);
 }

@@ -1,47 +1,44 @@
-/** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
+/** One request from its head to its response: authentication, authorization, in-flight limit, handler, request log. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, timedOut } from '../../../shared/kube/objects/api-status.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
 import { type AuthFilter, type Identity, limitKeyOf } from '../auth/auth-filter.js';
 import { createPathResponses } from '../discovery/path-responses.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import { InFlightLimit } from '../limits/in-flight-limit.js';
 import { networkOf } from '../limits/peer-network.js';
-import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports/metrics-port.js';
-import type { ApiDeps } from './api-context.js';
-import type { ApiResponse } from './api-response.js';
+import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports.js';
+import type { ApiDeps, ApiResponse } from './api-context.js';
 import { dispatchRequest } from './request-dispatch.js';
 import { isLongRunning, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
-import { requestRecorder } from './request-recorder.js';
-import { withTimeout } from './response-timeout.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { writeResponse } from './write-response.js';
 
 export interface RequestHandlerOptions extends ApiDeps {
   authFilter: AuthFilter;
   resources: ResourceTable;
-  /** Our own version, for /version. */
+  /** The coordinator's version, for `/version`. */
   version: string;
   maxInFlight: number;
-  /** Counts requests, and has the page of `/metrics`; absent: there is none. */
+  /** Absent: `/metrics` is not served. */
   metrics?: MetricsPage;
-  /** Where the request log goes; absent: to `log`. */
-  requestLog?: ApiDeps['log'];
+  /** Records completed requests in the request log and in the audit log. */
+  record: (request: LoggedRequest) => void;
 }
 
-/** What is known of a request so far. */
 interface Admission {
   info: RequestInfo;
-  /** Absent on public paths and until someone is authenticated. */
+  /** Absent on public paths, and until the client is authenticated. */
   identity?: Identity;
   decision?: AccessDecision;
-  /** Gives back the place among the requests in flight. */
+  /** Frees the request's in-flight slot. */
   leave: () => void;
   createdName?: string;
-  /** The answer goes on until someone ends it. */
+  /** True for a watch or a log: the client or the server must end it. */
   isStream?: boolean;
-  /** Aborts when the answer is complete, when its client has gone, and when a stream is to end. */
+  /** Aborts when the response is complete, when the client disconnects, and when a stream must end. */
   closing: AbortController;
 }
 
@@ -50,42 +47,32 @@ export class RequestHandler {
   readonly #inFlight: InFlightLimit;
   readonly #admissions = new WeakMap<FastifyRequest, Admission>();
   readonly #answerPath: ReturnType<typeof createPathResponses>;
-  readonly #write: ReturnType<typeof requestRecorder>;
-  /** Requests whose answer is not complete. */
   readonly #open = new Set<Admission>();
-  /** Called when the last of them is; present once the server drains. */
+  /** Called when the last open response is complete. Set while the server drains. */
   #onDrained: (() => void) | undefined;
 
   constructor(options: RequestHandlerOptions) {
-    const { settings, resources, version, log, requestLog, audit, clock } = options;
+    const { resources, version } = options;
     this.#options = options;
     this.#inFlight = new InFlightLimit(options.maxInFlight);
     this.#answerPath = createPathResponses(resources, version);
-    const lines = requestLog ?? log.child({ component: 'requests' });
-    this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
 
-  /** Before the body is read: who, what, and whether there is room. */
+  /** Runs before the body is read: authenticates, authorizes and takes an in-flight slot. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (this.#onDrained) throw shuttingDown(reply);
     const info = readRequest(request.method, request.raw.url ?? '');
     const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
     this.#admissions.set(request, admission);
     this.#onClose(request, reply, admission);
-    const { authFilter: gate } = this.#options;
-    const onProved = (proved: Identity) => {
-      admission.identity = proved;
-    };
-    const identity = await gate.authenticate(info, request.raw, onProved);
-    if (identity) {
-      admission.identity = identity;
-      const decision = gate.authorize(identity, info, request.raw);
-      if (decision) admission.decision = decision;
-    }
+    const identity = await this.#options.authFilter.admit(info, request.raw, admission);
     admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));
   }
 
-  /** Ends every watch and log as if its time were up, refuses new requests, resolves when no answer is under way. */
+  /**
+   * Ends all watches and logs as if their timeout had passed and rejects new requests. Resolves when no response is
+   * open.
+   */
   drain(): Promise<void> {
     return new Promise((resolve) => {
       this.#onDrained = resolve;
@@ -108,7 +95,7 @@ export class RequestHandler {
     });
   }
 
-  /** A stream may last for hours and holds no body: it gives its place back. */
+  /** Frees the in-flight slot, because a stream can last for hours and holds no request body. */
   #keepOpen(admission: Admission): void {
     admission.leave();
     admission.isStream = true;
@@ -117,7 +104,7 @@ export class RequestHandler {
 
   #onClose(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {
     const { clock } = this.#options;
-    const began = clock.monotonic();
+    const startedAt = clock.monotonic();
     const userAgent = request.headers['user-agent'];
     this.#open.add(admission);
     reply.raw.once('close', () => {
@@ -132,13 +119,13 @@ export class RequestHandler {
         remoteAddress: request.ip,
         ...(userAgent ? { userAgent } : {}),
         code: reply.raw.headersSent ? reply.raw.statusCode : 0,
-        durationMs: clock.monotonic() - began,
+        durationMs: clock.monotonic() - startedAt,
       });
     });
   }
 
   #tell(request: LoggedRequest): void {
-    this.#write(request);
+    this.#options.record(request);
     this.#options.metrics?.observe(request);
   }
 
@@ -183,7 +170,10 @@ export class RequestHandler {
   }
 }
 
-/** The user who takes a place: the authenticated one, not the impersonated one; on a public path the network. */
+/**
+ * Returns the owner of the in-flight slot: the authenticated user, not the impersonated one; on a public path the
+ * client's network.
+ */
 function holderOf(identity: Identity | undefined, address: string): string {
   return identity ? limitKeyOf(identity) : networkOf(address);
 }
@@ -193,9 +183,24 @@ function metricsAnswer({ contentType }: MetricsPage, text: string): ApiResponse 
   return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType } };
 }
 
-/** 503 that clients repeat; the connection closes, so that they come back to whoever listens then. */
+/**
+ * Returns a 503 that clients retry. The connection is closed, so that the retry reaches the next server on this port.
+ */
 function shuttingDown(reply: FastifyReply): ApiError {
   reply.header('connection', 'close');
   const message = 'the server is shutting down, please try again later';
   return new ApiError('ServiceUnavailable', message, { retryAfterSeconds: 1 });
+}
+
+/**
+ * Resolves like `work`, or throws 504 Timeout after `limitMs`. Like in kube-apiserver, `work` continues, so a write may
+ * still succeed.
+ */
+function withTimeout<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = clock.after(limitMs, () => {
+      reject(timedOut('request did not complete within the allotted timeout'));
+    });
+    work.finally(() => timer.cancel()).then(resolve, reject);
+  });
 }

@@ -1,11 +1,14 @@
 /**
- * Reads a request line: which verb on which resource, or which other path.
- * Rules: k8s.io/apiserver `pkg/endpoints/request/requestinfo.go`.
+ * Parses a request line: the verb and its resource, or another path. Like k8s.io/apiserver
+ * `pkg/endpoints/request/requestinfo.go`.
  */
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-/** A request on a resource. `name` is absent on collections, `namespace` on cluster-scoped ones and on `-A`. */
+/**
+ * A request for a resource. `name` is absent for collections, `namespace` for cluster-scoped resources and for all
+ * namespaces.
+ */
 export interface ResourceRequest {
   type: 'resource';
   verb: Verb;
@@ -19,7 +22,7 @@ export interface ResourceRequest {
   query: URLSearchParams;
 }
 
-/** Everything else: discovery, OpenAPI, health. `path` is decoded and has no slash at its end. */
+/** A request for discovery, OpenAPI, health or another path. `path` is decoded and has no trailing slash. */
 export interface PathRequest {
   type: 'path';
   method: string;
@@ -28,8 +31,9 @@ export interface PathRequest {
 }
 
 /**
- * What nobody serves: a method that no resource takes at this depth, e.g. PUT on a collection; a path that is none; and one
- * that would leave its place, which no client of ours sends.
+ * A request that no handler supports. `method`: no resource takes the method at this depth, e.g. PUT on a collection.
+ * `path`: the path is malformed. `traversal`: a segment such as `..` would escape its parent, which no known client
+ * sends.
  */
 interface RefusedRequest {
   type: 'refused';
@@ -38,7 +42,7 @@ interface RefusedRequest {
 
 export type RequestInfo = ResourceRequest | PathRequest | RefusedRequest;
 
-/** What follows `/api/v1` or `/apis/G/V`: `namespaces/NS` and then resource, name, subresource. */
+/** The path after `/api/v1` or `/apis/G/V`: optional `namespaces/NS`, then resource, name, subresource. */
 interface ResourcePath {
   namespace?: string;
   resource: string;
@@ -46,15 +50,15 @@ interface ResourcePath {
   subresource?: string;
 }
 
-/** Subresources of Namespace objects, which would else read as resources inside that namespace. */
+/** Subresources of Namespaces. Without this list they would be parsed as resources in that namespace. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
-/** Whether its answer may go on until someone ends it: a watch, or a log. */
+/** True for a watch or a log: the response may last until the client or the server ends it. */
 export function isLongRunning({ verb, subresource }: Pick<ResourceRequest, 'verb' | 'subresource'>): boolean {
   return verb === 'watch' || subresource === 'log';
 }
 
-/** A query switch as Go's conversion reads it: present and neither "false" nor "0". */
+/** Parses a boolean query parameter like Go's conversion: true if present and neither "false" nor "0". */
 export function isSwitchedOn(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)?.toLowerCase();
   return value !== undefined && value !== 'false' && value !== '0';
@@ -97,12 +101,12 @@ function readVerb(method: string, path: ResourcePath, query: URLSearchParams): V
   }
 }
 
-/** A segment that would leave its place. */
+/** True for a path segment that would escape its parent. */
 function isTraversal(part: string): boolean {
   return part === '.' || part === '..' || part.includes('/');
 }
 
-/** Splits and decodes a path; why not, when a `%` sequence is broken or a segment is empty or would leave its place. */
+/** Splits and decodes a path. Returns the refusal reason for a broken `%` sequence, an empty segment or a traversal. */
 function segmentsOf(path: string): string[] | 'path' | 'traversal' {
   const trimmed = path.replace(/^\/+|\/+$/g, '');
   if (trimmed === '') return [];
@@ -127,7 +131,9 @@ function groupVersionOf(
   return undefined;
 }
 
-/** Reads method and request target (`/path?query`). Pure and total: nonsense is a `RefusedRequest`. */
+/**
+ * Parses method and request target (`/path?query`). Pure. Never throws: an invalid request yields a `RefusedRequest`.
+ */
 export function readRequest(method: string, target: string): RequestInfo {
   const [rawPath = '', ...rawQuery] = target.split('?');
   const query = new URLSearchParams(rawQuery.join('?'));

@@ -1,41 +1,37 @@
 /**
- * One line a request for those who have to answer who did what: names and outcomes, never a body, a query or
- * a credential. A watch's line comes when it ends, with its whole duration.
+ * The request log: one line per request with names and outcomes, never a body, a query or a credential. The line of a
+ * watch is written when it ends, with its whole duration.
  */
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
 import type { Identity } from '../auth/auth-filter.js';
 import type { RequestInfo, Verb } from './request-info.js';
 
-/** What is written: nothing, what may have changed something and what was refused to someone, or every request. */
+/** `changes`: requests that may change something, and refused requests. */
 export const REQUEST_LOGS = ['none', 'changes', 'all'] as const;
 
 export type RequestLogLevel = (typeof REQUEST_LOGS)[number];
 
-/** One request with its outcome. */
 export interface LoggedRequest {
   method: string;
-  /** Path without its query. */
   path: string;
-  /** Absent when the request was refused before it was read. */
+  /** Absent if the request was rejected before it was parsed. */
   info?: RequestInfo;
-  /** Absent when nobody was authenticated. */
+  /** Absent if the client was not authenticated. */
   identity?: Identity;
-  /** By what it was allowed; absent when it was not, or nobody was asked. */
+  /** The rule that allowed the request. Absent if no rule allowed it, or none was needed. */
   decision?: AccessDecision;
-  /** Somebody signs in to the console. */
   isSignIn?: boolean;
-  /** The name that a created object was given. */
   createdName?: string;
   remoteAddress: string;
   userAgent?: string;
-  /** HTTP status; 0 when the client left before there was one. */
+  /** HTTP status; 0 if the client disconnected before there was one. */
   code: number;
   durationMs: number;
 }
 
 const READING: ReadonlySet<Verb> = new Set(['get', 'list', 'watch']);
-/** Texts that clients choose are cut off here. */
+/** Texts from clients are truncated to this length. */
 const MAX_TEXT = 256;
 
 function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
@@ -58,7 +54,6 @@ function objectFields({ info, path, method, createdName }: LoggedRequest): Recor
   };
 }
 
-/** The fields of one line. */
 export function requestFields(request: LoggedRequest): Record<string, unknown> {
   const { identity, code, durationMs, remoteAddress, userAgent } = request;
   const by = identity?.impersonator;
@@ -73,7 +68,7 @@ export function requestFields(request: LoggedRequest): Record<string, unknown> {
   };
 }
 
-/** Writes what the level lets through. */
+/** Returns a function that writes the requests of this level. */
 export function requestLogger(level: RequestLogLevel, log: Logger): (request: LoggedRequest) => void {
   if (level === 'none') return () => undefined;
   return (request) => {

@@ -1,4 +1,4 @@
-/** Tells of a request that has ended: a line in the request log, and an event in the audit log. */
+/** Records completed requests in the request log and in the audit log. */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -6,16 +6,15 @@ import { auditEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
 import { type LoggedRequest, type RequestLogLevel, requestLogger } from './request-log.js';
 
-/** Where what was requested is told. */
 interface RequestRecords {
   level: RequestLogLevel;
   log: Logger;
-  /** Absent: nothing is audited. */
+  /** Absent if the audit log is off. */
   audit?: AuditSink | undefined;
   clock: Clock;
 }
 
-/** Tells both logs of a request that has ended. */
+/** Returns a function that records one completed request. */
 export function requestRecorder({
   level,
   log,

@@ -1,4 +1,4 @@
-/** The only writer of errors: whatever was thrown becomes a Status object. */
+/** Converts every thrown error into a Status object. No other file writes error responses. */
 import {
   ApiError,
   internalError,
@@ -8,20 +8,20 @@ import {
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { MAX_BODY_BYTES } from '../bodies/body-decoder.js';
 
-/** All that a client learns of an unexpected error. */
+/** The only text that a client gets for an unexpected error. */
 export const SEE_LOG = 'see the log of the coordinator';
 
-/** 404 of a path or subresource that is not served (apimachinery `NewGenericServerResponse`). */
+/** Returns the 404 of an unknown path or subresource (apimachinery `NewGenericServerResponse`). */
 export function pathNotFound(): ApiError {
   return new ApiError('NotFound', 'the server could not find the requested resource');
 }
 
-/** 405 of a method that the path does not take. */
+/** Returns the 405 of a method that the path does not support. */
 export function methodNotAllowed(): ApiError {
   return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
 }
 
-/** An HTTP status that the server below us chose, as a reason. */
+/** Status reasons for HTTP status codes that Fastify or Node chose. */
 const REASON_BY_HTTP_CODE: Readonly<Record<number, StatusReason>> = {
   400: 'BadRequest',
   404: 'NotFound',
@@ -40,8 +40,8 @@ function httpCodeOf(error: unknown): number | undefined {
 }
 
 /**
- * The Status that a client sees for anything thrown. The unexpected is logged with its stack
- * and answered with 500 InternalError that says nothing of the inside. `bodyLimit`: the most bytes that the route takes.
+ * Returns the Status for a thrown error. An unexpected error is logged with its stack; the client gets 500
+ * InternalError without details. `bodyLimit` is the route's maximum body size in bytes.
  */
 export function statusOf(error: unknown, log: Logger, bodyLimit = MAX_BODY_BYTES): Status {
   if (error instanceof ApiError) return error.toStatus();
@@ -52,13 +52,14 @@ export function statusOf(error: unknown, log: Logger, bodyLimit = MAX_BODY_BYTES
     const text = message || (error instanceof Error ? error.message : 'bad request');
     return new ApiError(reason, text).toStatus();
   }
-  log.error({ err: error }, 'a request failed unexpectedly');
+  log.error({ err: error }, 'unexpected error in a request');
   return internalError(SEE_LOG).toStatus();
 }
 
 /**
- * The bytes of a whole HTTP answer, for sockets that no framework answers on (refused upgrades, broken requests).
- * `code` may differ from the error's own: a request that is too slow is a 408, not the 504 of a slow server.
+ * Returns a complete HTTP response for sockets without a framework reply: refused upgrades, malformed requests. `code`
+ * may differ from the error's code: a request that arrives too slowly is 408, while the error's reason Timeout means
+ * 504.
  */
 export function rawStatusResponse(error: ApiError, code: number = error.code): string {
   const body = `${JSON.stringify({ ...error.toStatus(), code })}\n`;

@@ -1,24 +1,23 @@
-/** Puts answers onto the wire. */
+/** Sends responses. */
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
-import type { ApiResponse } from './api-response.js';
+import type { ApiResponse } from './api-context.js';
 import { type BodyPiece, inChunks } from './paced-writer.js';
 
 const JSON_TYPE = 'application/json';
-/** Upstream's threshold: what is smaller is not worth the work. */
+/** kube-apiserver's threshold. */
 const GZIP_FROM_BYTES = 128 * 1024;
-/** An answer of so many pieces is small. */
+/** A response with fewer pieces is small. */
 const SMALL_PIECES = 20;
-/** All warnings of an answer together (upstream truncates at 4 KiB, too). */
+/** Maximum size of all warnings of a response. kube-apiserver truncates at 4 KiB, too. */
 const MAX_WARNING_BYTES = 4096;
 
-/** What the writer needs besides the answer. */
 export interface WriteContext {
-  /** Shared by all long answers. */
+  /** Shared by all long responses. */
   slice: TimeSlice;
-  /** A reader that takes nothing for so long is cut off. */
+  /** Time without progress after which a slow reader's connection is closed. */
   stallMs: number;
   warnings: readonly string[];
   acceptsGzip: boolean;
@@ -29,7 +28,10 @@ function isControl(character: string): boolean {
   return code < 0x20 || code === 0x7f;
 }
 
-/** `Warning:` header values (RFC 7234 5.5): quoted, without control characters, UTF-8 as Node wants header bytes. */
+/**
+ * Returns `Warning:` header values (RFC 7234 5.5): quoted, without control characters, UTF-8 bytes as latin1, which
+ * Node expects.
+ */
 export function warningHeaders(texts: readonly string[]): string[] {
   const headers: string[] = [];
   let bytes = 0;
@@ -48,7 +50,7 @@ async function* following(first: Buffer[], rest: AsyncIterable<Buffer>): AsyncGe
   yield* rest;
 }
 
-/** A body of one chunk gets its length named; a longer one is made while it is sent. */
+/** A body of one chunk is sent with its length. A longer one is encoded while it is sent. */
 async function writePieces(
   reply: FastifyReply,
   pieces: Iterable<BodyPiece>,
@@ -72,7 +74,7 @@ async function writePieces(
   }
 }
 
-/** Sends the answer. A stream's own failure after its head has been sent cuts the connection. */
+/** Sends the response. If a stream fails after its head was sent, the connection is closed. */
 export async function writeResponse(
   reply: FastifyReply,
   answer: ApiResponse,

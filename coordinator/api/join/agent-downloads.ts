@@ -1,4 +1,7 @@
-/** The agent for hosts that have none: the script that a person pipes into a shell, and the files that it fetches. */
+/**
+ * Downloads for hosts without an agent: the install script that a user pipes into a shell, and the files that it
+ * fetches.
+ */
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -7,10 +10,10 @@ import type { ReleasePaths } from '../releases/release-trust.js';
 import { SIGNATURE_FILE, SUMS_FILE } from '../releases/signed-sums.js';
 import { VerifiedReleases } from '../releases/verified-releases.js';
 
-/** Where the script is served; the agents' files lie under `/agent/VERSION/`. */
+/** Path of the script. The agent's files are below `/agent/VERSION/`. */
 export const SCRIPT_PATH = '/install.sh';
 
-/** The files of a release that hosts fetch. The signed list names them too; the unpacked agents in it are not served. */
+/** Files that hosts may download. The signed list also names the unpacked agents, which are not served. */
 const FILE_PATTERN = /^everynode-agent-[0-9a-z.-]{1,64}\.(?:gz|xz)$/;
 const HOST_PATTERN = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
@@ -19,7 +22,7 @@ interface AgentFile {
   size: number;
 }
 
-/** True for the files of a release that a coordinator keeps for hosts. */
+/** True for a file that hosts may download. */
 export function isServedFile(name: string): boolean {
   return FILE_PATTERN.test(name);
 }
@@ -29,7 +32,7 @@ export class AgentFiles {
   readonly #version: string;
   readonly #template: string;
 
-  /** `version` is the one that new hosts get. */
+  /** `version` is the agent version for new hosts. */
   constructor(places: ReleasePaths, version: string, log?: Logger) {
     this.#releases = new VerifiedReleases(places, log);
     this.#version = version;
@@ -37,9 +40,9 @@ export class AgentFiles {
   }
 
   /**
-   * The script for hosts that know the coordinator by `host` (HOST:PORT, as the request has it). The release is read again each
-   * time, because it may have been added since. Throws ApiError 400 for a host that is no name (it goes into a shell's quotes),
-   * and 403, 404 or 503 without a verified release.
+   * Returns the install script with `host` (the request's HOST:PORT) as the coordinator's address. Reads the release
+   * each time, because one may have been added meanwhile. Throws ApiError 400 for a malformed host, which would end up
+   * in a quoted shell string, and 403, 404 or 503 without a verified release.
    */
   async script(host: string | undefined): Promise<string> {
     if (host === undefined || !HOST_PATTERN.test(host)) {
@@ -56,12 +59,14 @@ export class AgentFiles {
     return this.#template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '');
   }
 
-  /** Whether there is a verified agent for new hosts. Looked up each time, as by `script`. */
+  /** True if there is a verified release for new hosts. Reads the release each time. */
   hasRelease(): Promise<boolean> {
     return this.#releases.has(this.#version);
   }
 
-  /** A file of a verified release. Throws ApiError 404 when there is none, 403 below the floor, 503 when it was changed on the disk. */
+  /**
+   * Opens a file of a verified release. Throws ApiError: 404 unknown file, 403 below the floor, 503 changed on disk.
+   */
   async open(version: string, name: string): Promise<AgentFile> {
     if (name === SUMS_FILE || name === SIGNATURE_FILE) {
       const { sumsText, signatureText } = await this.#releases.release(version);

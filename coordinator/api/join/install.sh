@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes this host a node of the Everynode fleet of @SERVER@:
+# Installs the Everynode agent on this host and joins the fleet of @SERVER@:
 #   { echo EVERYNODE_TOKEN=TOKEN; curl … @SERVER@/install.sh; } | sudo sh -s -- [--labels K=V,…] [--taints K=V:EFFECT,…] [--file FILE]
-# It fetches the agent for this processor, compares it with the hash below, and lets it install itself
-# (everynode-agent install --help; everynode-agent uninstall undoes it). Nothing that the coordinator says is trusted
-# but this text, which the printed line pins by the key of the coordinator; the agent then checks the authority that the token names.
+# It downloads the agent for this processor, verifies it with the hash below, and runs its install command
+# (see everynode-agent install --help; everynode-agent uninstall removes the agent). The join command pins the
+# coordinator's key, so this script can be trusted. The agent then verifies the authority that the token names.
 set -eu
 
 server='@SERVER@'
@@ -16,22 +16,22 @@ fail() {
   exit 1
 }
 
-# Everything is inside of a function: a script that arrives in part does nothing.
+# All commands are in a function, so that a partly downloaded script does nothing.
 main() {
   file=
-  [ "$(id -u)" = 0 ] || fail 'needs root: … | sudo sh -s -- …'
-  [ -d /run/systemd/system ] || fail 'needs a host that systemd runs'
+  [ "$(id -u)" = 0 ] || fail 'must run as root: … | sudo sh -s -- …'
+  [ -d /run/systemd/system ] || fail 'systemd is required'
   case "$(uname -m)" in
     x86_64) arch=amd64 ;;
     aarch64 | arm64) arch=arm64 ;;
-    *) fail "there is no agent for $(uname -m)" ;;
+    *) fail "unsupported processor: $(uname -m)" ;;
   esac
   if [ "${1-}" = --file ]; then
-    [ $# -ge 2 ] || fail '--file wants a file'
+    [ $# -ge 2 ] || fail '--file needs a path'
     file=$2
     shift 2
   fi
-  # Not in /tmp, where many hosts let nothing run.
+  # Not in /tmp, which many hosts mount with noexec.
   folder=$(mktemp -d /var/lib/everynode-install.XXXXXX)
   trap 'rm -rf "$folder"' EXIT
   trap 'exit 1' HUP INT TERM
@@ -48,11 +48,11 @@ main() {
     case "$archive" in *.xz) unpack=xz ;; *) unpack=gzip ;; esac
     cp "$file" "$folder/$archive"
   else
-    # Whoever answers: the hash decides.
-    curl -fsSk --retry 3 -o "$folder/$archive" "$server/agent/$version/$archive" || fail "$archive cannot be fetched"
+    # TLS is not verified, because the hash below is.
+    curl -fsSk --retry 3 -o "$folder/$archive" "$server/agent/$version/$archive" || fail "download of $archive failed"
   fi
   (cd "$folder" && printf '%s\n' "$sums" | grep -F "  $archive" | sha256sum -c - >/dev/null) ||
-    fail "$archive is not the file that the coordinator names"
+    fail "$archive does not have the expected hash"
   "$unpack" -dc "$folder/$archive" >"$folder/everynode-agent"
   chmod 755 "$folder/everynode-agent"
   printf '%s\n' "$release_key" >"$folder/release.pub"
@@ -60,7 +60,7 @@ main() {
   token=${EVERYNODE_TOKEN-}
   unset EVERYNODE_TOKEN
   if [ -n "$token" ]; then
-    # Through a pipe: every user of the host can read the arguments of a process.
+    # Passed through a pipe, because every user of the host can read the arguments of a process.
     printf '%s\n' "$token" | "$folder/everynode-agent" "$@" --token-file -
   else
     "$folder/everynode-agent" "$@"

@@ -1,4 +1,7 @@
-/** `POST /join` and `POST /certificate`: hosts that want a certificate. Whoever is refused too often, or asks too fast, waits. */
+/**
+ * `POST /join` and `POST /certificate`: hosts request certificates. Networks with too many rejected or too many
+ * requests get 429.
+ */
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -10,16 +13,15 @@ import type { AuditSink } from '../audit/audit-file.js';
 import { decodeBody } from '../bodies/body-decoder.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { networkOf } from '../limits/peer-network.js';
-import type { AgentLink, JoinCall, JoinOutcome } from '../ports/agent-link-port.js';
+import type { AgentLink, JoinCall, JoinOutcome } from '../ports.js';
 
 const MAX_JOIN_BYTES = 32 * 1024;
-/** What one network may try in vain: a mistyped token is put right, a guessed one never is. */
+/** Rejected requests per network. Generous for mistyped tokens, too slow for guessing. */
 const REFUSALS = { requestsPerSecond: 1, burst: 30 };
-/** Of all hosts together: a fleet joins in minutes, and the rest of the coordinator goes on. */
+/** Limit for all hosts together. A large fleet can join within minutes, and other requests are not starved. */
 const OVERALL = { requestsPerSecond: 200, burst: 2_000 };
 const EVERYBODY = '';
 
-/** Adds the routes. */
 export function addJoinRoutes(
   app: FastifyInstance<Server>,
   link: AgentLink,
@@ -54,7 +56,10 @@ export function addJoinRoutes(
       const outcome = await ask(callOf(request));
       const isWaiting = outcome.state === 'waiting';
       const body = isWaiting ? { request: outcome.request, message: outcome.message } : outcome.answer;
-      audit.info({ ...lineOf(request), outcome: outcome.state, node: nodeIn(request) }, 'host asked to join');
+      audit.info(
+        { ...lineOf(request), outcome: outcome.state, node: nodeIn(request) },
+        'host requested a certificate',
+      );
       record(request, isWaiting ? 202 : 200);
       return reply
         .code(isWaiting ? 202 : 200)
@@ -90,7 +95,7 @@ function lineOf({ ip, routeOptions }: FastifyRequest): Record<string, unknown> {
   return { path: routeOptions.url, remoteAddress: ip };
 }
 
-/** What it says its name is, for the log. */
+/** Returns the node name in the body, not verified, for the log. */
 function nodeIn({ body }: FastifyRequest): string | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   return /"node"\s*:\s*"([a-z0-9.-]{1,253})"/.exec(body.toString('latin1'))?.[1];

@@ -1,23 +1,23 @@
-/** How many requests one client may make: a bucket of tokens each, so that no client's loop starves the others. */
+/** Rate limit per client: a token bucket each, so that a client in a loop does not starve the others. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 
 export interface ClientLimitSettings {
-  /** What one client may ask for in the long run. 0 = as much as it likes. */
+  /** Sustained rate; 0 = unlimited. */
   requestsPerSecond: number;
-  /** What it may ask for at once after a rest. */
+  /** Number of requests that an idle client may send at once. */
   burst: number;
 }
 
-/** Four times what kubectl allows itself (50 a second, 300 at once). */
+/** Four times kubectl's own limits (50 per second, burst 300). */
 export const DEFAULT_CLIENT_LIMITS: ClientLimitSettings = { requestsPerSecond: 200, burst: 1_200 };
 
-/** Clients remembered; above this those whose buckets are full again are forgotten. */
+/** Maximum number of buckets. Above it, full buckets are removed. */
 const MAX_CLIENTS = 10_000;
 
 interface Bucket {
   tokens: number;
-  /** When `tokens` was right, by the monotonic clock. */
+  /** Monotonic time at which `tokens` was computed. */
   at: number;
 }
 
@@ -29,28 +29,28 @@ export class ClientLimits {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes a token of this client. Throws 429, with the whole seconds until there will be one. */
+  /** Takes a token of this client. Throws 429 with the seconds until the next token. */
   take(client: string): void {
     const { requestsPerSecond, burst } = this.settings;
     if (requestsPerSecond === 0) return;
     const bucket = this.#filled(client);
     if (bucket.tokens < 1) {
       const retryAfterSeconds = Math.ceil((1 - bucket.tokens) / requestsPerSecond);
-      const message = `this client makes more than ${requestsPerSecond} requests per second, please try again later`;
+      const message = `this client sends more than ${requestsPerSecond} requests per second, please try again later`;
       throw new ApiError('TooManyRequests', message, { retryAfterSeconds });
     }
     bucket.tokens -= 1;
     if (this.#buckets.size > MAX_CLIENTS) this.#forgetRested(burst);
   }
 
-  /** Throws 429 when this client has no token left; takes none. */
+  /** Throws 429 if this client has no token left. Takes none. */
   refuseIfExhausted(client: string): void {
     const { requestsPerSecond } = this.settings;
     if (requestsPerSecond === 0) return;
     const { tokens } = this.#filled(client);
     if (tokens >= 1) return;
     const retryAfterSeconds = Math.ceil((1 - tokens) / requestsPerSecond);
-    const message = 'too many refused requests of this client, please try again later';
+    const message = 'too many rejected requests from this client, please try again later';
     throw new ApiError('TooManyRequests', message, { retryAfterSeconds });
   }
 
@@ -65,7 +65,10 @@ export class ClientLimits {
     return bucket;
   }
 
-  /** A full bucket says as much as none. When all are in use the oldest go: their clients begin anew. */
+  /**
+   * Removes full buckets, because a new bucket is full, too. If none is full, removes the oldest ones, whose clients
+   * then start again.
+   */
   #forgetRested(burst: number): void {
     for (const client of [...this.#buckets.keys()]) {
       if (this.#filled(client).tokens >= burst) this.#buckets.delete(client);

@@ -1,53 +1,35 @@
-/** Lines within lines: at each level whoever is next stands behind all the others of that level afterwards. */
-
+/**
+ * A queue that serves its groups in turn (round robin). A group with a thousand items delays another group by one item.
+ */
 export class FairQueue<T> {
-  readonly #lines = new Map<string, FairQueue<T>>();
-  readonly #here = new Set<T>();
+  /** Items by group. The group that is served next is first. */
+  readonly #groups = new Map<string, Set<T>>();
 
-  get isEmpty(): boolean {
-    return this.#lines.size === 0 && this.#here.size === 0;
+  add(group: string, item: T): void {
+    const items = this.#groups.get(group) ?? new Set();
+    this.#groups.set(group, items.add(item));
   }
 
-  /** `path` names the line at each level, the outermost first. */
-  add([name, ...rest]: readonly string[], item: T): void {
-    if (name === undefined) {
-      this.#here.add(item);
-      return;
-    }
-    const line = this.#lines.get(name) ?? new FairQueue<T>();
-    this.#lines.set(name, line);
-    line.add(rest, item);
+  /** Does nothing if the item is not queued. */
+  delete(group: string, item: T): void {
+    const items = this.#groups.get(group);
+    items?.delete(item);
+    if (items?.size === 0) this.#groups.delete(group);
   }
 
-  /** Takes one out of its line, wherever it stands there; one that is not there changes nothing. */
-  delete([name, ...rest]: readonly string[], item: T): void {
-    if (name === undefined) {
-      this.#here.delete(item);
-      return;
-    }
-    const line = this.#lines.get(name);
-    line?.delete(rest, item);
-    if (line?.isEmpty) this.#lines.delete(name);
-  }
-
-  /** Takes out whose turn it is; undefined when nobody waits. */
+  /** Removes and returns the oldest item of the next group; undefined if the queue is empty. */
   take(): T | undefined {
-    const [next] = this.#lines;
-    if (!next) {
-      const [item] = this.#here;
-      if (item !== undefined) this.#here.delete(item);
-      return item;
-    }
-    const [name, line] = next;
-    const item = line.take();
-    this.#lines.delete(name);
-    if (!line.isEmpty) this.#lines.set(name, line);
+    const [next] = this.#groups;
+    if (!next) return undefined;
+    const [group, items] = next;
+    const [item] = items;
+    this.#groups.delete(group);
+    if (item !== undefined) items.delete(item);
+    if (items.size > 0) this.#groups.set(group, items);
     return item;
   }
 
-  /** All who wait, in no order. */
   *[Symbol.iterator](): Generator<T> {
-    yield* this.#here;
-    for (const line of this.#lines.values()) yield* line;
+    for (const items of this.#groups.values()) yield* items;
   }
 }

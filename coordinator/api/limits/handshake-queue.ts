@@ -1,27 +1,30 @@
-/** Lets connections begin TLS in turn: a thousand handshakes at once are a second in which nobody else is answered. */
+/**
+ * Limits concurrent TLS handshakes. A thousand at once would block the event loop, and with it all other requests, for
+ * about a second.
+ */
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { FairQueue } from './fair-queue.js';
-import { originOf } from './peer-network.js';
+import { siteOf } from './peer-network.js';
 import { PreHandshakeSockets } from './pre-handshake-sockets.js';
 
-/** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
+/** Large enough for hundreds of handshakes per second with clients at a round trip time of 500 ms. */
 export const MAX_CONCURRENT_HANDSHAKES = 128;
-/** One that takes longer gives up its place, but goes on: whoever is slow on purpose keeps nobody out. */
+/** A longer handshake frees its slot and continues, so that slow clients do not block the queue. */
 export const HANDSHAKE_SLOT_MS = 1_000;
-/** Who has waited so long is sent away while it still listens: a handshake with one that has given up is lost work. */
+/** A client that waited longer is rejected. It has probably timed out, and its handshake would be wasted work. */
 export const MAX_QUEUE_WAIT_MS = 5_000;
 
 interface Waiting {
   socket: Socket;
   address: string;
-  origin: readonly string[];
+  site: string;
   since: number;
 }
 
-/** Somebody who was sent away before TLS began, and why; `code` is the HTTP status that says the same. */
+/** A connection that was closed before its handshake. `code` is the equivalent HTTP status. */
 interface HandshakeRefusal {
   remoteAddress: string;
   code: number;
@@ -31,55 +34,55 @@ interface HandshakeRefusal {
 type OnRefused = (refusal: HandshakeRefusal) => void;
 
 /**
- * The line before a TLS server, with turns by where peers come from: whoever comes a thousand times from one place waits for
- * itself. Waiting costs a socket; the cryptography comes with the turn.
+ * The queue before a TLS server. Sites are served in turn, so a flood from one site delays only that site. A queued
+ * connection costs a socket, but no cryptography.
  */
 export class HandshakeQueue {
   readonly #clock: Clock;
-  readonly #begin: (socket: Socket) => void;
+  readonly #start: (socket: Socket) => void;
   readonly #slice: TimeSlice;
   readonly #onRefused: OnRefused;
-  readonly #turns = new FairQueue<Waiting>();
-  /** What gives a place back, by peer. */
-  readonly #underWay = new Map<string, () => void>();
+  readonly #queue = new FairQueue<Waiting>();
+  /** Functions that free a slot, by peer. */
+  readonly #slots = new Map<string, () => void>();
   #isRunning = false;
 
-  /** `begin` starts a handshake; when it is over, however it ended, `ended` is to be called. */
-  constructor(clock: Clock, begin: (socket: Socket) => void, onRefused: OnRefused = () => undefined) {
+  /** `start` starts a handshake. The caller must call `onHandshakeEnd` when it has succeeded or failed. */
+  constructor(clock: Clock, start: (socket: Socket) => void, onRefused: OnRefused = () => undefined) {
     this.#clock = clock;
-    this.#begin = begin;
+    this.#start = start;
     this.#onRefused = onRefused;
     this.#slice = new TimeSlice(clock);
   }
 
-  /** A connection wants its turn. */
+  /** Queues a connection. */
   add(socket: Socket): void {
     const { remoteAddress: address = '' } = socket;
-    const waiting = { socket, address, origin: originOf(address), since: this.#clock.monotonic() };
-    this.#turns.add(waiting.origin, waiting);
+    const waiting = { socket, address, site: siteOf(address), since: this.#clock.monotonic() };
+    this.#queue.add(waiting.site, waiting);
     socket.on('error', ignore);
     socket.once('close', () => {
-      this.#turns.delete(waiting.origin, waiting);
+      this.#queue.delete(waiting.site, waiting);
       this.onHandshakeEnd(socket);
     });
     void this.#run();
   }
 
-  /** The handshake of this connection is over. */
+  /** Frees the slot of this connection. */
   onHandshakeEnd(socket: Socket): void {
-    this.#underWay.get(peerOf(socket))?.();
+    this.#slots.get(peerOf(socket))?.();
   }
 
-  /** Sends all away who wait. */
+  /** Closes all queued connections. */
   close(): void {
-    for (const { socket } of [...this.#turns]) socket.destroy();
+    for (const { socket } of [...this.#queue]) socket.destroy();
   }
 
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    while (this.#underWay.size < MAX_CONCURRENT_HANDSHAKES) {
-      const waiting = this.#turns.take();
+    while (this.#slots.size < MAX_CONCURRENT_HANDSHAKES) {
+      const waiting = this.#queue.take();
       if (!waiting) break;
       this.#admit(waiting);
       await this.#slice.yieldIfUsedUp();
@@ -91,30 +94,37 @@ export class HandshakeQueue {
     if (socket.destroyed) return;
     if (this.#clock.monotonic() - since > MAX_QUEUE_WAIT_MS) {
       socket.destroy();
-      this.#onRefused({ remoteAddress: address, code: 503, reason: 'its turn to begin TLS came too late' });
+      this.#onRefused({
+        remoteAddress: address,
+        code: 503,
+        reason: 'timed out in the queue for a TLS handshake',
+      });
       return;
     }
     const peer = peerOf(socket);
     const timer = this.#clock.after(HANDSHAKE_SLOT_MS, () => this.onHandshakeEnd(socket));
-    this.#underWay.set(peer, () => {
+    this.#slots.set(peer, () => {
       timer.cancel();
-      this.#underWay.delete(peer);
+      this.#slots.delete(peer);
       void this.#run();
     });
     socket.off('error', ignore);
-    this.#begin(socket);
+    this.#start(socket);
   }
 }
 
-/** Puts the line before the server's own listener. `close` ends what has not begun TLS: a server closes behind the last socket. */
+/**
+ * Puts the queue before the server's own connection listener. `close` closes connections without a handshake: otherwise
+ * the server would wait for them when it closes.
+ */
 export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefused): { close: () => void } {
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
   server.removeAllListeners('connection');
   const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
-  const spoken = (socket: Socket) => handshakes.add(socket);
-  const silent = new PreHandshakeSockets({ clock, onFirstRecord: spoken, onRefused: onRefused });
-  server.on('connection', (socket: Socket) => silent.add(socket));
+  const onFirstRecord = (socket: Socket) => handshakes.add(socket);
+  const sockets = new PreHandshakeSockets({ clock, onFirstRecord, onRefused });
+  server.on('connection', (socket: Socket) => sockets.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => {
     clearVerifyErrors(socket);
     handshakes.onHandshakeEnd(socket);
@@ -122,15 +132,15 @@ export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefus
   server.on('tlsClientError', (_error, socket) => handshakes.onHandshakeEnd(socket));
   return {
     close: () => {
-      silent.close();
+      sockets.close();
       handshakes.close();
     },
   };
 }
 
 /**
- * What OpenSSL queued of a signature that was wrong is taken for an error of the connection's next read, if the request comes in
- * a packet of its own: it would end without the 401 that says why. Asking who issued a certificate empties the queue.
+ * Clears OpenSSL's error queue. A client certificate with an invalid signature leaves an error there, and the
+ * connection's next read fails with it, so the client would not get its 401. `checkIssued` empties the queue.
  */
 function clearVerifyErrors(socket: TLSSocket): void {
   if (socket.authorized) return;
@@ -138,11 +148,11 @@ function clearVerifyErrors(socket: TLSSocket): void {
   certificate?.checkIssued(certificate);
 }
 
-/** The same for a connection and for the TLS over it. */
+/** Returns a key that is equal for a connection and for the TLS socket on it. */
 function peerOf({ remoteAddress, remotePort, remoteFamily }: Socket): string {
   return `${remoteFamily} ${remoteAddress} ${remotePort}`;
 }
 
 function ignore(): void {
-  // Its close says the same.
+  // The `close` event follows.
 }

@@ -1,19 +1,23 @@
 /**
- * How many long reads run at once. Each holds what it reads in memory until its reader has it, and all share one slice of
- * the processor: more of them at once end no sooner. Upstream's counterpart is the seats of API Priority and Fairness.
- * Some places, running and waiting, are kept for users with few: otherwise the slow readers of one user delay everybody.
+ * Limits concurrent reads of many objects. Each holds its objects in memory until its reader has received them, and all
+ * share one time slice, so more of them would not finish sooner. Upstream's counterpart is the seats of API Priority
+ * and Fairness. Some slots, running and waiting, are reserved for users with few reads, so that the slow readers of one
+ * user do not delay the others.
  */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { UserSlots } from './user-slots.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { Registry } from '../../registry/registry.js';
+import type { ResourceRequest } from '../http/request-info.js';
+import { UserSlots } from './in-flight-limit.js';
 
 export interface LargeReadSettings {
-  /** A read of more objects is large: above kubectl's own pages. */
+  /** Reads of more objects are large. Above kubectl's page size. */
   fromObjects: number;
   maxConcurrent: number;
-  /** Reads that may wait for a place; beyond, 429 at once. */
+  /** Maximum number of waiting reads. Further ones get 429 at once. */
   maxWaiting: number;
-  /** Then 429, too. */
+  /** Waiting reads get 429 after this time. */
   maxWaitMs: number;
 }
 
@@ -39,7 +43,7 @@ interface Waiting {
 export class LargeReads {
   readonly #running: UserSlots;
   readonly #queued: UserSlots;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
 
   constructor(
@@ -50,14 +54,19 @@ export class LargeReads {
     this.#queued = new UserSlots(settings.maxWaiting);
   }
 
-  /** Whether a read of so many objects needs a place. */
+  /** True if a read of this many objects needs a slot. */
   isLarge(objects: number): boolean {
     return objects > this.settings.fromObjects;
   }
 
-  /** Waits for a place and keeps it until `signal` aborts or the returned function is called. `user` as for `UserSlots`. Throws 429. */
+  /**
+   * Waits for a slot and holds it until `signal` aborts or the returned function is called. `user` as for `UserSlots`.
+   * Throws 429.
+   */
   async enter(user: string, signal: AbortSignal): Promise<() => void> {
-    const free = this.#running.hasSlotFor(user) ? this.#running.take(user) : await this.#turn(user, signal);
+    const free = this.#running.hasSlotFor(user)
+      ? this.#running.take(user)
+      : await this.#waitForSlot(user, signal);
     const leave = () => {
       free();
       this.#admitNext();
@@ -67,14 +76,14 @@ export class LargeReads {
     return leave;
   }
 
-  /** Of those who may take a place, the one who waits longest takes it at once. */
+  /** Gives free slots to waiting reads in order of arrival. Skips users who may not take one. */
   #admitNext(): void {
     for (const { user, admit } of this.#waiting) {
       if (this.#running.hasSlotFor(user)) admit(this.#running.take(user));
     }
   }
 
-  #turn(user: string, signal: AbortSignal): Promise<() => void> {
+  #waitForSlot(user: string, signal: AbortSignal): Promise<() => void> {
     if (!this.#queued.hasSlotFor(user)) throw tooMany();
     const leaveQueue = this.#queued.take(user);
     return new Promise((resolve, reject) => {
@@ -82,20 +91,43 @@ export class LargeReads {
         this.#waiting.delete(waiting);
         leaveQueue();
         timer.cancel();
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', onTimeout);
       };
       const admit = (leave: () => void) => {
         stop();
         resolve(leave);
       };
-      const giveUp = () => {
+      const onTimeout = () => {
         stop();
         reject(tooMany());
       };
       const waiting = { user, admit };
-      const timer = this.clock.after(this.settings.maxWaitMs, giveUp);
-      signal.addEventListener('abort', giveUp);
+      const timer = this.clock.after(this.settings.maxWaitMs, onTimeout);
+      signal.addEventListener('abort', onTimeout);
       this.#waiting.add(waiting);
     });
   }
+}
+
+/** A field selector that selects one object by name. */
+const BY_NAME = /(^|,)metadata\.name==?[^,]/;
+
+/**
+ * Returns the number of objects that a page of a list, or the initial events of a watch, must read. The store's index
+ * has the count.
+ */
+export async function objectsToRead(
+  registry: Registry,
+  kind: Kind,
+  { query, namespace }: Pick<ResourceRequest, 'query' | 'namespace'>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  if (BY_NAME.test(fieldSelector)) return 1;
+  // With a selector, one page may need all objects.
+  const isFiltered = fieldSelector !== '' || Boolean(query.get('labelSelector'));
+  const scope = namespace === undefined ? {} : { namespace };
+  const { records, remainingItemCount = 0 } = await registry.list(kind, { ...scope, limit: 1 });
+  const stored = records.length + remainingItemCount;
+  return isFiltered ? stored : Math.min(stored, limit);
 }

@@ -1,20 +1,26 @@
-/** Where a peer comes from, as limits count it: who holds an IPv6 prefix holds 2^64 addresses of it. */
+/**
+ * Networks and sites of client addresses. Limits count them instead of addresses, because an IPv6 client owns a /64:
+ * 2^64 addresses.
+ */
 import { isIPv6 } from 'node:net';
 
-/** What one link has (RFC 4291, 2.5.4), and what one site is given at most (RFC 6177), in groups of 16 bits. */
+/** Prefix lengths of a link (RFC 4291, 2.5.4) and of the largest site assignment (RFC 6177), in groups of 16 bits. */
 const NETWORK_GROUPS = 4;
 const SITE_GROUPS = 3;
 const ALL_GROUPS = 8;
 const MAPPED = /^::ffff:(\d+(?:\.\d+){3})$/i;
 
-/** The /64 of an IPv6 address; an IPv4 address, also one mapped into IPv6, is its own. Takes what `remoteAddress` of a socket says. */
+/**
+ * Returns the /64 of an IPv6 address. An IPv4 address, also one mapped into IPv6, is its own network. `address` is a
+ * socket's `remoteAddress`.
+ */
 export function networkOf(address: string): string {
   return prefixOf(address, NETWORK_GROUPS);
 }
 
-/** By which a peer takes turns with others, the outermost first: its site, its network, its address. */
-export function originOf(address: string): [site: string, network: string, address: string] {
-  return [prefixOf(address, SITE_GROUPS), networkOf(address), address];
+/** Returns the /48 of an IPv6 address, the largest assignment to one site. An IPv4 address is its own site. */
+export function siteOf(address: string): string {
+  return prefixOf(address, SITE_GROUPS);
 }
 
 function prefixOf(address: string, groups: number): string {

@@ -1,64 +1,67 @@
 /**
- * Connections that have yet to begin TLS. One takes a turn in the line of handshakes only with its first record whole
- * (the ClientHello): until then it costs a socket, there are only so many, of one network too, and they are closed in time.
+ * Connections before their TLS handshake. A connection enters the handshake queue only when its first record (the
+ * ClientHello) is complete. Until then it costs a socket, so their number is limited in total and per network, and they
+ * have a timeout.
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { networkOf } from './peer-network.js';
 
-/** Of all together. Above this the oldest are closed: who means to speak does so at once. */
+/** Total limit. Above it the oldest connections are closed, because real clients send their first record at once. */
 export const MAX_PRE_HANDSHAKE = 4_096;
-/** Of one address of IPv4, or one /64 of IPv6: as many hosts behind one router may come at the same moment. */
+/**
+ * Limit per IPv4 address or IPv6 /64. High enough for a thousand hosts behind one router that connect at the same time.
+ */
 export const MAX_PRE_HANDSHAKE_PER_NETWORK = 1_024;
-/** From the connection to the end of its first record. */
+/** Timeout from the connection to the end of its first record. */
 export const FIRST_RECORD_TIMEOUT_MS = 10_000;
 
-/** RFC 8446, 5.1: type (22 = handshake), version, length. */
+/** Record header (RFC 8446, 5.1): type (22 = handshake), version, length. */
 const HEADER_BYTES = 5;
 const HANDSHAKE_TYPE = 22;
 const LENGTH_OFFSET = 3;
-/** TLSPlaintext of 2^14 bytes, and what encryption may add. */
+/** TLSPlaintext of 2^14 bytes plus the maximum expansion by encryption. */
 const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
-/** Why one was closed, as HTTP would say it. */
-interface SilentRefusal {
+/** A closed connection, with the equivalent HTTP status. */
+interface PreHandshakeRefusal {
   remoteAddress: string;
   code: 408 | 429;
   reason: string;
 }
 
-interface SilentSocketsOptions {
+interface PreHandshakeOptions {
   clock: Clock;
-  /** It has spoken: what it said is there to be read again. */
+  /** The first record is complete. The socket returns it again when it is read. */
   onFirstRecord: (socket: Socket) => void;
-  onRefused: (refusal: SilentRefusal) => void;
+  onRefused: (refusal: PreHandshakeRefusal) => void;
 }
 
-interface Silent {
+interface Connection {
   socket: Socket;
   address: string;
   network: string;
   since: number;
-  heard: Buffer[];
+  received: Buffer[];
   bytes: number;
-  /** Below so many there is nothing to decide. */
-  wanted: number;
-  hear: () => void;
+  /** Number of bytes needed before the next check. */
+  needed: number;
+  read: () => void;
   forget: () => void;
 }
 
-/** The oldest of a set, which keeps the order in which they came. */
-const oldestOf = (sockets: ReadonlySet<Silent>): Silent | undefined => sockets.values().next().value;
+/** Returns the oldest connection. A Set keeps the order of insertion. */
+const oldestOf = (sockets: ReadonlySet<Connection>): Connection | undefined => sockets.values().next().value;
 
 export class PreHandshakeSockets {
-  readonly #options: SilentSocketsOptions;
-  readonly #all = new Set<Silent>();
-  readonly #byNetwork = new Map<string, Set<Silent>>();
+  readonly #options: PreHandshakeOptions;
+  readonly #all = new Set<Connection>();
+  readonly #byNetwork = new Map<string, Set<Connection>>();
   #timer: Timer | undefined;
-  #isThinning = false;
+  #isClosingSurplus = false;
   #isClosed = false;
 
-  constructor(options: SilentSocketsOptions) {
+  constructor(options: PreHandshakeOptions) {
     this.#options = options;
   }
 
@@ -66,111 +69,120 @@ export class PreHandshakeSockets {
     return this.#all.size;
   }
 
-  /** A connection has come. */
   add(socket: Socket): void {
     if (this.#isClosed) {
       socket.destroy();
       return;
     }
     const address = socket.remoteAddress ?? '';
-    const silent: Silent = {
+    const connection: Connection = {
       ...{ socket, address, network: networkOf(address), since: this.#options.clock.monotonic() },
-      ...{ heard: [], bytes: 0, wanted: HEADER_BYTES },
-      hear: () => this.#hear(silent),
-      forget: () => this.#forget(silent),
+      ...{ received: [], bytes: 0, needed: HEADER_BYTES },
+      read: () => this.#read(connection),
+      forget: () => this.#forget(connection),
     };
-    this.#all.add(silent);
-    const ofNetwork = this.#byNetwork.get(silent.network) ?? new Set();
-    this.#byNetwork.set(silent.network, ofNetwork.add(silent));
+    this.#all.add(connection);
+    const ofNetwork = this.#byNetwork.get(connection.network) ?? new Set();
+    this.#byNetwork.set(connection.network, ofNetwork.add(connection));
     socket.on('error', ignore);
-    socket.once('close', silent.forget);
-    socket.on('readable', silent.hear);
-    if (this.#isTooMany(ofNetwork)) void this.#thin();
+    socket.once('close', connection.forget);
+    socket.on('readable', connection.read);
+    if (this.#isTooMany(ofNetwork)) void this.#closeSurplus();
     this.#timer ??= this.#options.clock.after(FIRST_RECORD_TIMEOUT_MS, () => this.#closeOverdue());
   }
 
-  /** Closes all, those that are yet to come as well, and tells nobody. */
+  /** Closes all connections, also those that are added later. Reports none of them. */
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
     for (const { socket } of this.#all) socket.destroy();
   }
 
-  #hear(silent: Silent): void {
-    const { socket } = silent;
+  #read(connection: Connection): void {
+    const { socket } = connection;
     for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
-      silent.heard.push(chunk);
-      silent.bytes += chunk.length;
+      connection.received.push(chunk);
+      connection.bytes += chunk.length;
     }
-    if (silent.bytes < silent.wanted) return;
-    const { heard } = silent;
-    const said = heard.length === 1 && heard[0] ? heard[0] : Buffer.concat(heard);
-    silent.heard = [said];
-    silent.wanted = firstRecordBytes(said);
-    if (said.length < silent.wanted) return;
-    this.#forget(silent);
-    socket.unshift(said);
+    if (connection.bytes < connection.needed) return;
+    const { received } = connection;
+    const bytes = received.length === 1 && received[0] ? received[0] : Buffer.concat(received);
+    connection.received = [bytes];
+    connection.needed = firstRecordBytes(bytes);
+    if (bytes.length < connection.needed) return;
+    this.#forget(connection);
+    socket.unshift(bytes);
     this.#options.onFirstRecord(socket);
   }
 
-  #forget(silent: Silent): void {
-    const { socket, network, hear, forget } = silent;
-    this.#all.delete(silent);
+  #forget(connection: Connection): void {
+    const { socket, network, read, forget } = connection;
+    this.#all.delete(connection);
     const ofNetwork = this.#byNetwork.get(network);
-    ofNetwork?.delete(silent);
+    ofNetwork?.delete(connection);
     if (ofNetwork?.size === 0) this.#byNetwork.delete(network);
-    socket.off('readable', hear);
+    socket.off('readable', read);
     socket.off('close', forget);
     if (!socket.destroyed) socket.off('error', ignore);
   }
 
-  #isTooMany(ofNetwork: ReadonlySet<Silent>): boolean {
+  #isTooMany(ofNetwork: ReadonlySet<Connection>): boolean {
     return this.#all.size > MAX_PRE_HANDSHAKE || ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK;
   }
 
-  /** What has arrived from those that were let in this turn is read in the next: only then is it known who is silent. */
-  async #thin(): Promise<void> {
-    if (this.#isThinning) return;
-    this.#isThinning = true;
+  /**
+   * Waits two turns of the event loop before closing the oldest: data of connections accepted in this turn is read in
+   * the next one.
+   */
+  async #closeSurplus(): Promise<void> {
+    if (this.#isClosingSurplus) return;
+    this.#isClosingSurplus = true;
     const { clock } = this.#options;
     await clock.yieldToEventLoop();
     await clock.yieldToEventLoop();
-    this.#isThinning = false;
+    this.#isClosingSurplus = false;
     for (const ofNetwork of this.#byNetwork.values()) {
       while (ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK)
-        this.#refuse(oldestOf(ofNetwork), 429, 'too many connections of this network do not begin TLS');
+        this.#refuse(
+          oldestOf(ofNetwork),
+          429,
+          'too many connections from this network without a TLS handshake',
+        );
     }
     while (this.#all.size > MAX_PRE_HANDSHAKE)
-      this.#refuse(oldestOf(this.#all), 429, 'too many connections do not begin TLS');
+      this.#refuse(oldestOf(this.#all), 429, 'too many connections without a TLS handshake');
   }
 
   #closeOverdue(): void {
     const { clock } = this.#options;
     const overdue = clock.monotonic() - FIRST_RECORD_TIMEOUT_MS;
-    for (const silent of this.#all) {
-      if (silent.since > overdue) break;
-      this.#refuse(silent, 408, 'the connection did not begin TLS');
+    for (const connection of this.#all) {
+      if (connection.since > overdue) break;
+      this.#refuse(connection, 408, 'timed out before the TLS handshake');
     }
     const oldest = oldestOf(this.#all);
     this.#timer = oldest && clock.after(oldest.since - overdue, () => this.#closeOverdue());
   }
 
-  #refuse(silent: Silent | undefined, code: SilentRefusal['code'], reason: string): void {
-    if (!silent) return;
-    const { socket, address } = silent;
+  #refuse(connection: Connection | undefined, code: PreHandshakeRefusal['code'], reason: string): void {
+    if (!connection) return;
+    const { socket, address } = connection;
     socket.destroy();
-    this.#forget(silent);
+    this.#forget(connection);
     this.#options.onRefused({ remoteAddress: address, code, reason });
   }
 }
 
-/** How many bytes the first record has in all; for what is no TLS as many as are there: TLS itself refuses it. */
-export function firstRecordBytes(said: Buffer): number {
-  const length = said.readUInt16BE(LENGTH_OFFSET);
-  const isTls = said[0] === HANDSHAKE_TYPE && length <= MAX_RECORD_BYTES;
-  return isTls ? HEADER_BYTES + length : said.length;
+/**
+ * Returns the total length of the first record. If it is not TLS, returns the number of received bytes, and TLS rejects
+ * it later.
+ */
+export function firstRecordBytes(bytes: Buffer): number {
+  const length = bytes.readUInt16BE(LENGTH_OFFSET);
+  const isTls = bytes[0] === HANDSHAKE_TYPE && length <= MAX_RECORD_BYTES;
+  return isTls ? HEADER_BYTES + length : bytes.length;
 }
 
 function ignore(): void {
-  // Its close says the same.
+  // The `close` event follows.
 }

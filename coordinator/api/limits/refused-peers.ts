@@ -1,53 +1,54 @@
 /**
- * Who was sent away before a request or a link of theirs came to anything, in the log and in the audit log. Each network and
- * kind is told at once and then once a minute with a count: whoever knocks a thousand times a second pushes nothing out.
+ * Logs peers that were rejected before a request or a link was established, and records them in the audit log. Each
+ * network and kind of refusal is reported at once, then once a minute with a count, so that a flood cannot push other
+ * events out of the logs.
  */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { refusalEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
-import type { LinkRefusal } from '../ports/agent-link-port.js';
+import type { LinkRefusal } from '../ports.js';
 import { networkOf } from './peer-network.js';
 
 const REPEAT_MS = 60_000;
-/** Beyond so many the oldest are forgotten, and told anew. */
+/** Maximum number of remembered reports. Beyond it the oldest is forgotten, so its next refusal is reported at once. */
 const MAX_KINDS = 1_000;
 
 interface PeerRefusal extends LinkRefusal {
-  /** What they asked for, as far as it was heard; no query. */
+  /** The requested path without its query, as far as it was received. */
   path: string;
 }
 
-interface Told {
+interface RecentReport {
   untilMs: number;
-  /** Refusals since it was told. */
-  more: number;
+  /** Refusals since the last report. */
+  repeated: number;
 }
 
 export class RefusedPeers {
-  readonly #parts: { clock: Clock; log: Logger; audit?: AuditSink | undefined };
-  readonly #told = new Map<string, Told>();
+  readonly #deps: { clock: Clock; log: Logger; audit?: AuditSink | undefined };
+  readonly #recent = new Map<string, RecentReport>();
 
-  constructor(parts: { clock: Clock; log: Logger; audit?: AuditSink | undefined }) {
-    this.#parts = parts;
+  constructor(deps: { clock: Clock; log: Logger; audit?: AuditSink | undefined }) {
+    this.#deps = deps;
   }
 
   report(refusal: PeerRefusal): void {
-    const { clock, log, audit } = this.#parts;
+    const { clock, log, audit } = this.#deps;
     const { remoteAddress, node, code, reason } = refusal;
     const key = JSON.stringify([networkOf(remoteAddress), node, code, reason]);
     const now = clock.monotonic();
-    const told = this.#told.get(key);
-    if (told && now < told.untilMs) {
-      told.more += 1;
+    const recent = this.#recent.get(key);
+    if (recent && now < recent.untilMs) {
+      recent.repeated += 1;
       return;
     }
-    this.#told.delete(key);
-    this.#told.set(key, { untilMs: now + REPEAT_MS, more: 0 });
-    const [oldest] = this.#told.keys();
-    if (oldest !== undefined && this.#told.size > MAX_KINDS) this.#told.delete(oldest);
-    log.warn({ ...refusal, ...(told?.more ? { repeated: told.more } : {}) }, 'peer refused');
+    this.#recent.delete(key);
+    this.#recent.set(key, { untilMs: now + REPEAT_MS, repeated: 0 });
+    const [oldest] = this.#recent.keys();
+    if (oldest !== undefined && this.#recent.size > MAX_KINDS) this.#recent.delete(oldest);
+    log.warn({ ...refusal, ...(recent?.repeated ? { repeated: recent.repeated } : {}) }, 'peer refused');
     audit?.record(refusalEvent({ ...refusal, auditID: audit.newId(), at: clock.now() }));
   }
 }

@@ -1,21 +1,22 @@
-/** Connections that no request comes out of: broken, too slow, or an upgrade that we do not serve. */
+/** Rejects connections without a valid request: malformed or slow requests, and unsupported upgrades. */
 import type { Duplex } from 'node:stream';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { rawStatusResponse } from '../http/status-response.js';
 
-/** All headers of a request together. */
+/** Limit for all headers of a request. */
 export const MAX_HEADER_BYTES = 32 * 1024;
 
 /**
- * Answers what Node gave up on, by its error code, in a form that a client can read, and closes the connection. Answers the
- * status and why; undefined where there was nobody to be told.
+ * Responds to a connection that Node's HTTP parser rejected, by its error code, and closes it. Returns the status and
+ * reason, or undefined if no response could be sent.
  */
 export function refuseBrokenRequest(
   code: string,
   socket: Duplex,
 ): { code: number; reason: string } | undefined {
   const refused = refusalOf(code);
-  // Reset, or TLS was never set up: an answer would wait for a handshake that does not come, and hold the socket.
+  // The connection was reset or has no TLS. A response would wait for a handshake that never comes, and would keep the
+  // socket open.
   if (!refused) socket.destroy();
   else refuseSocket(socket, refused.error, refused.status);
   return refused && { code: refused.status, reason: code };
@@ -39,8 +40,8 @@ function refusalOf(code: string): { status: number; error: ApiError } | undefine
 }
 
 /**
- * The same for a refusal of the host itself, as the kubelet words it: kubectl prints a plain text behind
- * "unable to upgrade connection: ".
+ * Rejects an upgrade with the host's own message as plain text, like the kubelet. kubectl prints it after "unable to
+ * upgrade connection: ".
  */
 export function refuseSocketInText(socket: Duplex, code: number, text: string): void {
   socket.on('error', () => socket.destroy());
@@ -58,7 +59,7 @@ export function refuseSocketInText(socket: Duplex, code: number, text: string): 
   else socket.destroy();
 }
 
-/** Sends the error as a whole HTTP answer and closes. `code` as in `rawStatusAnswer`. */
+/** Sends the error as a complete HTTP response and closes the connection. `code` as in `rawStatusResponse`. */
 export function refuseSocket(socket: Duplex, error: ApiError, code?: number): void {
   socket.on('error', () => socket.destroy());
   if (socket.writable) socket.end(rawStatusResponse(error, code), () => socket.destroy());

@@ -1,37 +1,36 @@
 /**
- * On a busy fleet a hundred watchers would cost a hundred writes for each commit. Together they get so many small writes
- * in a moment; whoever makes one more rests, and what comes meanwhile goes out in one write. A few watchers never rest,
- * however much happens.
+ * Coalesces the writes of watches. On a busy fleet, 100 watchers would cost 100 socket writes per commit. All watchers
+ * together may make 40 small writes in 20 ms. A watcher that exceeds this waits 20 ms, and its events of that time are
+ * sent in one write. A few watchers never wait.
  */
 import type { Clock } from '../../../shared/process/time/clock.js';
 
-/** How long a watcher rests, and the moment in which writes are counted. */
-const REST_MS = 20;
-/** Some 5 µs each: as many take a hundredth of the moment. */
-const AT_ONCE = 40;
-/** One of so many events is worth a write of its own. */
+/** Pause of a watcher, and the interval in which writes are counted. */
+const INTERVAL_MS = 20;
+/** About 5 µs each, so they take 1 % of the interval. */
+const MAX_SMALL_WRITES = 40;
+/** A batch of this size is worth its own write. */
 const LARGE_BATCH = 50;
 
-/** One for all watchers of a server. */
 export class WatchCoalescer {
   readonly #clock: Clock;
-  #momentSince = Number.NEGATIVE_INFINITY;
+  #intervalStart = Number.NEGATIVE_INFINITY;
   #written = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Call when a batch of so many events has been written; resolves when that watcher may take its next. */
+  /** Call it after a batch of `events` was written. Resolves when the watcher may take its next batch. */
   async afterWrite(events: number): Promise<void> {
     if (events >= LARGE_BATCH) return;
     const now = this.#clock.monotonic();
-    if (now - this.#momentSince >= REST_MS) {
-      this.#momentSince = now;
+    if (now - this.#intervalStart >= INTERVAL_MS) {
+      this.#intervalStart = now;
       this.#written = 0;
     }
     this.#written++;
-    if (this.#written <= AT_ONCE) return;
-    await new Promise<void>((resolve) => void this.#clock.after(REST_MS, resolve));
+    if (this.#written <= MAX_SMALL_WRITES) return;
+    await new Promise<void>((resolve) => void this.#clock.after(INTERVAL_MS, resolve));
   }
 }

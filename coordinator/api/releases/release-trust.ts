@@ -1,4 +1,7 @@
-/** Which releases a coordinator accepts: those signed by one key, from one version on. Kept with the other keys, so backups contain it. */
+/**
+ * The releases that a coordinator accepts: signed by one key, and not older than a floor. Stored with the other keys,
+ * so that backups contain it.
+ */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { dirname } from 'node:path';
 import {
@@ -12,19 +15,22 @@ import { ReleaseError } from './signed-sums.js';
 export interface ReleaseTrust {
   /** Ed25519 key of the releases, PEM. Absent before the first release. */
   key?: string;
-  /** Oldest version that is accepted, served and run. Absent: every version. */
+  /** The oldest version that is accepted, served and run. Absent: every version. */
   floor?: string;
 }
 
-/** Where a coordinator keeps its releases. */
+/** Paths of a coordinator's releases. */
 export interface ReleasePaths {
-  /** A folder for each version. */
+  /** Contains a folder for each version. */
   directory: string;
   /** JSON of `ReleaseTrust`, mode 0600. */
   trustFile: string;
 }
 
-/** The stored trust, empty before the first release. Throws `ReleaseError` when the file is damaged: nothing is trusted by mistake. */
+/**
+ * Returns the stored trust; empty before the first release. Throws `ReleaseError` if the file is damaged, so that
+ * nothing is trusted by mistake.
+ */
 export async function readTrust(path: string): Promise<ReleaseTrust> {
   const text = await readIfPresent(path);
   if (text === undefined) return {};
@@ -35,20 +41,19 @@ export async function readTrust(path: string): Promise<ReleaseTrust> {
     if (floor !== undefined) trust.floor = String(floor);
     if (trust.floor === undefined || isReleaseVersion(trust.floor)) return trust;
   } catch {
-    // The same sentence as for a floor that is no version.
+    // Throws the same error as for an invalid floor.
   }
   throw new ReleaseError(
     `${path} is damaged: restore it from a backup, or remove it and set the key again with everynode release trust`,
   );
 }
 
-/** Resolves when the trust is on disk. */
 export async function writeTrust(path: string, trust: ReleaseTrust): Promise<void> {
   makePrivateDirectory(dirname(path));
   await writePrivateFile(path, `${JSON.stringify(trust, undefined, 2)}\n`);
 }
 
-/** An Ed25519 public key from PEM. Throws `ReleaseError` for anything else, private keys included. */
+/** Parses an Ed25519 public key in PEM. Throws `ReleaseError` for anything else, private keys included. */
 export function releaseKey(pem: string): KeyObject {
   if (!pem.trimStart().startsWith('-----BEGIN PUBLIC KEY-----')) {
     throw new ReleaseError('the release key is not a public key in PEM');
@@ -63,12 +68,12 @@ export function releaseKey(pem: string): KeyObject {
   throw new ReleaseError(`the release key is of type ${key.asymmetricKeyType}, not ed25519`);
 }
 
-/** The key as it is stored and as `install.sh` contains it. */
+/** Returns the key as it is stored and as `install.sh` contains it. */
 export function pemOf(key: KeyObject): string {
   return String(key.export({ type: 'spki', format: 'pem' })).trim();
 }
 
-/** Short name of a key for people who compare it, as ssh prints one. */
+/** Returns a short text by which people compare keys, like ssh. */
 export function fingerprint(key: KeyObject): string {
   const der = key.export({ type: 'spki', format: 'der' });
   return `SHA256:${createHash('sha256').update(der).digest('base64').replace(/=+$/, '')}`;

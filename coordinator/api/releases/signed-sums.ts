@@ -1,8 +1,8 @@
-/** The list of a release's files, `SHA256SUMS`, as its signature vouches for it: pure. */
+/** The signed list of a release's files, `SHA256SUMS`. Pure. */
 import { type KeyObject, verify } from 'node:crypto';
 import { isReleaseVersion } from '../../../shared/process/release-version.js';
 
-/** Names of the list and its signature in the folder of a release. */
+/** Names of the list and of its signature in a release's folder. */
 export const SUMS_FILE = 'SHA256SUMS';
 export const SIGNATURE_FILE = 'SHA256SUMS.sig';
 
@@ -11,15 +11,15 @@ const MAX_FILES = 64;
 const LINE_PATTERN = /^([0-9a-f]{64}) {2}(everynode-[0-9A-Za-z.-]{1,100})$/;
 const AGENT_PATTERN = /^everynode-agent-(.+)-linux-[0-9a-z]{1,16}(?:\.(?:gz|xz))?$/;
 
-/** The contents of a signed list. */
+/** A signed list. */
 export interface SignedSums {
-  /** Version of every agent in the list. */
+  /** Version of all agents in the list. */
   version: string;
-  /** SHA-256 in lower-case hex, by file name. A name is one path component. */
+  /** SHA-256 in lower-case hex by file name. A name is a single path component. */
   sums: ReadonlyMap<string, string>;
 }
 
-/** The reason why a release is refused, as the end of a sentence that names the release. */
+/** The reason why a release is rejected, as the end of a sentence that names the release. */
 export class ReleaseError extends Error {
   constructor(message: string) {
     super(message);
@@ -27,13 +27,16 @@ export class ReleaseError extends Error {
   }
 }
 
-/** Whether `signature` (base64 text) is the key's signature of the list. */
+/** True if `signature` (base64) is the key's signature of the list. */
 export function isSignedBy(key: KeyObject, sums: Uint8Array, signature: string): boolean {
   const bytes = Buffer.from(signature.trim(), 'base64');
   return bytes.length === 64 && verify(null, sums, key, bytes);
 }
 
-/** Reads a list after its signature was checked. Throws `ReleaseError` for anything that `npm run release` does not write. */
+/**
+ * Parses a verified list. Throws `ReleaseError` for any content that `npm run release` does not
+ * write.
+ */
 export function parseSums(text: string): SignedSums {
   const lines = text.split('\n');
   if (lines.pop() !== '') throw new ReleaseError(`${SUMS_FILE} does not end with a line break`);
@@ -52,7 +55,7 @@ export function parseSums(text: string): SignedSums {
   return { version: versionOf([...sums.keys()]), sums };
 }
 
-/** The one version that all agents in the list have. */
+/** Returns the version of all agents in the list. Throws `ReleaseError` if they differ. */
 function versionOf(names: readonly string[]): string {
   const versions = new Set(names.map((name) => AGENT_PATTERN.exec(name)?.[1]));
   versions.delete(undefined);

@@ -1,4 +1,4 @@
-/** The releases on a coordinator's disk, checked again each time one is read: a file that was changed there is not served. */
+/** The releases on the coordinator's disk. Each read verifies them again, so that a modified file is not served. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,22 +9,22 @@ import { compareVersions, isReleaseVersion } from '../../../shared/process/relea
 import { type ReleasePaths, readTrust, releaseKey } from './release-trust.js';
 import { isSignedBy, parseSums, SIGNATURE_FILE, type SignedSums, SUMS_FILE } from './signed-sums.js';
 
-/** A release with a list that the trusted key has signed. */
+/** A release with a list that the trusted key signed. */
 interface VerifiedRelease extends SignedSums {
-  /** `SHA256SUMS` and its signature, as they were checked. */
+  /** The verified text of `SHA256SUMS` and of its signature. */
   sumsText: string;
   signatureText: string;
-  /** PEM of the key that signed it. */
+  /** PEM of the signing key. */
   key: string;
 }
 
-/** Results of hashing that are kept: some files of some versions. */
+/** Maximum number of cached hashes: a few files of a few versions. */
 const MAX_HASHES = 256;
 
 export class VerifiedReleases {
   readonly #places: ReleasePaths;
   readonly #log: Logger | undefined;
-  /** Hashes of files by path and state of the file, so that a fleet's downloads read a file once for its hash. */
+  /** Hashes by path, inode and times of a file, so that a file is hashed once for the downloads of a whole fleet. */
   readonly #hashes = new Map<string, Promise<string>>();
 
   constructor(places: ReleasePaths, log?: Logger) {
@@ -32,7 +32,7 @@ export class VerifiedReleases {
     this.#log = log;
   }
 
-  /** Whether a release may be served. */
+  /** True if the release may be served. */
   async has(version: string): Promise<boolean> {
     try {
       await this.release(version);
@@ -42,7 +42,7 @@ export class VerifiedReleases {
     }
   }
 
-  /** Throws ApiError: 404 without the release, 403 below the floor, 503 when what is on the disk is not what was added. */
+  /** Throws ApiError: 404 unknown release, 403 below the floor, 503 if the files on disk were modified. */
   async release(version: string): Promise<VerifiedRelease> {
     if (!isReleaseVersion(version)) throw notFound(version);
     const { key, floor } = await this.#trust();
@@ -63,7 +63,7 @@ export class VerifiedReleases {
     return { ...why, sumsText, signatureText, key };
   }
 
-  /** Opens a file of a release after its bytes were found to have the signed hash; the caller closes it. Throws ApiError as `release` does. */
+  /** Opens a file of a release after verifying its hash. The caller must close it. Throws ApiError like `release`. */
   async open(version: string, name: string): Promise<{ file: FileHandle; size: number }> {
     const sum = (await this.release(version)).sums.get(name);
     if (sum === undefined) throw notFound(version, name);
@@ -89,7 +89,7 @@ export class VerifiedReleases {
     if (this.#hashes.size >= MAX_HASHES) this.#hashes.clear();
     const hashed = hashOf(file);
     this.#hashes.set(key, hashed);
-    // A disk that failed to read may read next time.
+    // The next read may succeed.
     hashed.catch(() => this.#hashes.delete(key));
     return hashed;
   }
@@ -99,7 +99,7 @@ export class VerifiedReleases {
       return await readTrust(this.#places.trustFile);
     } catch (error) {
       this.#log?.error({ err: error }, 'no release is served');
-      throw new ApiError('ServiceUnavailable', 'this coordinator cannot read which releases it trusts');
+      throw new ApiError('ServiceUnavailable', 'this coordinator cannot read its release trust file');
     }
   }
 
@@ -112,7 +112,7 @@ export class VerifiedReleases {
   }
 }
 
-/** The checked list, or the reason why it is not the trusted key's list of this version. */
+/** Returns the verified list, or the reason why it is not a signed list of this version. */
 function whyRefused(
   version: string,
   { key, sumsText, signatureText }: Pick<VerifiedRelease, 'key' | 'sumsText' | 'signatureText'>,
@@ -122,7 +122,7 @@ function whyRefused(
   }
   try {
     const signed = parseSums(sumsText);
-    return signed.version === version ? signed : `${SUMS_FILE} is that of version ${signed.version}`;
+    return signed.version === version ? signed : `${SUMS_FILE} lists version ${signed.version}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -138,6 +138,6 @@ function notFound(version: string, name?: string): ApiError {
   if (name !== undefined) return new ApiError('NotFound', `there is no file ${name} of version ${version}`);
   return new ApiError(
     'NotFound',
-    `this coordinator has no agent ${version} to give: build one with npm run release, then everynode release add DIR`,
+    `this coordinator has no release ${version} of the agent: build it with npm run release, then run everynode release add DIR`,
   );
 }

@@ -1,4 +1,7 @@
-/** HTTP to registry verbs and back: the objects themselves, their `/status`, `/approval` and `/finalize`. */
+/**
+ * Handlers for objects and their subresources `/status`, `/approval` and `/finalize`. They translate requests to
+ * registry calls.
+ */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Status } from '../../../shared/kube/objects/api-status.js';
@@ -9,13 +12,12 @@ import type { Kind } from '../../kinds/kind.js';
 import type { DeleteResult, ObjectRecord, Patch } from '../../registry/registry.js';
 import { decodeBody, unsupportedMediaType } from '../bodies/body-decoder.js';
 import { readWrite } from '../bodies/write-body.js';
-import { withMeters } from '../fleet/host-meters-resource.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import { type ApiResponse, ok } from '../http/api-response.js';
+import { withMeters } from '../fleet/host-telemetry-resource.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { negotiateAnswer, parseMediaType } from '../http/media-type.js';
 import { isSwitchedOn } from '../http/request-info.js';
 import { methodNotAllowed } from '../http/status-response.js';
-import { objectsToRead } from '../limits/list-size.js';
+import { objectsToRead } from '../limits/large-reads.js';
 import { listResponse, type ObjectView, recordResponse } from './object-response.js';
 import { objectInRow, rowsOfPage } from './object-table.js';
 import {
@@ -36,81 +38,86 @@ const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
   'application/apply-patch+yaml': 'apply',
 };
 
-function viewOf({ headers, info }: ApiRequest, parts: ApiDeps): ObjectView {
+function viewOf({ headers, info }: ApiRequest, deps: ApiDeps): ObjectView {
   const form = negotiateAnswer(headers.accept);
-  return { form, include: objectInRow(info.query), now: parts.clock.now() };
+  return { form, include: objectInRow(info.query), now: deps.clock.now() };
 }
 
-/** The one object that the URL names. Only for verbs that `request-info` gives a name. */
+/** Returns the reference to the object in the URL. Only for verbs on one object. */
 export function requestedRef({ info }: ApiRequest): ObjectRef {
   if (info.name === undefined) throw methodNotAllowed();
   return { name: info.name, ...(info.namespace === undefined ? {} : { namespace: info.namespace }) };
 }
 
-async function getObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
-  const view = viewOf(request, parts);
-  const record = await parts.registry.get(kind, requestedRef(request));
-  await refuseFailedRollout(parts, kind, request);
+async function getObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  const view = viewOf(request, deps);
+  const record = await deps.registry.get(kind, requestedRef(request));
+  await refuseFailedRollout(deps, kind, request);
   const isNode = kind.resource === nodeKind.resource && kind.group === nodeKind.group;
   if (!isNode || view.form === 'table') return recordResponse(kind, record, view);
-  const meters = parts.meters.of(record.object().metadata.name);
+  const meters = deps.meters.of(record.object().metadata.name);
   return recordResponse(kind, withMeters(record as ObjectRecord<Node>, meters), view);
 }
 
-/** Waits for a place when there is much to read; answers how to give it back before the answer ends. */
-async function placeToRead(
-  parts: ApiDeps,
+/**
+ * Waits for a slot if there are many objects to read. Returns a function that frees the slot before the response ends.
+ */
+async function takeReadSlot(
+  deps: ApiDeps,
   kind: Kind,
-  { info, limitKey: limitedAs, signal }: ApiRequest,
+  { info, limitKey, signal }: ApiRequest,
   limit?: number,
 ): Promise<() => void> {
-  const { largeReads, registry } = parts;
+  const { largeReads, registry } = deps;
   const isLarge = largeReads.isLarge(await objectsToRead(registry, kind, info, limit));
-  return isLarge ? largeReads.enter(limitedAs, signal) : () => undefined;
+  return isLarge ? largeReads.enter(limitKey, signal) : () => undefined;
 }
 
-async function listObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
-  const view = viewOf(request, parts);
-  const { limit: asked, ...options } = listOptions(request.info);
-  const limit = asked && view.form === 'table' ? rowsOfPage(asked) : asked;
-  await placeToRead(parts, kind, request, limit);
-  const list = await parts.registry.list(kind, { ...options, ...(limit ? { limit } : {}) });
+async function listObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  const view = viewOf(request, deps);
+  const { limit: requested, ...options } = listOptions(request.info);
+  const limit = requested && view.form === 'table' ? rowsOfPage(requested) : requested;
+  await takeReadSlot(deps, kind, request, limit);
+  const list = await deps.registry.list(kind, { ...options, ...(limit ? { limit } : {}) });
   return listResponse(kind, list, view);
 }
 
-/** Without `timeoutSeconds`, somewhere between the setting and twice it, told by the clock rather than by chance. */
+/**
+ * Without `timeoutSeconds`, a value between the setting and twice the setting. The clock provides the spread instead of
+ * a random number.
+ */
 function watchTimeoutMs({ settings, clock }: ApiDeps, query: URLSearchParams): number {
   const seconds = integerParameter(query, 'timeoutSeconds');
   return seconds ? seconds * 1000 : settings.watchTimeoutMs + (clock.now() % settings.watchTimeoutMs);
 }
 
-async function watchObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+async function watchObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
-  const view = viewOf(request, parts);
+  const view = viewOf(request, deps);
   const sendInitialEvents = checkInitialEvents(query);
   const resourceVersion = query.get('resourceVersion') ?? '';
-  const beginsWithAll = sendInitialEvents ?? Number(resourceVersion) === 0;
-  const leave = beginsWithAll ? await placeToRead(parts, kind, request) : () => undefined;
+  const startsWithAll = sendInitialEvents ?? Number(resourceVersion) === 0;
+  const leave = startsWithAll ? await takeReadSlot(deps, kind, request) : () => undefined;
   const options = {
     kind,
     view,
     startRevision: sendInitialEvents ? 0 : Number(resourceVersion),
     bookmarks: isSwitchedOn(query, 'allowWatchBookmarks'),
-    timeoutMs: watchTimeoutMs(parts, query),
-    stallMs: parts.settings.stallMs,
-    slice: parts.slice,
-    rest: parts.watchCoalescer,
-    clock: parts.clock,
-    log: parts.log,
+    timeoutMs: watchTimeoutMs(deps, query),
+    stallMs: deps.settings.stallMs,
+    slice: deps.slice,
+    rest: deps.watchCoalescer,
+    clock: deps.clock,
+    log: deps.log,
     onInitialEnd: leave,
   };
-  // Last, since from here on the watch must be read or closed.
-  const all = await parts.registry.watch(kind, {
+  // Opened last, because an open watch must be read or closed.
+  const all = await deps.registry.watch(kind, {
     ...selectionOf(request.info),
     resourceVersion,
     ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
   });
-  const watch = await endWithFailedRollout(parts, kind, request, all);
+  const watch = await endWithFailedRollout(deps, kind, request, all);
   return {
     type: 'stream',
     contentType: 'application/json',
@@ -118,21 +125,21 @@ async function watchObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   };
 }
 
-async function createObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
-  const view = viewOf(request, parts);
-  const { body, options } = readWrite(parts, request);
-  const warnOfWrite = await writeWarnings(parts, kind, request, options);
-  const record = await parts.registry.create(kind, request.info.namespace, body, options);
+async function createObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  const view = viewOf(request, deps);
+  const { body, options } = readWrite(deps, request);
+  const warnOfWrite = await writeWarnings(deps, kind, request, options);
+  const record = await deps.registry.create(kind, request.info.namespace, body, options);
   await warnOfWrite(record);
   request.onCreated(record.object().metadata.name);
   return recordResponse(kind, record, view, 201);
 }
 
-async function updateObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
-  const view = viewOf(request, parts);
-  const { body, options } = readWrite(parts, request);
-  const warnOfWrite = await writeWarnings(parts, kind, request, options);
-  const record = await parts.registry.update(kind, requestedRef(request), body, options);
+async function updateObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  const view = viewOf(request, deps);
+  const { body, options } = readWrite(deps, request);
+  const warnOfWrite = await writeWarnings(deps, kind, request, options);
+  const record = await deps.registry.update(kind, requestedRef(request), body, options);
   await warnOfWrite(record);
   return recordResponse(kind, record, view);
 }
@@ -145,13 +152,13 @@ function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
   return patchType;
 }
 
-async function patchObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
-  const view = viewOf(request, parts);
+async function patchObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  const view = viewOf(request, deps);
   const type = patchTypeOf(request);
-  const { body, options } = readWrite(parts, request, type);
+  const { body, options } = readWrite(deps, request, type);
   const patch = { type, body, force: isSwitchedOn(request.info.query, 'force') };
-  const warnOfWrite = await writeWarnings(parts, kind, request, options);
-  const { record, created } = await parts.registry.patch(kind, requestedRef(request), patch, options);
+  const warnOfWrite = await writeWarnings(deps, kind, request, options);
+  const { record, created } = await deps.registry.patch(kind, requestedRef(request), patch, options);
   await warnOfWrite(record);
   return recordResponse(kind, record, view, created ? 201 : 200);
 }
@@ -167,19 +174,19 @@ function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): ApiRespon
   return ok(result.isRemoved ? deletedStatus(kind, result.object) : result.object);
 }
 
-async function deleteObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+async function deleteObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
-  const warnOfWrite = await writeWarnings(parts, kind, request, options);
-  const result = await parts.registry.delete(kind, requestedRef(request), options);
+  const warnOfWrite = await writeWarnings(deps, kind, request, options);
+  const result = await deps.registry.delete(kind, requestedRef(request), options);
   if (result.isRemoved) await warnOfWrite();
   return deletionAnswer(kind, result);
 }
 
-async function deleteObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
-  const view = viewOf(request, parts);
+async function deleteObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  const view = viewOf(request, deps);
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
-  await placeToRead(parts, kind, request);
-  const records = await parts.registry.deleteCollection(kind, selectionOf(request.info), options);
+  await takeReadSlot(deps, kind, request);
+  const records = await deps.registry.deleteCollection(kind, selectionOf(request.info), options);
   return listResponse(kind, { records, resourceVersion: '' }, view);
 }
 
@@ -194,18 +201,18 @@ const HANDLERS = {
   deletecollection: deleteObjects,
 };
 
-/** Answers a verb on objects of a kind that the kind takes. */
-export async function handleObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
-  return HANDLERS[request.info.verb](parts, kind, request);
+/** Handles a verb that the kind supports. */
+export async function handleObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  return HANDLERS[request.info.verb](deps, kind, request);
 }
 
-/** Answers a verb on `/status`, `/approval` or `/finalize` of an object. */
+/** Handles a verb on `/status`, `/approval` or `/finalize`. */
 export async function handleObjectSubresource(
-  parts: ApiDeps,
+  deps: ApiDeps,
   kind: Kind,
   request: ApiRequest,
 ): Promise<ApiResponse> {
   const { verb } = request.info;
   if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();
-  return HANDLERS[verb](parts, kind, request);
+  return HANDLERS[verb](deps, kind, request);
 }

@@ -1,8 +1,8 @@
-/** Records and lists as answers, in the form that the client asked for. */
+/** Encodes records and lists in the form that the client requested. */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, RecordList } from '../../registry/registry.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiResponse } from '../http/api-context.js';
 import type { AnswerForm } from '../http/media-type.js';
 import type { BodyPiece } from '../http/paced-writer.js';
 import {
@@ -14,14 +14,14 @@ import {
   tableStart,
 } from './object-table.js';
 
-/** How to show objects: the form, what rows carry, and the time (ms) that ages are counted from. */
+/** The form of the objects, the object in table rows, and the current time (ms) for ages. */
 export interface ObjectView {
   form: AnswerForm;
   include: ObjectInRow;
   now: number;
 }
 
-/** One record. `code` is 201 for a creation. */
+/** `code` is 201 for a creation. */
 export function recordResponse(kind: Kind, record: ObjectRecord, view: ObjectView, code = 200): ApiResponse {
   switch (view.form) {
     case 'object':
@@ -50,7 +50,7 @@ function* joined(
   yield end;
 }
 
-/** Lets go of each record once it is encoded: its bytes and its decoded object are its own, and many. */
+/** Drops each record after encoding it, because its bytes and its decoded object use memory. */
 function* mapped<T>(records: ObjectRecord[], encode: (record: ObjectRecord) => T): Generator<T> {
   records.reverse();
   for (let record = records.pop(); record; record = records.pop()) yield encode(record);
@@ -97,7 +97,7 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView):
   }
 }
 
-/** A list, encoded record by record while it is sent. Empties `list.records`. */
+/** The list is encoded record by record while it is sent. Empties `list.records`. */
 export function listResponse(kind: Kind, list: RecordList<KubeObject>, view: ObjectView): ApiResponse {
   return { type: 'pieces', pieces: listPieces(kind, list, view) };
 }

@@ -1,16 +1,19 @@
-/** Which container of a Pod a request is about. */
+/** Selects the container of a request for a Pod's log or process. */
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** The container asked for, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation, streamLocation). Throws 400. */
-export function chosenContainer(pod: Pod, asked: string | null): string {
+/**
+ * Returns the requested container, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation, streamLocation).
+ * Throws 400.
+ */
+export function chosenContainer(pod: Pod, requested: string | null): string {
   const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
   const { name } = pod.metadata;
-  if (asked) {
+  if (requested) {
     const all = [...initContainers, ...containers, ...ephemeralContainers];
-    if (all.some((container) => container.name === asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+    if (all.some((container) => container.name === requested)) return requested;
+    throw badRequest(`container ${requested} is not valid for pod ${name}`);
   }
   const [only, ...others] = containers;
   if (only && others.length === 0) return only.name;

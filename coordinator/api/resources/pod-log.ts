@@ -1,18 +1,17 @@
-/** `GET …/pods/P/log`: which container, whether it has a log, and the bytes from its host. */
+/** `GET …/pods/P/log`. */
 
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { LogStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { podKind } from '../../kinds/index.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { writePaced } from '../http/paced-writer.js';
 import { isSwitchedOn } from '../http/request-info.js';
 import { requestedRef } from './object-handlers.js';
 import { chosenContainer } from './pod-container.js';
 import { integerParameter } from './query-options.js';
 
-/** The kubelet's word for a container that waits (`kubelet_pods.go` validateContainerLogStatus). */
+/** The kubelet's text for a waiting container (`kubelet_pods.go` validateContainerLogStatus). */
 function waitingText(reason: string | undefined): string {
   switch (reason) {
     case 'ErrImagePull':
@@ -29,7 +28,7 @@ function containerStatus(pod: Pod, container: string): ContainerStatus | undefin
   return [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container);
 }
 
-/** Why there is no log yet, in the kubelet's words; undefined when there is one. */
+/** Returns the kubelet's message if the container has no log; undefined if it has one. */
 export function missingLogReason(pod: Pod, container: string, previous: boolean): string | undefined {
   const which = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
   const status = containerStatus(pod, container);
@@ -47,7 +46,7 @@ function sinceTime(query: URLSearchParams): string | undefined {
   return text || undefined;
 }
 
-/** The query as the host is asked (core/v1 PodLogOptions). Throws 400. */
+/** Parses the query (core/v1 PodLogOptions). Throws 400. */
 export function logOptions(query: URLSearchParams): Omit<LogStreamRequest, 'type' | 'podUid' | 'container'> {
   const tailLines = integerParameter(query, 'tailLines');
   const sinceSeconds = integerParameter(query, 'sinceSeconds', 1);
@@ -66,10 +65,13 @@ export function logOptions(query: URLSearchParams): Omit<LogStreamRequest, 'type
   };
 }
 
-/** A reader may look at one screen for long: nothing is held for it meanwhile (kubelet `streamingConnectionIdleTimeout`). */
+/**
+ * Generous, because a user may pause the output, and a paused stream costs no memory (kubelet
+ * `streamingConnectionIdleTimeout`).
+ */
 const IDLE_MS = 4 * 3_600_000;
 
-/** A text body at the pace of its reader; ends early when the client goes. */
+/** A text body at the pace of its reader. Returns early if the client disconnects. */
 function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): ApiResponse {
   return {
     type: 'stream',
@@ -83,10 +85,10 @@ function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal
   };
 }
 
-/** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
-export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+/** Like in kube-apiserver, the response for a Pod without a node is empty. Throws 400, 404, 503. */
+export async function handlePodLog(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
-  const pod = (await parts.registry.get(podKind, requestedRef(request))).object();
+  const pod = (await deps.registry.get(podKind, requestedRef(request))).object();
   const container = chosenContainer(pod, query.get('container'));
   const options = logOptions(query);
   const { nodeName } = pod.spec;
@@ -95,5 +97,5 @@ export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise
   if (reason) throw badRequest(reason);
   const podUid = pod.metadata.uid ?? '';
   const stream: LogStreamRequest = { type: 'log', podUid, container, ...options };
-  return textStream(parts, await parts.streams.logs(nodeName, stream, request.signal), request.signal);
+  return textStream(deps, await deps.streams.logs(nodeName, stream, request.signal), request.signal);
 }

@@ -3,12 +3,11 @@
 import { ApiError, badRequest, type Status } from '../../../shared/kube/objects/api-status.js';
 import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { requiredBodyOf } from '../bodies/write-body.js';
-import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
 import { requestedRef } from './object-handlers.js';
 import { deleteOptions, writeOptions } from './query-options.js';
 
-/** Both versions, like `EvictionREST.AcceptsGroupVersion`. */
+/** Accepts both versions, like `EvictionREST.AcceptsGroupVersion`. */
 const EVICTION = { kind: 'Eviction', apiVersion: 'policy/v1', alsoAccepted: ['policy/v1beta1'] };
 const BINDING = { kind: 'Binding', apiVersion: 'v1' };
 
@@ -23,8 +22,8 @@ function metadataOf(body: object): {
 }
 
 /**
- * Name and namespace in the body, when there are any, are those in the URL (`EvictionREST.Create`,
- * `rest.EnsureObjectNamespaceMatchesRequestNamespace`). Throws 400.
+ * Throws 400 if name or namespace in the body differ from the URL (`EvictionREST.Create`,
+ * `rest.EnsureObjectNamespaceMatchesRequestNamespace`).
  */
 function checkPlace(body: object, ref: ObjectRef): void {
   const { name, namespace } = metadataOf(body);
@@ -34,14 +33,14 @@ function checkPlace(body: object, ref: ObjectRef): void {
     throw badRequest(`name in URL does not match name in ${Reflect.get(body, 'kind')} object`);
 }
 
-/** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
-export async function handleEviction(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+/** Evicts the Pod. Returns 201 with a Success Status. Throws 400, 404, 409. */
+export async function handleEviction(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, EVICTION);
   const ref = requestedRef(request);
   checkPlace(body, ref);
   const options = deleteOptions(request.info.query, Reflect.get(body, 'deleteOptions'));
   const dryRun = options.dryRun || writeOptions(request.info, undefined, request.warn).dryRun === true;
-  return { type: 'value', code: 201, value: await parts.registry.evict(ref, { ...options, dryRun }) };
+  return { type: 'value', code: 201, value: await deps.registry.evict(ref, { ...options, dryRun }) };
 }
 
 /** Only a Node can be a target (`pkg/apis/core/validation` ValidatePodBinding). */
@@ -66,8 +65,8 @@ function targetNode(body: object): string {
 
 const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
-/** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
-export async function handleBinding(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+/** Binds the Pod to a node. Returns 201 with a Success Status. Throws 400, 404, 409, 422. */
+export async function handleBinding(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, BINDING);
   const ref = requestedRef(request);
   checkPlace(body, ref);
@@ -78,6 +77,6 @@ export async function handleBinding(parts: ApiDeps, request: ApiRequest): Promis
     ...(typeof resourceVersion === 'string' && resourceVersion ? { resourceVersion } : {}),
   };
   const { dryRun } = writeOptions(request.info, undefined, request.warn);
-  if (!dryRun) await parts.registry.bind(ref, node, preconditions);
+  if (!dryRun) await deps.registry.bind(ref, node, preconditions);
   return { type: 'value', code: 201, value: BOUND };
 }

@@ -1,4 +1,4 @@
-/** The options of a request, read from its query and, for deletions, from its body. */
+/** Parses the options of a request from its query and, for deletions, from its body. */
 import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { DeleteOptions, ListRequest, Selection, WriteOptions } from '../../registry/registry.js';
 import { isSwitchedOn, type ResourceRequest } from '../http/request-info.js';
@@ -8,7 +8,7 @@ const PROPAGATION_POLICIES = ['Background', 'Foreground', 'Orphan'] as const;
 /** apimachinery validation `FieldManagerMaxLength`. */
 const MAX_FIELD_MANAGER_LENGTH = 128;
 
-/** 422 about options rather than an object; `kind` is that of the options, e.g. `PatchOptions`. */
+/** Returns a 422 about options. Its kind names the options, e.g. `PatchOptions`. */
 function invalidOption(field: string, value: string, supported: readonly string[]): ApiError {
   const message = `Unsupported value: "${value}": supported values: ${supported.map((v) => `"${v}"`).join(', ')}`;
   return new ApiError('Invalid', `options.meta.k8s.io "" is invalid: ${field}: ${message}`, {
@@ -23,7 +23,17 @@ function oneOf<T extends string>(field: string, value: string, supported: readon
   return found;
 }
 
-/** A whole number of at least `least`, or undefined when the query lacks it. Throws 400. */
+/**
+ * Throws 400 for any other parameter, because a misspelt filter would return everything. `pretty` is always accepted,
+ * because clients add it to any request.
+ */
+export function requireKnownParameters(query: URLSearchParams, known: readonly string[]): void {
+  const unknown = [...query.keys()].find((key) => key !== 'pretty' && !known.includes(key));
+  if (unknown === undefined) return;
+  throw badRequest(`unknown parameter "${unknown}": supported parameters are ${known.join(', ')}`);
+}
+
+/** Returns an integer of at least `least`, or undefined if the parameter is absent. Throws 400. */
 export function integerParameter(query: URLSearchParams, name: string, least = 0): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
@@ -41,7 +51,7 @@ function isDryRun(values: readonly string[]): boolean {
   return values.length > 0;
 }
 
-/** The manager named by the query, else the client's program name (upstream `managerOrUserAgent`). Throws 422. */
+/** Returns the manager in the query, or else the client's program name (upstream `managerOrUserAgent`). Throws 422. */
 function fieldManagerOf(query: URLSearchParams, userAgent: string | undefined): string {
   const named = query.get('fieldManager') ?? '';
   if (named.length > MAX_FIELD_MANAGER_LENGTH) {
@@ -50,7 +60,9 @@ function fieldManagerOf(query: URLSearchParams, userAgent: string | undefined): 
   return named || (userAgent ?? 'unknown').split('/', 1)[0]?.slice(0, MAX_FIELD_MANAGER_LENGTH) || 'unknown';
 }
 
-/** Options of create, update and patch. Absent `fieldValidation` is Warn, as upstream. Throws 422. */
+/**
+ * Returns the options of create, update and patch. Like upstream, the default of `fieldValidation` is Warn. Throws 422.
+ */
 export function writeOptions(
   { query, subresource }: Pick<ResourceRequest, 'query' | 'subresource'>,
   userAgent: string | undefined,
@@ -68,8 +80,7 @@ export function writeOptions(
 }
 
 /**
- * What a PATCH may ask for: `force` is for applies alone, and an apply names its manager itself
- * (apimachinery `ValidatePatchOptions`). Throws 422.
+ * Throws 422 for `force` without an apply, and for an apply without a manager (apimachinery `ValidatePatchOptions`).
  */
 export function checkPatchOptions(query: URLSearchParams, isApply: boolean): void {
   const cause = isApply
@@ -90,7 +101,6 @@ const FORBIDDEN_FORCE = {
   field: 'force',
 };
 
-/** Namespace and selectors. */
 export function selectionOf({ namespace, query }: Pick<ResourceRequest, 'namespace' | 'query'>): Selection {
   const labelSelector = query.get('labelSelector');
   const fieldSelector = query.get('fieldSelector');
@@ -101,7 +111,7 @@ export function selectionOf({ namespace, query }: Pick<ResourceRequest, 'namespa
   };
 }
 
-/** Options of a list. Throws 400. */
+/** Throws 400. */
 export function listOptions(request: Pick<ResourceRequest, 'namespace' | 'query'>): ListRequest {
   const { query } = request;
   const limit = integerParameter(query, 'limit');
@@ -124,14 +134,17 @@ function textField(body: object, name: string): string | undefined {
   return value;
 }
 
-/** Throws 400 for anything but a list: `dryRun: "All"`, taken for no dry run, would delete the object. */
+/**
+ * Throws 400 for anything but a list. Without this check, `dryRun: "All"` would not be a dry run and would delete the
+ * object.
+ */
 function dryRunOf(body: object): readonly unknown[] {
   const dryRun: unknown = Reflect.get(body, 'dryRun') ?? [];
   if (!Array.isArray(dryRun)) throw badRequest('DeleteOptions: dryRun must be a list of strings');
   return dryRun;
 }
 
-/** The body's fields as text, so that body and query are read by the same rules. */
+/** Converts the body's fields to a query, so that one parser reads both. */
 function bodyAsQuery(body: object): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of ['gracePeriodSeconds', 'propagationPolicy', 'orphanDependents']) {
@@ -152,7 +165,7 @@ function preconditionsOf(body: object): DeleteOptions['preconditions'] {
   return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
 }
 
-/** The body of a deletion. Any apiVersion will do: upstream registers the kind in every group. Throws 400. */
+/** Accepts any apiVersion, because upstream registers the kind in every group. Throws 400. */
 function deleteOptionsBody(body: unknown): object | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body !== 'object' || Array.isArray(body))
@@ -164,7 +177,7 @@ function deleteOptionsBody(body: unknown): object | undefined {
   return body;
 }
 
-/** Options of a deletion: from the body when there is one, else from the query, as upstream. Throws 400, 422. */
+/** Like upstream, reads the body if there is one, else the query. Throws 400, 422. */
 export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
   const given = deleteOptionsBody(body);
   const source = given ? bodyAsQuery(given) : query;

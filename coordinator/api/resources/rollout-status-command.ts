@@ -1,9 +1,10 @@
 /**
- * Ends `kubectl rollout status ds/NAME` with an error when the DaemonSet's rollout by waves has failed. Without this the command
- * waits forever: after a roll back no Pod has the newest template, and kubectl has no failure state for a DaemonSet
- * (pkg/polymorphichelpers/rollout_status.go, DaemonSetStatusViewer). kubectl retries after an ERROR event. So only two answers
- * end it: an error to its first GET, and a DELETED event in its watch. For the DELETED event kubectl prints "object has been
- * deleted", so the server sends the real cause as a warning first. Only requests of this command get these answers.
+ * Ends `kubectl rollout status ds/NAME` with an error when the DaemonSet's rollout by waves has failed. Otherwise the
+ * command waits forever: after a rollback no Pod has the newest template, and kubectl has no failure state for a
+ * DaemonSet (pkg/polymorphichelpers/rollout_status.go, DaemonSetStatusViewer). kubectl retries after an ERROR event.
+ * Only two responses end it: an error for its first GET, and a DELETED event in its watch. For the latter kubectl
+ * prints "object has been deleted", so the server sends the real cause as a warning first. Other clients do not get
+ * these responses.
  */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -17,26 +18,29 @@ import type { Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, Registry, RegistryWatch, WatchEvent } from '../../registry/registry.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 
-/** The value of the header `Kubectl-Command` (KEP-859). kubectl sends it since 1.22. */
+/** The value of the header `Kubectl-Command` (KEP-859), which kubectl sends since 1.22. */
 const COMMAND = 'kubectl rollout status';
 const BY_NAME = /^metadata\.name=([^,=!]+)$/;
-/** client-go logs an error when a watch ends within a second and had no event. */
+/** client-go logs an error if a watch ends within a second without an event. */
 const SHORT_WATCH_MS = 1_100;
 
 type Events = WatchEvent<KubeObject>[];
 
-/** Throws 409 if the command gets a DaemonSet and its rollout has failed. */
-export async function refuseFailedRollout(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<void> {
+/** Throws 409 if the command reads a DaemonSet with a failed rollout. */
+export async function refuseFailedRollout(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<void> {
   const { namespace, name } = request.info;
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return;
-  const failure = await rolloutFailure(parts.registry, { namespace, name });
+  const failure = await rolloutFailure(deps.registry, { namespace, name });
   if (failure === undefined) return;
   throw new ApiError('Conflict', failure, { name, group: kind.group, kind: kind.resource });
 }
 
-/** Returns `watch`, or for a watch of the command a wrapper that ends it. Call it before the head of the answer is sent: it may warn. */
+/**
+ * Returns `watch`, or a wrapper that ends a watch of the command. Call it before the head of the response is sent,
+ * because it may warn.
+ */
 export async function endWithFailedRollout(
-  parts: ApiDeps,
+  deps: ApiDeps,
   kind: Kind,
   request: ApiRequest,
   watch: RegistryWatch<KubeObject>,
@@ -45,7 +49,7 @@ export async function endWithFailedRollout(
   const [, name] = BY_NAME.exec(query.get('fieldSelector') ?? '') ?? [];
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return watch;
   try {
-    return await endedByFailure(parts, request, { namespace, name }, watch);
+    return await endedByFailure(deps, request, { namespace, name }, watch);
   } catch (error) {
     watch.close();
     throw error;
@@ -78,7 +82,7 @@ function isTheCommand({ group, resource }: Kind, { headers }: ApiRequest): boole
   return headers.kubectlCommand === COMMAND && group === 'apps' && resource === 'daemonsets';
 }
 
-/** The text names neither hosts nor users, because the client may have no right to read Rollouts. */
+/** The text contains no hosts and no users, because the client may have no right to read Rollouts. */
 async function rolloutFailure(registry: Registry, ref: ObjectRef): Promise<string | undefined> {
   const [daemonSet, rollout] = await Promise.all([
     found(registry.get<DaemonSet>(daemonSetKind, ref)),
@@ -100,7 +104,7 @@ async function found<T extends KubeObject>(record: Promise<ObjectRecord<T>>): Pr
   return orUndefined(async () => (await record).object());
 }
 
-/** Sends the initial events first: an informer reports a deletion only for objects that it has received. */
+/** Sends the initial events first, because an informer reports a deletion only for objects that it has received. */
 async function* endedAtOnce(
   watch: RegistryWatch<KubeObject>,
   record: ObjectRecord,
@@ -128,7 +132,10 @@ interface UntilFailureOptions {
   rollouts: RegistryWatch<Rollout>;
 }
 
-/** Ends without an event when the rollout fails. The command then opens another watch, whose answer can carry the warning. */
+/**
+ * Ends without an event when the rollout fails. The command then opens another watch. Its response can contain the
+ * warning.
+ */
 class UntilFailure implements RegistryWatch<KubeObject> {
   readonly #options: UntilFailureOptions;
   readonly #openedAt: number;
@@ -138,10 +145,7 @@ class UntilFailure implements RegistryWatch<KubeObject> {
     this.#options = options;
     this.#openedAt = options.clock.monotonic();
     this.#follow().catch((error) => {
-      options.log.warn(
-        { err: error },
-        'a watch of kubectl rollout status ends: its rollout cannot be followed',
-      );
+      options.log.warn({ err: error }, 'ending a watch of kubectl rollout status: cannot follow its rollout');
       this.close();
     });
   }

@@ -1,4 +1,4 @@
-/** A watch over chunked HTTP: one JSON line an event, each encoded once however many watch. */
+/** Watches over chunked HTTP: one JSON line per event. A line is encoded once for all watchers. */
 import type { Writable } from 'node:stream';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -23,8 +23,8 @@ type ChangeType = Exclude<WatchEvent<KubeObject>['type'], 'BOOKMARK'>;
 const LINE_END = Buffer.from('}\n');
 
 /**
- * Lines already made of a record: all watchers of one change are given the same record. Held weakly, for they are as large as the
- * object, and the record stays as long as its change is in the store's log.
+ * Encoded lines by record, because all watchers of a change get the same record. Held weakly: a line is as large as the
+ * object, and the record lives as long as its change is in the store's log.
  */
 const LINES = new WeakMap<ObjectRecord, WeakRef<Map<ChangeType, Buffer>>>();
 
@@ -39,7 +39,7 @@ function objectLine(type: ChangeType, record: ObjectRecord): Buffer {
   return line;
 }
 
-/** Makes lines for one watcher. Stateful: only the first Table of a stream describes its columns. */
+/** Encodes the lines of one watcher. Stateful: only the first Table of a stream contains the column definitions. */
 class LineEncoder {
   #columns: string;
 
@@ -64,7 +64,7 @@ class LineEncoder {
     }
   }
 
-  /** `initialEnd`: the bookmark that ends a watch-list's initial events. */
+  /** `initialEnd`: the bookmark at the end of a watch-list's initial events. */
   bookmark(revision: number, initialEnd: boolean): string {
     const resourceVersion = String(revision);
     const annotations = initialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {};
@@ -87,21 +87,21 @@ const PARTIAL_TYPE = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v
 interface WatchStreamOptions {
   kind: Kind;
   view: Omit<ObjectView, 'now'>;
-  /** The revision that the client knows already; 0 when the watch begins with initial events. */
+  /** The revision that the client has; 0 if the watch starts with initial events. */
   startRevision: number;
-  /** `allowWatchBookmarks`: a bookmark each minute. The one that ends initial events is always sent. */
+  /** `allowWatchBookmarks`: send a bookmark each minute. The bookmark after initial events is always sent. */
   bookmarks: boolean;
-  /** The stream ends quietly after so long. */
+  /** The stream ends without an error after this time. */
   timeoutMs: number;
-  /** A reader that takes nothing for so long is cut off. */
+  /** Time without progress after which a slow reader's connection is closed. */
   stallMs: number;
-  /** Shared by all long answers. */
+  /** Shared by all long responses. */
   slice: TimeSlice;
   /** Shared by all watches. */
   rest: WatchCoalescer;
   clock: Clock;
   log: Logger;
-  /** Called once what was there at the beginning has been written. */
+  /** Called once, when the initial events have been written. */
   onInitialEnd: () => void;
 }
 
@@ -116,8 +116,8 @@ function* linesOf(
 }
 
 /**
- * The revision up to which a client that has read `batch` knows everything; 0 = it cannot tell yet.
- * Initial events come by key, so until a mark ends them their revisions say nothing.
+ * Returns the revision up to which the client has everything after reading `batch`; 0 if unknown. Initial events are
+ * sorted by key, so their revisions are meaningless until a bookmark ends them.
  */
 function progressAfter(batch: readonly WatchEvent<KubeObject>[], before: number): number {
   return batch.reduce((revision, event) => {
@@ -127,8 +127,8 @@ function progressAfter(batch: readonly WatchEvent<KubeObject>[], before: number)
 }
 
 /**
- * Writes events until the client goes (`signal`), the time is up, or the watch ends. What ends a watch with an
- * error (410 Expired) is told as an ERROR event. Never throws; the caller ends the response.
+ * Writes events until `signal` aborts, the timeout passes, or the watch ends. An error of the watch (410 Expired) is
+ * sent as an ERROR event. Never throws. The caller ends the response.
  */
 export async function streamWatch(
   response: Writable,
@@ -158,7 +158,7 @@ export async function streamWatch(
     }
   } catch (error) {
     if (error instanceof ReaderStalled)
-      log.info({ resource: kind.resource }, 'cut off a watcher that does not read');
+      log.info({ resource: kind.resource }, 'closed a watch whose reader does not read');
     else response.write(`{"type":"ERROR","object":${JSON.stringify(statusOf(error, log))}}\n`);
   } finally {
     timer.cancel();
@@ -168,7 +168,7 @@ export async function streamWatch(
   }
 }
 
-/** Whether a watch can be answered as asked; the parameters of a watch-list belong together. Throws 422. */
+/** Returns `sendInitialEvents`; undefined if absent. Throws 422 if the parameters of a watch-list are inconsistent. */
 export function checkInitialEvents(query: URLSearchParams): boolean | undefined {
   const wanted = query.get('sendInitialEvents');
   if (wanted === null) {

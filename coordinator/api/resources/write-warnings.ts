@@ -1,6 +1,6 @@
 /**
- * Warnings that follow from all that is stored, not from the object alone: what a dry run of a DaemonSet would do, and what a
- * RolloutPolicy finds that is written or taken away. kubectl prints them.
+ * Warnings that depend on other stored objects: the effects of a DaemonSet's dry run, and problems of a written or
+ * deleted RolloutPolicy. kubectl prints them.
  */
 
 import type { Access } from '../../../shared/kube/access/rbac-types.js';
@@ -14,46 +14,46 @@ import type { Kind } from '../../kinds/kind.js';
 import type { ObjectRecord } from '../../registry/registry.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 
-/** To be called once the write is done, with what it made; with nothing, where it took the object away. */
+/** Call it after the write with the stored object, or without one after a deletion. */
 type WarnOfWrite = (after?: ObjectRecord<KubeObject>) => Promise<void>;
 
-/** Whoever may do this is told names of nodes. */
+/** Users with this right get the names of nodes in warnings. */
 const LIST_NODES: Access = {
   ...{ verb: 'list', group: '', resource: 'nodes' },
   ...{ subresource: '', namespace: '', name: '' },
 };
 
-const SILENT: WarnOfWrite = async () => undefined;
+const NO_WARNINGS: WarnOfWrite = async () => undefined;
 
 /**
- * To be called before the write, for what is stored until then. What it answers never fails: the write is done by then, and an
- * error would say that it was not.
+ * Call it before the write, because it reads the stored object. The returned function never fails: the write has
+ * succeeded by then, and an error would mean that it had not.
  */
 export async function writeWarnings(
-  parts: ApiDeps,
+  deps: ApiDeps,
   kind: Kind,
   request: ApiRequest,
   { dryRun }: { dryRun?: boolean | undefined },
 ): Promise<WarnOfWrite> {
   if (kind.resource === rolloutPolicyKind.resource) {
-    const before = await stored(parts, rolloutPolicyKind, request);
-    return orSilent(parts, (after) =>
-      warnOfPolicy(parts, before, after?.object() as RolloutPolicy | undefined, request),
+    const before = await stored(deps, rolloutPolicyKind, request);
+    return neverFailing(deps, (after) =>
+      warnOfPolicy(deps, before, after?.object() as RolloutPolicy | undefined, request),
     );
   }
-  if (!dryRun || kind.resource !== daemonSetKind.resource) return SILENT;
-  const before = await stored(parts, daemonSetKind, request);
-  return orSilent(parts, (after) =>
-    warnOfPlan(parts, before, after?.object() as DaemonSet | undefined, request),
+  if (!dryRun || kind.resource !== daemonSetKind.resource) return NO_WARNINGS;
+  const before = await stored(deps, daemonSetKind, request);
+  return neverFailing(deps, (after) =>
+    warnOfPlan(deps, before, after?.object() as DaemonSet | undefined, request),
   );
 }
 
-function orSilent({ log }: Pick<ApiDeps, 'log'>, warnOfWrite: WarnOfWrite): WarnOfWrite {
+function neverFailing({ log }: Pick<ApiDeps, 'log'>, warnOfWrite: WarnOfWrite): WarnOfWrite {
   return async (after) => {
     try {
       await warnOfWrite(after);
     } catch (error) {
-      log.error({ err: error }, 'warnings of a write could not be told');
+      log.error({ err: error }, 'failed to compute the warnings of a write');
     }
   };
 }
@@ -70,28 +70,28 @@ async function stored<T extends KubeObject>(
 }
 
 async function warnOfPolicy(
-  { planner: foresee, identities }: ApiDeps,
+  { planner, identities }: ApiDeps,
   before: RolloutPolicy | undefined,
   after: RolloutPolicy | undefined,
   { warn, user }: Pick<ApiRequest, 'warn' | 'user'>,
 ): Promise<void> {
   const { allowed } = identities.authorizer.decide(user, LIST_NODES);
-  for (const remark of await foresee.warningsFor({ before, after, mayNameNodes: allowed })) warn(remark);
+  for (const warning of await planner.warningsFor({ before, after, mayNameNodes: allowed })) warn(warning);
 }
 
 /**
- * A line in short, one for each thing that would keep it from its end. Who prefers a minimal answer (RFC 7240) is not warned: an
- * editor that asks at every pause of typing.
+ * Warns with a summary and one line for each assumption. `Prefer: return=minimal` (RFC 7240) turns it off for editors
+ * that send a dry run at every pause of typing.
  */
 async function warnOfPlan(
-  { planner: foresee }: ApiDeps,
+  { planner }: ApiDeps,
   before: DaemonSet | undefined,
   after: DaemonSet | undefined,
   { warn, headers }: Pick<ApiRequest, 'warn' | 'headers'>,
 ): Promise<void> {
   if (!after || headers.prefer === 'return=minimal') return;
-  const plan = await foresee.planDaemonSet(after, before);
+  const plan = await planner.planDaemonSet(after, before);
   if (!CHANGING_ACTIONS.some((action) => plan.counts[action] > 0)) return;
   warn(`plan: ${plan.sentence}`);
-  for (const text of plan.assumptions.slice(1)) warn(`plan: supposed that ${text}`);
+  for (const text of plan.assumptions.slice(1)) warn(`plan: assuming that ${text}`);
 }

@@ -1,22 +1,28 @@
 /**
- * The server's end of a SPDY/3.1 connection, over a socket or a tunnel. The known libraries refuse kubectl's streams,
- * which carry no method and no path.
+ * The server side of a SPDY/3.1 connection, over a socket or over a WebSocket tunnel. Every kubectl port-forward needs
+ * it: since 1.31 in a WebSocket tunnel, before on the socket. SPDY on the socket is also used by client-go's
+ * NewSPDYExecutor: kubectl up to 1.29, DevPod, Argo CD before 3.0, and all clients that fall back when a proxy blocks
+ * WebSockets (k9s, Argo CD, CloudNativePG). The SPDY libraries on npm reject kubectl's streams, which have no method
+ * and no path.
  */
+
 import type { Duplex } from 'node:stream';
 import { PassThrough } from 'node:stream';
+import { untilWritable } from '../http/paced-writer.js';
 import { controlFrame, dataFrame, FLAG_FIN, FRAME, type Frame, pairOf, readFrames } from './spdy-frames.js';
 import { EmptyHeaderWriter, HeaderReader } from './spdy-headers.js';
 
 const MAX_STREAMS = 256;
 const NO_BYTES = new Uint8Array(0);
-/** Of a stream that nobody reads: the connection waits then, as kubectl's own does. */
+/** Buffer of a stream that is not read. When it is full, the whole connection waits, like in kubectl. */
 const INPUT_BYTES = 256 * 1024;
-/** RST_STREAM status codes. */
+/** A RST_STREAM status code. */
 const REFUSED_STREAM = 3;
 
-/** One stream that the client opened. */
 export class SpdyStream {
-  /** What the client sends; ends when it half-closes, breaks when it gives the stream up. */
+  /**
+   * Data from the client. It ends when the client half-closes the stream, and is destroyed when the client resets it.
+   */
   readonly input = new PassThrough({ highWaterMark: INPUT_BYTES });
   readonly #abandoned = new AbortController();
   #isEnded = false;
@@ -29,17 +35,16 @@ export class SpdyStream {
     this.input.on('error', () => undefined);
   }
 
-  /** Aborts when the client gives the stream up, or the connection is gone. */
+  /** Aborts when the client resets the stream or the connection is closed. */
   get signal(): AbortSignal {
     return this.#abandoned.signal;
   }
 
-  /** Resolves when the connection has room for more; at once after the end. */
+  /** Resolves when the connection accepts more data, or at once after the end. */
   async write(bytes: Uint8Array): Promise<void> {
     if (!this.#isEnded) await this.connection.send(dataFrame(this.id, 0, bytes));
   }
 
-  /** Nothing more is written, and nothing more is read. */
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -68,14 +73,14 @@ export class SpdyConnection {
     this.#onStream = onStream;
   }
 
-  /** Serves until the connection ends, whoever ends it. */
+  /** Resolves when the connection has ended. */
   async serve(): Promise<void> {
-    // Reading tells of an error as well.
+    // The read loop below gets the error, too.
     this.#socket.on('error', () => undefined);
     try {
       for await (const frame of readFrames(this.#socket)) await this.#take(frame);
     } catch {
-      // Cut, or no SPDY: there is nobody to tell.
+      // The connection was closed, or the client does not send SPDY. No response is possible.
     } finally {
       this.#socket.destroy();
       for (const stream of this.#streams.values()) stream.abort();
@@ -84,25 +89,18 @@ export class SpdyConnection {
     }
   }
 
-  /** Resolves when there is room for more, or never will be. */
+  /** Resolves when the connection accepts more data, or is closed. */
   async send(frame: Uint8Array): Promise<void> {
     const socket = this.#socket;
     if (socket.destroyed || socket.write(frame)) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        socket.off('drain', done).off('close', done);
-        resolve();
-      };
-      socket.on('drain', done).on('close', done);
-    });
+    await untilWritable(socket);
   }
 
-  /** Ends the connection at once. */
   close(): void {
     this.#socket.destroy();
   }
 
-  /** The stream has ended: what still comes for it goes nowhere. */
+  /** Later frames of the stream are ignored. */
   removeStream(id: number): void {
     this.#streams.delete(id);
   }
@@ -128,7 +126,7 @@ export class SpdyConnection {
 
   async #open(payload: Buffer, flags: number): Promise<void> {
     const id = payload.readUInt32BE(0);
-    // Every block is read, also a refused stream's: they are one zlib stream.
+    // Also blocks of rejected streams must be decoded, because all blocks are one zlib stream.
     const headers = await this.#reader.read(payload.subarray(10));
     if (this.#streams.size >= MAX_STREAMS) {
       await this.send(controlFrame(FRAME.resetStream, 0, pairOf(id, REFUSED_STREAM)));
@@ -147,19 +145,9 @@ export class SpdyConnection {
     const stream = this.#streams.get(id);
     if (!stream || stream.input.writableEnded || stream.input.destroyed) return;
     if (payload.length > 0) {
-      if (!stream.input.write(payload)) await roomIn(stream.input);
+      if (!stream.input.write(payload)) await untilWritable(stream.input);
       await this.send(controlFrame(FRAME.windowUpdate, 0, pairOf(id, payload.length)));
     }
     if (flags & FLAG_FIN) stream.input.end();
   }
-}
-
-function roomIn(stream: PassThrough): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.on('drain', done).on('close', done);
-  });
 }

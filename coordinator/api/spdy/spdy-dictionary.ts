@@ -1,6 +1,6 @@
 /**
- * The text that SPDY/3 compressors begin with (draft-mbelshe-httpbis-spdy-00, 2.6.10.1): words with their lengths, then values
- * one behind the other.
+ * The initial dictionary of SPDY/3 compression (draft-mbelshe-httpbis-spdy-00, 2.6.10.1): words with their lengths,
+ * then concatenated values.
  */
 
 const WORDS = [

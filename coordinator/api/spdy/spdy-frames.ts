@@ -1,9 +1,9 @@
-/** Frames of SPDY/3.1 (draft-mbelshe-httpbis-spdy-00, 2.2 and 2.6), as much as kubectl uses of them. */
+/** Frames of SPDY/3.1 (draft-mbelshe-httpbis-spdy-00, 2.2 and 2.6), as far as kubectl uses them. */
 
 const HEADER_BYTES = 8;
 const CONTROL_BIT = 0x80000000;
 const VERSION = 3;
-/** kubectl cuts what it sends into 32 KiB; a header block is shorter still. */
+/** kubectl sends at most 32 KiB per frame. Header blocks are shorter. */
 const MAX_FRAME_BYTES = 1024 * 1024;
 
 export const FRAME = {
@@ -21,7 +21,7 @@ export type Frame =
   | { kind: 'data'; stream: number; flags: number; payload: Buffer }
   | { kind: 'control'; type: number; flags: number; payload: Buffer };
 
-/** Cuts bytes into frames, however they come. Throws an Error when a frame is longer than any should be. */
+/** Splits a byte stream into frames. Throws an Error for a frame above the size limit. */
 export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<Frame, void> {
   let chunks: Uint8Array[] = [];
   let length = 0;
@@ -46,7 +46,7 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
 
 function frameLength(bytes: Buffer, at: number): number {
   const length = HEADER_BYTES + bytes.readUIntBE(at + 5, 3);
-  if (length > MAX_FRAME_BYTES) throw new Error('a SPDY frame is too long');
+  if (length > MAX_FRAME_BYTES) throw new Error('SPDY frame too large');
   return length;
 }
 
@@ -57,12 +57,12 @@ function frameAt(bytes: Buffer): Frame {
   return { kind: 'control', type: head & 0xffff, ...rest };
 }
 
-/** Bytes of a stream; `flags` may end it. */
+/** `flags` may end the stream. */
 export function dataFrame(stream: number, flags: number, payload: Uint8Array): Buffer {
   return Buffer.concat([header(stream, flags, payload.length), payload]);
 }
 
-/** A frame about streams or the session, of the draft's `type`. */
+/** `type` as in the draft. */
 export function controlFrame(type: number, flags: number, payload: Uint8Array): Buffer {
   return Buffer.concat([
     header((CONTROL_BIT | (VERSION << 16) | type) >>> 0, flags, payload.length),
@@ -70,7 +70,7 @@ export function controlFrame(type: number, flags: number, payload: Uint8Array): 
   ]);
 }
 
-/** Two numbers of 32 bits: a stream, and a status or a window. */
+/** Encodes two 32-bit numbers: a stream and a status or window size. */
 export function pairOf(first: number, second: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt32BE(first, 0);

@@ -1,20 +1,20 @@
-/** Header blocks of SPDY/3: each direction of a connection is one zlib stream, flushed after each block. */
+/** Header blocks of SPDY/3. Each direction of a connection is one zlib stream that is flushed after each block. */
 import { constants, createDeflate, createInflate } from 'node:zlib';
 import { SPDY_DICTIONARY } from './spdy-dictionary.js';
 
-/** Of one block without its compression: far more than port forwarding needs. */
+/** Limit for one uncompressed block. Far more than port forwarding needs. */
 const MAX_BLOCK_BYTES = 16 * 1024;
 
-/** Reads the blocks of one direction, in the order in which they came. */
+/** Decodes the blocks of one direction. They must be passed in order. */
 export class HeaderReader {
   readonly #inflate = createInflate({ dictionary: SPDY_DICTIONARY });
 
   constructor() {
-    // A broken block is told to whoever waits for it.
+    // `read` rejects with the error.
     this.#inflate.on('error', () => undefined);
   }
 
-  /** Throws an Error for what is no block. */
+  /** Throws an Error for an invalid block. */
   async read(block: Uint8Array): Promise<Map<string, string>> {
     await new Promise<void>((resolve, reject) => {
       this.#inflate.once('error', reject);
@@ -24,7 +24,7 @@ export class HeaderReader {
       });
     });
     const bytes: Buffer = this.#inflate.read() ?? Buffer.alloc(0);
-    if (bytes.length > MAX_BLOCK_BYTES) throw new Error('a header block is too long');
+    if (bytes.length > MAX_BLOCK_BYTES) throw new Error('SPDY header block too large');
     return headersIn(bytes);
   }
 
@@ -33,13 +33,13 @@ export class HeaderReader {
   }
 }
 
-/** A count, then names and values, each with its length, all in 32 bits. */
+/** Parses a count, then names and values with their lengths, all 32-bit numbers. */
 function headersIn(bytes: Buffer): Map<string, string> {
   let at = 4;
   const text = () => {
     const length = bytes.readUInt32BE(at);
     at += 4 + length;
-    if (at > bytes.length) throw new Error('a header block ends inside a header');
+    if (at > bytes.length) throw new Error('SPDY header block is truncated');
     return bytes.toString('utf8', at - length, at);
   };
   const headers = new Map<string, string>();
@@ -47,11 +47,11 @@ function headersIn(bytes: Buffer): Map<string, string> {
   return headers;
 }
 
-/** Writes blocks without headers: nothing that we answer has any. */
+/** Encodes empty blocks: the responses have no headers. */
 export class EmptyHeaderWriter {
   readonly #deflate = createDeflate({ dictionary: SPDY_DICTIONARY });
 
-  /** The next block. One call at a time. */
+  /** Returns the next block. Calls must not overlap. */
   async write(): Promise<Buffer> {
     this.#deflate.write(Buffer.alloc(4));
     await new Promise<void>((resolve) => this.#deflate.flush(constants.Z_SYNC_FLUSH, resolve));

@@ -1,8 +1,7 @@
-/** One connection to a port of a Pod, whoever carries it: bytes in, bytes out, or why there is none. */
+/** A connection to one port of a Pod, independent of the client's protocol. */
 import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/streams/stream-channels.js';
-import type { PodStreams } from '../ports/pod-streams-port.js';
+import type { PodStreams } from '../ports.js';
 
-/** The Pod whose ports are meant. */
 export interface PortTarget {
   node: string;
   podUid: string;
@@ -11,8 +10,8 @@ export interface PortTarget {
 }
 
 /**
- * Connects and copies both ways until the server says no more or `signal` aborts. The end of `input` reaches the
- * server, which may still answer. Resolves with undefined, or with what went wrong, in the kubelet's words.
+ * Connects and copies both ways until the server closes the connection or `signal` aborts. After the end of `input` the
+ * server may still send. Resolves with undefined, or with the kubelet's error message.
  */
 export async function connectPort(
   { node, podUid, podName, streams }: PortTarget,

@@ -1,27 +1,29 @@
 /**
- * Port forwarding over plain WebSocket channels, as Kubernetes' JavaScript client does it: of the n-th port, channel 2n
- * carries data and 2n + 1 errors; each begins with the port, 16 bits, low byte first
+ * Port forwarding over plain WebSocket channels, as the JavaScript, Python and Rust clients use it. Port n has channel
+ * 2n for data and channel 2n + 1 for errors. Both start with the port number, 16 bits, little-endian
  * (`staging/…/cri/streaming/portforward/websocket.go`).
  */
+
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { untilWritable } from '../http/paced-writer.js';
 import { connectPort, type PortTarget } from './port-connection.js';
 import { parsePort } from './port-forward-spdy.js';
 import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
 
-/** Two channels each, in one byte. */
+/** Two channels each, and a channel number is one byte. */
 const MAX_PORTS = 127;
 
-/** The ports of the query. Throws 400. */
+/** Returns the ports of the query. Throws 400. */
 export function portsIn(query: URLSearchParams): number[] {
   const texts = query.getAll('ports').flatMap((text) => text.split(','));
   const ports = texts.map(parsePort).filter((port) => port !== undefined);
   if (ports.length > 0 && ports.length === texts.length && ports.length <= MAX_PORTS) return ports;
-  throw badRequest('the query must name the `ports`, each from 1 to 65535');
+  throw badRequest('the query must contain `ports`, each from 1 to 65535');
 }
 
-/** Serves until every port's connection has ended, the client ends it, or `signal` aborts. */
+/** Resolves when all ports' connections have ended, the client disconnects, or `signal` aborts. */
 export async function servePortChannels(
   socket: WebSocket,
   ports: readonly number[],
@@ -49,7 +51,7 @@ export async function servePortChannels(
   await closeSocket(socket);
 }
 
-/** Each message to the input of its port; all end with the connection. */
+/** Passes each message to the input of its port. Ends all inputs with the connection. */
 async function distribute(
   messages: AsyncIterable<Uint8Array>,
   inputs: readonly PassThrough[],
@@ -57,21 +59,11 @@ async function distribute(
   try {
     for await (const message of messages) {
       const input = inputs[(message[0] ?? 0) >> 1];
-      if (input?.writable && !input.write(message.subarray(1))) await roomIn(input);
+      if (input?.writable && !input.write(message.subarray(1))) await untilWritable(input);
     }
   } catch {
-    // The connection is over.
+    // The connection was closed.
   } finally {
     for (const input of inputs) input.end();
   }
-}
-
-function roomIn(stream: PassThrough): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.on('drain', done).on('close', done);
-  });
 }

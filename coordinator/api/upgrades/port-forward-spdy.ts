@@ -1,12 +1,12 @@
 /**
- * Port forwarding as kubectl does it: for each connection two SPDY streams with one `requestid`, first `error`, then
+ * Port forwarding of kubectl: for each connection two SPDY streams with the same `requestid`, first `error`, then
  * `data` (`pkg/kubelet/… /portforward/httpstream.go`).
  */
 import type { Duplex } from 'node:stream';
 import { SpdyConnection, type SpdyStream } from '../spdy/spdy-connection.js';
 import { connectPort, type PortTarget } from './port-connection.js';
 
-/** Serves until the client ends the connection, or `signal` aborts. */
+/** Resolves when the client ends the connection, or `signal` aborts. */
 export async function forwardPorts(socket: Duplex, target: PortTarget, signal: AbortSignal): Promise<void> {
   const waiting = new Map<string, SpdyStream>();
   signal.addEventListener('abort', () => socket.destroy(), { once: true });
@@ -34,11 +34,11 @@ async function forward(data: SpdyStream, error: SpdyStream, target: PortTarget):
 
 async function problemOf(data: SpdyStream, target: PortTarget): Promise<string | undefined> {
   const port = parsePort(data.headers.get('port'));
-  if (port === undefined) return `the port ${data.headers.get('port')} is none`;
+  if (port === undefined) return `"${data.headers.get('port')}" is not a port`;
   return connectPort(target, port, data.input, (bytes) => data.write(bytes), data.signal);
 }
 
-/** A TCP port, or undefined. */
+/** Returns a TCP port; undefined for anything else. */
 export function parsePort(text: string | undefined): number | undefined {
   const port = Number(text);
   return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : undefined;

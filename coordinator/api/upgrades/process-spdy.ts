@@ -1,13 +1,13 @@
 /**
- * exec and attach over SPDY, as clients before WebSocket do them and newer ones fall back to: a stream for each channel,
- * named by the header `streamtype` (`staging/…/cri/streaming/remotecommand/httpstream.go`).
+ * exec and attach over SPDY, for kubectl up to 1.29 and programs with client-go's NewSPDYExecutor. Each channel is a
+ * stream, named by the header `streamtype` (`staging/…/cri/streaming/remotecommand/httpstream.go`).
  */
 import type { Duplex } from 'node:stream';
 import type { ExecStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/streams/stream-channels.js';
 import { SpdyConnection, type SpdyStream } from '../spdy/spdy-connection.js';
 
-/** The channels by which frames go out, by the names of their streams. */
+/** Names of the output streams by channel. */
 const OUTPUT: Readonly<Record<number, string>> = {
   [CHANNEL.stdout]: 'stdout',
   [CHANNEL.stderr]: 'stderr',
@@ -16,7 +16,7 @@ const OUTPUT: Readonly<Record<number, string>> = {
 
 type ProcessChannels = Pick<ExecStreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'>;
 
-/** Serves until the connection ends. `send` takes the client's frames and resolves when there is room for more. */
+/** Resolves when the connection has ended. `send` passes the client's frames on and resolves when it accepts more. */
 export async function serveProcessOverSpdy(
   socket: Duplex,
   channels: ProcessChannels,
@@ -35,8 +35,11 @@ export async function serveProcessOverSpdy(
 }
 
 function streamsOf({ stdin, stdout, stderr, tty }: ProcessChannels): string[] {
-  const asked = { stdin, stdout, stderr, resize: tty };
-  return ['error', ...Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))];
+  const requested = { stdin, stdout, stderr, resize: tty };
+  return [
+    'error',
+    ...Object.entries(requested).flatMap(([name, isRequested]) => (isRequested ? [name] : [])),
+  ];
 }
 
 async function begin(
@@ -53,12 +56,12 @@ async function begin(
       await streams.get(OUTPUT[frame[0] ?? 0] ?? '')?.write(frame.subarray(1));
     for (const stream of streams.values()) await stream.end();
   } catch {
-    // The host is gone: the client sees its connection end without a status.
+    // The host is gone. The client's connection ends without a status.
     connection.close();
   }
 }
 
-/** A client writes one size at a time, so a piece of `resize` is one. */
+/** A client writes one terminal size at a time, so each chunk of `resize` is one size. */
 async function feed(
   stream: SpdyStream | undefined,
   channel: number,

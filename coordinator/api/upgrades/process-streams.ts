@@ -1,20 +1,19 @@
-/** `…/pods/P/exec` and `…/pods/P/attach`: a client's channels and a process on the Pod's host. */
+/** `…/pods/P/exec` and `…/pods/P/attach`: connects a client's channels with a process on the Pod's host. */
 import type { WebSocket } from 'ws';
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { AttachStreamRequest, ExecStreamRequest } from '../../../shared/link/messages/link-messages.js';
 import { CHANNEL, framesOf } from '../../../shared/link/streams/stream-channels.js';
 import { isSwitchedOn } from '../http/request-info.js';
-import type { PodStreams } from '../ports/pod-streams-port.js';
+import type { PodStreams } from '../ports.js';
 import { chosenContainer } from '../resources/pod-container.js';
 import { serveProcessOverSpdy } from './process-spdy.js';
 import { closeSocket, FrameQueue, sendMessage } from './socket-frame-queue.js';
-import type { UpgradeRequest } from './upgrade-request.js';
-import type { UpgradedSockets } from './upgraded-sockets.js';
+import type { UpgradedSockets, UpgradeRequest } from './upgraded-sockets.js';
 
 type ProcessRequest = Omit<ExecStreamRequest, 'podUid'> | Omit<AttachStreamRequest, 'podUid'>;
 
-/** The query as the host is asked (core/v1 PodExecOptions, PodAttachOptions). Throws 400. */
+/** Parses the query (core/v1 PodExecOptions, PodAttachOptions). Throws 400. */
 export function readProcessRequest(
   type: 'exec' | 'attach',
   pod: Pod,
@@ -23,7 +22,7 @@ export function readProcessRequest(
   const container = chosenContainer(pod, query.get('container'));
   const tty = isSwitchedOn(query, 'tty');
   const [stdin, stdout] = [isSwitchedOn(query, 'stdin'), isSwitchedOn(query, 'stdout')];
-  // A terminal has no stderr of its own.
+  // A terminal has no separate stderr.
   const stderr = isSwitchedOn(query, 'stderr') && !tty;
   if (!stdin && !stdout && !stderr) throw badRequest('you must specify at least 1 of stdin, stdout, stderr');
   const common = { container, stdin, stdout, stderr, tty };
@@ -33,7 +32,9 @@ export function readProcessRequest(
   return { type, command, ...common };
 }
 
-/** Resolves once the process is there, with what serves the connection to its end. Throws what the host refuses. */
+/**
+ * Resolves when the process runs, with a function that serves the connection until it ends. Throws the host's error.
+ */
 export async function serveProcess(
   streams: PodStreams,
   sockets: UpgradedSockets,
@@ -66,14 +67,14 @@ async function serveOverWebSocket(
   try {
     for await (const frame of output) await sendMessage(socket, frame);
   } catch {
-    // The host is gone: the client sees its connection end without a status.
+    // The host is gone. The client's connection ends without a status.
     socket.terminate();
   }
   frames.close();
   await closeSocket(socket);
 }
 
-/** A client's message may be longer than a frame of the link. */
+/** A client's message may exceed the maximum frame of the link. */
 async function* inLinkFrames(messages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const message of messages) {
     if (message[0] === CHANNEL.stdin) yield* framesOf(CHANNEL.stdin, message.subarray(1));

@@ -1,12 +1,17 @@
-/** What a client sends, for a reader that may be slower; and what it is sent, no faster than it reads. */
+/** Flow control between a client's WebSocket and the link. */
+
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { untilWritable } from '../http/paced-writer.js';
 
 const CLOSE_NORMAL = 1000;
-/** Frames between the connection and their reader. */
+/** Number of buffered frames. */
 const WAITING = 4;
 
-/** Frames in order, until the client or the reader ends them. Made before the connection is there, so that nothing gets lost. */
+/**
+ * Frames in order, until the client or the reader ends them. Created before the connection is open, so that no frame is
+ * lost.
+ */
 export class FrameQueue {
   readonly #frames = new PassThrough({ objectMode: true, highWaterMark: WAITING });
 
@@ -18,20 +23,14 @@ export class FrameQueue {
     return this.#frames as AsyncIterable<Uint8Array>;
   }
 
-  /** Resolves when there is room for the next; a frame for nobody is dropped. */
+  /** Resolves when there is capacity for the next frame. After `close` frames are dropped. */
   put(frame: Uint8Array): Promise<void> {
     const frames = this.#frames;
     if (!frames.writable || frames.write(frame)) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = () => {
-        frames.off('drain', done).off('close', done);
-        resolve();
-      };
-      frames.on('drain', done).on('close', done);
-    });
+    return untilWritable(frames);
   }
 
-  /** From now on this socket's messages come in; it is not read while they wait. */
+  /** Queues this socket's messages. The socket is paused while the queue is full. */
   read(socket: WebSocket): void {
     socket.on('message', (data) => {
       if (!Buffer.isBuffer(data)) return;
@@ -42,13 +41,13 @@ export class FrameQueue {
     socket.on('error', () => socket.terminate());
   }
 
-  /** Nobody reads any more. */
+  /** Drops the queued frames and all later ones. */
   close(): void {
     this.#frames.destroy();
   }
 }
 
-/** Resolves when the operating system took the message, or never will. */
+/** Resolves when the message was passed to the operating system, or cannot be sent. */
 export function sendMessage(socket: WebSocket, message: Uint8Array | string): Promise<void> {
   return new Promise((resolve) => socket.send(message, () => resolve()));
 }

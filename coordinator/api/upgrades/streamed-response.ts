@@ -1,29 +1,30 @@
-/** Answers that go on, watches and logs, over a WebSocket instead of as a body: see `STREAM_PROTOCOL`. */
+/** Watches and logs over a WebSocket instead of a response body (`STREAM_PROTOCOL`), for browsers. */
 import { PassThrough } from 'node:stream';
 import { type ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { StreamError } from '../../../shared/link/streams/byte-stream.js';
 import { type Identity, limitKeyOf } from '../auth/auth-filter.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
-import type { ApiDeps } from '../http/api-context.js';
-import type { ApiResponse } from '../http/api-response.js';
+import type { ApiDeps, ApiResponse } from '../http/api-context.js';
 import { ReaderStalled } from '../http/paced-writer.js';
 import { dispatchRequest } from '../http/request-dispatch.js';
 import { isLongRunning } from '../http/request-info.js';
-import type { UpgradeRequest } from './upgrade-request.js';
-import type { UpgradedSockets } from './upgraded-sockets.js';
+import type { UpgradedSockets, UpgradeRequest } from './upgraded-sockets.js';
 
-/** Resolves with what serves the connection to its end. Throws what the same GET would be refused with, and 400 for one that ends by itself. */
+/**
+ * Resolves with a function that serves the connection until it ends. Throws the errors of the same GET, and 400 for a
+ * request that is neither a watch nor a log.
+ */
 export async function serveStream(
-  parts: ApiDeps & { resources: ResourceTable },
+  deps: ApiDeps & { resources: ResourceTable },
   sockets: UpgradedSockets,
   upgrade: UpgradeRequest,
   identity: Identity,
 ): Promise<() => Promise<void>> {
   const ignore = () => undefined;
   const { info, signal } = upgrade;
-  // Not even begun: nothing bounds here how many are under way at once, and for how long.
+  // Rejected before it runs, because upgraded requests have no in-flight limit and no timeout.
   if (!isLongRunning(info)) throw noStream();
-  const answer = await dispatchRequest(parts.resources, parts, {
+  const answer = await dispatchRequest(deps.resources, deps, {
     info,
     user: identity.user,
     limitKey: limitKeyOf(identity),
@@ -34,14 +35,14 @@ export async function serveStream(
   });
   const write = writerOf(answer);
   return async () => {
-    // What has begun must be read to its end, also for nobody.
+    // A started response must be read to its end, even if the client is gone.
     const stream = await sockets.acceptStream(upgrade).catch(() => new PassThrough().destroy());
     try {
       await write(stream);
       stream.end();
     } catch (error) {
       stream.destroy();
-      // The host or the reader has gone, and the answer breaks off, as by HTTP.
+      // The host or the client has disconnected. The response ends early, like over HTTP.
       if (!(error instanceof StreamError || error instanceof ReaderStalled)) throw error;
     }
   };
@@ -51,11 +52,11 @@ type Write = Extract<ApiResponse, { type: 'stream' }>['write'];
 
 function writerOf(answer: ApiResponse): Write {
   if (answer.type === 'stream') return answer.write;
-  // The log of a Pod that has no node yet.
+  // The log of a Pod without a node.
   if (answer.type === 'text') return async (stream) => void stream.write(answer.text);
   throw noStream();
 }
 
 function noStream(): ApiError {
-  return badRequest('only watches and logs are served so');
+  return badRequest('only watches and logs can be streamed over WebSocket');
 }

@@ -1,4 +1,4 @@
-/** Requests that become a connection of their own: exec, attach and port-forward, by WebSocket and by SPDY; and a browser's streams. */
+/** Handles upgrades: exec, attach and port-forward by WebSocket and SPDY, and a browser's watches and logs. */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,7 +11,6 @@ import type { ApiDeps } from '../http/api-context.js';
 import { findServedResource } from '../http/request-dispatch.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../http/request-info.js';
 import type { LoggedRequest } from '../http/request-log.js';
-import { requestRecorder } from '../http/request-recorder.js';
 import { pathNotFound, SEE_LOG } from '../http/status-response.js';
 import { refuseSocket, refuseSocketInText } from '../limits/refused-socket.js';
 import type { PortTarget } from './port-connection.js';
@@ -19,42 +18,36 @@ import { portsIn, servePortChannels } from './port-forward-channels.js';
 import { forwardPorts } from './port-forward-spdy.js';
 import { readProcessRequest, serveProcess } from './process-streams.js';
 import { serveStream } from './streamed-response.js';
-import type { UpgradeRequest } from './upgrade-request.js';
-import { UpgradedSockets } from './upgraded-sockets.js';
+import { UpgradedSockets, type UpgradeRequest } from './upgraded-sockets.js';
 
-interface UpgradeParts extends ApiDeps {
+interface UpgradeDeps extends ApiDeps {
   authFilter: AuthFilter;
   resources: ResourceTable;
-  /** Where the request log goes; absent: to `log`. */
-  requestLog?: ApiDeps['log'];
+  record: (request: LoggedRequest) => void;
 }
 
-/** Of a connection without traffic: a client that vanished is found out by the system. */
+/** TCP keep-alive detects vanished clients on connections without traffic. */
 const KEEP_ALIVE_MS = 30_000;
 const SWITCHING = 101;
 
 export class UpgradeHandler {
-  readonly #parts: UpgradeParts;
+  readonly #deps: UpgradeDeps;
   readonly #sockets: UpgradedSockets;
-  readonly #write: ReturnType<typeof requestRecorder>;
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  constructor(parts: UpgradeParts) {
-    this.#parts = parts;
-    this.#sockets = new UpgradedSockets(parts.settings.idleStreamMs);
-    const { settings, requestLog, log, audit, clock } = parts;
-    const lines = requestLog ?? log.child({ component: 'requests' });
-    this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
+  constructor(deps: UpgradeDeps) {
+    this.#deps = deps;
+    this.#sockets = new UpgradedSockets(deps.settings.idleStreamMs);
   }
 
-  /** Ends every connection and lets none in any more. */
+  /** Ends all connections and rejects new ones. */
   close(): void {
     this.#isClosed = true;
     for (const closing of this.#open) closing.abort();
   }
 
-  /** Takes over the socket: it is served until its end, or refused with a Status. */
+  /** Takes over the socket: serves it until it ends, or rejects it with a Status. */
   async handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const info = readRequest(request.method ?? '', request.url ?? '');
     const closing = new AbortController();
@@ -64,7 +57,9 @@ export class UpgradeHandler {
     socket.once('close', () => closing.abort());
     let code = SWITCHING;
     try {
-      const identity = await this.#admit(request, info, line);
+      if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
+      const identity = await this.#deps.authFilter.admit(info, request, line);
+      if (!identity) throw pathNotFound();
       const serve = await this.#prepare({ request, socket, head, signal: closing.signal }, info, identity);
       await serve().catch((error: unknown) => this.#cut({ socket, signal: closing.signal }, error));
     } catch (error) {
@@ -72,36 +67,17 @@ export class UpgradeHandler {
     } finally {
       closing.abort();
       this.#open.delete(closing);
-      this.#write({ ...line, code, durationMs: this.#parts.clock.monotonic() - line.began });
+      this.#deps.record({ ...line, code, durationMs: this.#deps.clock.monotonic() - line.startedAt });
     }
   }
 
-  /** There is no way left to say it to the client, which may have gone itself. */
+  /** The connection is already upgraded, so the error can only be logged. */
   #cut({ socket, signal }: Pick<UpgradeRequest, 'socket' | 'signal'>, error: unknown): void {
-    if (!signal.aborted) this.#parts.log.error({ err: error }, 'a connection failed unexpectedly');
+    if (!signal.aborted) this.#deps.log.error({ err: error }, 'unexpected error on a connection');
     socket.destroy();
   }
 
-  /** Who is refused is told of as well. */
-  async #admit(
-    request: IncomingMessage,
-    info: RequestInfo,
-    line: Pick<LoggedRequest, 'identity' | 'decision'>,
-  ): Promise<Identity> {
-    if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
-    const { authFilter: gate } = this.#parts;
-    const onProved = (proved: Identity) => {
-      line.identity = proved;
-    };
-    const identity = await gate.authenticate(info, request, onProved);
-    if (!identity) throw pathNotFound();
-    line.identity = identity;
-    const decision = gate.authorize(identity, info, request);
-    if (decision) line.decision = decision;
-    return identity;
-  }
-
-  /** Everything that may be refused; what it answers serves the connection to its end. */
+  /** Does everything that may be rejected. Resolves with a function that serves the connection until it ends. */
   #prepare(
     upgrade: Omit<UpgradeRequest, 'info'>,
     info: RequestInfo,
@@ -110,24 +86,24 @@ export class UpgradeHandler {
     const { socket } = upgrade;
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setTimeout(0);
     if (info.type === 'resource' && this.#sockets.wantsStream(upgrade)) {
-      return serveStream(this.#parts, this.#sockets, { ...upgrade, info }, identity);
+      return serveStream(this.#deps, this.#sockets, { ...upgrade, info }, identity);
     }
-    const asked = podRequest(info);
-    // A role that allows `patch pods/exec` must not run commands: only GET and POST open a stream.
-    findServedResource(this.#parts.resources, asked);
-    return this.#preparePod({ ...upgrade, info: asked });
+    const requested = podRequest(info);
+    // A role with `patch pods/exec` must not allow commands: only GET and POST open a stream.
+    findServedResource(this.#deps.resources, requested);
+    return this.#preparePod({ ...upgrade, info: requested });
   }
 
   async #preparePod(upgrade: UpgradeRequest): Promise<() => Promise<void>> {
     const { namespace = '', name = '', subresource, query } = upgrade.info;
-    const pod = (await this.#parts.registry.get(podKind, { namespace, name })).object();
+    const pod = (await this.#deps.registry.get(podKind, { namespace, name })).object();
     const node = nodeOf(pod);
     const podUid = pod.metadata.uid ?? '';
     if (subresource === 'portforward') {
-      return this.#portForward(upgrade, { node, podUid, podName: name, streams: this.#parts.streams });
+      return this.#portForward(upgrade, { node, podUid, podName: name, streams: this.#deps.streams });
     }
-    const asked = readProcessRequest(subresource === 'attach' ? 'attach' : 'exec', pod, query);
-    return serveProcess(this.#parts.streams, this.#sockets, upgrade, node, { ...asked, podUid });
+    const requested = readProcessRequest(subresource === 'attach' ? 'attach' : 'exec', pod, query);
+    return serveProcess(this.#deps.streams, this.#sockets, upgrade, node, { ...requested, podUid });
   }
 
   #portForward(upgrade: UpgradeRequest, target: PortTarget): () => Promise<void> {
@@ -146,18 +122,18 @@ export class UpgradeHandler {
   }
 
   async #refuse(refused: Omit<UpgradeRequest, 'info' | 'signal'>, error: unknown): Promise<number> {
-    const told = this.#toldOf(error);
-    if (await this.#sockets.refuseOwnPage(refused, told)) return told.code;
-    // What a host says goes out as the kubelet's own words.
-    const isHosts = told === error && told.reason === 'InternalError';
-    if (isHosts) refuseSocketInText(refused.socket, told.code, told.message);
-    else refuseSocket(refused.socket, told);
-    return told.code;
+    const refusal = this.#apiErrorOf(error);
+    if (await this.#sockets.refuseOwnPage(refused, refusal)) return refusal.code;
+    // An error of the host is sent as plain text, like the kubelet's.
+    const isHosts = refusal === error && refusal.reason === 'InternalError';
+    if (isHosts) refuseSocketInText(refused.socket, refusal.code, refusal.message);
+    else refuseSocket(refused.socket, refusal);
+    return refusal.code;
   }
 
-  #toldOf(error: unknown): ApiError {
+  #apiErrorOf(error: unknown): ApiError {
     if (error instanceof ApiError) return error;
-    this.#parts.log.error({ err: error }, 'an upgrade failed unexpectedly');
+    this.#deps.log.error({ err: error }, 'unexpected error in an upgrade');
     return internalError(SEE_LOG);
   }
 
@@ -165,8 +141,8 @@ export class UpgradeHandler {
     const line: Pick<LoggedRequest, 'identity' | 'decision'> = {};
     return {
       ...line,
-      began: this.#parts.clock.monotonic(),
-      info: told(info),
+      startedAt: this.#deps.clock.monotonic(),
+      info: loggedInfo(info),
       method: request.method ?? '',
       path: (request.url ?? '').split('?', 1)[0] ?? '',
       remoteAddress: request.socket.remoteAddress ?? '',
@@ -175,15 +151,15 @@ export class UpgradeHandler {
   }
 }
 
-/** Whoever runs a command may change anything, whatever the method is called. */
-function told(info: RequestInfo): RequestInfo {
+/** exec, attach and port-forward are logged as `create` for any method, because they may change anything. */
+function loggedInfo(info: RequestInfo): RequestInfo {
   const isRun = info.type === 'resource' && SUBRESOURCES.has(info.subresource ?? '');
   return isRun ? { ...info, verb: 'create' } : info;
 }
 
 const SUBRESOURCES = new Set(['exec', 'attach', 'portforward']);
 
-/** Throws 404 for all that is not served by upgrade. */
+/** Throws 404 for other requests. */
 function podRequest(info: RequestInfo): ResourceRequest {
   const isServed =
     info.type === 'resource' &&
@@ -197,7 +173,7 @@ function podRequest(info: RequestInfo): ResourceRequest {
   return info;
 }
 
-/** Throws 400 in upstream's words (`pkg/registry/core/pod/strategy.go` streamLocation). */
+/** Throws 400 with upstream's message (`pkg/registry/core/pod/strategy.go` streamLocation). */
 function nodeOf(pod: Pod): string {
   if (pod.spec.nodeName) return pod.spec.nodeName;
   throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`);

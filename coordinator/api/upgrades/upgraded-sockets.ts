@@ -1,4 +1,6 @@
-/** From an HTTP upgrade to the connection that a client asked for: a WebSocket, a tunnel in one, or SPDY itself. */
+/**
+ * Upgrades a request to the connection that the client asks for: a WebSocket, a SPDY tunnel in a WebSocket, or SPDY.
+ */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,19 +8,19 @@ import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { type ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { STREAM_PROTOCOL } from '../../../shared/kube/objects/stream-protocol.js';
 import { statusFrame } from '../../../shared/link/streams/stream-channels.js';
+import type { ResourceRequest } from '../http/request-info.js';
 import { closeSocket, sendMessage } from './socket-frame-queue.js';
-import type { UpgradeRequest } from './upgrade-request.js';
 import { handshakeFault, protocolsFault, protocolsOf } from './websocket-handshake.js';
 
-/** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
+/** Newest first. Version 5 adds a message for the end of the input. In version 4 the input ends with the connection. */
 const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io';
 const PORT_FORWARD_PROTOCOL = 'portforward.k8s.io';
-/** Version 4 ends with a Status, as 5 does; SPDY ends the input by itself. */
+/** Like version 5, version 4 ends with a Status. SPDY streams have their own end of input. */
 const PROCESS_PROTOCOL = 'v4.channel.k8s.io';
-/** kubectl sends 32 KiB at once; other clients what they have read from a file. */
+/** kubectl sends 32 KiB per message; other clients send whole file reads. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Of a stream that is only read. */
+/** Limit for messages on a stream that the client only reads. */
 const MAX_WORD_BYTES = 1024;
 
 const COMMON = { noServer: true, clientTracking: false, perMessageDeflate: false, skipUTF8Validation: true };
@@ -32,38 +34,38 @@ export class UpgradedSockets {
   readonly #tunnels = new WebSocketServer({ ...COMMON, maxPayload: MAX_MESSAGE_BYTES });
   readonly #streams = new WebSocketServer({ ...COMMON, maxPayload: MAX_WORD_BYTES });
 
-  /** `idleMs`: connections to a process or a port end after this time without traffic. */
+  /** `idleMs`: connections to a process or port without traffic are closed after this time. */
   constructor(private readonly idleMs: number) {
     this.#tunnels.on('headers', (headers) => {
       headers.push(`Sec-WebSocket-Protocol: ${TUNNEL_PROTOCOL}`);
     });
   }
 
-  /** Throws 400 when the client offers no protocol of ours, or what is no handshake. */
+  /** Throws 400 if the client offers no supported protocol, or for an invalid handshake. */
   processProtocol({ request }: UpgradeRequest): 'spdy' | 'channels' {
     if (offersSpdy(request, PROCESS_PROTOCOL)) return 'spdy';
     if (offersChannels(request)) {
       refuseFault(handshakeFault(request) ?? protocolsFault(request));
       return 'channels';
     }
-    throw badRequest(`only WebSocket and SPDY/3.1 with ${CHANNEL_PROTOCOLS.join(' or ')} are served here`);
+    throw badRequest(`only WebSocket and SPDY/3.1 with ${CHANNEL_PROTOCOLS.join(' or ')} are supported`);
   }
 
-  /** After one of the above has said so. Rejects when the connection closes before it is open. */
+  /** Call it after `processProtocol` or `portForwardProtocol`. Rejects if the connection closes before it is open. */
   async acceptChannels(upgrade: Omit<UpgradeRequest, 'info' | 'signal'>): Promise<WebSocket> {
     const connection = await opened(this.#channels, upgrade);
     this.#endWhenIdle(upgrade);
     return connection;
   }
 
-  /** Whether what is asked for is an answer that goes on. Throws 400 for what is no handshake. */
+  /** True if the client requests a stream over WebSocket. Throws 400 for an invalid handshake. */
   wantsStream({ request }: Pick<UpgradeRequest, 'request'>): boolean {
     if (!offersStream(request)) return false;
     refuseFault(handshakeFault(request) ?? protocolsFault(request));
     return true;
   }
 
-  /** Its bytes go out as they are. Rejects when the connection closes before it is open. */
+  /** Returns a stream whose bytes are sent unchanged. Rejects if the connection closes before it is open. */
   async acceptStream(upgrade: Omit<UpgradeRequest, 'info' | 'signal'>): Promise<Duplex> {
     const stream = createWebSocketStream(await opened(this.#streams, upgrade));
     stream.on('error', () => stream.destroy()).resume();
@@ -71,9 +73,9 @@ export class UpgradedSockets {
   }
 
   /**
-   * A browser tells its page nothing of a refused upgrade. That of our own pages is opened, and ends with the Status: on its channel, or as
-   * the one message of text of a stream.
-   * False for every other client: it can read an HTTP answer.
+   * Browsers hide the response to a refused upgrade from the page. For the console's own pages, opens the connection
+   * and sends the Status: on the status channel, or as the only text message of a stream. Returns false for other
+   * clients, which can read an HTTP response.
    */
   async refuseOwnPage(upgrade: Omit<UpgradeRequest, 'info' | 'signal'>, error: ApiError): Promise<boolean> {
     const { request, socket } = upgrade;
@@ -82,7 +84,7 @@ export class UpgradedSockets {
     const isStream = offersStream(request);
     if (!isOwnPage || !socket.writable || !(isStream || offersChannels(request))) return false;
     if (handshakeFault(request) ?? protocolsFault(request)) return false;
-    // Gone meanwhile: there is nobody left to be told.
+    // The connection was closed meanwhile.
     const page = await opened(isStream ? this.#streams : this.#channels, upgrade).catch(() => undefined);
     if (!page) return true;
     page.on('error', () => page.terminate());
@@ -91,7 +93,7 @@ export class UpgradedSockets {
     return true;
   }
 
-  /** Throws 400 when the client offers no protocol of ours, or what is no handshake. */
+  /** Throws 400 if the client offers no supported protocol, or for an invalid handshake. */
   portForwardProtocol(upgrade: UpgradeRequest): 'tunnel' | 'spdy' | 'channels' {
     const { request } = upgrade;
     if (isWebSocket(request) && protocolsOf(request).includes(TUNNEL_PROTOCOL)) {
@@ -101,16 +103,16 @@ export class UpgradedSockets {
     return offersSpdy(request, PORT_FORWARD_PROTOCOL) ? 'spdy' : this.processProtocol(upgrade);
   }
 
-  /** The bytes of SPDY out of a WebSocket's messages. Rejects when the connection closes before it is open. */
+  /** Returns the SPDY bytes in a WebSocket's messages. Rejects if the connection closes before it is open. */
   async acceptTunnel(upgrade: UpgradeRequest): Promise<Duplex> {
-    // The library takes "/" for no part of a name, as RFC 6455 has it; kubectl uses it all the same.
+    // The ws library rejects "/" in a protocol name, as RFC 6455 requires, but kubectl uses it.
     delete upgrade.request.headers['sec-websocket-protocol'];
     const connection = await opened(this.#tunnels, upgrade);
     this.#endWhenIdle(upgrade);
     return createWebSocketStream(connection);
   }
 
-  /** SPDY on the connection itself. */
+  /** Upgrades the connection itself to SPDY. */
   acceptSpdy({ socket, head }: UpgradeRequest, purpose: 'process' | 'portForward'): Duplex {
     const lines = [
       'HTTP/1.1 101 Switching Protocols',
@@ -124,13 +126,13 @@ export class UpgradedSockets {
     return socket;
   }
 
-  /** Call after `ws` has taken over the socket: it clears the time limit of the socket. */
+  /** Call it after `ws` has taken over the socket, because `ws` clears the socket's timeout. */
   #endWhenIdle({ socket }: Pick<UpgradeRequest, 'socket'>): void {
     if (socket instanceof Socket) socket.setTimeout(this.idleMs, () => socket.destroy());
   }
 }
 
-/** The library never calls back for what it refuses: it closes the connection. */
+/** The ws library does not call back for a handshake that it rejects. It closes the connection. */
 function opened(
   server: WebSocketServer,
   { request, socket, head }: Omit<UpgradeRequest, 'info' | 'signal'>,
@@ -168,4 +170,13 @@ function offersStream(request: IncomingMessage): boolean {
 function offersSpdy({ headers }: IncomingMessage, protocol: string): boolean {
   const versions = String(headers['x-stream-protocol-version'] ?? '').split(/\s*,\s*/);
   return headers.upgrade?.toLowerCase() === 'spdy/3.1' && versions.includes(protocol);
+}
+
+export interface UpgradeRequest {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+  info: ResourceRequest;
+  /** Aborts when the connection closes or the server stops. */
+  signal: AbortSignal;
 }

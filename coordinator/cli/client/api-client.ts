@@ -1,4 +1,4 @@
-/** From a kubeconfig to a client of the coordinator that it names. */
+/** Creates API clients from kubeconfigs. */
 import { existsSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { homedir } from 'node:os';
@@ -21,10 +21,10 @@ import {
 
 export type { ApiClient } from './api-http-client.js';
 
-/** Only an Everynode coordinator serves this path. */
+/** Served only by Everynode coordinators. */
 const GROUP_PATH = `/apis/${FLEET_GROUP}`;
 
-/** A client for the coordinator and user that the options and the environment choose. Throws `ExitError`. */
+/** Returns a client for the coordinator and user that the options and the environment select. Throws `ExitError`. */
 export function connect(options: KubeconfigOptions): ApiClient {
   const choice = chooseKubeconfig(options, {
     variable: process.env.KUBECONFIG,
@@ -37,7 +37,7 @@ export function connect(options: KubeconfigOptions): ApiClient {
   return choice.isOwn ? client : withCheck(client);
 }
 
-/** A client for the current context of one file, which a coordinator wrote. Throws `ExitError`. */
+/** Returns a client for the current context of a file that a coordinator wrote. Throws `ExitError`. */
 export function apiClientFromKubeconfig(path: string): ApiClient {
   return clientOf({ files: [path], source: '--data', isOwn: true }, undefined);
 }
@@ -61,7 +61,7 @@ function clientOf(choice: KubeconfigChoice, contextName: string | undefined): Ap
   return createApiClient({ server, origin, namespace: context.namespace ?? 'default', agent, headers });
 }
 
-/** The cluster as credential plugins get it (`client.authentication.k8s.io/v1` Cluster). */
+/** Returns the cluster in the form that credential plugins get (`client.authentication.k8s.io/v1` Cluster). */
 function clusterInfo({ cluster: { fields } }: ChosenContext, ca: string | undefined): object {
   return {
     server: fields.server,
@@ -71,10 +71,10 @@ function clusterInfo({ cluster: { fields } }: ChosenContext, ca: string | undefi
   };
 }
 
-/** The server as the file has it. Throws `ExitError` for one that this client does not support. */
+/** Throws `ExitError` for a server that this client does not support. */
 function serverOf({ cluster }: ChosenContext): string {
   const server = textOf(cluster, 'server');
-  if (server === undefined) throw unusable(`The ${cluster.title} names no server.`);
+  if (server === undefined) throw unusable(`The ${cluster.title} has no server.`);
   if (!URL.canParse(server) || new URL(server).protocol !== 'https:') {
     throw unusable(`The ${cluster.title}: server must be of the form https://HOST:PORT, not "${server}".`);
   }
@@ -93,8 +93,8 @@ function refuseBadCertificates(tls: SecureContextOptions, { name, file }: Chosen
 }
 
 /**
- * The same client, which asks for the coordinator's own API group before its first request. Otherwise `token create` would write
- * into another cluster, if ~/.kube/config names one.
+ * Checks before the first request that the server has the coordinator's API group. Otherwise `token create` could write
+ * into another cluster that ~/.kube/config names.
  */
 function withCheck(client: ApiClient): ApiClient {
   let checked: Promise<unknown> | undefined;

@@ -1,37 +1,36 @@
-/** Requests to the API of a running coordinator. */
+/** Sends requests to a coordinator's API. */
 
 import { type Agent, request } from 'node:https';
 import { ApiError, type Status, type StatusReason } from '../../../shared/kube/objects/api-status.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
+import { escapeLine, printErrorLine } from '../../../shared/process/output/terminal-output.js';
 
 export interface ApiClient {
-  /** The API's address as the kubeconfig has it, `https://HOST:PORT`. */
+  /** The API's address in the kubeconfig, `https://HOST:PORT`. */
   readonly server: string;
-  /** The context and the file that name it, for errors. */
+  /** The context and its file, for errors. */
   readonly origin: string;
-  /** The namespace of commands that are given none. */
+  /** Default namespace of commands. */
   readonly namespace: string;
   /**
-   * Sends a JSON body (a merge patch for PATCH) and returns the JSON answer. Prints `Warning:` headers to standard error, like kubectl.
-   * Throws `ApiError` when the API refuses, and `ExitError` when it cannot be reached or is not one.
+   * Sends a JSON body (a merge patch for PATCH) and returns the JSON response. Prints `Warning:` headers to standard
+   * error, like kubectl. Throws `ApiError` if the API refuses, and `ExitError` if it is unreachable or is no Kubernetes
+   * API.
    */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
 }
 
 const MERGE_PATCH = 'application/merge-patch+json';
 
-interface ApiClientParts extends Pick<ApiClient, 'server' | 'origin' | 'namespace'> {
+interface ApiClientDeps extends Pick<ApiClient, 'server' | 'origin' | 'namespace'> {
   agent: Agent;
-  /** The user's credentials. */
   headers: Readonly<Record<string, string | string[]>>;
 }
 
-/** A client of the API at `server`. */
-export function createApiClient({ agent, headers: proof, ...about }: ApiClientParts): ApiClient {
+export function createApiClient({ agent, headers: proof, ...about }: ApiClientDeps): ApiClient {
   const { server, origin } = about;
   const headers = { accept: 'application/json', 'content-type': 'application/json', ...proof };
-  // The server of a kubeconfig may include a path.
+  // The server in a kubeconfig may include a path.
   const base = server.replace(/\/+$/, '');
   return {
     ...about,
@@ -45,10 +44,10 @@ export function createApiClient({ agent, headers: proof, ...about }: ApiClientPa
         },
         body,
       ).catch((error: Error) => {
-        const why = `${server} (${origin}) does not answer: ${error.message}`;
+        const why = `${server} (${origin}) does not respond: ${error.message}`;
         throw new ExitError(
           EXIT_CODES.environment,
-          `${why}. Does the coordinator run, and is this its address?`,
+          `${why}. Check that the coordinator runs and that this is its address.`,
         );
       });
       const answer = parseAnswer(text);
@@ -57,7 +56,7 @@ export function createApiClient({ agent, headers: proof, ...about }: ApiClientPa
       if (code === 404) throw new ApiError('NotFound', 'the server could not find the requested resource');
       throw new ExitError(
         EXIT_CODES.environment,
-        `${server} (${origin}) does not answer as a Kubernetes API does: status ${code}, and no Status object.`,
+        `${server} (${origin}) does not respond like a Kubernetes API: status ${code} without a Status object.`,
       );
     },
   };
@@ -81,7 +80,7 @@ interface CallOptions {
   headers: Readonly<Record<string, string | string[]>>;
 }
 
-/** The texts of `Warning:` headers (RFC 7234 5.5), of which Node gives each byte as a character. */
+/** Returns the texts of `Warning:` headers (RFC 7234 5.5). Node decodes header bytes as latin1. */
 export function warningTexts(headers: readonly string[] = []): string[] {
   return headers.flatMap((header) => {
     const quoted = /^299 \S+ "((?:\\.|[^"\\])*)"/.exec(header)?.[1];
@@ -95,7 +94,7 @@ function send(
   body: unknown,
 ): Promise<{ code: number; text: string }> {
   const text = body === undefined ? undefined : JSON.stringify(body);
-  // Node tells no length of a DELETE's body by itself: what follows its head would be taken for another request.
+  // Node does not set the length of a DELETE's body. Without it the server would parse the body as the next request.
   const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { ...options, headers: { ...headers, ...length } }, (incoming) => {
@@ -110,4 +109,25 @@ function send(
     outgoing.on('error', reject);
     outgoing.end(text);
   });
+}
+
+/** Matches `User "ann" cannot list resource "secrets" in API group "" in the namespace "kube-system"`. */
+const FORBIDDEN =
+  /User "(?<user>[^"]*)" cannot (?<verb>\S+) resource "(?<resource>[^"]*)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]*)")?/;
+
+/**
+ * Returns the error text for a request that the API refused: kubectl's text and, for a 403, the RBAC rule that would
+ * allow it. Pure.
+ */
+export function refusalText({ reason, message }: ApiError): string {
+  if (reason === 'Unauthorized') {
+    return 'You must be logged in to the server (Unauthorized): the credentials in the kubeconfig are missing, expired or revoked.';
+  }
+  const refusal = `Error from server (${reason}): ${escapeLine(message)}`;
+  const needed = FORBIDDEN.exec(message)?.groups;
+  if (reason !== 'Forbidden' || !needed) return refusal;
+  const { user, verb, resource, group, namespace } = needed;
+  const where = namespace === undefined ? 'a ClusterRole' : `a Role in namespace "${namespace}"`;
+  const rule = `apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["${verb}"]`;
+  return `${refusal}\nAn administrator can allow it by ${where} with the rule {${rule}}, bound to "${user}" or one of its groups.`;
 }

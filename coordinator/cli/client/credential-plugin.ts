@@ -15,26 +15,29 @@ interface PluginSpec {
   provideClusterInfo?: boolean;
 }
 
-/** PEM of certificate and key, or a bearer token. */
+/** Certificate and key in PEM, or a bearer token. */
 interface PluginCredential {
   certificate?: string | undefined;
   key?: string | undefined;
   token?: string | undefined;
 }
 
-/** Runs the plugin of a user and returns its credential. `cluster` is what a plugin may ask to be given. Throws `ExitError`. */
+/**
+ * Runs the plugin of a user and returns its credential. A plugin with `provideClusterInfo` gets `cluster`. Throws
+ * `ExitError`.
+ */
 export function credentialFromPlugin(user: Entry, cluster: object): PluginCredential {
   const spec = specOf(user);
   const { apiVersion, command, args, env, installHint, interactiveMode, provideClusterInfo } = spec;
   const isTerminal = process.stdin.isTTY === true;
   if (interactiveMode === 'Always' && !isTerminal) {
-    throw unusable(`The ${user.title}: its plugin ${command} needs a terminal to ask at.`);
+    throw unusable(`The ${user.title}: its plugin ${command} needs a terminal.`);
   }
   const interactive = interactiveMode !== 'Never' && isTerminal;
   const wanted = { interactive, ...(provideClusterInfo ? { cluster } : {}) };
   const about = { apiVersion, kind: 'ExecCredential', spec: wanted };
   const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-  // A path is relative to the kubeconfig; a bare name is looked for in $PATH.
+  // A path is relative to the kubeconfig. A bare name is searched in $PATH.
   const program = command.includes('/') ? resolve(dirname(user.file), command) : command;
   const done = spawnSync(program, args, {
     encoding: 'utf8',
@@ -53,11 +56,12 @@ export function credentialFromPlugin(user: Entry, cluster: object): PluginCreden
 
 function specOf(user: Entry): PluginSpec {
   const { apiVersion, command, args, env, ...rest } = user.fields.exec as Partial<PluginSpec>;
-  if (!command || !isText(command)) throw unusable(`The ${user.title}: exec names no command.`);
+  if (!command || !isText(command)) throw unusable(`The ${user.title}: exec has no command.`);
   if (!apiVersion || !API_VERSIONS.includes(apiVersion)) {
     throw unusable(`The ${user.title}: exec.apiVersion must be one of ${API_VERSIONS.join(', ')}.`);
   }
-  if (!isListOf(args ?? [], isText)) throw unusable(`The ${user.title}: exec.args must be a list of texts.`);
+  if (!isListOf(args ?? [], isText))
+    throw unusable(`The ${user.title}: exec.args must be a list of strings.`);
   if (!isListOf(env ?? [], isVariable)) {
     throw unusable(`The ${user.title}: exec.env must be a list of the form {name: NAME, value: TEXT}.`);
   }
@@ -68,7 +72,7 @@ function isListOf(list: unknown, isItem: (item: unknown) => boolean): boolean {
   return Array.isArray(list) && list.every(isItem);
 }
 
-/** No program takes a text with a NUL as argument or variable. */
+/** Arguments and variables of a process cannot contain NUL. */
 function isText(value: unknown): boolean {
   return typeof value === 'string' && !value.includes('\0');
 }
@@ -88,7 +92,7 @@ function readCredential(text: string, { apiVersion, command }: PluginSpec, user:
   }
   const status = answer?.status as Record<string, unknown> | undefined;
   if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion || !status) {
-    throw refuse(`printed no ExecCredential of ${apiVersion}`);
+    throw refuse(`did not print an ExecCredential of ${apiVersion}`);
   }
   const field = (name: string) => (typeof status[name] === 'string' ? (status[name] as string) : undefined);
   const credential = {

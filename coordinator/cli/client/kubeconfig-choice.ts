@@ -1,9 +1,8 @@
-/** Which kubeconfig a command uses. */
+/** Selects the kubeconfig of a command. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
 
-/** The options of a command. */
 export interface KubeconfigOptions {
   kubeconfig?: string;
   context?: string;
@@ -12,9 +11,9 @@ export interface KubeconfigOptions {
 }
 
 export interface KubeconfigChoice {
-  /** In order: where two files name the same thing, the first one counts. */
+  /** In order of precedence: the first file that names something wins. */
   files: readonly string[];
-  /** The option, variable or default that named the files; for errors. */
+  /** The option, variable or default that selected the files; for errors. */
   source: '--kubeconfig' | '--data' | '$KUBECONFIG' | '~/.kube/config' | 'the default data directory';
   /** True for the file that a coordinator wrote into its data directory. */
   isOwn: boolean;
@@ -28,22 +27,22 @@ interface Surroundings {
   exists: (path: string) => boolean;
 }
 
-/** Ends every error about a kubeconfig. */
+/** The last sentence of every kubeconfig error. */
 export const CHOOSE_ANOTHER =
-  'Choose a kubeconfig with --kubeconfig FILE or $KUBECONFIG, or give --data DIR for a coordinator on this machine.';
+  'Select a kubeconfig with --kubeconfig FILE or $KUBECONFIG, or pass --data DIR for a coordinator on this machine.';
 
-/** Adds the options that choose a coordinator and a user. */
+/** Adds the options that select a coordinator and a user. */
 export function addKubeconfigOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <FILE>',
-      'kubeconfig to use (default $KUBECONFIG, ~/.kube/config, or that of a coordinator on this machine)',
+      'kubeconfig to use (default $KUBECONFIG, ~/.kube/config, or the one of a coordinator on this machine)',
     )
     .option('--context <NAME>', 'context of the kubeconfig (default its current context)')
     .option('--data <DIR>', 'use the kubeconfig in the data directory of a coordinator on this machine');
 }
 
-/** kubectl's order (client-go `tools/clientcmd/loader.go`), then the coordinator of this machine. */
+/** Like kubectl (client-go `tools/clientcmd/loader.go`), then the coordinator of this machine. */
 export function chooseKubeconfig(
   { kubeconfig, data }: KubeconfigOptions,
   { variable, homeDir, defaultDataDir, exists }: Surroundings,

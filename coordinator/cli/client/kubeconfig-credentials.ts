@@ -1,8 +1,7 @@
-/** The credentials of a kubeconfig's user. */
+/** Reads the credentials of a kubeconfig's user. */
 import { credentialFromPlugin } from './credential-plugin.js';
 import { type Entry, fileText, textOf, textOrFile, unusable } from './kubeconfig-file.js';
 
-/** A client certificate and request headers. */
 interface Credentials {
   /** PEM. */
   certificate?: string | undefined;
@@ -11,17 +10,17 @@ interface Credentials {
   headers: Readonly<Record<string, string | string[]>>;
 }
 
-/** Fields that decide who the user is, and that this client or the coordinator does not support. */
+/** Fields that change the user and that this client or the coordinator does not support. */
 const UNSUPPORTED = ['username', 'password', 'auth-provider', 'as-user-extra'];
 
-/** The credentials of a user; of no user, none. A plugin (`exec`) is run. Throws `ExitError`. */
+/** Returns no credentials for an undefined user. Runs the user's plugin (`exec`). Throws `ExitError`. */
 export function credentialsOf(user: Entry | undefined, cluster: object): Credentials {
   if (!user) return { headers: {} };
   const unsupported = UNSUPPORTED.find((key) => isSet(user.fields[key]));
   if (unsupported) throw unusable(`The ${user.title}: ${unsupported} is not supported.`);
   const certificate = textOrFile(user, 'client-certificate');
   const key = textOrFile(user, 'client-key');
-  // As in client-go the file counts where both are given.
+  // Like in client-go, the file takes precedence.
   const token = (fileText(user, 'tokenFile') ?? textOf(user, 'token'))?.trim();
   const own = { certificate, key, token };
   const isComplete = token !== undefined || certificate !== undefined;
@@ -33,11 +32,14 @@ export function credentialsOf(user: Entry | undefined, cluster: object): Credent
   };
 }
 
-/** Headers for `as`, `as-uid` and `as-groups`. Without them a command would run with more rights than the user intends. */
+/**
+ * Returns headers for `as`, `as-uid` and `as-groups`. Without them a command would run with more rights than the user
+ * intends.
+ */
 function impersonation(user: Entry): Record<string, string | string[]> {
   const [name, uid, groups] = [textOf(user, 'as'), textOf(user, 'as-uid'), user.fields['as-groups']];
   const isList = Array.isArray(groups) && groups.every((group) => typeof group === 'string');
-  if (isSet(groups) && !isList) throw unusable(`The ${user.title}: as-groups must be a list of texts.`);
+  if (isSet(groups) && !isList) throw unusable(`The ${user.title}: as-groups must be a list of strings.`);
   return {
     ...(name === undefined ? {} : { 'impersonate-user': name }),
     ...(uid === undefined ? {} : { 'impersonate-uid': uid }),

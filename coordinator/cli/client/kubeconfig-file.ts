@@ -1,4 +1,4 @@
-/** Kubeconfigs as kubectl reads them: several files merged, and a context chosen (client-go `tools/clientcmd`). */
+/** Reads kubeconfigs like kubectl: merges several files and selects a context (client-go `tools/clientcmd`). */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -7,7 +7,6 @@ import { CHOOSE_ANOTHER, type KubeconfigChoice } from './kubeconfig-choice.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A named cluster, user or context, and the file that it is from. */
 export interface Entry {
   /** For errors: `user "ann" in FILE`. */
   title: string;
@@ -23,7 +22,6 @@ interface Kubeconfig {
   users: ReadonlyMap<string, Entry>;
 }
 
-/** A context with its cluster and user. */
 export interface ChosenContext {
   name: string;
   file: string;
@@ -32,17 +30,17 @@ export interface ChosenContext {
   namespace: string | undefined;
 }
 
-/** Reads and merges the chosen files. Throws `ExitError` that names the file. */
+/** Reads and merges the selected files. Throws `ExitError` with the file's name. */
 export function readKubeconfig({ files, source }: KubeconfigChoice): Kubeconfig {
   const texts = files.map((file) => ({ file, text: readText(file, source) }));
   const present = texts.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
   if (present.length === 0) {
-    throw unusable(`There is no kubeconfig: ${files.join(', ')} (${source}) does not exist.`);
+    throw unusable(`No kubeconfig found: ${files.join(', ')} (${source}) does not exist.`);
   }
   return mergeKubeconfigs(present.map(({ file, text }) => ({ file, fields: parseFields(file, text) })));
 }
 
-/** Undefined for a missing file: kubectl skips missing files of $KUBECONFIG. */
+/** Returns undefined for a missing file, because kubectl skips missing files of $KUBECONFIG. */
 function readText(file: string, source: KubeconfigChoice['source']): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -62,11 +60,11 @@ function parseFields(file: string, text: string): Fields {
     throw unusable(`The kubeconfig ${file} is not YAML: ${why}.`);
   }
   if (value === null || value === undefined) throw unusable(`The kubeconfig ${file} is empty.`);
-  if (!isFields(value)) throw unusable(`The kubeconfig ${file} is not a map.`);
+  if (!isFields(value)) throw unusable(`The kubeconfig ${file} is not a YAML mapping.`);
   return value;
 }
 
-/** The first file that names something counts. Throws `ExitError`. */
+/** The first file that names something wins. Throws `ExitError`. */
 function mergeKubeconfigs(read: readonly { file: string; fields: Fields }[]): Kubeconfig {
   const named = (list: string, member: string) =>
     new Map(read.flatMap(({ file, fields }) => entriesOf(file, fields[list], list, member)).reverse());
@@ -95,43 +93,46 @@ function entriesOf(file: string, list: unknown, key: string, member: string): [s
   });
 }
 
-/** The context of this name, else the current one. Throws `ExitError` that names what is missing. */
+/** Returns the context of this name, or the current context. Throws `ExitError` that names what is missing. */
 export function chooseContext(config: Kubeconfig, wanted: string | undefined): ChosenContext {
   const where = config.files.join(', ');
   const known = [...config.contexts.keys()].sort().join(', ');
   const name = wanted ?? config.currentContext;
   if (name === undefined) {
-    if (!known) throw unusable(`The kubeconfig ${where} names no context.`);
-    throw unusable(`The kubeconfig ${where} has no current context: give --context, one of ${known}.`);
+    if (!known) throw unusable(`The kubeconfig ${where} has no contexts.`);
+    throw unusable(`The kubeconfig ${where} has no current context: pass --context with one of ${known}.`);
   }
   const context = config.contexts.get(name);
   if (!context) {
     throw unusable(`There is no context "${name}" in ${where}${known ? `, only ${known}` : ''}.`);
   }
   const cluster = config.clusters.get(textOf(context, 'cluster') ?? '');
-  if (!cluster) throw unusable(`The ${context.title} names no cluster that is there.`);
+  if (!cluster) throw unusable(`The cluster of the ${context.title} does not exist.`);
   const userName = textOf(context, 'user');
   const user = userName === undefined ? undefined : config.users.get(userName);
   if (userName !== undefined && !user)
-    throw unusable(`There is no user "${userName}", of the ${context.title}.`);
+    throw unusable(`The user "${userName}" of the ${context.title} does not exist.`);
   return { name, file: context.file, cluster, user, namespace: textOf(context, 'namespace') };
 }
 
-/** A field that is text; an empty one counts as absent. Throws `ExitError`. */
+/** Returns a text field; undefined if it is absent or empty. Throws `ExitError` for another type. */
 export function textOf({ title, fields }: Entry, key: string): string | undefined {
   const value = fields[key];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  throw unusable(`The ${title}: ${key} must be text.`);
+  throw unusable(`The ${title}: ${key} must be a string.`);
 }
 
-/** The bytes of `KEY-data`, else of the file that `KEY` names, as text. A relative path starts at the kubeconfig's folder. */
+/**
+ * Returns the decoded `KEY-data`, or else the content of the file `KEY`. A relative path starts at the kubeconfig's
+ * folder.
+ */
 export function textOrFile(entry: Entry, key: string): string | undefined {
   const data = textOf(entry, `${key}-data`);
   return data === undefined ? fileText(entry, key) : Buffer.from(data, 'base64').toString();
 }
 
-/** The text of the file that the field names. Throws `ExitError`. */
+/** Returns the content of the file that the field names. Throws `ExitError`. */
 export function fileText(entry: Entry, key: string): string | undefined {
   const path = textOf(entry, key);
   if (path === undefined) return undefined;
@@ -143,7 +144,6 @@ export function fileText(entry: Entry, key: string): string | undefined {
   }
 }
 
-/** The error of a kubeconfig that cannot be used. */
 export function unusable(sentence: string): ExitError {
   return new ExitError(EXIT_CODES.environment, `${sentence} ${CHOOSE_ANOTHER}`);
 }

@@ -1,4 +1,4 @@
-/** Rollouts of one DaemonSet as the commands ask for them. */
+/** API calls of the rollout commands for one DaemonSet. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { orUndefined } from '../../../shared/kube/objects/api-status.js';
@@ -10,13 +10,13 @@ import {
   steeringAnnotation,
 } from '../../../shared/kube/rollouts/steering-requests.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import type { RolloutHostsDocument } from '../../api/fleet/rollout-hosts-resource.js';
+import type { RolloutHostsDocument } from '../../api/fleet/rollout-subresources.js';
 import { type ApiClient, connect } from './api-client.js';
 import type { KubeconfigOptions } from './kubeconfig-choice.js';
 
 const PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps', 'rollout', 'ro'];
 
-/** Which coordinator, and where in it. */
+/** Selects the coordinator and the namespace. */
 export interface RolloutOptions extends KubeconfigOptions {
   namespace?: string;
 }
@@ -26,14 +26,17 @@ export class RolloutClient {
   readonly #api: ApiClient;
   readonly #namespace: string;
 
-  /** `target`: `ds/NAME`, `rollout/NAME` or the name alone. Throws ExitError. */
+  /** `target`: `ds/NAME`, `rollout/NAME` or `NAME`. Throws ExitError. */
   constructor(target: string, { namespace, ...options }: RolloutOptions) {
     this.name = nameIn(target);
     this.#api = connect(options);
     this.#namespace = namespace ?? this.#api.namespace;
   }
 
-  /** Undefined where no policy governs the DaemonSet, or nobody has looked yet. Throws ExitError without a DaemonSet. */
+  /**
+   * `rollout` is undefined if no policy governs the DaemonSet, or if it has not been reconciled yet. Throws ExitError
+   * if there is no such DaemonSet.
+   */
   async present(): Promise<{ daemonSet: DaemonSet; rollout: Rollout | undefined }> {
     const ns = encodeURIComponent(this.#namespace);
     const daemonSets = `/apis/apps/v1/namespaces/${ns}/daemonsets`;
@@ -44,7 +47,6 @@ export class RolloutClient {
     return { daemonSet, rollout: await this.#rollout() };
   }
 
-  /** Those that are over, the newest last. */
   async past(): Promise<Rollout[]> {
     const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${this.name}`);
     const { items } = await this.#api.request<{ items: Rollout[] }>(
@@ -55,7 +57,6 @@ export class RolloutClient {
     return items.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1));
   }
 
-  /** Hosts by name, a page after the other. */
   async *hosts(query: Readonly<Record<string, string>>): AsyncGenerator<RolloutHostsDocument> {
     let after: string | undefined;
     do {
@@ -69,7 +70,7 @@ export class RolloutClient {
     } while (after !== undefined);
   }
 
-  /** Asks the rollout for something, in the name of the kubeconfig's user. */
+  /** Requests an action of the rollout as the kubeconfig's user. */
   async steer(verb: SteeringVerb, value: string, reason: string | undefined): Promise<void> {
     const annotations = {
       [steeringAnnotation(verb)]: value,

@@ -1,4 +1,4 @@
-/** `everynode audit`: who did what, from the API. */
+/** `everynode audit`: prints audit events from the API. */
 
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
@@ -7,7 +7,7 @@ import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
 
 interface AuditOptions extends KubeconfigOptions {
   user?: string;
@@ -21,22 +21,19 @@ interface AuditOptions extends KubeconfigOptions {
   output: string;
 }
 
-/** Adds the command. */
 export function auditCommand(program: Command): void {
   const command = program
     .command('audit')
-    .description(
-      'say who changed what, who was refused, who read Secrets and who opened a stream into a container',
-    )
-    .option('--user <NAME>', 'by this user')
+    .description('list changes, refused requests, reads of Secrets and streams into containers')
+    .option('--user <NAME>', 'only requests of this user')
     .option('--verb <VERB>', 'create, update, patch, delete, join …')
     .option('--resource <RESOURCE>', 'daemonsets, secrets …')
-    .option('-n, --namespace <NS>', 'in this namespace')
-    .option('--name <NAME>', 'about the object of this name')
-    .option('--code <CODE>', 'with this result: 403, or 4xx')
-    .option('--since <DURATION>', 'not older than: 30m, 24h, 7d; 0 = all', '24h')
-    .option('--limit <N>', 'the newest so many', '500')
-    .option('-o, --output <FORM>', 'text, or json: one event a line', 'text');
+    .option('-n, --namespace <NS>', 'only objects in this namespace')
+    .option('--name <NAME>', 'only the object with this name')
+    .option('--code <CODE>', 'only this status code: 403 or 4xx')
+    .option('--since <DURATION>', 'maximum age: 30m, 24h, 7d; 0 = all', '24h')
+    .option('--limit <N>', 'maximum number of events (the newest)', '500')
+    .option('-o, --output <FORM>', 'text or json (one event per line)', 'text');
   addKubeconfigOptions(command).action(audit);
 }
 
@@ -67,7 +64,7 @@ function lineOf(event: AuditEvent): string {
   const { user, impersonatedUser, verb, sourceIPs, responseStatus } = event;
   const who = impersonatedUser
     ? `${user.username} as ${impersonatedUser.username}`
-    : user.username || '<nobody>';
+    : user.username || '<anonymous>';
   return [
     event.requestReceivedTimestamp,
     String(responseStatus.code),

@@ -1,4 +1,4 @@
-/** `everynode backup`: one file with everything that a coordinator needs, taken while it serves or not. */
+/** `everynode backup`: writes one file with all data of a coordinator, running or not. */
 
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,11 +13,12 @@ interface BackupOptions {
   to?: string;
 }
 
-/** Adds the command. */
 export function backupCommand(program: Command): void {
   program
     .command('backup')
-    .description('write a backup: database, certificate authority, keys and kubeconfig, for root alone')
+    .description(
+      'write a backup of database, certificate authority, keys and kubeconfig, readable only by root',
+    )
     .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
     .option('--to <FILE>', `file or directory to write to (default DATA/${BACKUPS_DIRECTORY})`)
     .action(backup);
@@ -28,7 +29,7 @@ async function backup({ data, to }: BackupOptions): Promise<void> {
   const path = targetOf(to ?? join(data, BACKUPS_DIRECTORY, backupName('manual', now)), now);
   const manifest = await withExitErrors(() => takeBackup(data, path, now), '--to');
   const about = `revision ${manifest.revision}, ${statSync(path).size} bytes`;
-  printLine(`${path}: ${about}. It holds the keys of the fleet: keep it as safe as this machine.`);
+  printLine(`${path}: ${about}. It contains the keys of the fleet: protect it like this machine.`);
 }
 
 function targetOf(to: string, now: number): string {

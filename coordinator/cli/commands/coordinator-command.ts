@@ -1,4 +1,4 @@
-/** `everynode coordinator`: the coordinator alone, as a service runs it. */
+/** `everynode coordinator`: runs the coordinator, installs it as a service, or uninstalls it. */
 import type { Command } from 'commander';
 import { createLogger } from '../../../shared/process/output/logger.js';
 import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
@@ -6,34 +6,33 @@ import { serviceManager } from '../../../shared/process/service/systemd-notify.j
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
 import { trackFirstStart } from '../machine/first-start.js';
-import { readSettings } from '../terminal/command-settings.js';
+import { readSettings } from '../terminal/command-options.js';
 
-/** Adds the command. */
 export function coordinatorCommand(program: Command): void {
-  const command = program.command('coordinator').description('run the coordinator alone, as a service does');
+  const command = program
+    .command('coordinator')
+    .description('run the coordinator without an agent, or manage its service');
   addSettingFlags(command, COORDINATOR_SETTINGS);
-  // Without it the subcommands' flags would be taken for this one's.
+  // Otherwise commander would parse the subcommands' flags.
   command
     .enablePositionalOptions()
     .option('--config <FILE>', 'YAML file with settings')
     .action(runCoordinator);
   addSettingFlags(command.command('install'), INSTALL_SETTINGS)
-    .description('as root: run the coordinator as a service of this machine; again, to change settings')
-    .option('--release <DIR>', 'what npm run release made: the agents that hosts are given')
-    .action(async (flags) => (await import('../machine/coordinator-install.js')).installCoordinator(flags));
+    .description('as root: run the coordinator as a systemd service; run again to change settings')
+    .option('--release <DIR>', 'folder created by npm run release: the agent versions for hosts')
+    .action(async (flags) => (await import('../machine/coordinator-service.js')).installCoordinator(flags));
   command
     .command('uninstall')
-    .description('as root: stop the coordinator and take its service away')
-    .option('--purge', 'remove database, keys, backups, settings and user as well')
-    .action(async (flags) =>
-      (await import('../machine/coordinator-uninstall.js')).uninstallCoordinator(flags),
-    );
+    .description('as root: stop the coordinator and remove its service')
+    .option('--purge', 'also remove database, keys, backups, settings and user')
+    .action(async (flags) => (await import('../machine/coordinator-service.js')).uninstallCoordinator(flags));
 }
 
 async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(COORDINATOR_SETTINGS, flags);
   const log = createLogger(settings.logLevel);
-  // Loaded here, so that the other commands need not wait for it.
+  // Imported here, because it would slow down the start of all other commands.
   const { startCoordinator } = await import('../../main.js');
   const firstStart = trackFirstStart(settings.data);
   const coordinator = await startCoordinator(settings, log).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** `everynode down`: removes what `up` made on this machine, and nothing else. */
+/** `everynode down`: removes everything that `up` created on this machine, and nothing else. */
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,28 +12,27 @@ import { StoreError } from '../../store/store-error.js';
 import { runAgentCommand } from '../machine/agent-process.js';
 import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 
-/** How long a running `up` is given to end, ms; its agent has containers to leave alone, so it is quick. */
-const STOP_PATIENCE_MS = 20_000;
+/** Timeout for a running `up` to stop. Its agent leaves the containers running, so it stops fast. */
+const STOP_TIMEOUT_MS = 20_000;
 const STOP_POLL_MS = 100;
 
-/** Adds the command. */
 export function downCommand(program: Command): void {
   program
     .command('down')
     .description("remove this machine's coordinator, its containers and its data directory")
-    .option('--data <DIR>', 'data directory given to up', defaultDataDir())
-    .option('--yes', 'do not ask')
+    .option('--data <DIR>', 'data directory of up', defaultDataDir())
+    .option('--yes', 'do not ask for confirmation')
     .action(down);
 }
 
 async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const { data } = options;
-  if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `There is nothing at ${data}.`);
-  // What follows deletes the whole directory: a slip of the keyboard must not cost somebody else's.
+  if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `${data} does not exist.`);
+  // The whole directory will be deleted, so a mistyped path must not delete anything else.
   if (!existsSync(join(data, DATABASE_FILE))) {
     throw new ExitError(
       EXIT_CODES.usage,
-      `${data} is not a data directory of Everynode; nothing was changed.`,
+      `${data} is not a data directory of Everynode. Nothing was changed.`,
     );
   }
   if (!options.yes && !(await confirmed(data)))
@@ -41,7 +40,7 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const progress = terminalProgress();
   const lock = await takeOver(data, progress);
   if (existsSync(agentDataDir(data))) {
-    await progress.step("removing this cluster's containers", async () =>
+    await progress.step("removing this coordinator's containers", async () =>
       runAgentCommand(['remove-containers', '--data', agentDataDir(data)]),
     );
   }
@@ -51,31 +50,31 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
 }
 
 async function confirmed(data: string): Promise<boolean> {
-  const question = `This stops and removes the cluster's containers on this machine and deletes ${data}. Go ahead?`;
+  const question = `This stops and removes the coordinator's containers on this machine and deletes ${data}. Continue?`;
   const isConfirmed = await confirmAtTerminal(question);
   if (isConfirmed !== undefined) return isConfirmed;
-  throw new ExitError(EXIT_CODES.usage, 'There is no terminal to ask at; say --yes to go ahead.');
+  throw new ExitError(EXIT_CODES.usage, 'There is no terminal for the confirmation: pass --yes.');
 }
 
-/** Stops the coordinator of this data, if one runs, and holds its lock so that none starts meanwhile. */
+/** Stops the coordinator that uses this directory, and locks the directory so that no other one starts. */
 async function takeOver(data: string, progress: Progress): Promise<DataLock> {
   const free = tryLock(data);
   if (free) return free;
   const pid = readPid(data);
   return progress.step(`stopping process ${pid}`, async () => {
     process.kill(pid, 'SIGTERM');
-    const deadline = performance.now() + STOP_PATIENCE_MS;
+    const deadline = performance.now() + STOP_TIMEOUT_MS;
     for (let lock = tryLock(data); ; lock = tryLock(data)) {
       if (lock) return lock;
       if (performance.now() > deadline) {
-        throw new ExitError(EXIT_CODES.environment, `Process ${pid} did not stop; nothing was removed.`);
+        throw new ExitError(EXIT_CODES.environment, `Process ${pid} did not stop. Nothing was removed.`);
       }
       await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
     }
   });
 }
 
-/** Throws `ExitError` when the holder of the lock has not said who it is: it has only just started. */
+/** Throws `ExitError` if the process that holds the lock has not written its id yet. */
 function readPid(data: string): number {
   try {
     return Number(readFileSync(pidPath(data), 'utf8'));
@@ -83,7 +82,7 @@ function readPid(data: string): number {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(
       EXIT_CODES.environment,
-      `A coordinator holds ${data}, but which is not known: ${why}.`,
+      `A coordinator uses ${data}, but its process id cannot be read: ${why}.`,
     );
   }
 }

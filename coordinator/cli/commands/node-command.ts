@@ -1,4 +1,4 @@
-/** `everynode node approve|deny|revoke`: whom the fleet lets in, and whom no more. */
+/** `everynode node approve|deny|revoke`: admits hosts to the fleet and revokes their access. */
 
 import type { Command } from 'commander';
 import {
@@ -27,19 +27,18 @@ interface DecideOptions extends KubeconfigOptions {
   selector?: string;
 }
 
-/** Adds the command. */
 export function nodeCommand(program: Command): void {
-  const node = program.command('node').description('hosts that want to join, and hosts that may no more');
+  const node = program.command('node').description('approve, deny or revoke hosts');
   for (const [verb, decision] of [
     ['approve', 'Approved'],
     ['deny', 'Denied'],
   ] as const) {
     const command = node
       .command(verb)
-      .argument('[NAME...]', 'names of nodes, or of their requests (kubectl get csr)')
-      .description(`${verb} hosts that wait to become nodes`)
-      .option('--all', 'every host that waits')
-      .option('-l, --selector <SELECTOR>', 'hosts by the labels that they would register with');
+      .argument('[NAME...]', 'names of nodes or of their requests (kubectl get csr)')
+      .description(`${verb} pending hosts`)
+      .option('--all', 'all pending hosts')
+      .option('-l, --selector <SELECTOR>', 'pending hosts with matching labels');
     addKubeconfigOptions(command).action((names: string[], options: DecideOptions) =>
       decideOn(decision, names, options),
     );
@@ -47,26 +46,25 @@ export function nodeCommand(program: Command): void {
   const command = node
     .command('revoke')
     .argument('<NAME...>', 'names of nodes')
-    .description('revoke the keys of nodes and close their links; kubectl delete node frees their names');
+    .description('revoke the keys of nodes and close their links (kubectl delete node frees their names)');
   addKubeconfigOptions(command).action(revoke);
 }
 
 async function decideOn(decision: Decision, names: string[], options: DecideOptions): Promise<void> {
   if (names.length === 0 && !options.all && options.selector === undefined) {
-    throw new ExitError(EXIT_CODES.usage, 'Whom? Give names, --selector or --all.');
+    throw new ExitError(EXIT_CODES.usage, 'No hosts selected: pass names, --selector or --all.');
   }
   const api = connect(options);
   const waiting = await waitingRequests(api, options.selector);
   const chosen =
     names.length === 0 ? waiting : waiting.filter((request) => names.some((name) => isOf(request, name)));
   const lacking = names.find((name) => !chosen.some((request) => isOf(request, name)));
-  if (lacking !== undefined)
-    throw new ExitError(EXIT_CODES.usage, `No host waits under the name ${lacking}.`);
+  if (lacking !== undefined) throw new ExitError(EXIT_CODES.usage, `There is no pending host ${lacking}.`);
   for (const request of chosen) {
     await decide(api, request, decision);
     printLine(`${nodeOf(request)} ${decision.toLowerCase()} (${request.metadata.name})`);
   }
-  if (chosen.length === 0) printLine('nobody waits');
+  if (chosen.length === 0) printLine('no pending hosts');
 }
 
 async function waitingRequests(
@@ -97,17 +95,17 @@ async function revoke(nodes: string[], options: KubeconfigOptions): Promise<void
   const unknown: string[] = [];
   for (const node of nodes) if (!(await revokeOne(api, node))) unknown.push(node);
   if (unknown.length > 0)
-    throw new ExitError(EXIT_CODES.usage, `No host has joined as ${unknown.join(', ')}.`);
+    throw new ExitError(EXIT_CODES.usage, `There is no joined host ${unknown.join(', ')}.`);
 }
 
-/** False when no host has joined under this name. */
+/** Returns false if no host has joined under this name. */
 async function revokeOne(api: ApiClient, node: string): Promise<boolean> {
   const path = `${CREDENTIALS}/${encodeURIComponent(credentialSecretName(node))}`;
   const secret = await orUndefined(() => api.request<Secret>('GET', path));
   if (!secret) return false;
   await api.request('PUT', path, { ...secret, data: revokedData(secret.data ?? {}) });
   printLine(
-    `node ${node} revoked: its link is closed, and its key is barred; kubectl delete node ${node} frees its name`,
+    `node ${node} revoked: its key is invalid and its link is closed; to free the name: kubectl delete node ${node}`,
   );
   return true;
 }

@@ -1,4 +1,7 @@
-/** `everynode plan -f FILE`: what would happen if manifests were applied, host by host and in short; its exit code says it to a pipeline. */
+/**
+ * `everynode plan -f FILE`: prints the effects of applying manifests, in short and host by host. Its exit code is for
+ * pipelines.
+ */
 
 import type { Command, CommanderError } from 'commander';
 import type { Plan, PlanRequest } from '../../../shared/kube/fleet/plan-types.js';
@@ -7,19 +10,19 @@ import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
 import { PLAN_PATH } from '../../api/fleet/plan-resource.js';
 import { connect } from '../client/api-client.js';
+import { refusalText } from '../client/api-http-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
-import { refusalText } from '../client/refusal-text.js';
 import { readManifests } from '../terminal/manifest-reader.js';
 import { planLines } from '../terminal/plan-text.js';
 
-/** What the program ends with; anything that went wrong is 1. */
+/** Exit codes by verdict. Any error is 1. */
 const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
   NoChange: 0,
   Changes: 2,
   Blocked: 3,
 };
 
-/** More on a terminal help nobody. */
+/** Keeps the output readable on a terminal. */
 const DEFAULT_HOSTS = '20';
 
 interface PlanOptions extends KubeconfigOptions {
@@ -30,30 +33,26 @@ interface PlanOptions extends KubeconfigOptions {
   hosts: string;
 }
 
-/** Adds the command. */
 export function planCommand(program: Command): void {
   const command = program
     .command('plan')
-    .description('say what applying manifests would start, stop, change and keep waiting; changes nothing')
+    .description('show the effects of applying manifests, host by host; changes nothing')
     .requiredOption(
       '-f, --filename <FILE>',
-      'a file, a directory, or - for standard input; may be given several times',
+      'a file, a directory, or - for standard input; repeatable',
       (name: string, names: string[] = []) => [...names, name],
     )
-    .option('-R, --recursive', 'directories with all below them', false)
-    .option('-n, --namespace <NS>', "for manifests that name none (default the context's)")
-    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text')
-    .option('--hosts <N>', 'how many changing hosts of each DaemonSet to list, or all', DEFAULT_HOSTS);
+    .option('-R, --recursive', 'include subdirectories', false)
+    .option('-n, --namespace <NS>', "namespace of manifests without one (default the context's)")
+    .option('-o, --output <FORM>', 'text, or json for the API response', 'text')
+    .option('--hosts <N>', 'number of changing hosts to list per DaemonSet, or all', DEFAULT_HOSTS);
   addKubeconfigOptions(command)
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 nothing would change, 2 something would, 3 refused or blocked, 1 anything went wrong.',
-    )
+    .addHelpText('after', '\nExit codes: 0 no change, 2 changes, 3 refused or blocked, 1 error.')
     .exitOverride(refuseUsage)
     .action(plan);
 }
 
-/** 2 says that something would change: a wrong flag must not. */
+/** Commander's exit code for a wrong flag is 2, which would mean that something changes. */
 function refuseUsage(error: CommanderError): never {
   if (error.exitCode === 0) throw error;
   throw new ExitError(EXIT_CODES.unexpected, `${error.message.replace(/^error: /, '').split('\n')[0]}.`);
@@ -69,7 +68,7 @@ async function plan(options: PlanOptions): Promise<void> {
   }
   const manifests = readManifests(options.filename, options.recursive);
   if (manifests.length === 0) {
-    throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: there is no manifest.`);
+    throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: no manifest found.`);
   }
   const answer = await ask(options, manifests);
   if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);

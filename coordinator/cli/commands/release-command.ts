@@ -1,4 +1,4 @@
-/** `everynode release add|trust|floor`: which versions of the agent hosts are given. */
+/** `everynode release add|trust|floor`: controls which agent versions hosts can install. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -8,9 +8,8 @@ import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { compareVersions, isReleaseVersion, VERSION } from '../../../shared/process/release-version.js';
 import { fingerprint, pemOf, readTrust, releaseKey, writeTrust } from '../../api/releases/release-trust.js';
 import { ReleaseError } from '../../api/releases/signed-sums.js';
-import { releasePaths } from '../../coordinator-data-dir.js';
+import { asOwnerOf, releasePaths } from '../../coordinator-data-dir.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
-import { asOwnerOf } from '../../data-owner.js';
 import { addRelease, checkRelease } from '../releases/add-release.js';
 import { terminalProgress } from '../terminal/terminal-progress.js';
 
@@ -18,31 +17,30 @@ interface DataOption {
   data: string;
 }
 
-/** Adds the commands. */
 export function releaseCommand(program: Command): void {
-  const release = program.command('release').description('versions of the agent that hosts are given');
+  const release = program.command('release').description('manage the agent versions that hosts can install');
   const data = ['--data <DIR>', "the coordinator's data directory", defaultDataDir()] as const;
   release
     .command('add')
-    .argument('<DIR>', 'folder that npm run release made')
+    .argument('<DIR>', 'folder created by npm run release')
     .option(...data)
-    .description('verify a release and let hosts install or upgrade to it (see README, Upgrades)')
+    .description('verify a release and let hosts install it')
     .action((folder: string, options: DataOption) => addReleaseFolder(folder, options.data));
   release
     .command('trust')
     .argument('<FILE>', 'release.pub of the new key')
     .option(...data)
-    .description('accept releases signed by this key from now on, and no others')
+    .description('accept only releases signed by this key from now on')
     .action(trust);
   release
     .command('floor')
-    .argument('[VERSION]', 'oldest version allowed; 0.0.0 allows every version')
+    .argument('[VERSION]', 'oldest allowed version; 0.0.0 allows every version')
     .option(...data)
-    .description('show or set the oldest version of the agent that hosts may install or run')
+    .description('show or set the oldest agent version that hosts may install or run')
     .action(floor);
 }
 
-/** Adds a release and prints what came of it. Throws `ExitError`; then nothing was changed. */
+/** Adds a release and prints the result. Throws `ExitError`; nothing was changed then. */
 export async function addReleaseFolder(folder: string, dataDir: string): Promise<void> {
   const interruption = new AbortController();
   const abort = (): void => interruption.abort();
@@ -55,7 +53,7 @@ export async function addReleaseFolder(folder: string, dataDir: string): Promise
     if (added.isFirstKey) {
       progress.print(`From now on this coordinator accepts only releases signed by the key ${added.key}.`);
     }
-    progress.print(`Release ${added.version} added: hosts can install it or be upgraded to it.`);
+    progress.print(`Release ${added.version} added: hosts can install it or upgrade to it.`);
   } finally {
     process.off('SIGINT', abort).off('SIGTERM', abort);
   }
@@ -74,10 +72,10 @@ async function trust(file: string, { data }: DataOption): Promise<void> {
       const { trustFile } = releasePaths(data);
       await writeTrust(trustFile, { ...(await readTrust(trustFile)), key: pemOf(key) });
     });
-    printLine(`This coordinator accepts releases signed by the key ${fingerprint(key)}, and no others.`);
-    printLine('Releases signed by another key are not served any more: sign them again and add them.');
+    printLine(`This coordinator accepts only releases signed by the key ${fingerprint(key)} from now on.`);
+    printLine('Releases signed by another key are no longer served: sign them again and add them.');
     printLine(
-      'Each host keeps the key that it was installed with until: everynode-agent install --release-key FILE',
+      'Each host keeps the key of its installation until you run: everynode-agent install --release-key FILE',
     );
   });
 }
@@ -98,11 +96,9 @@ async function floor(version: string | undefined, { data }: DataOption): Promise
       await writeTrust(trustFile, version === '0.0.0' ? others : { ...others, floor: version });
     });
     if (version === '0.0.0') return printLine('Every version is allowed.');
-    printLine(
-      `Hosts are not given agents older than ${version}, and do not change to one. Hosts that run one keep it.`,
-    );
+    printLine(`Hosts cannot install agents older than ${version}. Hosts that already run one keep it.`);
     if (compareVersions(VERSION, version) < 0) {
-      printLine(`install.sh gives new hosts version ${VERSION}, so it is refused now.`);
+      printLine(`install.sh installs version ${VERSION} on new hosts, so it is refused now.`);
     }
   });
 }
@@ -115,7 +111,7 @@ function readText(path: string): string {
   }
 }
 
-/** A refusal as a sentence that names the folder or file and says that nothing was changed. */
+/** Converts errors of releases and files to an `ExitError` that states that nothing was changed. */
 async function forOperator<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

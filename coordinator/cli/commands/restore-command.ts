@@ -1,4 +1,7 @@
-/** `everynode restore FILE` and `everynode confirm-restore`: data from a backup, and a person's word that all is well. */
+/**
+ * `everynode restore FILE` creates a data directory from a backup. `everynode confirm-restore` lets the controllers
+ * start afterwards.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -19,36 +22,33 @@ interface RestoreOptions {
   replace?: boolean;
 }
 
-/** Adds both commands. */
 export function restoreCommands(program: Command): void {
   program
     .command('restore')
-    .description(
-      'make a data directory out of a backup, here or on a new machine; containers go on meanwhile',
-    )
-    .argument('<FILE>', 'what "everynode backup" wrote')
-    .option('--data <DIR>', 'data directory of the coordinator to be', defaultDataDir())
-    .option('--replace', 'move data that is there already aside')
+    .description('create a data directory from a backup, here or on a new machine; containers keep running')
+    .argument('<FILE>', 'file written by "everynode backup"')
+    .option('--data <DIR>', 'data directory to create', defaultDataDir())
+    .option('--replace', 'move an existing data directory aside')
     .action(restore);
   const confirm = program
     .command('confirm-restore')
     .description(
-      'after a restore, with the hosts back: let controllers create, replace and delete Pods again',
+      'after a restore, when the hosts have reconnected: let controllers create, replace and delete Pods again',
     );
   addKubeconfigOptions(confirm).action(confirmRestore);
 }
 
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
   const nameEpoch: NameEpoch = (from) => epochFrom(randomUUID(), from);
-  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEpoch };
-  const { manifest, movedTo } = await withExitErrors(() => restoreBackup(wish).catch(adviseReplace));
-  if (movedTo) printLine(`What was there is in ${movedTo}.`);
+  const options = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEpoch };
+  const { manifest, movedTo } = await withExitErrors(() => restoreBackup(options).catch(adviseReplace));
+  if (movedTo) printLine(`The previous data was moved to ${movedTo}.`);
   printDocument(
     `Restored the backup of ${new Date(manifest.takenAt).toISOString()} into ${data}.\n` +
-      'Start the coordinator at the address that agents and kubeconfigs know. No container stops; what hosts run comes\n' +
-      'back into the store as they connect. When "kubectl get nodes,pods -A" shows what you expect:\n' +
+      'Start the coordinator at the same address as before. No container stops. As hosts reconnect, they report what they\n' +
+      'run, and the coordinator stores it. When "kubectl get nodes,pods -A" shows what you expect, run:\n' +
       '  everynode confirm-restore\n' +
-      'Until then no controller creates, replaces or deletes a Pod.\n',
+      'Until then controllers do not create, replace or delete Pods.\n',
   );
 }
 
@@ -67,5 +67,5 @@ async function confirmRestore(options: KubeconfigOptions): Promise<void> {
     return;
   }
   await api.request('POST', RESTORE_PATH);
-  printLine('Confirmed: controllers are at work.');
+  printLine('Confirmed: controllers are running.');
 }

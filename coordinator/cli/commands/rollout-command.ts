@@ -1,4 +1,4 @@
-/** `everynode rollout …`: how the rollout of a DaemonSet stands, what became of earlier ones, and what people tell it to do. */
+/** `everynode rollout …`: prints the status and the history of a DaemonSet's rollouts, and controls them. */
 
 import type { Command } from 'commander';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -9,25 +9,27 @@ import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { isOver } from '../../decisions/rollouts/rollout-outcome.js';
 import { addKubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { RolloutClient, type RolloutOptions } from '../client/rollout-client.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
 import { detailLines, historyLines, progressLine } from '../terminal/rollout-text.js';
 
-/** How often a rollout that goes on is asked for. */
 const POLL_MS = 1_000;
 
-/** Verbs by what they name besides the DaemonSet, and what each does. */
+/** Each verb with its further arguments and its help text. */
 const VERBS: Readonly<Record<SteeringVerb, { names: 'wave' | 'node' | undefined; what: string }>> = {
-  approve: { names: 'wave', what: 'let a wave open' },
-  promote: { names: 'wave', what: 'end the watch over an open wave' },
-  pause: { names: undefined, what: 'replace nothing more; new hosts are served' },
+  approve: { names: 'wave', what: 'open a wave' },
+  promote: { names: 'wave', what: 'end the observation time of an open wave' },
+  pause: { names: undefined, what: 'stop replacing Pods; new hosts still get Pods' },
   freeze: { names: undefined, what: 'touch nothing' },
-  resume: { names: undefined, what: 'end a pause or a freeze' },
-  abort: { names: undefined, what: 'bar the revision: hosts that have it go back (needs --reason)' },
-  retry: { names: undefined, what: 'try a barred revision again (needs --reason)' },
-  skip: { names: 'node', what: 'leave hosts out of this rollout' },
-  unskip: { names: 'node', what: 'take skipped hosts in again' },
-  'override-windows': { names: 'node', what: 'let no window or freeze hold hosts back (needs --reason)' },
-  'override-locks': { names: 'node', what: 'give busy hosts their turn all the same (needs --reason)' },
+  resume: { names: undefined, what: 'end a pause or freeze' },
+  abort: { names: undefined, what: 'reject the revision: hosts that have it roll back (needs --reason)' },
+  retry: { names: undefined, what: 'try a rejected revision again (needs --reason)' },
+  skip: { names: 'node', what: 'exclude hosts from this rollout' },
+  unskip: { names: 'node', what: 'include skipped hosts again' },
+  'override-windows': { names: 'node', what: 'ignore update windows and freezes on hosts (needs --reason)' },
+  'override-locks': {
+    names: 'node',
+    what: 'update hosts although they hold a local update lock (needs --reason)',
+  },
 };
 
 interface StatusOptions extends RolloutOptions {
@@ -41,32 +43,30 @@ interface HostsOptions extends RolloutOptions {
   output: string;
 }
 
-/** Adds the commands. */
 export function rolloutCommand(program: Command): void {
   const rollout = program
     .command('rollout')
-    .description('see and steer the rollouts of DaemonSets that a RolloutPolicy governs');
-  common(rollout, 'status', 'follow a rollout to its end; the exit code is its outcome')
-    .option('--no-watch', 'say how it stands, and end')
-    .option('--timeout <DURATION>', 'how long to follow it: 90s, 30m, 2h; without it, to the end')
-    .addHelpText('after', '\nExit codes: 0 completed, 6 failed or rolled back, 7 not ended in time.')
+    .description('show and control rollouts of DaemonSets with a RolloutPolicy');
+  common(rollout, 'status', 'follow a rollout until it ends; the exit code is its outcome')
+    .option('--no-watch', 'print the status once')
+    .option('--timeout <DURATION>', 'maximum time to wait: 90s, 30m, 2h (default unlimited)')
+    .addHelpText('after', '\nExit codes: 0 complete, 6 failed or rolled back, 7 not finished in time.')
     .action(status);
-  common(rollout, 'history', 'past rollouts and the present one: outcome, duration, hosts, causes').action(
-    history,
-  );
-  common(rollout, 'hosts', 'every host with its reason code')
-    .option('--code <CODE>', 'only these codes, parted by commas')
+  common(
+    rollout,
+    'history',
+    'list past rollouts and the current one: outcome, duration, hosts, failures',
+  ).action(history);
+  common(rollout, 'hosts', 'list hosts with their reason codes')
+    .option('--code <CODE>', 'only these codes (comma-separated)')
     .option('--wave <WAVE>', 'only this wave')
-    .option('-o, --output <FORM>', 'text, or json', 'text')
+    .option('-o, --output <FORM>', 'text or json', 'text')
     .action(hosts);
   for (const [verb, { names, what }] of Object.entries(VERBS) as [
     SteeringVerb,
     (typeof VERBS)[SteeringVerb],
   ][]) {
-    const command = common(rollout, verb, what).option(
-      '--reason <TEXT>',
-      'why; it is recorded with your name',
-    );
+    const command = common(rollout, verb, what).option('--reason <TEXT>', 'recorded with your user name');
     if (names) command.argument(`<${names}...>`, `names of ${names}s, or ${ALL_TARGETS} for all`);
     command.action((target: string, ...rest: unknown[]) =>
       names
@@ -97,7 +97,7 @@ async function steer(
 ): Promise<void> {
   const client = new RolloutClient(target, options);
   await client.steer(verb, names, options.reason);
-  printLine(`asked rollout ${client.name} to ${verb}${names ? ` ${names}` : ''}`);
+  printLine(`requested: ${verb}${names ? ` ${names}` : ''} for rollout ${client.name}`);
 }
 
 async function history(target: string, options: RolloutOptions): Promise<void> {
@@ -121,29 +121,29 @@ async function hosts(target: string, { code, wave, output, ...options }: HostsOp
   }
 }
 
-/** Throws ExitError with the code of the outcome, unless that is completion. */
+/** Throws ExitError with the exit code of the outcome, unless the rollout is complete. */
 async function status(target: string, options: StatusOptions): Promise<void> {
   const client = new RolloutClient(target, options);
   const seconds = options.timeout === undefined ? Number.POSITIVE_INFINITY : durationSeconds(options.timeout);
   const deadline = performance.now() + seconds * 1000;
-  let told = '';
+  let printed = '';
   for (;;) {
     const { daemonSet, rollout } = await client.present();
     const current = currentStatus(daemonSet, rollout);
     const line = current ? progressLine(current, Date.now()) : waitingText(daemonSet, rollout);
-    // What is left moves with the time alone.
-    const news = line.replace(/; (about \S+ left|\S+ later than estimated)$/, '');
-    if (news !== told) printLine(line);
-    told = news;
+    // The remaining time alone changes with every poll.
+    const stableLine = line.replace(/; (about \S+ left|\S+ later than estimated)$/, '');
+    if (stableLine !== printed) printLine(line);
+    printed = stableLine;
     if (current && (isOver(current) || !options.watch)) return conclude(current);
     if (!options.watch || performance.now() > deadline) {
-      throw new ExitError(EXIT_CODES.unfinished, 'The rollout has not ended.');
+      throw new ExitError(EXIT_CODES.unfinished, 'The rollout has not finished.');
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** Undefined until the controller has seen the newest template. */
+/** Returns undefined until the controller has reconciled the newest template. */
 function currentStatus(
   { metadata, status }: DaemonSet,
   rollout: Rollout | undefined,
@@ -153,8 +153,8 @@ function currentStatus(
 
 function waitingText({ metadata }: DaemonSet, rollout: Rollout | undefined): string {
   return rollout?.status
-    ? `waiting for the controller to look at ${metadata.name}`
-    : `no RolloutPolicy governs ${metadata.name} (yet): kubectl rollout status ds/${metadata.name}`;
+    ? `waiting for the controller to reconcile ${metadata.name}`
+    : `no RolloutPolicy governs ${metadata.name} yet; use kubectl rollout status ds/${metadata.name}`;
 }
 
 function conclude(status: RolloutStatus): void {
@@ -162,5 +162,5 @@ function conclude(status: RolloutStatus): void {
   if (status.phase === 'Completed') return;
   throw isOver(status)
     ? new ExitError(EXIT_CODES.failed, '')
-    : new ExitError(EXIT_CODES.unfinished, 'The rollout has not ended.');
+    : new ExitError(EXIT_CODES.unfinished, 'The rollout has not finished.');
 }

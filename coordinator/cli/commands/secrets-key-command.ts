@@ -1,4 +1,4 @@
-/** `everynode secrets-key rotate`: a new key for the Secrets in the database. */
+/** `everynode secrets-key rotate`: adds a new encryption key for Secrets in the database. */
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -10,16 +10,13 @@ import { defaultDataDir } from '../../coordinator-settings.js';
 import { withExitErrors } from '../../exit-errors.js';
 import { addEncryptionKey } from '../../store/encryption/encryption-keys.js';
 
-/** Adds the command. */
 export function secretsKeyCommand(program: Command): void {
   program
     .command('secrets-key')
-    .description('the keys that Secrets in the database are encrypted under')
+    .description('manage the encryption keys for Secrets in the database')
     .command('rotate')
-    .description(
-      'put a new key before the others; the next start of the coordinator encrypts everything under it',
-    )
-    .option('--secrets-key-file <FILE>', 'the file with the keys, where the coordinator was given one')
+    .description('add a new key; at its next start the coordinator encrypts everything with it')
+    .option('--secrets-key-file <FILE>', 'file with the keys, if the coordinator has this setting')
     .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
     .action(rotate);
 }
@@ -29,7 +26,7 @@ async function rotate(options: { data: string; secretsKeyFile?: string }): Promi
   if (!existsSync(path)) {
     throw new ExitError(
       EXIT_CODES.environment,
-      `There is no ${path}: a coordinator makes it at its first start.`,
+      `${path} does not exist: a coordinator creates it at its first start.`,
     );
   }
   const count = await withExitErrors(
@@ -37,7 +34,7 @@ async function rotate(options: { data: string; secretsKeyFile?: string }): Promi
     options.secretsKeyFile === undefined ? '--data' : '--secrets-key-file',
   );
   printDocument(
-    `${path} holds ${countText(count, 'key')} now. Restart the coordinator: it encrypts all Secrets under the new one.\n` +
-      'The old lines are needed for older backups alone.\n',
+    `${path} contains ${countText(count, 'key')} now. Restart the coordinator: it encrypts all Secrets with the new one.\n` +
+      'The old keys are needed only for older backups.\n',
   );
 }

@@ -1,6 +1,9 @@
-/** `everynode token create|list|revoke`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
+/**
+ * `everynode token create|list|revoke`: manages join tokens. Like kubeadm's tokens, they are Secrets in kube-system.
+ */
 
 import type { Command } from 'commander';
+import { type JoinAddress, joinCommand } from '../../../shared/kube/access/join-command.js';
 import {
   DESCRIPTION_ANNOTATION,
   TOKEN_SECRET_PREFIX,
@@ -8,32 +11,32 @@ import {
   tokenSummary,
 } from '../../../shared/kube/access/join-token-secret.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { newJoinToken, tokenSecret } from '../../hub/identity/new-join-token.js';
+import { withHost } from '../../server-addresses.js';
 import { type ApiClient, connect } from '../client/api-client.js';
-import { joinTexts, readJoinAddress } from '../client/join-lines.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
+import { tableLines } from '../terminal/text-table.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
-/** Of the columns but the last. */
-const WIDTHS = [9, 23, 6, 20];
 
 interface TokenOptions {
-  /** Seconds until it joins nobody any more; 0 = never ends. */
+  /** Lifetime in seconds; 0 = unlimited. */
   ttlSeconds: number;
   description: string;
-  /** True for a token that joins more than one host. */
+  /** True if several hosts can join with it. */
   reusable?: boolean;
-  /** Names, or patterns with `*`, that hosts may join under; any when absent. */
+  /** Node names, or patterns with `*`, that hosts may join under. Absent: any name. */
   nodes?: readonly string[];
-  /** Labels that the hosts' Nodes get. */
+  /** Labels for the joined Nodes. */
   labels?: Readonly<Record<string, string>>;
-  /** True when hosts may give themselves protected labels. */
+  /** True if hosts may set protected labels on their own Node. */
   anyLabels?: boolean;
-  /** Host name or address for the join line, instead of the coordinator's own. */
+  /** Host name or address for the join command, instead of the coordinator's own. */
   advertise?: string | undefined;
 }
 
@@ -41,43 +44,41 @@ interface CreatedToken {
   id: string;
   /** `ID.SECRET.CAHASH`. */
   text: string;
-  /** The line to type on a host. */
+  /** The command that joins a host. */
   line: string;
 }
 
-/** Adds the command. */
 export function tokenCommand(program: Command): void {
-  const token = program.command('token').description('tokens with which hosts join');
+  const token = program.command('token').description('manage join tokens');
   const createCommand = token
     .command('create')
-    .description('make a token and print the line that a host types to join')
-    .option('--ttl <DURATION>', 'how long it joins hosts: 30m, 24h, 7d; 0 = for ever', '24h')
-    .option('--reusable', 'let it join any number of hosts, not one')
-    .option('--nodes <NAME,...>', 'names that hosts may join under; * stands for anything', '')
-    .option('--labels <K=V,...>', 'labels that the nodes get, protected ones too', '')
-    .option('--any-labels', 'let hosts give themselves protected labels')
+    .description('create a token and print the command that joins a host')
+    .option('--ttl <DURATION>', 'lifetime: 30m, 24h, 7d; 0 = unlimited', '24h')
+    .option('--reusable', 'allow any number of hosts instead of one')
+    .option('--nodes <NAME,...>', 'node names that hosts may use; * matches anything', '')
+    .option('--labels <K=V,...>', 'labels for the nodes, protected ones included', '')
+    .option('--any-labels', 'let hosts set protected labels themselves')
     .option('--advertise <HOST>', 'host name or address by which hosts reach the coordinator')
     .option('--description <TEXT>', 'shown by token list', '');
   addKubeconfigOptions(createCommand).action(create);
-  const listCommand = token.command('list').description('list the tokens, without their secrets');
+  const listCommand = token.command('list').description('list tokens without their secrets');
   addKubeconfigOptions(listCommand).action(list);
   const revokeCommand = token
     .command('revoke')
     .alias('delete')
-    .argument('<ID>', 'the part of the token before its first dot')
-    .description('let a token join nobody any more; hosts that have joined stay');
+    .argument('<ID>', 'part of the token before the first dot')
+    .description('revoke a join token (joined hosts are not affected)');
   addKubeconfigOptions(revokeCommand).action(remove);
 }
 
-/** Makes a token through the API. */
-export async function createToken(api: ApiClient, wish: TokenOptions): Promise<CreatedToken> {
-  // Read it first: if the user may not, no token must be left that was never printed.
-  const address = await readJoinAddress(api, wish.advertise);
+export async function createToken(api: ApiClient, options: TokenOptions): Promise<CreatedToken> {
+  // Read before the token is created. If the user lacks the right, no token must remain that was never printed.
+  const address = await readJoinAddress(api, options.advertise);
   const token = newJoinToken();
-  const expiresAtMs = wish.ttlSeconds > 0 ? Date.now() + wish.ttlSeconds * 1000 : undefined;
-  const { nodes = [], labels = {}, anyLabels = false } = wish;
-  const secret = tokenSecret(token, { expiresAtMs, singleUse: !wish.reusable, nodes, labels, anyLabels });
-  const annotations = { [DESCRIPTION_ANNOTATION]: wish.description };
+  const expiresAtMs = options.ttlSeconds > 0 ? Date.now() + options.ttlSeconds * 1000 : undefined;
+  const { nodes = [], labels = {}, anyLabels = false } = options;
+  const secret = tokenSecret(token, { expiresAtMs, singleUse: !options.reusable, nodes, labels, anyLabels });
+  const annotations = { [DESCRIPTION_ANNOTATION]: options.description };
   await api.request('POST', SECRETS, { ...secret, metadata: { ...secret.metadata, annotations } });
   return { id: token.id, ...joinTexts(address, `${token.id}.${token.secret}`) };
 }
@@ -92,14 +93,14 @@ interface CreateOptions extends KubeconfigOptions {
   advertise?: string;
 }
 
-async function create(options: CreateOptions): Promise<void> {
-  const ttlSeconds = durationSeconds(options.ttl);
-  const api = connect(options);
-  const { description, reusable = false, anyLabels = false, advertise } = options;
-  const nodes = options.nodes.split(',').filter(Boolean);
-  const labels = labelsFrom(options.labels);
-  const wish = { ttlSeconds, description, reusable, anyLabels, nodes, labels, advertise };
-  printLine((await createToken(api, wish)).line);
+async function create({ ttl, nodes, labels, ...options }: CreateOptions): Promise<void> {
+  const token = {
+    ...options,
+    ttlSeconds: durationSeconds(ttl),
+    nodes: nodes.split(',').filter(Boolean),
+    labels: labelsFrom(labels),
+  };
+  printLine((await createToken(connect(options), token)).line);
 }
 
 async function list(options: KubeconfigOptions): Promise<void> {
@@ -116,10 +117,7 @@ async function list(options: KubeconfigOptions): Promise<void> {
       description || '<none>',
     ]);
   const header = ['ID', 'EXPIRES', 'USES', 'NODES', 'DESCRIPTION'];
-  for (const row of [header, ...rows]) {
-    const cells = row.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0));
-    printLine(cells.join('').trimEnd());
-  }
+  tableLines([header, ...rows]).forEach(printLine);
 }
 
 function labelsFrom(text: string): Record<string, string> {
@@ -130,7 +128,10 @@ function labelsFrom(text: string): Record<string, string> {
       const at = item.indexOf('=');
       const [key, value] = [item.slice(0, at), item.slice(at + 1)];
       if (at > 0 && isLabelKey(key) && isLabelValue(value)) return [key, value];
-      throw new ExitError(EXIT_CODES.usage, `--labels: must be KEY=VALUE,… of labels, not "${item}".`);
+      throw new ExitError(
+        EXIT_CODES.usage,
+        `--labels: must be a list KEY=VALUE,… of valid labels, not "${item}".`,
+      );
     });
   return Object.fromEntries(pairs);
 }
@@ -139,4 +140,18 @@ async function remove(id: string, options: KubeconfigOptions): Promise<void> {
   const api = connect(options);
   await api.request('DELETE', `${SECRETS}/${encodeURIComponent(TOKEN_SECRET_PREFIX + id)}`);
   printLine(`token ${id} revoked`);
+}
+
+/**
+ * Returns the coordinator's address and the keys that hosts pin. `advertise` replaces the host in the address. Throws
+ * like `request`.
+ */
+async function readJoinAddress(api: ApiClient, advertise?: string): Promise<JoinAddress> {
+  const address = await api.request<JoinAddress>('GET', `/apis/${FLEET_GROUP}/v1/joinaddress`);
+  return advertise ? { ...address, server: withHost(address.server, advertise) } : address;
+}
+
+/** Returns the whole join token and the join command. `token` is `ID.SECRET`. */
+function joinTexts(address: JoinAddress, token: string): { text: string; line: string } {
+  return { text: `${token}.${address.authorityHash}`, line: joinCommand(address, token) };
 }

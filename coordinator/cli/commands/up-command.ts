@@ -1,4 +1,4 @@
-/** `everynode up`: a coordinator and one agent on this machine, in the foreground. */
+/** `everynode up`: runs a coordinator and one agent on this machine in the foreground. */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -20,29 +20,27 @@ import { type ApiClient, apiClientFromKubeconfig } from '../client/api-client.js
 import { type AgentProcess, runAgentCommand, startAgent } from '../machine/agent-process.js';
 import { type FirstStart, trackFirstStart } from '../machine/first-start.js';
 import { installEngine } from '../machine/install-engine.js';
-import { readSettings } from '../terminal/command-settings.js';
+import { readSettings } from '../terminal/command-options.js';
 import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 import { createToken } from './token-command.js';
 
 const UP_SETTINGS = {
   ...COORDINATOR_SETTINGS,
-  logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'warn'),
+  logLevel: choiceSetting('minimum severity of log lines', ['debug', 'info', 'warn', 'error'], 'warn'),
   runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
   nodeName: textSetting('name of this machine as a node', 'NAME', hostname().toLowerCase()),
-  labels: optionalTextSetting('labels of the node when it registers', 'K=V,…'),
-  taints: optionalTextSetting('taints of the node when it registers', 'K=V:EFFECT,…'),
-  installEngine: switchSetting("as root: install Debian's docker.io when there is no engine"),
-  installTools: switchSetting('as root: install what compiling needs'),
+  labels: optionalTextSetting('initial labels of the node', 'K=V,…'),
+  taints: optionalTextSetting('initial taints of the node', 'K=V:EFFECT,…'),
+  installEngine: switchSetting("as root: install Debian's docker.io if there is no container engine"),
+  installTools: switchSetting('as root: install the packages needed for compiling'),
 };
 
 type UpSettings = SettingsOf<typeof UP_SETTINGS>;
 
-/** How often the API is asked whether the node is Ready, ms. */
 const READY_POLL_MS = 200;
-/** After so long the user is told what is still missing, ms. */
-const READY_PATIENCE_MS = 60_000;
+/** After this time the user is told what is missing. */
+const READY_NOTICE_MS = 60_000;
 
-/** Adds the command. */
 export function upCommand(program: Command): void {
   const command = program
     .command('up')
@@ -62,7 +60,7 @@ async function up(flags: Record<string, unknown>): Promise<void> {
   try {
     await serve(settings, { progress, stopSignal, firstStart });
   } finally {
-    if (firstStart.undo()) progress.print(`  nothing was kept: ${settings.data} is as it was before`);
+    if (firstStart.undo()) progress.print(`  nothing was kept: ${settings.data} is unchanged`);
   }
 }
 
@@ -72,11 +70,11 @@ interface Foreground {
   firstStart: FirstStart;
 }
 
-/** Resolves when both programs have stopped after the signal. */
+/** Resolves when both programs have stopped after a signal. */
 async function serve(settings: UpSettings, { progress, stopSignal, firstStart }: Foreground): Promise<void> {
   const log = createLogger(settings.logLevel);
   const coordinator = await progress.step('starting the coordinator', async () => {
-    // Loaded here, so that the other commands need not wait for it.
+    // Imported here, because it would slow down the start of all other commands.
     const { startCoordinator } = await import('../../main.js');
     return startCoordinator(settings, log);
   });
@@ -85,7 +83,7 @@ async function serve(settings: UpSettings, { progress, stopSignal, firstStart }:
     const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
     agent = await startFirstAgent(settings, api, progress);
     const failed = agent.ended.then((end) => {
-      throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}), its reason stands above.`);
+      throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}); see its error above.`);
     });
     failed.catch(() => undefined);
     await Promise.race([failed, stopSignal, announceReady(settings, api, { progress, firstStart })]);
@@ -102,7 +100,7 @@ async function startFirstAgent(
   api: ApiClient,
   progress: Progress,
 ): Promise<AgentProcess> {
-  // A joined agent ignores the token, so `up` again needs no memory of whether it had joined.
+  // An agent that has joined ignores the token, so `up` can always pass one.
   const token = await createToken(api, { ttlSeconds: 600, description: 'npm run up' });
   const args = ['--server', api.server, '--data', agentDataDir(settings.data)];
   args.push('--log-level', settings.logLevel, ...nodeFlags(settings));
@@ -111,7 +109,6 @@ async function startFirstAgent(
   );
 }
 
-/** The agent's flags that are the user's. */
 function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] {
   const flags = ['--runtime', runtime, '--node-name', nodeName];
   if (labels) flags.push('--labels', labels);
@@ -119,7 +116,10 @@ function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] 
   return flags;
 }
 
-/** Until the address has been printed, an interrupted first start is undone: no user can have stored anything by then. */
+/**
+ * An interrupted first start is undone until the address has been printed. Before that, no user can have stored
+ * anything.
+ */
 async function announceReady(
   settings: UpSettings,
   api: ApiClient,
@@ -147,14 +147,14 @@ async function announceReady(
   progress.print('Ctrl-C stops both programs and leaves the containers running.');
 }
 
-/** `onLate` is called once if it takes long, with what is missing. */
+/** `onLate` is called once with the reason if the node takes long to become ready. */
 async function untilReady(nodeName: string, api: ApiClient, onLate: (why: string) => void): Promise<void> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   let isLate = false;
   for (;;) {
     const node = await readNode(nodeName, api);
     if (isConditionTrue(node?.status?.conditions, 'Ready')) return;
-    if (!isLate && performance.now() - begun > READY_PATIENCE_MS) {
+    if (!isLate && performance.now() - startedAt > READY_NOTICE_MS) {
       isLate = true;
       const ready = node?.status?.conditions?.find((condition) => condition.type === 'Ready');
       onLate(ready?.message ?? 'the agent has not registered its node yet');

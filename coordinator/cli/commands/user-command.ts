@@ -1,6 +1,6 @@
 /**
- * `everynode user add NAME`: a kubeconfig with a client certificate of our authority. Run on the coordinator's machine by
- * whoever may read its keys; nothing is stored, what the user may do is said by roles.
+ * `everynode user add NAME`: prints a kubeconfig with a client certificate of the coordinator's authority. It must run
+ * on the coordinator's machine with read access to its keys. Nothing is stored. Roles determine the user's rights.
  */
 
 import { readFileSync } from 'node:fs';
@@ -14,9 +14,9 @@ import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { makeSigningRequest, signClientCertificate } from '../../pki/client-certificates.js';
 import type { KeyPair } from '../../pki/key-pair.js';
+import { reachableServer } from '../../server-addresses.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
-import { reachableServer } from '../client/reachable-server.js';
-import { durationSeconds } from '../terminal/duration-option.js';
+import { durationSeconds } from '../terminal/command-options.js';
 
 const MASTERS = 'system:masters';
 
@@ -27,16 +27,15 @@ interface AddOptions {
   advertise?: string;
 }
 
-/** Adds the command. */
 export function userCommand(program: Command): void {
   program
     .command('user')
-    .description('people and programs that use the API with a certificate')
+    .description('manage API users with certificates')
     .command('add')
-    .argument('<NAME>', 'the user; roles are bound to this name or to the groups')
-    .description('make a key and a certificate, and print a kubeconfig with them')
-    .option('--group <GROUP>', 'a group of the user; may be given several times', collect, [])
-    .option('--ttl <DURATION>', 'how long the certificate is good: 12h, 90d', '365d')
+    .argument('<NAME>', 'user name; bind roles to it or to the groups')
+    .description('create a key and a certificate and print a kubeconfig with them')
+    .option('--group <GROUP>', 'group of the user; repeatable', collect, [])
+    .option('--ttl <DURATION>', 'lifetime of the certificate: 12h, 90d', '365d')
     .option('--advertise <HOST>', 'host name or address by which the user reaches the coordinator')
     .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
     .action(add);
@@ -49,7 +48,8 @@ function collect(value: string, present: string[]): string[] {
 async function add(commonName: string, options: AddOptions): Promise<void> {
   refuseSystemNames(commonName, options.group);
   const lifetimeMs = durationSeconds(options.ttl) * 1000;
-  if (lifetimeMs === 0) throw new ExitError(EXIT_CODES.usage, '--ttl: a certificate cannot last for ever.');
+  if (lifetimeMs === 0)
+    throw new ExitError(EXIT_CODES.usage, '--ttl: a certificate needs a limited lifetime.');
   const authority = readAuthority(options.data);
   const { server } = apiClientFromKubeconfig(kubeconfigPath(options.data));
   const key = await generateKeyPem();
@@ -62,17 +62,17 @@ async function add(commonName: string, options: AddOptions): Promise<void> {
   printDocument(kubeconfigText({ server: reachable, caCertificate: authority.cert, certificate, key }));
   const until = new Date(notAfterMs).toISOString().slice(0, 10);
   printErrorLine(
-    `${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`,
+    `${commonName} can use the API until ${until}. Rights: ${bindingHint(commonName, options.group)}`,
   );
 }
 
-/** These names mean something to the API itself; the group of administrators alone is for people. */
+/** Names with this prefix have a meaning for the API. Only the group of administrators may be given to users. */
 function refuseSystemNames(name: string, groups: readonly string[]): void {
   const taken = [name, ...groups].find((each) => each.startsWith('system:') && each !== MASTERS);
   if (taken === undefined && name !== MASTERS) return;
   throw new ExitError(
     EXIT_CODES.usage,
-    `"${taken ?? name}": names that begin with system: are the API's own.`,
+    `"${taken ?? name}": names with the prefix system: are reserved for the API.`,
   );
 }
 

@@ -1,4 +1,6 @@
-/** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
+/**
+ * `everynode why ds/NAME [node/NAME]`: prints why a DaemonSet does or does not run on a node, or counts over the fleet.
+ */
 
 import type { Command } from 'commander';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
@@ -7,11 +9,12 @@ import { printDocument, printLine } from '../../../shared/process/output/termina
 import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/why-resource.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { tableLines } from '../terminal/text-table.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
 const NODE_PREFIXES = ['no', 'node', 'nodes'];
 
-/** More names than this on one line help nobody; `-o json` gives all. */
+/** Keeps lines readable. `-o json` prints all names. */
 const MOST_NAMES = 20;
 
 interface WhyOptions extends KubeconfigOptions {
@@ -19,15 +22,16 @@ interface WhyOptions extends KubeconfigOptions {
   output: string;
 }
 
-/** Adds the command. */
 export function whyCommand(program: Command): void {
   const command = program
     .command('why')
-    .description('say why a DaemonSet does or does not run on a node, or how it stands on all')
+    .description(
+      'explain why a DaemonSet does or does not run on a node, or count the reasons over all nodes',
+    )
     .argument('<ds/NAME>', 'the DaemonSet')
-    .argument('[node/NAME]', 'the node; without it, counts by reason over the fleet')
+    .argument('[node/NAME]', 'the node; without it, counts by reason')
     .option('-n, --namespace <NS>', "namespace of the DaemonSet (default the context's)")
-    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text');
+    .option('-o, --output <FORM>', 'text, or json for the API response', 'text');
   addKubeconfigOptions(command).action(why);
 }
 
@@ -44,7 +48,7 @@ async function why(daemonSet: string, node: string | undefined, options: WhyOpti
   else answerLines(answer).forEach(printLine);
 }
 
-/** `ds/web` → `web`. Throws ExitError for another type, or none. */
+/** Returns `web` for `ds/web`. Throws ExitError for another type. */
 function nameIn(text: string, prefixes: readonly string[], example: string): string {
   const [prefix = '', name = '', ...rest] = text.split('/');
   if (prefixes.includes(prefix) && name && rest.length === 0) return name;
@@ -59,27 +63,24 @@ function whyPath(namespace: string, name: string, node: string | undefined): str
 
 type WhyAnswer = NodeReasonDocument | FleetReasonsDocument;
 
-/** The answer as lines for a terminal. */
 function answerLines(answer: WhyAnswer): string[] {
   return answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
 }
 
 function nodeLines({ code, sentence, rules, rollout }: NodeReasonDocument): string[] {
-  const results = rules.map(({ rule, passed, detail }) => {
-    return `  ${passed ? 'passed' : 'FAILED'}  ${rule.padEnd(12)}  ${detail}`;
-  });
-  const counted = rollout
-    ? [`  rollout ${rollout.code}${rollout.wave ? ` in wave ${rollout.wave}` : ''}`]
-    : [];
-  return [`${code}: ${sentence}`, ...results, ...counted];
+  const results = rules.map(({ rule, passed, detail }) => [passed ? 'passed' : 'FAILED', rule, detail]);
+  const state = rollout && `  rollout ${rollout.code}${rollout.wave ? ` in wave ${rollout.wave}` : ''}`;
+  return [
+    `${code}: ${sentence}`,
+    ...tableLines(results).map((line) => `  ${line}`),
+    ...(state ? [state] : []),
+  ];
 }
 
 function fleetLines({ sentence, reasons }: FleetReasonsDocument): string[] {
-  const width = Math.max(4, ...reasons.map(({ code }) => code.length));
-  const rows = reasons.map(({ code, count, nodes }) => {
-    return `${code.padEnd(width)}  ${String(count).padStart(5)}  ${namesText(nodes)}`;
-  });
-  return rows.length > 0 ? [sentence, `${'CODE'.padEnd(width)}  COUNT  NODES`, ...rows] : [sentence];
+  if (reasons.length === 0) return [sentence];
+  const rows = reasons.map(({ code, count, nodes }) => [code, String(count), namesText(nodes)]);
+  return [sentence, ...tableLines([['CODE', 'COUNT', 'NODES'], ...rows])];
 }
 
 function namesText(nodes: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** The other program, `everynode-agent`, as a process of this one. The two never share code but `shared/`. */
+/** Runs the program `everynode-agent` as a child process. The two programs share no code but `shared/`. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -8,29 +8,29 @@ import { SMALL_HEAP_FLAGS } from '../../../shared/process/service/child-program.
 
 const AGENT_PROGRAM = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 
-/** Runs an agent command in the foreground and ends as it ends. Throws `ExitError` with its code when it failed. */
+/** Runs an agent command in the foreground. Throws `ExitError` with its exit code if it fails. */
 export function runAgentCommand(args: readonly string[]): void {
   const done = spawnSync(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
     stdio: 'inherit',
   });
   if (done.error)
     throw new ExitError(EXIT_CODES.environment, `Cannot start the agent: ${done.error.message}.`);
-  // What went wrong has been said by the agent itself.
+  // The agent has printed the error.
   if (done.status !== 0) throw new ExitError((done.status ?? 1) as 1, '');
 }
 
 /**
- * The same for a command that runs until it is told to end. It is told whatever this process is told, and that this
- * process is gone, even when it is killed.
+ * Runs an agent command until it ends. It gets the signals of this process, and it ends when this process ends, even by
+ * SIGKILL.
  */
 export async function runAgentUntilStopped(args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
-    // Nothing is said on the channel: its end is the message.
+    // No message is sent over the IPC channel. The child detects its end.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
-  // A terminal sends both a Ctrl-C; the agent takes two at once for one.
-  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
-  process.on('SIGINT', passOn).on('SIGTERM', passOn);
+  // A terminal sends Ctrl-C to both processes. The agent treats two signals at the same time as one.
+  const forwardSignal = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGINT', forwardSignal).on('SIGTERM', forwardSignal);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', (error) =>
       reject(new ExitError(EXIT_CODES.environment, `Cannot start the agent: ${error.message}.`)),
@@ -40,20 +40,19 @@ export async function runAgentUntilStopped(args: readonly string[]): Promise<voi
   if (code !== 0) throw new ExitError((code ?? 1) as 1, '');
 }
 
-/** A running agent. */
 export interface AgentProcess {
-  /** Resolves with the exit code when it has ended by itself, or was stopped. */
+  /** Resolves with the exit code when the agent has ended or was stopped. */
   readonly ended: Promise<number | string>;
-  /** SIGTERM, and waits for the end. The agent leaves its containers running. */
+  /** Sends SIGTERM and resolves when the agent has ended. Its containers keep running. */
   stop(): Promise<void>;
 }
 
-/** An agent that was killed is started again after so long, ms. */
+/** Pause before a killed agent is restarted. */
 const RESTART_MS = 1_000;
 
 /**
- * Keeps an agent running that shares this process's stderr and ends with it, even when it is killed.
- * The token goes by environment: arguments are public on a host.
+ * Runs an agent and restarts it if it is killed. The agent shares this process's stderr and ends with it, even by
+ * SIGKILL. The token is passed in the environment, because every user of a host can read the arguments of a process.
  */
 export function startAgent(args: readonly string[], token: string): AgentProcess {
   let child: ChildProcess;
@@ -64,7 +63,7 @@ export function startAgent(args: readonly string[], token: string): AgentProcess
         .on('error', reject)
         .on('exit', (code, signal) => {
           if (stopping || signal === null) return resolve(code ?? signal ?? 1);
-          printErrorLine(`The agent was ended by ${signal}; it is started again.`);
+          printErrorLine(`The agent was killed by ${signal} and is started again.`);
           setTimeout(() => (stopping ? resolve(signal) : start()), RESTART_MS);
         });
     };
@@ -82,9 +81,9 @@ export function startAgent(args: readonly string[], token: string): AgentProcess
 
 function spawnAgent(args: readonly string[], token: string): ChildProcess {
   return spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args, '--end-with-input'], {
-    // Nothing is ever written to its input: its end tells the agent that this process has gone.
+    // Nothing is written to its input. The end of the input tells the agent that this process has ended.
     stdio: ['pipe', 'inherit', 'inherit'],
-    // A Ctrl-C is for this process to handle: it stops the agent when the time has come.
+    // Only this process handles Ctrl-C. It stops the agent itself.
     detached: true,
     env: { ...process.env, EVERYNODE_TOKEN: token },
   });

@@ -1,4 +1,4 @@
-/** The first start of a coordinator in a directory: if it fails or is interrupted, the directory is as it was before. */
+/** Undoes a coordinator's first start in a directory if it fails or is interrupted. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { trackNewFiles } from '../../../shared/process/files/new-file-cleanup.js';
@@ -6,13 +6,19 @@ import { acquireDataLock, DATABASE_FILE } from '../../store/data-files.js';
 import { StoreError } from '../../store/store-error.js';
 
 export interface FirstStart {
-  /** From now on the data stays: the address of the API has been printed, so users may have stored something. */
+  /** Keeps the data from now on. The address of the API has been printed, so users may have stored something. */
   keep(): void;
-  /** Removes what the start created, unless `keep` was called; true if it removed anything. Call it when the coordinator has stopped. */
+  /**
+   * Removes what the start created, unless `keep` was called. Returns true if it removed anything. Call it after the
+   * coordinator has stopped.
+   */
   undo(): boolean;
 }
 
-/** To be called before anything is created. Data of an earlier start, and of another coordinator that uses the directory, is never removed. */
+/**
+ * Call it before anything is created. Data of an earlier start or of another coordinator in the same directory is never
+ * removed.
+ */
 export function trackFirstStart(dataDir: string): FirstStart {
   if (existsSync(join(dataDir, DATABASE_FILE))) return { keep: () => undefined, undo: () => false };
   const removeNew = trackNewFiles(dataDir);

@@ -1,4 +1,4 @@
-/** `--install-engine`: Debian's docker.io, for a machine that has no container engine. */
+/** `--install-engine`: installs Debian's docker.io on a machine without a container engine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -7,13 +7,13 @@ import type { Progress } from '../terminal/terminal-progress.js';
 
 const ENGINE_PROGRAMS = ['/usr/bin/dockerd', '/usr/sbin/dockerd', '/usr/bin/podman'];
 
-/** Installs docker.io unless an engine is there. Throws `ExitError` when it may not or cannot. */
+/** Does nothing if an engine is installed. Throws `ExitError` without root rights, or if the installation fails. */
 export async function installEngine(progress: Progress): Promise<void> {
   if (ENGINE_PROGRAMS.some((path) => existsSync(path))) return;
   if (userInfo().uid !== 0) {
     throw new ExitError(
       EXIT_CODES.environment,
-      '--install-engine needs root: it installs the package docker.io.',
+      '--install-engine needs root to install the package docker.io.',
     );
   }
   await progress.step("installing Debian's docker.io", async () => {

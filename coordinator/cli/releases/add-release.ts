@@ -1,4 +1,4 @@
-/** Takes a release into a coordinator's data directory: all of it after everything was verified, or nothing. */
+/** Adds a release to a coordinator's data directory: everything after all of it was verified, or nothing. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -24,28 +24,28 @@ import {
   type SignedSums,
   SUMS_FILE,
 } from '../../api/releases/signed-sums.js';
-import { releasePaths } from '../../coordinator-data-dir.js';
-import { asOwnerOf } from '../../data-owner.js';
+import { asOwnerOf, releasePaths } from '../../coordinator-data-dir.js';
 import { syncDirectory } from '../../store/backup/backup-archive.js';
 import { KEY_FILE, openReleaseFolder, type ReleaseFolder } from './release-folder.js';
 
 const CHUNK_BYTES = 2 ** 20;
 
-/** Next to the versions, named by process id so that a later command recognises what a killed one left. */
+/** Next to the versions. The process id lets a later command recognise the leftovers of a killed one. */
 const stagingName = (): string => `.adding-${process.pid}`;
-/** The earlier release of a version while the next one of the same version takes its place. */
+/** Holds the previous release of a version while it is replaced. */
 const replacedName = (version: string): string => `.replaced-${process.pid}-${version}`;
 const LEFTOVER_PATTERN = /^\.(?:adding|replaced)-(\d+)(?:-(.+))?$/;
 
 interface AddedRelease {
   version: string;
-  /** Fingerprint of the key that signed the release. */
   key: string;
-  /** True for the first release: from now on its key is the trusted one. */
+  /** True for the first release, whose key becomes the trusted key. */
   isFirstKey: boolean;
 }
 
-/** Verifies a release against what `dataDir` trusts, and changes nothing. Throws `ReleaseError`. */
+/**
+ * Verifies a release against the trusted key and the floor of `dataDir`, and changes nothing. Throws `ReleaseError`.
+ */
 export async function checkRelease(folder: string, dataDir: string): Promise<void> {
   const source = await openReleaseFolder(folder);
   try {
@@ -57,18 +57,18 @@ export async function checkRelease(folder: string, dataDir: string): Promise<voi
 }
 
 /**
- * Verifies a release and puts what hosts fetch of it where they are given it from. Throws `ReleaseError`, the disk's errors, or the
- * signal's reason; then `dataDir` is as it was.
+ * Verifies a release and stores the files that hosts download. Throws `ReleaseError`, file system errors, or the
+ * signal's reason; `dataDir` is unchanged then.
  */
 export async function addRelease(
   folder: string,
   dataDir: string,
   signal?: AbortSignal,
 ): Promise<AddedRelease> {
-  // Opened with the caller's rights, written with those of the data directory's owner.
+  // Read with the caller's rights, written with those of the data directory's owner.
   const source = await openReleaseFolder(folder);
   const places = releasePaths(dataDir);
-  // A coordinator may be running in the directory: nothing but empty new folders is removed.
+  // A coordinator may be running in the directory, so only empty new folders are removed.
   const removeNewFolders = trackNewFolders(places.directory, dirname(places.trustFile), dataDir);
   try {
     makePrivateDirectory(dataDir);
@@ -113,11 +113,14 @@ async function addVerified(
   return { version: signed.version, key: fingerprint(key), isFirstKey: trust.key === undefined };
 }
 
-/** The signed list and its key, if this folder is a whole release that `trust` accepts; the bytes of its files are not read. */
+/**
+ * Returns the signed list and its key if the folder is a complete release that `trust` accepts. Does not read the bytes
+ * of its files.
+ */
 function verifyFolder(source: ReleaseFolder, trust: ReleaseTrust) {
   const pem = trust.key ?? source.key;
   if (pem === undefined) {
-    throw new ReleaseError(`it has no ${KEY_FILE}, and this coordinator trusts no release key yet`);
+    throw new ReleaseError(`it has no ${KEY_FILE}, and this coordinator has no trusted release key yet`);
   }
   const key = releaseKey(pem);
   if (!isSignedBy(key, Buffer.from(source.sums), source.signature))
@@ -152,7 +155,7 @@ function requireSameFiles({ sums }: SignedSums, { files }: ReleaseFolder): void 
   }
 }
 
-/** Reads a file, copies it if `target` is given, and compares the bytes that were read with the signed hash. */
+/** Reads a file, copies it if `target` is given, and compares the read bytes with the signed hash. */
 async function verifyBytes(
   { files }: ReleaseFolder,
   { name, sum }: { name: string; sum: string },
@@ -164,7 +167,7 @@ async function verifyBytes(
   const hash = createHash('sha256');
   const output = target === undefined ? undefined : await open(target, 'wx', 0o600);
   try {
-    // No byte more than the file had when it was opened: one that grows meanwhile must not fill the disk.
+    // Reads no more bytes than the file had when it was opened, so that a growing file cannot fill the disk.
     const { size } = await file.stat();
     for (let at = 0; at < size; ) {
       signal?.throwIfAborted();
@@ -186,11 +189,14 @@ async function verifyBytes(
   }
   if (hash.digest('hex') === sum) return;
   throw new ReleaseError(
-    `the file ${name} does not have the hash that ${SUMS_FILE} lists: it was changed or is not complete`,
+    `the file ${name} does not have the hash in ${SUMS_FILE}: it was modified or is incomplete`,
   );
 }
 
-/** Pins the key if it is the first, then makes the version visible by one rename; undoes the former when the latter fails. */
+/**
+ * Stores the key if it is the first, then makes the version visible by one rename. If the rename fails, removes the key
+ * again.
+ */
 async function commit(
   staging: string,
   { directory, trustFile }: ReleasePaths,
@@ -217,7 +223,7 @@ async function forget(trustFile: string, before: ReleaseTrust): Promise<void> {
   else await writeTrust(trustFile, before);
 }
 
-/** Removes what killed commands left; a version that was moved aside and not yet replaced comes back. */
+/** Removes files of killed commands. A version that was moved aside but not replaced is moved back. */
 async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const [, pid, version] = LEFTOVER_PATTERN.exec(name) ?? [];
@@ -228,7 +234,7 @@ async function removeLeftovers(directory: string): Promise<void> {
   }
 }
 
-/** Of another process: this one has added nothing yet. */
+/** Ignores this process, which has added nothing yet. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -1,14 +1,14 @@
-/** The folder that `npm run release` made, as an untrusted source: regular files of bounded size, each opened once. */
+/** The folder that `npm run release` created, treated as untrusted: regular files of limited size, each opened once. */
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ReleaseError, SIGNATURE_FILE, SUMS_FILE } from '../../api/releases/signed-sums.js';
 
-/** The public key in the folder; it is used only for the first release that a coordinator takes. */
+/** The public key in the folder. Used only for the first release of a coordinator. */
 export const KEY_FILE = 'release.pub';
 const MAX_ENTRIES = 64;
 const MAX_TEXT_BYTES = 65_536;
-/** An agent has 110 MB unpacked. */
+/** An unpacked agent has 110 MB. */
 const MAX_FILE_BYTES = 512 * 2 ** 20;
 
 export interface ReleaseFolder {
@@ -16,12 +16,12 @@ export interface ReleaseFolder {
   signature: string;
   /** PEM; absent without the file. */
   key?: string;
-  /** Every other file by name, open for reading. */
+  /** All other files by name, open for reading. */
   files: ReadonlyMap<string, FileHandle>;
   close(): Promise<void>;
 }
 
-/** Throws `ReleaseError` for anything but a folder of regular files with a signed list. */
+/** Throws `ReleaseError` unless the folder contains only regular files and a signed list. */
 export async function openReleaseFolder(folder: string): Promise<ReleaseFolder> {
   const names = await namesIn(folder);
   const files = new Map<string, FileHandle>();
@@ -32,7 +32,7 @@ export async function openReleaseFolder(folder: string): Promise<ReleaseFolder> 
     for (const name of names) files.set(name, await openRegular(folder, name));
     const sums = await takeText(files, SUMS_FILE);
     if (sums === undefined) {
-      throw new ReleaseError(`it has no ${SUMS_FILE}: give the folder that npm run release made`);
+      throw new ReleaseError(`it has no ${SUMS_FILE}: pass the folder created by npm run release`);
     }
     const signature = await takeText(files, SIGNATURE_FILE);
     if (signature === undefined) throw new ReleaseError(`it is not signed: it has no ${SIGNATURE_FILE}`);
@@ -51,14 +51,15 @@ async function namesIn(folder: string): Promise<string[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new ReleaseError('there is no such folder');
-    if (code === 'ENOTDIR') throw new ReleaseError('it is a file: give the folder that npm run release made');
+    if (code === 'ENOTDIR')
+      throw new ReleaseError('it is a file: pass the folder created by npm run release');
     throw error;
   }
   if (names.length <= MAX_ENTRIES) return names.sort();
   throw new ReleaseError(`it has more than ${MAX_ENTRIES} entries, so it is not a release`);
 }
 
-/** Never follows a link and never waits for a pipe: the name must be a file itself. */
+/** Does not follow links and does not wait for pipes: the name must be a regular file. */
 async function openRegular(folder: string, name: string): Promise<FileHandle> {
   let file: FileHandle;
   try {
@@ -66,9 +67,9 @@ async function openRegular(folder: string, name: string): Promise<FileHandle> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ELOOP')
-      throw new ReleaseError(`${name} is a symbolic link: a release has regular files only`);
+      throw new ReleaseError(`${name} is a symbolic link, but a release contains only regular files`);
     if (code === 'ENXIO')
-      throw new ReleaseError(`${name} is a socket or device: a release has regular files only`);
+      throw new ReleaseError(`${name} is a socket or device, but a release contains only regular files`);
     throw new ReleaseError(`${name} cannot be read: ${message}`);
   }
   const state = await file.stat();
@@ -78,7 +79,7 @@ async function openRegular(folder: string, name: string): Promise<FileHandle> {
   throw new ReleaseError(`${name} ${why}`);
 }
 
-/** Reads a small file and takes it out of the list; undefined when it is not there. */
+/** Reads a small file and removes it from the map. Returns undefined if it is absent. */
 async function takeText(files: Map<string, FileHandle>, name: string): Promise<string | undefined> {
   const file = files.get(name);
   if (!file) return undefined;

@@ -1,19 +1,20 @@
-/** Manifests as kubectl reads them: files, directories and standard input, each with one document or several. */
+/** Reads manifests like kubectl: files, directories and standard input, each with one or more documents. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 
 const ENDINGS = ['.yaml', '.yml', '.json'];
-/** File descriptor of standard input. */
 const STDIN = 0;
 
-/** All documents that are not empty, in the order of the names given. Throws ExitError for what cannot be read or is no YAML. */
+/**
+ * Returns all non-empty documents in the order of the names. Throws ExitError for an unreadable file or invalid YAML.
+ */
 export function readManifests(names: readonly string[], recursive: boolean): unknown[] {
   return names.flatMap((name) => filesOf(name, recursive)).flatMap(documentsOf);
 }
 
-/** `-` stays as it is; a directory is its manifests by name. */
+/** Keeps `-`. Replaces a directory by its manifests, sorted by name. */
 function filesOf(name: string, recursive: boolean): string[] {
   if (name === '-') return [name];
   const isDirectory = attempt(name, () => statSync(name).isDirectory());
@@ -35,7 +36,8 @@ function documentsOf(name: string): unknown[] {
     if (problem) throw unreadable(name, problem.message);
     const value: unknown = document.toJS();
     if (value === null || value === undefined) return [];
-    if (typeof value !== 'object' || Array.isArray(value)) throw unreadable(name, 'a document is no object');
+    if (typeof value !== 'object' || Array.isArray(value))
+      throw unreadable(name, 'a document is not an object');
     return [value];
   });
 }

@@ -1,4 +1,4 @@
-/** A plan as lines for a terminal. Pure. */
+/** Formats a plan for a terminal. Pure. */
 
 import {
   CHANGING_ACTIONS,
@@ -8,14 +8,15 @@ import {
 } from '../../../shared/kube/fleet/plan-types.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
 import { spanText } from '../../decisions/plan/plan-sentence.js';
+import { tableLines } from './text-table.js';
 
 const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
-  NoChange: 'Nothing would change.',
-  Changes: 'Nothing was changed: apply the manifests to do so.',
+  NoChange: 'No changes.',
+  Changes: 'Nothing was changed. Apply the manifests to make these changes.',
   Blocked: 'Blocked: see above.',
 };
 
-/** `mostHosts`: so many changing hosts of each DaemonSet are listed. */
+/** `mostHosts`: maximum number of listed hosts per DaemonSet. */
 export function planLines({ daemonSets, refused, notes, verdict }: Plan, mostHosts: number): string[] {
   return [
     ...daemonSets.flatMap((plan) => [...daemonSetLines(plan, mostHosts), '']),
@@ -32,11 +33,11 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
   const hidden = changing.length - mostHosts;
   return [
     sentence,
-    `  ${change === 'None' ? 'unchanged itself' : change.toLowerCase()}, ${revisions}`,
+    `  ${change === 'None' ? 'unchanged' : change.toLowerCase()}, ${revisions}`,
     ...(changing.length > 0
-      ? [`  at first: ${reasons.map(({ code, count }) => `${count} ${code}`).join(', ')}`]
+      ? [`  initially: ${reasons.map(({ code, count }) => `${count} ${code}`).join(', ')}`]
       : []),
-    ...(changing.length > 0 ? assumptions.map((text) => `  supposing that ${text}`) : []),
+    ...(changing.length > 0 ? assumptions.map((text) => `  assuming that ${text}`) : []),
     ...table([
       ['WAVE', 'NODES', 'CHANGES', 'FROM', 'UNTIL', ''],
       ...waves.map(({ name, nodes, changes, startSeconds, endSeconds, needsApproval }) => [
@@ -49,7 +50,7 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
       ]),
     ]),
     ...table([
-      ['HOST', 'ACTION', 'CODE', 'WAVE', 'FROM', 'UNTIL', 'BECAUSE'],
+      ['HOST', 'ACTION', 'CODE', 'WAVE', 'FROM', 'UNTIL', 'REASON'],
       ...changing.slice(0, Math.max(0, mostHosts)).map(hostRow),
     ]),
     ...(hidden > 0 && mostHosts > 0
@@ -75,12 +76,7 @@ function timeText(seconds: number | undefined): string {
   return seconds === 0 ? 'now' : `+${spanText(seconds)}`;
 }
 
-/** Columns as wide as their widest cell; nothing when there is but the heading. */
+/** Returns an indented table, or no line if there is only the heading. */
 function table(rows: readonly string[][]): string[] {
-  const [heading] = rows;
-  if (!heading || rows.length === 1) return [];
-  const widths = heading.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
-  );
+  return rows.length === 1 ? [] : tableLines(rows).map((line) => `  ${line}`);
 }

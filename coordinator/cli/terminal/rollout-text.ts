@@ -1,12 +1,12 @@
-/** Rollouts as lines for a terminal. Pure. */
+/** Formats rollouts for a terminal. Pure. */
 import {
   type Rollout,
   type RolloutStatus,
   requestsOfRevision,
 } from '../../../shared/kube/rollouts/rollout-types.js';
 import { durationText } from '../../kinds/duration-text.js';
+import { tableLines } from './text-table.js';
 
-/** How it stands, in one line: what changes while it goes on. */
 export function progressLine(status: RolloutStatus, now: number): string {
   const { phase, wave, nodes, updated, codes = {}, estimatedEndTime, message } = status;
   const others = Object.entries(codes).filter(([code]) => code !== 'Updated' && code !== 'NotEligible');
@@ -15,17 +15,16 @@ export function progressLine(status: RolloutStatus, now: number): string {
   return `${phase}${wave ? ` (${wave})` : ''}: ${updated} of ${nodes} updated${rest ? `, ${rest}` : ''}; ${message}${left}`;
 }
 
-/** What is left by an estimate; it is made anew when something happens, so its time may have passed. */
+/** The estimate is updated only when something happens, so its time may have passed. */
 function leftText(leftMs: number): string {
   return leftMs >= 0 ? `about ${durationText(leftMs)} left` : `${durationText(-leftMs)} later than estimated`;
 }
 
-/** Waves, causes of failure, and who did what. */
 export function detailLines(status: RolloutStatus): string[] {
   const { waves, failures = [] } = status;
   return [
-    ...table([
-      ['WAVE', 'NODES', 'UPDATED', 'IN PROGRESS', 'FAILED', 'DARK', 'OUTSIDE WINDOW', 'SKIPPED'],
+    ...tableLines([
+      ['WAVE', 'NODES', 'UPDATED', 'IN PROGRESS', 'FAILED', 'OFFLINE', 'OUTSIDE WINDOW', 'SKIPPED'],
       ...waves.map((wave) => [
         wave.name,
         ...[wave.nodes, wave.updated, wave.inProgress ?? 0, wave.failed, wave.deferred].map(String),
@@ -41,10 +40,9 @@ export function detailLines(status: RolloutStatus): string[] {
   ];
 }
 
-/** One line for each rollout, with the causes of its failures below it. */
 export function historyLines(rollouts: readonly Rollout[]): string[] {
   const rows = rollouts.flatMap(({ status }) => (status ? [historyRow(status)] : []));
-  return table([
+  return tableLines([
     ['REVISION', 'OUTCOME', 'STARTED', 'DURATION', 'NODES', 'UPDATED', 'FAILED', 'BY', 'CAUSE'],
     ...rows,
   ]);
@@ -67,16 +65,4 @@ function historyRow(status: RolloutStatus): string[] {
       ? `${first.node}: ${first.reason}${first.message ? `: ${first.message}` : ''}`
       : (status.failure ?? ''),
   ];
-}
-
-/** Columns as wide as their widest cell. */
-function table(rows: readonly string[][]): string[] {
-  const [heading = []] = rows;
-  const widths = heading.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }

@@ -143,7 +143,7 @@ test('10,000 connections that never shake hands take nobody’s place: a host jo
   assert.equal((await joinCoordinator(bench.options())).node, 'n1');
   await isWell(bench);
   await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, 60_000);
-  const reason = 'too many connections of this network do not begin TLS';
+  const reason = 'too many connections from this network without a TLS handshake';
   // Thousands from each, told once.
   const told = bench.audited('connect').filter((line) => line.startsWith('429'));
   assert.deepEqual(new Set(told), new Set(HALF_OPEN_FROM.map((address) => `429 ${reason}  ${address}`)));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { PodStreams } from '../../../coordinator/api/ports/pod-streams-port.js';
+import type { PodStreams } from '../../../coordinator/api/ports.js';
 import { podKind } from '../../../coordinator/kinds/index.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { LogStreamRequest } from '../../../shared/link/messages/link-messages.js';

@@ -94,11 +94,11 @@ describe('everynode as a user', () => {
     ['token create --reusable --description kiosks', 0, /^echo \S+ \| everynode-agent --server https:/],
     ['token list', 0, /\n[a-z0-9]{6} .* kiosks\n/],
     ['why ds/web -n shop', 0, /^shop\/web /],
-    [`plan -f ${join(folder, 'web.yaml')}`, 0, /Nothing would change/],
+    [`plan -f ${join(folder, 'web.yaml')}`, 0, /No changes\./],
     ['rollout history ds/web -n shop', 0, /^REVISION /],
     ['rollout status ds/web -n shop --no-watch', 7, /^no RolloutPolicy governs web/],
     ['audit --user ann --verb create', 0, / ann {2}create {2}secrets kube-system\/bootstrap-token-/],
-    ['node approve --all', 0, /^nobody waits\n$/],
+    ['node approve --all', 0, /^no pending hosts\n$/],
     ['confirm-restore', 0, /^There is nothing to confirm\.\n$/],
   ];
   for (const [words, code, printed] of COMMANDS) {

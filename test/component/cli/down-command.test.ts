@@ -23,7 +23,7 @@ test("a directory that is not Everynode's is left alone", () => {
   writeFileSync(join(data, 'thesis.txt'), 'years of work');
   const { status, stderr } = down(data);
   assert.equal(status, 2);
-  assert.equal(stderr, `${data} is not a data directory of Everynode; nothing was changed.\n`);
+  assert.equal(stderr, `${data} is not a data directory of Everynode. Nothing was changed.\n`);
   assert.ok(existsSync(join(data, 'thesis.txt')));
 });
 

@@ -103,7 +103,7 @@ describe('a first up', () => {
         return assert.ok(existsSync(join(data, 'everynode.db')), printed);
       }
       assert.deepEqual(contentOf(folder), {}, printed);
-      assert.match(printed, /nothing was kept: \S+ is as it was before/);
+      assert.match(printed, /nothing was kept: \S+ is unchanged/);
       await untilTrue(() => assert.deepEqual(processesNaming(join(data, 'agent')), []));
     });
   }

@@ -76,7 +76,7 @@ describe('a coordinator does not start', () => {
     const taken = await runEverynode(['backup', '--data', folder]);
     assert.equal(
       taken.stderr,
-      `There is no database in ${folder}: give the coordinator's data directory with --data.\n`,
+      `There is no database in ${folder}: pass the coordinator's data directory with --data.\n`,
     );
     const restored = await runEverynode(['restore', fresh('none'), '--data', join(file, 'data')]);
     assert.match(restored.stderr, /^Cannot write to [^\n]* with --data\.\n$/);

@@ -25,7 +25,8 @@ function conditionOf(bench: HubFixture, node: string, type: string): string | un
 test('a clock that is set is told once, by how much; one that only goes on is not', () => {
   const clock = new ManualClock(YEAR);
   const told: number[] = [];
-  const steps = new ClockSteps({ clock, log: silentLogger, onStep: (byMs) => told.push(byMs) });
+  const steps = new ClockSteps({ clock, log: silentLogger });
+  steps.onStep((byMs) => told.push(byMs));
   steps.start();
   clock.advance(60_000);
   clock.stepWallClock(20_000);
@@ -47,7 +48,7 @@ test('a clock that is set is told once, by how much; one that only goes on is no
 
 test('what was stored before the clock was set back has its time by the clock as it is now', () => {
   const clock = new ManualClock(YEAR);
-  const steps = new ClockSteps({ clock, log: silentLogger, onStep: () => undefined });
+  const steps = new ClockSteps({ clock, log: silentLogger });
   steps.start();
   const stored = toTimestamp(clock.now());
   clock.advance(5_000);

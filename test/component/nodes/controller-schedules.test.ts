@@ -172,7 +172,7 @@ describe('schedules', () => {
   withControlPlane(
     'a clock that is a year ahead for a while takes no join token away; one that has run out goes when it has been right for an hour',
     async (plane) => {
-      const steps = new ClockSteps({ clock: plane.clock, log: silentLogger, onStep: () => undefined });
+      const steps = new ClockSteps({ clock: plane.clock, log: silentLogger });
       steps.start();
       const sinceClockStepMs = () => steps.sinceStepMs();
       const schedules = startScheduledJobs({ ...plane, ...others, sinceClockStepMs, backups: wish('off') });

@@ -91,8 +91,8 @@ class TwoHosts {
       gateway,
       '--port',
       String(this.#port),
-      '--node-monitor-grace-ms',
-      String(GRACE_MS),
+      '--node-monitor-grace-period',
+      `${GRACE_MS}ms`,
     ];
     this.#coordinator = await startCoordinatorProcess(this.dataDir, args);
   }

@@ -88,7 +88,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
 
   law('down asks, and changes nothing without a yes', async (bench) => {
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir], bench.environment);
-    assert.deepEqual([code, stderr], [2, 'There is no terminal to ask at; say --yes to go ahead.\n']);
+    assert.deepEqual([code, stderr], [2, 'There is no terminal for the confirmation: pass --yes.\n']);
     await ours(bench);
   });
 
@@ -125,7 +125,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
 
   law('down of what is not there says so', async ({ dataDir }) => {
     const { code, stderr } = await runEverynode(['down', '--data', dataDir, '--yes']);
-    assert.deepEqual([code, stderr], [3, `There is nothing at ${dataDir}.\n`]);
+    assert.deepEqual([code, stderr], [3, `${dataDir} does not exist.\n`]);
   });
 });
 

@@ -21,12 +21,14 @@ import {
   createApiServer,
 } from '../../../coordinator/api/http/api-server.js';
 import { AgentFiles } from '../../../coordinator/api/join/agent-downloads.js';
-import type { AgentLink } from '../../../coordinator/api/ports/agent-link-port.js';
-import type { Explainer } from '../../../coordinator/api/ports/explain-port.js';
-import type { HostFeed } from '../../../coordinator/api/ports/host-feed.js';
-import type { ChangePlanner } from '../../../coordinator/api/ports/planning-ports.js';
-import type { PodStreams } from '../../../coordinator/api/ports/pod-streams-port.js';
-import type { RestoreControl } from '../../../coordinator/api/ports/restore-control.js';
+import type {
+  AgentLink,
+  ChangePlanner,
+  Explainer,
+  HostFeed,
+  PodStreams,
+  RestoreControl,
+} from '../../../coordinator/api/ports.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS, daemonSetKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';

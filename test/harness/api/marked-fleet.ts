@@ -74,15 +74,15 @@ function partsOfFleet({ registry, informers, clock }: AccessFixtureDeps) {
     rollouts.set({ namespace, name: markedName('rollouts', namespace) }, { stanceOf: () => stance });
   }
   return {
-    explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals: new CreateRefusals() }),
+    explainer: new DaemonSetExplainer({ informers, clock, rollouts, refusals: new CreateRefusals() }),
     hosts: new HostIndex({
       ...{ informers, clock },
       liveness: { awaitingSince: () => undefined, onChange: () => undefined },
     }),
-    foresee: new ManifestPlanner({ registry, informers, clock }),
-    effects: new HostChangePreview({ informers, clock }),
+    planner: new ManifestPlanner({ registry, informers, clock }),
+    hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
-    joining: () => Promise.reject(new Error('the fleet has no address')),
+    joinFacts: () => Promise.reject(new Error('the fleet has no address')),
     streams: { ...NO_STREAMS, open: async () => usageOfAll(informers) },
   };
 }

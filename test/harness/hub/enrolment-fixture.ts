@@ -6,7 +6,6 @@ import { HostIdentity } from '../../../agent/identity/host-identity.js';
 import { type JoinOptions, joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { Link } from '../../../agent/link/link.js';
 import type { AuditLog } from '../../../coordinator/api/audit/audit-file.js';
-import { certificateUsers, linkUsers } from '../../../coordinator/certificate-users.js';
 import { Hub, type HubOptions } from '../../../coordinator/hub/hub.js';
 import {
   type JoinToken,
@@ -17,6 +16,7 @@ import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js'
 import { NodeLiveness } from '../../../coordinator/hub/sessions/node-liveness.js';
 import { createInformers } from '../../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, certificateSigningRequestKind, secretKind } from '../../../coordinator/kinds/index.js';
+import { certificateUsers, linkUsers } from '../../../coordinator/open-identities.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';

@@ -80,13 +80,13 @@ test('what cannot be used is one sentence that names the file and how to choose 
     ['none', undefined, /does not exist/],
     ['folder', undefined, /cannot be read: EISDIR/],
     ['empty', undefined, /is empty/],
-    ['list', undefined, /is not a map/],
+    ['list', undefined, /is not a YAML mapping/],
     ['broken', undefined, /is not YAML/],
-    ['no-contexts', undefined, /names no context/],
-    ['no-current', undefined, /no current context: give --context, one of a\./],
+    ['no-contexts', undefined, /has no contexts/],
+    ['no-current', undefined, /no current context: pass --context with one of a\./],
     ['no-current', 'b', /no context "b"/],
-    ['no-cluster', undefined, /names no cluster/],
-    ['no-user', undefined, /no user "a"/],
+    ['no-cluster', undefined, /cluster of the .* does not exist/],
+    ['no-user', undefined, /user "a" of the .* does not exist/],
     ['shape', undefined, /clusters is not a list/],
   ] as const) {
     assert.throws(
@@ -97,7 +97,7 @@ test('what cannot be used is one sentence that names the file and how to choose 
         assert.ok(error.sentence.includes(path(file)), error.sentence);
         assert.match(
           error.sentence,
-          / Choose a kubeconfig with --kubeconfig FILE or [^\n]+--data DIR[^\n]+\.$/,
+          / Select a kubeconfig with --kubeconfig FILE or [^\n]+--data DIR[^\n]+\.$/,
         );
         return true;
       },
@@ -158,7 +158,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     ['{as-user-extra: {a: [b]}}', /as-user-extra is not supported/],
     ['{as-groups: x}', /as-groups must be a list/],
     ['{tokenFile: none}', /tokenFile cannot be read: ENOENT/],
-    ['{token: [t]}', /token must be text/],
+    ['{token: [t]}', /token must be a string/],
     ['{exec: {command: x}}', /exec.apiVersion must be one of/],
     ...[
       'args: 5',

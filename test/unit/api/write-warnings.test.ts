@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiDeps, ApiRequest } from '../../../coordinator/api/http/api-context.js';
-import type { PolicyWrite } from '../../../coordinator/api/ports/planning-ports.js';
+import type { PolicyWrite } from '../../../coordinator/api/ports.js';
 import { writeWarnings } from '../../../coordinator/api/resources/write-warnings.js';
 import { daemonSetKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FairQueue } from '../../../coordinator/api/limits/fair-queue.js';
-import { networkOf, originOf } from '../../../coordinator/api/limits/peer-network.js';
+import { networkOf, siteOf } from '../../../coordinator/api/limits/peer-network.js';
 
 describe('where a peer comes from', () => {
   const NETWORKS: [address: string, site: string, network: string][] = [
@@ -18,72 +18,60 @@ describe('where a peer comes from', () => {
   ];
   for (const [address, site, network] of NETWORKS) {
     test(`${address || 'nowhere'}: ${network}`, () => {
-      assert.deepEqual(originOf(address), [site, network, address]);
+      assert.equal(siteOf(address), site);
       assert.equal(networkOf(address), network);
     });
   }
 });
 
-describe('turns', () => {
-  const drained = <T>(turns: FairQueue<T>) => {
+describe('fair queue', () => {
+  const drained = <T>(queue: FairQueue<T>) => {
     const taken: T[] = [];
-    for (let item = turns.take(); item !== undefined; item = turns.take()) taken.push(item);
+    for (let item = queue.take(); item !== undefined; item = queue.take()) taken.push(item);
     return taken;
   };
-  const TABLE: [rule: string, waiting: [path: string[], item: string][], order: string][] = [
-    ['nobody', [], ''],
+  const TABLE: [rule: string, waiting: [group: string, item: string][], order: string][] = [
+    ['an empty queue has no item', [], ''],
     [
-      'of one line in the order in which they came',
+      'one group is served in the order of arrival',
       [
-        [['a', 'x'], '1'],
-        [['a', 'x'], '2'],
+        ['a', '1'],
+        ['a', '2'],
       ],
       '1 2',
     ],
     [
-      'a crowd of one network does not hold up another',
+      'a crowded group delays another group by one item',
       [
-        [['a', 'x'], 'a1'],
-        [['a', 'y'], 'a2'],
-        [['a', 'z'], 'a3'],
-        [['b', 'x'], 'b1'],
-        [['b', 'x'], 'b2'],
+        ['a', 'a1'],
+        ['a', 'a2'],
+        ['a', 'a3'],
+        ['b', 'b1'],
+        ['b', 'b2'],
       ],
       'a1 b1 a2 b2 a3',
-    ],
-    [
-      'within a network its addresses take turns as well',
-      [
-        [['a', 'x'], 'x1'],
-        [['a', 'x'], 'x2'],
-        [['a', 'x'], 'x3'],
-        [['a', 'y'], 'y1'],
-      ],
-      'x1 y1 x2 x3',
     ],
   ];
   for (const [rule, waiting, order] of TABLE) {
     test(rule, () => {
-      const turns = new FairQueue<string>();
-      for (const [path, item] of waiting) turns.add(path, item);
-      assert.deepEqual([...turns].sort(), waiting.map(([, item]) => item).sort());
-      assert.equal(drained(turns).join(' '), order);
-      assert.ok(turns.isEmpty);
+      const queue = new FairQueue<string>();
+      for (const [group, item] of waiting) queue.add(group, item);
+      assert.deepEqual([...queue].sort(), waiting.map(([, item]) => item).sort());
+      assert.equal(drained(queue).join(' '), order);
+      assert.deepEqual([...queue], []);
     });
   }
 
-  test('who leaves has no turn, and leaves no line behind', () => {
-    const turns = new FairQueue<string>();
-    turns.add(['a', 'x'], '1');
-    turns.add(['a', 'x'], '2');
-    turns.delete(['a', 'x'], '1');
-    turns.delete(['a', 'x'], '1');
-    turns.delete(['b', 'x'], '2');
-    assert.equal(turns.take(), '2');
-    turns.delete(['a', 'x'], '2');
-    assert.ok(turns.isEmpty);
-    turns.add(['c'], '3');
-    turns.delete(['c'], '3');
-    assert.ok(turns.isEmpty);
+  test('a deleted item is not served, and an unknown item is ignored', () => {
+    const queue = new FairQueue<string>();
+    queue.add('a', '1');
+    queue.add('a', '2');
+    queue.delete('a', '1');
+    queue.delete('a', '1');
+    queue.delete('b', '2');
+    assert.equal(queue.take(), '2');
+    queue.add('c', '3');
+    queue.delete('c', '3');
+    assert.equal(queue.take(), undefined);
   });
 });

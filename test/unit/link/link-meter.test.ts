@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readProcessUsage, storedBytesIn } from '../../../agent/node/process-usage.js';
-import { agentText, linkText, withMeters } from '../../../coordinator/api/fleet/host-meters-resource.js';
+import { agentText, linkText, withMeters } from '../../../coordinator/api/fleet/host-telemetry-resource.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import {
   type BytesByCause,

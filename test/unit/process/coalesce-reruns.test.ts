@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { coalesceReruns } from '../../../coordinator/coalesce-reruns.js';
+import { coalesceReruns } from '../../../coordinator/serving-certificates.js';
 
 interface HeldRun {
   end: () => void;

@@ -1,5 +1,8 @@
-/** `everynode coordinator install`: the coordinator as a service of this machine. Killed at any line, a repetition ends in the same place. */
-import { existsSync, readFileSync } from 'node:fs';
+/**
+ * `everynode coordinator install|uninstall`: the coordinator as a systemd service. If `install` is killed at any point,
+ * repeating it completes the installation.
+ */
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
@@ -21,29 +24,33 @@ import { DATABASE_FILE } from '../../store/data-files.js';
 import { apiClientFromKubeconfig } from '../client/api-client.js';
 import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
 import { createToken } from '../commands/token-command.js';
-import { readSettings } from '../terminal/command-settings.js';
-import {
-  COMMAND_LINK,
-  CONFIG_FILE,
-  DATA_DIR,
-  PROGRAM,
-  SERVICE_UNIT,
-  SERVICE_USER,
-  UNIT_FILE,
-} from './installed-paths.js';
+import { readSettings } from '../terminal/command-options.js';
 
-const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
-# Read at its start: systemctl restart everynode-coordinator
+/** The service's user. It has no login shell. */
+const SERVICE_USER = 'everynode';
+const DATA_DIR = '/var/lib/everynode';
+const CONFIG_DIR = '/etc/everynode';
+const CONFIG_FILE = `${CONFIG_DIR}/coordinator.yaml`;
+const SERVICE_UNIT = 'everynode-coordinator.service';
+const UNIT_FILE = `/etc/systemd/system/${SERVICE_UNIT}`;
+/** The unit starts the program here, so that it does not contain the path of an npm package. */
+const PROGRAM_DIR = '/usr/local/lib/everynode';
+const PROGRAM = `${PROGRAM_DIR}/everynode`;
+/** For users; created only if npm has not installed the command here. */
+const COMMAND_LINK = '/usr/local/bin/everynode';
+
+const HEAD = `# Settings of the Everynode coordinator. List them with: everynode coordinator --help
+# Apply changes with: systemctl restart everynode-coordinator
 `;
 const TOKEN_SECONDS = 24 * 60 * 60;
 
-/** Throws `ExitError`; what was missing is told before anything is changed. */
+/** Throws `ExitError`. Missing requirements are reported before anything is changed. */
 export async function installCoordinator(
   flags: Record<string, unknown> & { release?: string },
 ): Promise<void> {
   requireSystemd('everynode coordinator install');
   const given = typedSettings(flags);
-  // Wrong ones are refused before anything is changed.
+  // Rejects invalid settings before anything is changed.
   await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
   if (flags.release) await requireRelease(flags.release, DATA_DIR);
   if (!commandSucceeds('id', '-u', SERVICE_USER)) {
@@ -57,18 +64,21 @@ export async function installCoordinator(
   runCommandOnHost('install', '-d', '-m', '0700', '-o', SERVICE_USER, '-g', SERVICE_USER, DATA_DIR);
   await backUp();
   if (flags.release) await addReleaseFolder(flags.release, DATA_DIR);
-  // A backup and a restore are root's work; the service reads them as its own.
+  // Files that root created, e.g. by a backup or restore, must be readable by the service.
   runCommandOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
   printLine('· starting the coordinator');
-  // Resolves when it serves.
+  // Returns when the coordinator serves (Type=notify).
   runCommandOnHost('systemctl', 'restart', SERVICE_UNIT);
   await announce(typeof flags.advertise === 'string' ? flags.advertise : undefined);
 }
 
-/** What another version left must be had back whole: that one reads no database that this one has changed. */
+/**
+ * Backs up the data of the installed version, because that version cannot read a database that this version has
+ * upgraded.
+ */
 async function backUp(): Promise<void> {
   if (!existsSync(join(DATA_DIR, DATABASE_FILE))) return;
   const now = Date.now();
@@ -77,7 +87,10 @@ async function backUp(): Promise<void> {
   printLine(`· backup: ${path}`);
 }
 
-/** A command at a fixed place that starts this installation; the service's user must be able to read it. */
+/**
+ * Installs a command at a fixed path that starts this installation. The service's user must be able to read the
+ * installation.
+ */
 function installProgram(): void {
   const script = fileURLToPath(new URL('../everynode.js', import.meta.url));
   const words = [process.execPath, script].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
@@ -86,7 +99,7 @@ function installProgram(): void {
   if (commandSucceeds('runuser', '-u', SERVICE_USER, '--', PROGRAM, 'version')) return;
   throw new ExitError(
     EXIT_CODES.environment,
-    `The user ${SERVICE_USER} cannot run ${script}: install the package where everybody can read it (npm install -g).`,
+    `The user ${SERVICE_USER} cannot run ${script}: install the package where all users can read it (npm install -g).`,
   );
 }
 
@@ -105,13 +118,46 @@ function presentSettings(): string | undefined {
 
 async function announce(advertise: string | undefined): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(DATA_DIR));
-  // Printed once, for the first hosts: it joins as many as there are within its day.
-  const wish = { ttlSeconds: TOKEN_SECONDS, description: 'coordinator install', reusable: true, advertise };
-  const token = await createToken(api, wish);
+  // Printed once for the first hosts. It joins any number of hosts within 24 hours.
+  const options = {
+    ttlSeconds: TOKEN_SECONDS,
+    description: 'coordinator install',
+    reusable: true,
+    advertise,
+  };
+  const token = await createToken(api, options);
   printLine(
     `everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`,
   );
   printLine(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
-  printLine('On each host, within 24 hours:');
+  printLine('Run on each host within 24 hours:');
   printLine(`  ${token.line}`);
+}
+
+/** Keeps database and keys unless `purge`. Idempotent. Throws `ExitError`. */
+export async function uninstallCoordinator({ purge = false }: { purge?: boolean }): Promise<void> {
+  requireSystemd('everynode coordinator uninstall');
+  commandSucceeds('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
+  rmSync(UNIT_FILE, { force: true });
+  runCommandOnHost('systemctl', 'daemon-reload');
+  commandSucceeds('systemctl', 'reset-failed', SERVICE_UNIT);
+  if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
+  rmSync(PROGRAM_DIR, { recursive: true, force: true });
+  if (!purge) {
+    printLine(`· kept ${DATA_DIR}, ${CONFIG_FILE} and the user ${SERVICE_USER}; --purge removes them`);
+    return;
+  }
+  rmSync(DATA_DIR, { recursive: true, force: true });
+  rmSync(CONFIG_FILE, { force: true });
+  if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
+  commandSucceeds('userdel', SERVICE_USER);
+  printLine('· the coordinator is removed');
+}
+
+function linksTo(link: string, target: string): boolean {
+  try {
+    return readlinkSync(link) === target;
+  } catch {
+    return false;
+  }
 }

@@ -1,11 +1,11 @@
-/** The coordinator's address as another host must type it. */
+/** Addresses and names of the coordinator as other machines use them. */
 import { connect } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 const CONNECT_TIMEOUT_MS = 1000;
 
-/** This machine's first address that is not loopback, else its name. */
+/** Returns this machine's first address other than loopback, else its name. */
 function ownHost(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? hostname();
@@ -25,8 +25,8 @@ function answers(host: string, port: number): Promise<boolean> {
 }
 
 /**
- * `server` with a host that others reach: the one given; else its own unless that is loopback; else this machine's,
- * if the coordinator listens there.
+ * Returns `server` with a host that other machines can reach: `advertise`, else the server's own host unless it is
+ * loopback, else this machine's address if the coordinator listens there.
  */
 export async function reachableServer(server: string, advertise?: string): Promise<string> {
   const url = new URL(server);
@@ -37,8 +37,20 @@ export async function reachableServer(server: string, advertise?: string): Promi
   return (await answers(own, port)) ? withHost(server, own) : server;
 }
 
-/** `server` with another host. An IPv6 address gets its brackets. */
+/** Returns `server` with another host. Adds brackets to an IPv6 address. */
 export function withHost(server: string, host: string): string {
   const port = Number(new URL(server).port || 443);
   return `https://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * Returns the names for the serving certificate: `localhost`, the loopback addresses, this machine's name and
+ * addresses, and `given`.
+ */
+export function servingNames(given: readonly string[]): string[] {
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    .filter(({ scopeid = 0 }) => scopeid === 0)
+    .map(({ address }) => address);
+  return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...addresses, ...given])];
 }
