@@ -61,8 +61,8 @@ const LINE = joinCommand(
   TOKEN,
 );
 
-describe('the line for a host that has nothing', () => {
-  test('holds the token once, where only the shell itself reads it', () => {
+describe('the install line for a bare host', () => {
+  test('contains the token once, where only the shell itself reads it', () => {
     assert.equal(
       LINE,
       `{ echo EVERYNODE_TOKEN=${TOKEN}.${HASH}; curl -fsSk --pinnedpubkey 'sha256//cGlu' ${SERVER}/install.sh; } | sudo sh -s --`,
@@ -70,7 +70,7 @@ describe('the line for a host that has nothing', () => {
   });
 
   for (const shell of SHELLS) {
-    test(`gives the agent the token on standard input, and settings as arguments, in ${shell}`, () => {
+    test(`passes the token to the agent on standard input and settings as arguments, in ${shell}`, () => {
       const { status, stdout, stderr } = typed(`${LINE} --labels a=b`, shell);
       assert.equal(status, 0, stderr);
       const [given, input, environment] = stdout.split('\n');

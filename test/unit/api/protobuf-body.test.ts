@@ -117,7 +117,7 @@ test('a review', () => {
   });
 });
 
-test('a Pod: embedded messages, quantities, switches that are off, zeros that mean something', () => {
+test('a Pod: embedded messages, quantities, disabled switches, zeros with a meaning', () => {
   const hostPath = field(2, field(1, Buffer.concat([field(1, '/'), field(2, '')])));
   const limit = Buffer.concat([field(1, 'cpu'), field(2, field(1, '100m'))]);
   const securityContext = Buffer.concat([integer(2, 0), integer(4, 0), integer(6, 0)]);
@@ -166,7 +166,7 @@ function podFields(): Map<string, Set<string>> {
   return new Map([...own.keys()].map((name) => [name, new Set(flat(name))]));
 }
 
-test('a Pod can have no field that its messages lack: it would be lost in silence', () => {
+test('a Pod has no field that its messages lack: such a field would be lost silently', () => {
   const messages = podFields();
   const compared = Object.entries(DEFINITIONS).filter(([name]) => messages.has(name.split('.').at(-1) ?? ''));
   assert.ok(compared.length > 80);
@@ -180,7 +180,7 @@ test('a Pod can have no field that its messages lack: it would be lost in silenc
   assert.deepEqual(lost, pod);
 });
 
-test('a kind that we cannot decode is 415, and says what can be sent instead', () => {
+test('an unsupported kind is a 415 that names the supported media types', () => {
   assert.throws(() => decodeProtobuf(body('v1', 'Node')), {
     reason: 'UnsupportedMediaType',
     message: /Node is read as application\/json/,
@@ -189,10 +189,10 @@ test('a kind that we cannot decode is 415, and says what can be sent instead', (
 
 const RUBBISH: [string, Buffer][] = [
   ['no prefix', Buffer.from('{}')],
-  ['a prefix and nothing', Buffer.from('k8s\0')],
+  ['a prefix without a body', Buffer.from('k8s\0')],
   ['a truncated envelope', body('v1', 'Secret', field(1, METADATA)).subarray(0, 20)],
   ['a truncated message', body('v1', 'Secret', field(1, METADATA).subarray(0, 9))],
-  ['a kind of the definitions that is no body', body('v1', 'ObjectMeta')],
+  ['a kind of the definitions that cannot be a body', body('v1', 'ObjectMeta')],
   ['bytes at random', Buffer.concat([Buffer.from('k8s\0'), Buffer.from('ff00ff12a9', 'hex')])],
 ];
 
@@ -202,7 +202,7 @@ for (const [what, bytes] of RUBBISH) {
   });
 }
 
-test('a decision on a CertificateSigningRequest keeps its time; a zero one is absent', () => {
+test('an approval of a CertificateSigningRequest keeps its time; a zero time is absent', () => {
   const time = Buffer.concat([Buffer.from([8]), Buffer.from([0x80, 0xa8, 0xd6, 0xb9, 7])]);
   const condition = Buffer.concat([
     field(1, 'Approved'),

@@ -64,7 +64,7 @@ const REFUSED: [string, string, string][] = [
 ];
 
 for (const [method, target, reason] of REFUSED) {
-  test(`${method} ${target} is refused for its ${reason}`, () => {
+  test(`${method} ${target} is rejected for its ${reason}`, () => {
     assert.deepEqual(readRequest(method, target), { type: 'refused', reason });
   });
 }

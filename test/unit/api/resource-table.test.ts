@@ -8,7 +8,7 @@ import { LISTED_RESOURCES } from '../../harness/api/served-resources.js';
 
 const TABLE = new ResourceTable(ALL_KINDS);
 
-test('the table holds the resources that the tests expect, with their scopes and subresources', () => {
+test('the table contains the resources that the tests expect, with their scopes and subresources', () => {
   const rows = TABLE.rows.map(({ group, version, resource, namespaced, subresources }) => ({
     root: group ? `/apis/${group}/${version}` : `/api/${version}`,
     resource,

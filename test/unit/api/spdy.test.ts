@@ -69,12 +69,12 @@ function number(value: number): Buffer {
   return bytes;
 }
 
-test('the dictionary is the one of the draft', () => {
+test('the dictionary is the one of the SPDY draft', () => {
   assert.equal(SPDY_DICTIONARY.length, 1423);
   assert.ok(SPDY_DICTIONARY.toString().endsWith('enq=0.'));
 });
 
-test('streams open with their headers, take bytes and give some back', async () => {
+test('streams open with their headers and carry bytes both ways', async () => {
   const client = new Client();
   await client.open(1, { streamtype: 'error', port: '80', requestid: '0' }, FLAG_FIN);
   await client.open(3, { streamtype: 'data', port: '80', requestid: '0' });
@@ -96,7 +96,7 @@ test('streams open with their headers, take bytes and give some back', async () 
   await client.served;
 });
 
-test('a ping comes back; a stream that is given up breaks; the end of the connection breaks all', async () => {
+test('a ping is answered; a reset stream breaks; the end of the connection breaks all streams', async () => {
   const client = new Client();
   client.send(controlFrame(FRAME.ping, 0, number(7)));
   await eventually(() => client.frames.length === 1);
@@ -111,7 +111,7 @@ test('a ping comes back; a stream that is given up breaks; the end of the connec
   assert.equal(client.streams[1]?.signal.aborted, true);
 });
 
-test('nonsense ends the connection', async () => {
+test('invalid data ends the connection', async () => {
   for (const bytes of [
     controlFrame(FRAME.synStream, 0, Buffer.concat([number(1), Buffer.alloc(6), Buffer.from('no zlib')])),
     Buffer.from([0, 0, 0, 1, 0, 0xff, 0xff, 0xff]),

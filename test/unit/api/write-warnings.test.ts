@@ -39,13 +39,13 @@ const saysWhatItMay = {
   warningsFor: async ({ mayNameNodes, before }: PolicyWrite) => [`${mayNameNodes} ${before === undefined}`],
 };
 
-test('who may list Nodes is told their names, and nobody else', async () => {
+test('a user who may list Nodes gets their names, others do not', async () => {
   assert.deepEqual((await told(rolloutPolicyKind, saysWhatItMay)).warnings, ['false true']);
   const named = await told(rolloutPolicyKind, saysWhatItMay, { rights: ['list nodes'] });
   assert.deepEqual(named.warnings, ['true true']);
 });
 
-test('an error of a warning is logged, and the write stands', async () => {
+test('an error of a warning is logged, and the write succeeds', async () => {
   const error = new Error('a bug');
   const fail = () => Promise.reject(error);
   assert.deepEqual(await told(rolloutPolicyKind, { warningsFor: fail }), { warnings: [], logged: [error] });

@@ -31,11 +31,11 @@ const ENDS: [end: ContainerStateTerminated, words: RegExp][] = [
   [{ exitCode: 200, reason: 'Error' }, /a code of the program’s own$/],
 ];
 
-test('an exit code is told with what it means', () => {
+test('an exit code is shown with its meaning', () => {
   for (const [end, expected] of ENDS) assert.match(ends.explainEnd(end), expected);
 });
 
-test('the end of a back-off is the last end and the pause that the host names', () => {
+test('the end of a back-off is the last exit plus the delay that the host reports', () => {
   const waiting = (message: string): ContainerStatus => ({
     ...{ name: 'c', ready: false, restartCount: 3, image: '', imageID: '' },
     state: { waiting: { reason: 'CrashLoopBackOff', message } },
@@ -47,7 +47,7 @@ test('the end of a back-off is the last end and the pause that the host names', 
   assert.equal(ends.nextStart(waiting('something else')), undefined);
 });
 
-test('a command is parted into words as a shell does', () => {
+test('a command line is split into words as a shell splits it', () => {
   assert.deepEqual(words.wordsOf(' sh  -c "echo a b" '), ['sh', '-c', 'echo a b']);
   assert.deepEqual(words.wordsOf("a 'b c' d"), ['a', 'b c', 'd']);
   assert.deepEqual(words.wordsOf(''), []);

@@ -18,7 +18,7 @@ const EVENTS = [
   { type: 'BOOKMARK', object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } },
 ];
 
-test('a list that is live has its objects, whoever looks between two frames', {
+test('a live list shows all its objects, even when read between two frames', {
   timeout: 60_000,
 }, async () => {
   const frames: (() => void)[] = [];

@@ -58,7 +58,7 @@ before(async () => {
   text = await consoleModule<ManifestText>('daemonsets/manifest-text.ts');
 });
 
-describe('a field that the API speaks of', () => {
+describe('a field that an API error names', () => {
   const cases: [field: string, line: number, marked: string][] = [
     ['spec.template.spec.containers[1].imag', 15, 'imag: b'],
     ['spec.template.spec.containers[1]', 14, 'name: side\n          imag: b\n'],
@@ -82,7 +82,7 @@ describe('a field that the API speaks of', () => {
   }
 });
 
-test('an unknown field, a wrong type and a refusal without a field are placed too', () => {
+test('an unknown field, a wrong type and an error without a field get a line too', () => {
   const at = (message: string) =>
     text.problemsOf(TEXT, { message, causes: [] }).map((problem) => [problem.line, problem.message]);
   assert.deepEqual(at('strict decoding error: unknown field "spec.template.spec.containers[1].imag"'), [
@@ -95,14 +95,14 @@ test('an unknown field, a wrong type and a refusal without a field are placed to
   assert.deepEqual(at('daemonsets.apps is forbidden'), [[1, 'daemonsets.apps is forbidden']]);
 });
 
-test('text that is no manifest says where', () => {
+test('text that is not a manifest is reported with its line', () => {
   assert.equal(text.readManifest('a: [1').problems?.[0]?.line, 1);
   assert.equal(text.readManifest('a: 1\nb: c: d\n').problems?.[0]?.line, 2);
   assert.match(text.readManifest('- a\n').problems?.[0]?.message ?? '', /mapping/);
   assert.match(text.readManifest('').problems?.[0]?.message ?? '', /mapping/);
 });
 
-test('a person sees what is theirs; what they do not see is kept, and what they take out goes', () => {
+test("the editor shows the user's fields, keeps hidden fields, and deletes fields that the user removed", () => {
   const shown = parse(text.manifestText(DAEMON_SET)) as Record<string, unknown>;
   assert.deepEqual(shown, {
     apiVersion: 'apps/v1',

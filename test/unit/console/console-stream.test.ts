@@ -36,7 +36,7 @@ function opened() {
 
 const STATUS = { kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403, message: 'no' };
 
-test('a stream that is over leaves nothing on the signal of its page, however it ended', async () => {
+test('a finished stream leaves no listener on the signal of its page, however it ended', async () => {
   const { listeners: whileOpen, socket } = opened();
   assert.equal(whileOpen(), 1);
   socket.onclose({ wasClean: true });
@@ -55,7 +55,7 @@ test('a stream that is over leaves nothing on the signal of its page, however it
   assert.deepEqual([refused.listeners(), refused.socket.isClosed], [0, true]);
 });
 
-test('the text comes as it arrives; a page that leaves breaks it off', async () => {
+test('the text arrives in pieces, and leaving the page aborts the stream', async () => {
   const { page, reader, socket, listeners } = opened();
   socket.onmessage({ data: new TextEncoder().encode('one\n').buffer });
   assert.deepEqual(await reader.read(), { done: false, value: 'one\n' });
@@ -64,7 +64,7 @@ test('the text comes as it arrives; a page that leaves breaks it off', async () 
   assert.deepEqual([listeners(), socket.isClosed], [0, true]);
 });
 
-test('what a page that has left already asks for breaks off at once', async () => {
+test('a stream that is started after leaving the page is aborted at once', async () => {
   Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
   const reader = streamOf('/api/v1/nodes', AbortSignal.abort()).getReader();
   await assert.rejects(reader.read(), { reason: 'Unreachable' });

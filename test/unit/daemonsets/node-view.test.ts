@@ -53,13 +53,13 @@ function reader(hash: string, leaving = {}): NodeReader {
 const mayStay = (pods: NodeReader, pinnedTo?: DaemonSet) =>
   observeNode(pods, daemonSet('a'), CURRENT, 'n1', { pinnedTo }).node.shouldContinueRunning;
 
-test('a node keeps the Pod that the revision it is held to lets it keep', () => {
+test('a node keeps the Pod that its pinned revision allows', () => {
   assert.equal(mayStay(reader('old'), daemonSet()), true);
   assert.equal(mayStay(reader('old'), daemonSet('b')), false);
   assert.equal(mayStay(reader('old')), false);
 });
 
-test('it keeps none of the current revision where that has no place: once it is available nobody would look again', () => {
+test('a node keeps no Pod of the current revision that may not run there: once available it would not be checked again', () => {
   assert.equal(mayStay(reader('new'), daemonSet()), false);
   assert.equal(mayStay(reader('new', { deletionTimestamp: '2026-01-01T00:00:00Z' }), daemonSet()), true);
 });

@@ -40,7 +40,7 @@ function candidate(uid: string, options: CandidateOptions): EvictionCandidate {
   };
 }
 
-describe('who goes first', () => {
+describe('the order of evictions', () => {
   const memory = (bytes: number, options: CandidateOptions = {}) => ({
     use: { memoryBytes: bytes },
     ...options,
@@ -53,21 +53,21 @@ describe('who goes first', () => {
     string,
   ][] = [
     [
-      'of no Pod is it known what it takes: the one that beyond its request takes most',
+      'without measurements, the Pod that most exceeds its request is evicted first',
       'memory.available',
       false,
       { a: memory(500), b: memory(900, { request: '800' }), c: memory(600) },
       'c,a,b',
     ],
     [
-      'one that was not measured goes before all',
+      'an unmeasured Pod is evicted before all measured ones',
       'memory.available',
       false,
       { a: memory(9), b: { use: 'unknown', priority: 9 } },
       'b,a',
     ],
     [
-      'who takes more than it asked for goes before a lower priority that does not',
+      'a Pod above its request is evicted before a Pod of lower priority within its request',
       'memory.available',
       false,
       {
@@ -77,14 +77,14 @@ describe('who goes first', () => {
       'high,low',
     ],
     [
-      'of two that exceed, the lower priority',
+      'of two Pods above their requests the one with lower priority is evicted first',
       'memory.available',
       false,
       { high: memory(900, { priority: 5 }), low: memory(2, { priority: 1 }) },
       'low,high',
     ],
     [
-      'processes: priority, then their number; nobody asks for any',
+      'processes: by priority, then by number, as Pods request none',
       'pid.available',
       false,
       {
@@ -95,7 +95,7 @@ describe('who goes first', () => {
       'many,few,high',
     ],
     [
-      'disk: layers, logs and volumes together on one file system',
+      'disk: layers, logs and volumes count together on one file system',
       'nodefs.available',
       false,
       {
@@ -106,14 +106,14 @@ describe('who goes first', () => {
       'volume,log,layer',
     ],
     [
-      'the agent’s own disk does not hold layers that lie elsewhere',
+      'the agent’s own disk does not count layers that are on another disk',
       'nodefs.available',
       true,
       { layer: { use: { layerBytes: 99, logBytes: 0 } }, log: { use: { layerBytes: 0, logBytes: 1 } } },
       'log,layer',
     ],
     [
-      'the engine’s disk holds layers alone',
+      'the engine’s disk counts layers only',
       'imagefs.available',
       true,
       { layer: { use: { layerBytes: 1, logBytes: 0 } }, log: { use: { layerBytes: 0, logBytes: 99 } } },
@@ -140,7 +140,7 @@ describe('who goes first', () => {
   });
 });
 
-describe('the words of an eviction', () => {
+describe('the message of an eviction', () => {
   const due = thresholdsOf({
     ...NONE,
     evictionHard: 'memory.available<100Mi,nodefs.available<10%,pid.available<5%',
@@ -190,7 +190,7 @@ describe('the words of an eviction', () => {
   });
 });
 
-test('dead containers: all of a Pod that is over, and older attempts of one that is not', () => {
+test('dead containers: all of a finished Pod, and older attempts of a running one', () => {
   const of = (podUid: string, id: string, number: number, state: 'running' | 'exited') => {
     const made = attempt({ attempt: number, state });
     return { ...made, id, identity: { ...made.identity, podUid } };

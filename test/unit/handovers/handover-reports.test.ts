@@ -100,32 +100,32 @@ async function taken({
   return { pods, writes };
 }
 
-test('the old Pod leaves first: two never stand there to stay', async () => {
+test('the old Pod is deleted first: two Pods never remain', async () => {
   assert.deepEqual((await taken({})).writes, ['delete', 'put']);
 });
 
-test('one that is over goes last: its deletion takes it at once, and for a moment none would stand there', async () => {
+test('a finished old Pod is deleted last: its deletion is immediate, and would leave the node without a Pod', async () => {
   for (const phase of ['Failed', 'Succeeded'] as const) {
     assert.deepEqual((await taken({ phase })).writes, ['put', 'delete']);
   }
 });
 
-test('one without a grace period gets a second, or it would be gone at once', async () => {
+test('an old Pod without a grace period gets one second, otherwise it would be deleted at once', async () => {
   assert.deepEqual((await taken({ graceSeconds: 0 })).writes, ['delete in 1 s', 'put']);
 });
 
-test('a successor is stored as it was given', async () => {
+test('a successor is stored as it was sent', async () => {
   const { labels, ownerReferences } = (await stored([])) ?? {};
   assert.deepEqual(ownerReferences, [owner('ds')]);
   assert.deepEqual(labels, { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
 });
 
-test('after a restore its hash alone says of which template it is: numbers are given anew', async () => {
+test('after a restore only the hash identifies the template: generations are assigned again', async () => {
   const { labels } = (await stored([{ epoch: 'given', revision: 2 }])) ?? {};
   assert.deepEqual(labels, { [REVISION_HASH_LABEL]: 'h' });
 });
 
-test('it belongs to whom the old Pod belongs to by now: to nobody, when that was orphaned meanwhile', async () => {
+test('a successor has the current owner of the old Pod: none when that was orphaned meanwhile', async () => {
   assert.deepEqual((await stored([], [owner('another')]))?.ownerReferences, [owner('another')]);
   assert.equal((await stored([], []))?.ownerReferences?.length ?? 0, 0);
 });

@@ -6,7 +6,7 @@ import { LiveSessions } from '../../../coordinator/hub/sessions/live-sessions.js
 import type { Session } from '../../../coordinator/hub/sessions/session.js';
 import { BusyClock } from '../../harness/basics/busy-clock.js';
 
-test('a clock that was set is told in slices, to each as it shows then', async () => {
+test('a stepped clock is sent in slices, and each session gets the time of its slice', async () => {
   const clock = new BusyClock(0);
   const live = new LiveSessions();
   const told = new Map<string, number>();

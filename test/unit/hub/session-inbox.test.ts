@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { InboundQueue } from '../../../coordinator/hub/sessions/inbound-queue.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-test('a crowd of messages is read in order, in slices', async () => {
+test('a burst of messages is handled in order, in time slices', async () => {
   const clock = new ManualClock();
   const inbox = new InboundQueue(clock);
   const read: number[] = [];

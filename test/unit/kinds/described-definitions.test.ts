@@ -77,11 +77,11 @@ test('a field and its type are described by different texts: kubectl explain pri
   assert.deepEqual(repeated, []);
 });
 
-test('nothing is described that does not exist', () => {
+test('only existing fields are described', () => {
   assert.deepEqual(orphanedDescriptions(), []);
 });
 
-test('a described reference stands in allOf, as clients read it', () => {
+test('a described reference is in allOf, as clients read it', () => {
   const strategy = DEFINITIONS['io.k8s.api.apps.v1.DaemonSetSpec']?.properties?.updateStrategy;
   assert.equal(strategy?.$ref, undefined);
   assert.deepEqual(strategy?.allOf, [

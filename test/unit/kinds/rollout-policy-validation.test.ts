@@ -54,7 +54,7 @@ const CASES: [Partial<RolloutPolicySpec>, string?, RegExp?][] = [
 ];
 
 for (const [part, field, words] of CASES) {
-  test(`a policy with ${JSON.stringify(part)} is ${field ? 'refused' : 'taken'}`, () => {
+  test(`a policy with ${JSON.stringify(part)} is ${field ? 'rejected' : 'accepted'}`, () => {
     const type = { apiVersion: 'fleet.everynode.dev/v1', kind: 'RolloutPolicy' };
     const policy = { ...type, metadata: { name: 'p' }, spec: { selector: {}, ...part } };
     const errors = validateRolloutPolicy(policy);

@@ -18,14 +18,14 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
   ['any wave', { verb: 'approve', targets: ['*'] }, {}, []],
   ['one that is open', { verb: 'approve', targets: ['lab'] }, {}, ['approve: wave lab is open already']],
   [
-    'a wave, when all is over',
+    'a wave of a finished rollout',
     { verb: 'approve', targets: ['rest'] },
     { phase: 'RolledBack' },
     ['approve: revision r2 is RolledBack: no wave opens'],
   ],
   ['the open wave', { verb: 'promote', targets: ['tenth'] }, {}, []],
   [
-    'a former and a later one',
+    'a former and a later wave',
     { verb: 'promote', targets: ['lab', 'rest'] },
     {},
     [
@@ -33,52 +33,62 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
       'promote: wave rest is not open yet: it will not be watched when it is',
     ],
   ],
-  ['what goes on', { verb: 'pause' }, {}, []],
+  ['a running rollout', { verb: 'pause' }, {}, []],
   [
-    'what is paused',
+    'a paused rollout',
     { verb: 'pause' },
     { steering: { handled: 0, paused: true } },
     ['pause: it is paused already'],
   ],
   [
-    'what is over',
+    'a finished rollout',
     { verb: 'pause' },
     { phase: 'Completed', caughtUp: true },
     ['pause: revision r2 is Completed: the next one will be paused'],
   ],
-  ['those that go back', { verb: 'pause' }, { phase: 'Failed' }, []],
+  ['a rollout that reverts', { verb: 'pause' }, { phase: 'Failed' }, []],
   [
-    'what is frozen',
+    'a frozen rollout',
     { verb: 'freeze' },
     { steering: { handled: 0, frozen: true } },
     ['freeze: it is frozen already'],
   ],
   ['a pause', { verb: 'resume' }, { phase: 'Paused', steering: { handled: 0, paused: true } }, []],
   [
-    'the pause of a policy',
+    'a rollout that its policy pauses',
     { verb: 'resume' },
     { phase: 'Paused' },
     ['resume: RolloutPolicy gentle holds it, by spec.paused or spec.frozen'],
   ],
   ['nothing', { verb: 'resume' }, {}, ['resume: it is neither paused nor frozen']],
-  ['what goes on', { verb: 'abort' }, {}, []],
+  ['a running rollout', { verb: 'abort' }, {}, []],
   ['twice', { verb: 'abort' }, { aborted: true }, ['abort: it was aborted already']],
   [
-    'what was completed',
+    'a completed rollout',
     { verb: 'abort' },
     { phase: 'Completed' },
     ['abort: revision r2 was completed: its hosts go back to revision r1 all the same'],
   ],
   ['what failed', { verb: 'retry' }, { phase: 'Failed', failure: '2 nodes have failed' }, []],
-  ['what did not', { verb: 'retry' }, {}, ['retry: revision r2 has not failed: nothing begins anew']],
-  ['one of them', { verb: 'unskip', targets: ['a'] }, { steering: { handled: 0, skipped: ['a'] } }, []],
+  [
+    'a rollout that has not failed',
+    { verb: 'retry' },
+    {},
+    ['retry: revision r2 has not failed: nothing begins anew'],
+  ],
+  [
+    'one of several targets',
+    { verb: 'unskip', targets: ['a'] },
+    { steering: { handled: 0, skipped: ['a'] } },
+    [],
+  ],
   [
     'another',
     { verb: 'unskip', targets: ['b'] },
     { steering: { handled: 0, skipped: ['a'] } },
     ['unskip: b was not skipped by its name'],
   ],
-  ['what was taken in', { verb: 'resume' }, { steering: { handled: 1 } }, []],
+  ['a skipped host', { verb: 'resume' }, { steering: { handled: 1 } }, []],
 ];
 
 for (const [what, request, change, expected] of CASES) {
@@ -87,7 +97,7 @@ for (const [what, request, change, expected] of CASES) {
   });
 }
 
-test('a first revision has nothing to go back to', () => {
+test('a first revision has no earlier revision to revert to', () => {
   const status = {
     revision: 'r1',
     phase: 'Progressing',

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { FairQueue } from '../../../coordinator/api/limits/fair-queue.js';
 import { networkOf, originOf } from '../../../coordinator/api/limits/peer-network.js';
 
-describe('where a peer comes from', () => {
+describe('the network of a peer', () => {
   const NETWORKS: [address: string, site: string, network: string][] = [
     ['192.0.2.7', '192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7', '192.0.2.7'],
@@ -24,7 +24,7 @@ describe('where a peer comes from', () => {
   }
 });
 
-describe('turns', () => {
+describe('the fair queue', () => {
   const drained = <T>(turns: FairQueue<T>) => {
     const taken: T[] = [];
     for (let item = turns.take(); item !== undefined; item = turns.take()) taken.push(item);
@@ -33,7 +33,7 @@ describe('turns', () => {
   const TABLE: [rule: string, waiting: [path: string[], item: string][], order: string][] = [
     ['nobody', [], ''],
     [
-      'of one line in the order in which they came',
+      'of one queue in order of arrival',
       [
         [['a', 'x'], '1'],
         [['a', 'x'], '2'],
@@ -41,7 +41,7 @@ describe('turns', () => {
       '1 2',
     ],
     [
-      'a crowd of one network does not hold up another',
+      'many requests of one network do not block another network',
       [
         [['a', 'x'], 'a1'],
         [['a', 'y'], 'a2'],
@@ -52,7 +52,7 @@ describe('turns', () => {
       'a1 b1 a2 b2 a3',
     ],
     [
-      'within a network its addresses take turns as well',
+      'addresses within one network alternate too',
       [
         [['a', 'x'], 'x1'],
         [['a', 'x'], 'x2'],
@@ -72,7 +72,7 @@ describe('turns', () => {
     });
   }
 
-  test('who leaves has no turn, and leaves no line behind', () => {
+  test('a client that leaves gets no turn and leaves no queue behind', () => {
     const turns = new FairQueue<string>();
     turns.add(['a', 'x'], '1');
     turns.add(['a', 'x'], '2');

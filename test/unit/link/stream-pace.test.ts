@@ -32,19 +32,19 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a slow line has little under way, a fast one with a long delay much', async () => {
+test('a slow line has few bytes in flight, a fast line with a long delay many', async () => {
   const slow = await underWayAfter(100, 100, 20);
   assert.ok(slow <= 6, `${slow} chunks wait on a slow line`);
   const far = await underWayAfter(400, 0.5, 100);
   assert.ok(far >= 40, `only ${far} chunks are under way on a fast line`);
 });
 
-test('without word of arrivals nothing waits', async () => {
+test('without acknowledgements nothing waits', async () => {
   const pace = new StreamCongestion(() => 0);
   for (let count = 0; count < 1000; count += 1) await pace.waitForWindow(STREAM_CHUNK_BYTES);
 });
 
-test('streams take turns', async () => {
+test('streams alternate', async () => {
   const pace = new StreamCongestion(() => 0);
   pace.enable();
   const order: string[] = [];
@@ -65,7 +65,7 @@ test('streams take turns', async () => {
     assert.ok(first.filter((each) => each === name).length >= 2, order.join(''));
 });
 
-test('when the link is gone nobody waits', async () => {
+test('a broken link releases all waiting senders', async () => {
   const pace = new StreamCongestion(() => 0);
   pace.enable();
   const waiting = Array.from({ length: 20 }, () => pace.waitForWindow(STREAM_CHUNK_BYTES));
@@ -73,7 +73,7 @@ test('when the link is gone nobody waits', async () => {
   await Promise.all(waiting);
 });
 
-test('more arrivals than bytes are no harm', async () => {
+test('more acknowledgements than bytes are harmless', async () => {
   const pace = new StreamCongestion(() => 0);
   pace.enable();
   pace.acknowledge(1_000_000);

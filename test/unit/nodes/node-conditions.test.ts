@@ -7,7 +7,7 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { BusyClock } from '../../harness/basics/busy-clock.js';
 
-test('many nodes that go out of contact at once are written of in slices, and all of them', async () => {
+test('when many nodes become unreachable at once, all are written, in slices', async () => {
   const written: string[] = [];
   const parts = {
     ...{

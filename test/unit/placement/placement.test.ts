@@ -40,7 +40,7 @@ function bears(toleration: Toleration, taint: Taint): boolean {
   return keyFits && effectFits && valueFits;
 }
 
-test('a node runs the Pod exactly when name, labels and every hard taint allow it', () => {
+test('a node may run the Pod exactly when name, labels and every hard taint allow it', () => {
   fc.assert(
     fc.property(NODE, SPEC, (node, spec) => {
       const template = spec as Omit<PodSpec, 'containers'>;
@@ -65,7 +65,7 @@ test('a node runs the Pod exactly when name, labels and every hard taint allow i
   );
 });
 
-test('a refusal names the taint that stands in the way', () => {
+test('a rejection names the blocking taint', () => {
   const node = {
     metadata: { name: 'n1' },
     spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' as const }] },

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 /** More than a pipe holds. */
 const LONG = `${'x'.repeat(2 ** 20)}\n`;
 
-test('a reader that hangs costs lines, not the program; when it reads again, lines are whole again', (context) => {
+test('a blocked reader loses lines and does not block the program; later lines are complete again', (context) => {
   const path = join(temporaryDirectory(), 'pipe');
   execFileSync('mkfifo', [path]);
   const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);

@@ -22,7 +22,7 @@ function faultsOn(after: () => object[]): ChaosFaults {
 }
 
 for (const kind of ['kill container', 'remove container'] as const) {
-  test(`${kind}: one that has just gone ends no run, one that cannot be hit does`, async () => {
+  test(`${kind}: a container that has just exited does not end the run, a container that cannot be killed does`, async () => {
     const fault = { kind, node: 0, index: 0 } as never;
     const running = { id: 'a', state: 'running', attempt: 0 };
     const gone = [() => [], () => [{ ...running, state: 'exited' }], () => [{ ...running, id: 'b' }]];

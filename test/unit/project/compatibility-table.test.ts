@@ -9,7 +9,7 @@ import { TABLE_BEGIN, TABLE_END } from '../../harness/clients/compatibility-tabl
 
 const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../../README.md');
 
-test('the table has a row for every client that tests run, and each passed all of its tests', () => {
+test('the table has a row for every client that tests run, and each client passed all of its tests', () => {
   const text = readFileSync(README, 'utf8').split(TABLE_BEGIN)[1]?.split(TABLE_END)[0] ?? '';
   const rows = text
     .trim()

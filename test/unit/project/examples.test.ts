@@ -59,7 +59,7 @@ for (const [file, changes] of changesIn(FOLDER)) {
 }
 
 for (const [file, changes] of changesIn(join(FOLDER, 'host-changes'))) {
-  test(`${FOLDER}/host-changes/${file} is there because it changes its hosts`, () => {
+  test(`${FOLDER}/host-changes/${file} is in this folder because it changes its hosts`, () => {
     assert.notDeepEqual(changes, []);
   });
 }

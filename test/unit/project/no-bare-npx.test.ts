@@ -27,7 +27,7 @@ for (const [line, isBare] of [
   });
 }
 
-test('no file of the project names a command that can fetch foreign code', () => {
+test('no file of the project contains a command that can fetch foreign code', () => {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: ROOT,
     encoding: 'utf8',

@@ -64,7 +64,7 @@ const BENT = fc
     return Buffer.concat([bent.subarray(0, length), more]);
   });
 
-test('frames: the corpus, noise, and honest ones bent', () => {
+test('frames: the decoder survives the corpus, random bytes and mutated valid frames', () => {
   for (const hex of corpus<string>('frames')) decodes(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
   fc.assert(
     fc.property(fc.oneof(BENT, fc.uint8Array({ maxLength: 200 })), (bytes) => decodes(Buffer.from(bytes))),
@@ -93,7 +93,7 @@ const SEGMENT = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 
-test('paths: every one is read or refused, and none leaves its place', () => {
+test('paths: every path is parsed or rejected, and none escapes its scope', () => {
   const reads = (method: string, path: string) => {
     const info = readRequest(method, path);
     if (info.type !== 'resource') return;
@@ -134,7 +134,7 @@ const BODY = fc.oneof(
   }),
 );
 
-test('patches: each is applied or refused with a Status, and no prototype changes', async () => {
+test('patches: each is applied or rejected with a Status, and no prototype changes', async () => {
   const registry = createRegistry({
     store: new MemoryStore(),
     kinds: ALL_KINDS,

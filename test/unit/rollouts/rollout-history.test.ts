@@ -26,7 +26,7 @@ function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | unde
   );
 }
 
-test('a rollout in a namespace that is being deleted goes without being kept', async () => {
+test('the history of a rollout in a terminating namespace is not kept', async () => {
   assert.equal(await keep('Forbidden', 'NamespaceTerminating'), undefined);
   await assert.rejects(keep('Forbidden', 'QuotaExceeded'), /refused/);
 });

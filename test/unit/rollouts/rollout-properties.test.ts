@@ -151,7 +151,7 @@ function runOn(rollout: SimulatedRollout, isOver: () => boolean): void {
 
 /** The pretended rollout itself holds each decision to windows, budgets, pauses, and to itself (`SimulatedRollout.step`). */
 describe('rollouts by waves', () => {
-  test('stop no available Pod beyond what may be unavailable, outside a window, in a pause or a freeze; and decide the same again', () => {
+  test('stop no available Pod beyond maxUnavailable, outside a window, in a pause or a freeze, and decide the same again', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 40 }), (drawn, policy, done) => {
         const broken = drawn.map(({ isWeak, ...host }) => ({ ...host, ...(isWeak ? { breaks: 'r2' } : {}) }));
@@ -163,7 +163,7 @@ describe('rollouts by waves', () => {
     );
   });
 
-  test('end, where nothing fails, once windows open and approvals come', () => {
+  test('end, where nothing fails, once windows open and approvals arrive', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 15 }), (drawn, policy, done) => {
         const rollout = new SimulatedRollout(
@@ -186,7 +186,7 @@ describe('rollouts by waves', () => {
     );
   });
 
-  test('aborted, leave no host in reach on the revision, and touch nobody who never had it', () => {
+  test('when aborted, leave no reachable host on the revision, and touch no host that never had it', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 15 }), (drawn, policy, done) => {
         const broken = drawn.map(({ isWeak, ...host }) => ({ ...host, ...(isWeak ? { breaks: 'r2' } : {}) }));
@@ -213,7 +213,7 @@ describe('rollouts by waves', () => {
     );
   });
 
-  test('aborted after several waves, have one budget for all that say nothing of their own', () => {
+  test('when aborted after several waves, share one budget between all waves without their own', () => {
     const names = ['one', 'two', 'three', 'four', 'last'];
     const hosts = [...names, ...names].map((_, host): RolloutHost => {
       return { name: `n${host}`, labels: {}, contact: 'here' };
@@ -232,7 +232,7 @@ describe('rollouts by waves', () => {
     assert.deepEqual(new Set(rollout.inReach), new Set(['r1']));
   });
 
-  test('of a release that runs nowhere reach no more hosts than may fail, and those on their way then', () => {
+  test('of a broken release reach no more hosts than may fail, plus those in progress then', () => {
     fc.assert(
       fc.property(hosts, waves, fc.nat(4), fc.boolean(), (drawn, drawnWaves, maxFailed, restarts) => {
         const rollout = new SimulatedRollout(

@@ -16,7 +16,7 @@ for (const [architecture, tools] of [
   ['amd64', 'x86_64-linux-gnu'],
   ['arm64', 'aarch64-linux-gnu'],
 ] as const) {
-  test(`the program for ${architecture} is what its assembly says`, (context) => {
+  test(`the sandbox program for ${architecture} is the output of its assembly`, (context) => {
     if (!existsSync(`/usr/bin/${tools}-as`)) {
       return leaveOut(context, `assembling the sandbox for ${architecture}`, `needs binutils-${tools}`);
     }
@@ -25,17 +25,17 @@ for (const [architecture, tools] of [
   });
 }
 
-test("the kernel's name of an architecture and Go's mean the same image", () => {
+test("the kernel's and Go's name of an architecture select the same image", () => {
   assert.equal(sandboxImage('x86_64').name, sandboxImage('amd64').name);
   assert.notEqual(sandboxImage('aarch64').name, sandboxImage('amd64').name);
   assert.deepEqual(sandboxImage('arm64').archive, sandboxImage('aarch64').archive);
 });
 
-test('an architecture without a program is refused by name', () => {
+test('an architecture without a sandbox program is rejected by name', () => {
   assert.throws(() => sandboxImage('riscv64'), { message: /riscv64/ });
 });
 
-test('an archive is read by tar', () => {
+test('an archive can be read by tar', () => {
   const archive = tarArchive([
     { path: 'a', bytes: Buffer.from('hello'), mode: 0o755 },
     { path: 'b/c', bytes: Buffer.alloc(512), mode: 0o644 },

@@ -10,7 +10,7 @@ const WRITE = fc.record({
   isNew: fc.boolean(),
 });
 
-test('keys, values, deletions and revisions survive the way', () => {
+test('keys, values, deletions and revisions are unchanged by packing', () => {
   fc.assert(
     fc.property(fc.array(WRITE, { minLength: 1 }), fc.nat(), (writes, before) => {
       const changes = writes.map(({ key, text, isNew }, index) => ({

@@ -10,7 +10,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
-test('a write that finds no room takes the reserve; the next is refused; the reserve comes back', async () => {
+test('a write without disk space uses the reserve; the next is rejected; then the reserve is restored', async () => {
   const path = join(temporaryDirectory(), 'reserve');
   const clock = new ManualClock();
   const reserve = new DiskReserve(path, clock, silentLogger);
@@ -38,7 +38,7 @@ test('a write that finds no room takes the reserve; the next is refused; the res
   reserve.stop();
 });
 
-test('another error is no reason to give it up', async () => {
+test('an error other than a full disk does not use the reserve', async () => {
   const path = join(temporaryDirectory(), 'reserve');
   const reserve = new DiskReserve(path, new ManualClock(), silentLogger);
   await reserve.allocate();
