@@ -22,8 +22,8 @@ import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { call } from '../../harness/api/https-call.js';
 import { idleConnections } from '../../harness/api/idle-connections.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 /** Half of them from where the honest host is. */
@@ -137,12 +137,14 @@ test('10,000 connections that never shake hands take nobody’s place: a host jo
   const bench = await target(context);
   const crowd = idleConnections(context, { port: bench.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
   for (let share = 1; share <= 5; share += 1) {
-    await eventually(() => crowd.opened() >= (share * HALF_OPEN) / 5, 60_000);
+    await until(() => crowd.opened() >= (share * HALF_OPEN) / 5, { timeoutMs: 60_000 });
     await isWell(bench);
   }
   assert.equal((await joinCoordinator(bench.options())).node, 'n1');
   await isWell(bench);
-  await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, 60_000);
+  await until(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, {
+    timeoutMs: 60_000,
+  });
   const reason = 'too many connections of this network do not begin TLS';
   // Thousands from each, told once.
   const told = bench.audited('connect').filter((line) => line.startsWith('429'));
@@ -164,7 +166,7 @@ async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: 
   const wire = await new Promise<Socket>((resolve) =>
     socket.once('upgrade', (response) => resolve(response.socket)),
   );
-  await eventually(() => socket.readyState === WebSocket.OPEN);
+  await until(() => socket.readyState === WebSocket.OPEN);
   return { socket, wire, closed: () => code };
 }
 
@@ -178,8 +180,8 @@ test('a frame that says it holds a gigabyte ends its link at once, and none of i
   head.writeBigUInt64BE(BigInt(2 ** 30), 2);
   wire.write(head);
   // RFC 6455, 7.4.1: too big.
-  await eventually(() => closed() === 1009);
-  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  await until(() => closed() === 1009);
+  await until(() => bench.audited('connect').length === 1, { timeoutMs: 30_000 });
   assert.equal(bench.audited('connect')[0], '400 Max payload size exceeded system:node:n1 127.0.0.1');
   await isWell(bench);
 });
@@ -193,8 +195,8 @@ test('a link takes no compressed frame: nothing on it can swell', async (context
   // Final, compressed (RSV1), binary; masked by zeros.
   const head = Buffer.from([0xc2, 0xfe, bomb.length >> 8, bomb.length & 255, 0, 0, 0, 0]);
   wire.write(Buffer.concat([head, bomb]));
-  await eventually(() => closed() === 1002);
-  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  await until(() => closed() === 1002);
+  await until(() => bench.audited('connect').length === 1, { timeoutMs: 30_000 });
   assert.match(bench.audited('connect')[0] ?? '', /^400 .*RSV1.* system:node:n1 127\.0\.0\.1$/);
   await isWell(bench);
 });
@@ -282,7 +284,7 @@ test('paths that would leave their place find nothing, and are audited', async (
     assert.ok(!answer.includes('PRIVATE KEY') && !answer.includes('root:'), path);
   }
   const outside = PATHS.filter((path) => !path.startsWith('/console/'));
-  await eventually(() => events.length >= outside.length, 30_000);
+  await until(() => events.length >= outside.length, { timeoutMs: 30_000 });
   assert.deepEqual(
     events.map(({ requestURI, verb, user }) => [requestURI, verb, user.username]),
     outside.map((path) => [path, 'get', 'everynode-admin']),
@@ -296,7 +298,7 @@ test('an exec whose path would leave its place is 404, and audited', async (cont
   const upgrade = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', '', ''];
   const { closed } = await rawConnection(bench.api, [...head, ...upgrade].join('\r\n'));
   assert.match(await closed, /^HTTP\/1\.1 404 /);
-  await eventually(() => bench.events.length > 0, 30_000);
+  await until(() => bench.events.length > 0, { timeoutMs: 30_000 });
   assert.deepEqual(
     bench.events.map(({ requestURI, user, responseStatus: { code } }) => [requestURI, user.username, code]),
     [[path, 'everynode-admin', 404]],

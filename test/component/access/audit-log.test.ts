@@ -10,7 +10,7 @@ import { type AccessFixture, startAccessFixture } from '../../harness/api/access
 import { TEST_TOKEN } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
 const LIST = '/apis/fleet.everynode.dev/v1/auditevents';
@@ -29,7 +29,7 @@ async function audited(context: TestContext): Promise<Audited> {
   context.after(() => bench.stop());
   const events = async (query: string, count: number) => {
     let items: AuditEvent[] = [];
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       items = (await call(bench.api, `GET ${LIST}?${query}`)).json<{ items: AuditEvent[] }>().items;
       assert.equal(items.length, count, JSON.stringify(items));
     }, 5_000);

@@ -8,7 +8,6 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { type CallOptions, call } from '../../harness/api/https-call.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
 import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
@@ -86,7 +85,7 @@ test('a node is refused everything else with 403, and each is audited', async (c
     assert.match(text, /User \\"system:node:n1\\" cannot/, what);
   }
   const refusals = () => audit.events.filter(({ responseStatus }) => responseStatus.code === 403);
-  await eventually(() => refusals().length === REFUSED.length, 30_000);
+  await until(() => refusals().length === REFUSED.length, { timeoutMs: 30_000 });
   for (const { user, sourceIPs } of refusals())
     assert.deepEqual([user.username, ...sourceIPs], ['system:node:n1', '127.0.0.1']);
 });

@@ -7,7 +7,7 @@ import type { LogStreamRequest } from '../../../shared/link/messages/link-messag
 import { NO_STREAMS, startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 let api: TestApi;
 let asked: { node: string; request: LogStreamRequest } | undefined;
@@ -76,10 +76,10 @@ test('a followed log comes at once and ends on the host when the client goes', a
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString();
   });
-  await eventually(() => text.includes('two\n') || text);
+  await until(() => text.includes('two\n') || text);
   assert.equal(open, 1);
   socket.destroy();
-  await eventually(() => open === 0 || `${open} streams are open`);
+  await until(() => open === 0 || `${open} streams are open`);
 });
 
 test('a host out of reach is a 503 that says so', async () => {

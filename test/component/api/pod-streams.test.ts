@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { STREAM_WINDOW_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { StreamError } from '../../../shared/link/streams/byte-stream.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { FOLLOWED_LOG, type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 
 async function liveAgent(bench: HubFixture): Promise<TestAgent> {
   const agent = await bench.agent('n1');
-  await eventually(() => agent.link.phase === 'live' && bench.hub.connected === 1);
+  await until(() => agent.link.phase === 'live' && bench.hub.connected === 1);
   return agent;
 }
 
@@ -41,7 +41,7 @@ withHub('a host sends no more than its reader has room for', async (bench) => {
     }
   };
   const stream = await open(bench);
-  await eventually(() => made >= STREAM_WINDOW_BYTES);
+  await until(() => made >= STREAM_WINDOW_BYTES);
   await bench.controlPlane.settle();
   assert.ok(made <= STREAM_WINDOW_BYTES + 1_000, String(made));
   for await (const _ of stream) if (made > 3 * STREAM_WINDOW_BYTES) break;
@@ -61,9 +61,9 @@ withHub('a reader that leaves ends the log on the host', async (bench) => {
   const reader = new AbortController();
   const stream = await open(bench, reader.signal);
   const reading = textOf(stream);
-  await eventually(() => signal !== undefined);
+  await until(() => signal !== undefined);
   reader.abort();
-  await eventually(() => signal?.aborted);
+  await until(() => signal?.aborted);
   assert.match(await reading, /^(one\n)?$/);
 });
 

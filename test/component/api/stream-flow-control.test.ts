@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { FOLLOWED_LOG, type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 import { type ThrottledProxy, throttledProxy } from '../../harness/hub/throttled-connection.js';
@@ -28,7 +27,7 @@ async function hostBehind(
   agent.log = async function* () {
     for (let left = size; left > 0; left -= piece.length) yield piece.subarray(0, left);
   };
-  await eventually(() => agent.link.phase === 'live' && bench.hub.connected === 1);
+  await until(() => agent.link.phase === 'live' && bench.hub.connected === 1);
   return { agent };
 }
 

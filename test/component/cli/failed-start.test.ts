@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { until, untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { tokenInLine } from '../../harness/hub/join-line.js';
 import { mountSmallDisk } from '../../harness/pods/small-disk.js';
 import {
@@ -104,7 +104,7 @@ describe('a first up', () => {
       }
       assert.deepEqual(contentOf(folder), {}, printed);
       assert.match(printed, /nothing was kept: \S+ is as it was before/);
-      await untilTrue(() => assert.deepEqual(processesNaming(join(data, 'agent')), []));
+      await untilPasses(() => assert.deepEqual(processesNaming(join(data, 'agent')), []));
     });
   }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { controllerRevisionKind, daemonSetKind } from '../../../coordinator/kinds/index.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const DEFAULT = 'default';
@@ -29,7 +29,7 @@ test('going back keeps the revision’s name and raises its number', async () =>
   );
   await fleet.setImage('web', 'app:1');
   await fleet.rolledOut('web');
-  await eventually(() => fleet.revisions().at(-1)?.revision === 3);
+  await until(() => fleet.revisions().at(-1)?.revision === 3);
   assert.equal(fleet.revisions().at(-1)?.metadata.name, first?.metadata.name);
 });
 
@@ -41,7 +41,7 @@ test('old revisions beyond the limit go', async () => {
     await fleet.setImage('web', image);
   }
   await fleet.rolledOut('web');
-  await eventually(
+  await until(
     () =>
       fleet
         .revisions()
@@ -62,7 +62,7 @@ test('of two revisions with the same template the higher stays, and Pods take it
     data: first?.data,
     revision: 5,
   });
-  await eventually(
+  await until(
     () =>
       fleet
         .revisions()
@@ -84,15 +84,15 @@ test('a name taken by other data raises collisionCount and is evaded', async () 
   const [first] = fleet.revisions();
   assert.ok(first);
   await fleet.registry.delete(daemonSetKind, { namespace: DEFAULT, name: 'web' });
-  await eventually(() => fleet.status('web') === undefined);
+  await until(() => fleet.status('web') === undefined);
   const ref = { namespace: DEFAULT, name: first.metadata.name };
   await fleet.registry.delete(controllerRevisionKind, ref);
   const squatter = { metadata: { name: first.metadata.name }, data: { other: true }, revision: 7 };
   await fleet.registry.create(controllerRevisionKind, DEFAULT, squatter);
   for (const pod of fleet.pods()) await fleet.delete(pod);
-  await eventually(() => fleet.pods().length === 0);
+  await until(() => fleet.pods().length === 0);
   await fleet.create('web');
-  await eventually(() => fleet.status('web')?.collisionCount === 1);
+  await until(() => fleet.status('web')?.collisionCount === 1);
   fleet.clock.advance(1_000);
   await fleet.rolledOut('web');
   assert.equal(fleet.revisions().length, 2);

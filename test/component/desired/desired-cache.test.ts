@@ -7,8 +7,8 @@ import { durableFile } from '../../../agent/desired/durable-file.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 const FLEET = { clusterUID: 'fleet', epoch: 'epoch-1' };
 
@@ -59,7 +59,7 @@ describe('desired cache', () => {
     );
     isFull = false;
     clock.advance(10_000);
-    await eventually(() => written !== undefined);
+    await until(() => written !== undefined);
     assert.deepEqual((await DesiredCache.open(file, clock, silentLogger)).have(), [['a', 'd1']]);
   });
 
@@ -80,7 +80,7 @@ describe('desired cache', () => {
     let finish = (): void => undefined;
     write = () => new Promise((resolve) => (finish = resolve));
     const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'b' });
-    await eventually(() => finish.length === 1);
+    await until(() => finish.length === 1);
     assert.equal(cache.get('a'), held);
     finish();
     write = async () => undefined;
@@ -102,7 +102,7 @@ describe('desired cache', () => {
     };
     const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
     const first = give(cache, [podObject('a')]);
-    await eventually(() => finish !== undefined);
+    await until(() => finish !== undefined);
     const held = cache.get('a');
     assert.ok(held);
     const second = give(cache, [podObject('b')]);

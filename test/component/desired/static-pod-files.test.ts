@@ -9,8 +9,8 @@ import { StaticPods } from '../../../agent/desired/static-pods.js';
 import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 const manifest = (name: string, image = 'app:1') =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {containers: [{name: app, image: "${image}"}]}\n`;
@@ -86,12 +86,12 @@ describe('static Pods', () => {
     put('a.yaml', manifest('a'));
     await start();
     put('b.yaml', manifest('b'));
-    await eventually(() => names().length === 2);
+    await until(() => names().length === 2);
     put('a.yaml', manifest('a', 'app:2'));
-    await eventually(() => names().includes('a-host-1 app:2'));
+    await until(() => names().includes('a-host-1 app:2'));
     assert.ok(!names().includes('a-host-1 app:1'));
     rmSync(join(directory, 'b.yaml'));
-    await eventually(() => names().length === 1);
+    await until(() => names().length === 1);
     assert.deepEqual(changes.at(-1)?.set, []);
   });
 
@@ -101,10 +101,10 @@ describe('static Pods', () => {
     await start();
     put('a.yaml', 'apiVersion: v1\nkind: [');
     rmSync(join(directory, 'b.yaml'));
-    await eventually(() => names().length === 1);
+    await until(() => names().length === 1);
     assert.deepEqual(names(), ['a-host-1 app:1']);
     put('a.yaml', manifest('a', 'app:2'));
-    await eventually(() => names()[0] === 'a-host-1 app:2');
+    await until(() => names()[0] === 'a-host-1 app:2');
   });
 
   test('end when their manifest went while the agent was away', async () => {

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { PREFETCH_IMAGES_ANNOTATION } from '../../../coordinator/hub/desired/prefetch-images.js';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Desired } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 withHub('an agent that holds everything is sent nothing', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   const first = await bench.agent('n1');
-  await eventually(() => first.held.size === 1);
+  await until(() => first.held.size === 1);
   first.link.stop();
   const held = new Map(first.held);
   const back = await bench.agent('n1', { instanceID: 'restarted', held, clusterUID: first.clusterUID ?? '' });
-  await eventually(() => back.link.phase === 'live');
+  await until(() => back.link.phase === 'live');
   await bench.controlPlane.settle();
   assert.deepEqual(back.changes, []);
   assert.ok(back.held.has(pod.metadata.uid ?? ''));
@@ -23,7 +23,7 @@ withHub('an agent that holds everything is sent nothing', async (bench) => {
 withHub('after any absence only the difference comes: new, changed and gone', async (bench) => {
   const [same, changed] = [await bench.boundPod('same', 'n1'), await bench.boundPod('changed', 'n1')];
   const first = await bench.agent('n1');
-  await eventually(() => first.held.size === 2);
+  await until(() => first.held.size === 2);
   first.link.stop();
   const held = new Map([...first.held, ['only-in-the-engine', '']]);
   await bench.controlPlane.registry.modify(podKind, changed.metadata, (pod) => {
@@ -34,7 +34,7 @@ withHub('after any absence only the difference comes: new, changed and gone', as
   await bench.boundPod('elsewhere', 'n2');
   await bench.controlPlane.settle();
   const back = await bench.agent('n1', { instanceID: 'restarted', held });
-  await eventually(() => back.changes.length === 1);
+  await until(() => back.changes.length === 1);
   const [change] = back.changes;
   assert.deepEqual(
     change?.set.map(({ uid }) => uid).sort(),
@@ -50,9 +50,9 @@ withHub(
     const agent = await bench.agent('n1');
     const pod = await bench.boundPod('p', 'n1');
     const { uid = '' } = pod.metadata;
-    await eventually(() => agent.held.has(uid));
+    await until(() => agent.held.has(uid));
     agent.link.outbox.putUnknownUids(['only-in-the-engine', uid]);
-    await eventually(() => agent.changes.some(({ unassigned: gone }) => gone.includes('only-in-the-engine')));
+    await until(() => agent.changes.some(({ unassigned: gone }) => gone.includes('only-in-the-engine')));
     assert.deepEqual(
       agent.changes.flatMap(({ unassigned: gone }) => gone),
       ['only-in-the-engine'],
@@ -64,14 +64,14 @@ withHub('a deleted Pod is stopped, confirmed, and then gone', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
   const uid = metadata.uid ?? '';
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   await bench.controlPlane.registry.delete(podKind, metadata);
-  await eventually(() => agent.changes.length === 2);
+  await until(() => agent.changes.length === 2);
   const told = JSON.parse(Buffer.from(agent.changes[1]?.set[0]?.object ?? []).toString());
   assert.ok(told.metadata.deletionTimestamp);
   assert.ok(await bench.pod('p'), 'the store waits for the agent');
   agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
-  await eventually(() => agent.held.size === 0);
+  await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[2]?.unassigned, [uid]);
   assert.equal(await bench.pod('p'), undefined);
 });
@@ -81,7 +81,7 @@ withHub(
   async (bench) => {
     const first = await bench.agent('n1');
     const { metadata } = await bench.boundPod('p', 'n1');
-    await eventually(() => first.held.size === 1);
+    await until(() => first.held.size === 1);
     await bench.controlPlane.registry.delete(podKind, metadata);
     await bench.controlPlane.registry.modify(
       podKind,
@@ -92,10 +92,10 @@ withHub(
       },
       { subresource: 'status' },
     );
-    await eventually(() => first.changes.length === 2);
+    await until(() => first.changes.length === 2);
     first.link.stop();
     const back = await bench.agent('n1', { instanceID: 'restarted' });
-    await eventually(() => back.changes.length === 1);
+    await until(() => back.changes.length === 1);
     assert.deepEqual(
       back.changes[0]?.set.map(({ uid }) => uid),
       [metadata.uid],
@@ -106,16 +106,16 @@ withHub(
 withHub('a forced deletion is gone alone', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   await bench.controlPlane.registry.delete(podKind, metadata, { gracePeriodSeconds: 0 });
-  await eventually(() => agent.held.size === 0);
+  await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[1]?.set, []);
 });
 
 withHub('an agent cannot remove a Pod that nobody deleted', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   agent.link.outbox.putRemoved({ uid: metadata.uid ?? '', namespace: 'default', name: 'p' });
   await bench.controlPlane.settle();
   assert.ok(await bench.pod('p'));
@@ -135,7 +135,7 @@ withHub('a Pod that has ended is not brought to a host that does not know it', a
   );
   await bench.controlPlane.settle();
   const agent = await bench.agent('n1');
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   await bench.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
@@ -154,7 +154,7 @@ withHub(
     const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
     assert.equal(sent().length, 1);
     agent.send({ kind: 'applied', id });
-    await eventually(() => sent().length === 2);
+    await until(() => sent().length === 2);
     assert.deepEqual(
       sent()[1]?.set.map(({ uid }) => uid),
       [second.metadata.uid, third.metadata.uid],
@@ -174,28 +174,28 @@ withHub('a large difference comes in several messages that each fit a frame', as
   }
   await bench.controlPlane.settle();
   const agent = await bench.agent('n1');
-  await eventually(() => agent.held.size === 12);
+  await until(() => agent.held.size === 12);
   assert.equal(agent.changes.length, 2);
 });
 
 withHub('the images to hold are told when it connects, and when they change', async (bench) => {
   const agent = await bench.agent('n1');
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   const annotate = (images: string) =>
     bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
       node.metadata.annotations = { [PREFETCH_IMAGES_ANNOTATION]: images };
       return undefined;
     });
   await annotate('app:2, side:3');
-  await eventually(() => agent.pinnedImages.length === 1);
+  await until(() => agent.pinnedImages.length === 1);
   await annotate('app:2,side:3,,');
   await annotate('');
-  await eventually(() => agent.pinnedImages.length === 2);
+  await until(() => agent.pinnedImages.length === 2);
   assert.deepEqual(agent.pinnedImages, [['app:2', 'side:3'], []]);
   await annotate('app:4');
-  await eventually(() => agent.pinnedImages.length === 3);
+  await until(() => agent.pinnedImages.length === 3);
   agent.link.stop();
   const back = await bench.agent('n1', { instanceID: 'restarted', clusterUID: agent.clusterUID ?? '' });
-  await eventually(() => back.pinnedImages.length === 1);
+  await until(() => back.pinnedImages.length === 1);
   assert.deepEqual(back.pinnedImages, [['app:4']]);
 });

@@ -14,7 +14,7 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import type { FromAgent } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { nodeObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import {
@@ -96,7 +96,7 @@ async function othersOf({ controlPlane: plane }: HubFixture): Promise<string> {
 
 async function untilQuiet({ controlPlane: plane }: HubFixture, agent: RawAgent, acks: number): Promise<void> {
   const count = () => agent.received.filter(({ kind }) => kind === 'statusAck').length;
-  await eventually(() => agent.closed !== undefined || count() >= acks || 'no acknowledgement');
+  await until(() => agent.closed !== undefined || count() >= acks || 'no acknowledgement');
   await plane.settle();
 }
 
@@ -113,7 +113,7 @@ async function play(
     agent.sendRaw(encodeMessage(message as FromAgent));
     const isAnswered = () =>
       agent.received.some(({ kind }) => kind === 'welcome') || agent.closed !== undefined;
-    await eventually(() => isAnswered() || 'no answer to a hello');
+    await until(() => isAnswered() || 'no answer to a hello');
   };
   await greet(hello);
   for (const message of messages) {
@@ -129,7 +129,7 @@ async function play(
     if (agent.closed === undefined) accepted += 1;
   }
   agent.socket.terminate();
-  await eventually(() => agent.closed !== undefined);
+  await until(() => agent.closed !== undefined);
   return accepted;
 }
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventKind } from '../../../coordinator/kinds/index.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
@@ -29,7 +28,7 @@ withHub('an invalid quantity keeps the stored one, and the Node gets an Event', 
   const { status } = await bench.node('n1');
   assert.deepEqual(status?.capacity, { cpu: '4', memory: '16Gi' });
   const expected = /^InvalidNodeStatus: status\.capacity\["cpu"\]: quantities must match/;
-  await untilTrue(async () => {
+  await untilPasses(async () => {
     const events = await bench.controlPlane.eventsAbout('n1');
     assert.ok(events.some((text) => expected.test(text)));
   });
@@ -53,7 +52,7 @@ withHub('times of a host whose steady clock is far off have years that clients d
     await agent.waitFor('statusAck');
     assert.match((await bench.pod(name))?.status?.startTime ?? '', /^(1970|20\d\d)-/);
     agent.socket.terminate();
-    await eventually(() => bench.hub.connected === 0);
+    await until(() => bench.hub.connected === 0);
   }
 });
 
@@ -73,7 +72,7 @@ withHub('an Event is counted no further than an int32 goes', async (bench) => {
   };
   agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 }] });
   agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
-  await untilTrue(async () => assert.equal(await countOf(), 2 ** 31 - 2));
+  await untilPasses(async () => assert.equal(await countOf(), 2 ** 31 - 2));
   agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
-  await untilTrue(async () => assert.equal(await countOf(), 2 ** 31 - 1));
+  await untilPasses(async () => assert.equal(await countOf(), 2 ** 31 - 1));
 });

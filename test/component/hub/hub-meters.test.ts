@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { LINK_CAUSES } from '../../../shared/kube/fleet/host-meter-types.js';
 import { LINK_LABEL } from '../../../shared/kube/nodes/heartbeat-config.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
 
-const soon = (holds: () => true | unknown) => eventually(holds, 30_000);
+const soon = (holds: () => true | unknown) => until(holds, { timeoutMs: 30_000 });
 
 withHub('both ends count the same bytes, by the same causes', async (bench) => {
   assert.equal(bench.hub.meters.of('n1'), undefined);

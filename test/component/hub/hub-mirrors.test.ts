@@ -5,7 +5,7 @@ import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 
@@ -25,13 +25,13 @@ const shown = (bench: HubFixture, name: string): Pod | undefined =>
   bench.controlPlane.informers.pods.get({ namespace: 'default', name });
 
 async function stored(bench: HubFixture, name: string): Promise<Pod> {
-  await eventually(() => shown(bench, name) !== undefined);
+  await until(() => shown(bench, name) !== undefined);
   return shown(bench, name) ?? assert.fail();
 }
 
 async function live(bench: HubFixture, node: string): Promise<TestAgent> {
   const agent = await bench.agent(node);
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   return agent;
 }
 
@@ -43,7 +43,7 @@ withHub('a static Pod is shown with its status, and is not sent down to run agai
   const web = mirror('web', 'n1');
   report(agent, web.uid, 'web-n1', 'Running');
   agent.link.outbox.putMirrors([web]);
-  await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+  await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
   const { metadata, spec } = await stored(bench, 'web-n1');
   assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
   assert.notEqual(metadata.uid, web.uid);
@@ -59,10 +59,10 @@ withHub(
     const web = mirror('web', 'n1');
     agent.link.outbox.putMirrors([web]);
     report(agent, web.uid, 'web-n1', 'Running');
-    await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+    await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
     const { uid } = (await stored(bench, 'web-n1')).metadata;
     await bench.controlPlane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
-    await eventually(() => {
+    await until(() => {
       const now = shown(bench, 'web-n1');
       return now !== undefined && now.metadata.uid !== uid && now.status?.phase === 'Running';
     });
@@ -76,10 +76,10 @@ withHub('another manifest of the same name replaces its mirror; without one it g
   const first = (await stored(bench, 'web-n1')).metadata.uid;
   const changed = mirror('web', 'n1', { hostNetwork: true });
   agent.link.outbox.putMirrors([changed]);
-  await eventually(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
+  await until(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
   assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
   agent.link.outbox.putMirrors([]);
-  await eventually(() => shown(bench, 'web-n1') === undefined);
+  await until(() => shown(bench, 'web-n1') === undefined);
 });
 
 withHub('mirrors stay while their host is away, and are put right when it is back', async (bench) => {
@@ -88,12 +88,12 @@ withHub('mirrors stay while their host is away, and are put right when it is bac
   await stored(bench, 'web-n1');
   await stored(bench, 'old-n1');
   agent.link.stop();
-  await eventually(() => bench.hub.connected === 0);
+  await until(() => bench.hub.connected === 0);
   await bench.controlPlane.settle();
   assert.ok(await bench.pod('old-n1'));
   const back = await bench.agent('n1', { instanceID: 'restarted' });
   back.link.outbox.putMirrors([mirror('web', 'n1')]);
-  await eventually(() => shown(bench, 'old-n1') === undefined);
+  await until(() => shown(bench, 'old-n1') === undefined);
   assert.ok(await bench.pod('web-n1'));
 });
 
@@ -174,7 +174,7 @@ withHub('a Pod that somebody else marks as a mirror goes, and its host is not gi
   const pod = podObject('fake', { nodeName: 'n1' });
   pod.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
   await bench.controlPlane.registry.create(podKind, 'default', pod);
-  await eventually(() => bench.controlPlane.informers.revision > 0 && shown(bench, 'fake') === undefined);
+  await until(() => bench.controlPlane.informers.revision > 0 && shown(bench, 'fake') === undefined);
   assert.deepEqual(agent.changes, []);
 });
 
@@ -237,7 +237,7 @@ withHub('no annotation leads into the Pod of another namespace', async (bench) =
     const body = { ...pod, metadata: { ...pod.metadata, namespace: 'tenant', annotations } };
     own.push((await registry.create(podKind, 'tenant', body)).object().metadata.uid ?? '');
   }
-  await eventually(() => reads.length === 2);
+  await until(() => reads.length === 2);
   await Promise.all(reads);
   assert.deepEqual(asked, own);
 });

@@ -7,8 +7,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 import type { StatusReport } from '../../../shared/link/messages/link-messages.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
@@ -87,7 +86,7 @@ withHub('a report that the store fails to take ends the session without acknowle
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
   agent.send(reportOn(pod));
-  await eventually(() => agent.closed !== undefined);
+  await until(() => agent.closed !== undefined);
   assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
   registry.writeStatus = writeStatus;
 });
@@ -108,13 +107,13 @@ withHub('a report that says nothing new writes nothing', async (bench) => {
 
 withHub('heartbeats write nothing', async (bench) => {
   const agent = await bench.agent('n1', { clock: bench.controlPlane.clock });
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   await bench.controlPlane.settle();
   const revision = await bench.controlPlane.store.revision();
   for (let heartbeat = 0; heartbeat < 12; heartbeat++) {
     await bench.controlPlane.advance(10_000);
     const heardBefore = bench.controlPlane.clock.now();
-    await eventually(() => bench.liveness.lastSeenMs('n1') === heardBefore);
+    await until(() => bench.liveness.lastSeenMs('n1') === heardBefore);
   }
   assert.equal(agent.link.phase, 'live');
   assert.equal(await bench.controlPlane.store.revision(), revision);
@@ -146,7 +145,7 @@ withHub('conditions of others stay, and a Pod that has ended stays so', async (b
 withHub('a host that believes in 1970 reports in the hub’s time', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   const agent = await bench.agent('n1', { clock: new ManualClock(100_000) });
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   const { uid = '' } = pod.metadata;
   const startTime = '1970-01-01T00:01:30Z';
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '1970-01-01T00:01:40Z' } as const];
@@ -156,7 +155,7 @@ withHub('a host that believes in 1970 reports in the hub’s time', async (bench
     name: 'p',
     status: { phase: 'Running', startTime, conditions },
   });
-  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
   const stored = (await bench.pod('p'))?.status;
   const now = bench.controlPlane.clock.now();
   assert.equal(Date.parse(stored?.startTime ?? ''), now - 10_000);
@@ -209,7 +208,7 @@ withHub('an Event keeps what its host counted, in our time', async (bench) => {
     });
   const told = async (count: number) => {
     let found: KubeEvent | undefined;
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const { records } = await bench.controlPlane.registry.list(eventKind);
       found = records.map((record) => record.object()).find(({ reason }) => reason === 'BackOff');
       assert.equal(found?.count, count);

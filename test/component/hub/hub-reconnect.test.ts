@@ -1,7 +1,7 @@
 /** Which nodes are there after a coordinator's start: its own absence counts for none of them. */
 import assert from 'node:assert/strict';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { nodeObject } from '../../harness/controllers/object-builders.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
@@ -34,7 +34,7 @@ withHub(
     await bench.controlPlane.advance(RETURN_MS - 1);
     assert.equal(revision(), created, 'nothing is written while it may come back');
     await bench.controlPlane.advance(1);
-    await eventually(() => conditionOf(bench, 'silent', 'Connected') === 'False NotReconnectedSinceStart');
+    await until(() => conditionOf(bench, 'silent', 'Connected') === 'False NotReconnectedSinceStart');
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     assert.equal(
       bench.liveness.awaitingSince('silent'),
@@ -45,7 +45,7 @@ withHub(
     await bench.controlPlane.advance(GRACE_MS - 1);
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     await bench.controlPlane.advance(1);
-    await eventually(() => conditionOf(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
+    await until(() => conditionOf(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
     assert.equal(conditionOf(bench, 'silent', 'Connected'), 'False NotReconnectedSinceStart');
     assert.equal(bench.liveness.awaitingSince('silent'), startedAt);
     const back = await bench.agent('silent');
@@ -76,7 +76,7 @@ withHub(
     await untilConnected(bench, agent, 'n1');
     assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
     agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
-    await eventually(() => !heard.isAwaitingResync('n1'));
+    await until(() => !heard.isAwaitingResync('n1'));
     assert.equal(heard.resyncedAt('n1'), bench.controlPlane.clock.now());
     await bench.controlPlane.advance(RETURN_MS + GRACE_MS);
     assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
@@ -93,7 +93,7 @@ withHub('a node that is revoked before it was heard is not waited for', async (b
     namespace: 'kube-system',
     name: 'node-credential-old',
   });
-  await eventually(() => conditionOf(bench, 'old', 'Connected') === 'False NotReconnectedSinceStart');
+  await until(() => conditionOf(bench, 'old', 'Connected') === 'False NotReconnectedSinceStart');
   await bench.controlPlane.advance(GRACE_MS - 1);
   assert.equal(conditionOf(bench, 'old', 'Ready'), 'True undefined');
   await bench.controlPlane.advance(1);

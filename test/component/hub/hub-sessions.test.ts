@@ -13,7 +13,7 @@ import {
   SUBPROTOCOL,
 } from '../../../shared/link/messages/link-messages.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { certificateHeader, fixtureAuthority } from '../../harness/hub/fixture-host-keys.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
@@ -74,14 +74,14 @@ withHub('deleting the Secret of a credential ends the session that it began, and
     await agent.waitFor('welcome');
   }
   const own = certificateHeader(await bench.hostKey('n1'));
-  await eventually(() => bench.hub.connected === 2);
+  await until(() => bench.hub.connected === 2);
   await bench.controlPlane.registry.delete(secretKind, {
     namespace: 'kube-system',
     name: 'node-credential-n1',
   });
   const goodbye = await revoked.waitFor('goodbye');
   assert.deepEqual([goodbye.reason, goodbye.message], ['refused', 'the credential of this node was revoked']);
-  await eventually(() => bench.hub.connected === 1);
+  await until(() => bench.hub.connected === 1);
   const headers = { ...own, 'sec-websocket-protocol': SUBPROTOCOL };
   assert.deepEqual(await refusedUpgrade(bench, headers), [401, 'Unauthorized']);
 });
@@ -122,15 +122,15 @@ for (const [what, frame] of RUBBISH) {
     const bad = await rawAgent(bench, 'n1');
     bad.socket.send(frame);
     assert.equal((await bad.waitFor('goodbye')).reason, 'refused');
-    await eventually(() => bad.closed !== undefined);
-    await eventually(() => good.link.phase === 'live');
+    await until(() => bad.closed !== undefined);
+    await until(() => good.link.phase === 'live');
   });
 }
 
 withHub('an oversized frame closes the connection', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.socket.send(Buffer.alloc(MAX_FRAME_BYTES + 1));
-  await eventually(() => agent.closed === 1009 || `closed ${agent.closed}`);
+  await until(() => agent.closed === 1009 || `closed ${agent.closed}`);
 });
 
 withHub('what the protocol forbids in a live session ends it', async (bench) => {
@@ -148,7 +148,7 @@ withHub('what the protocol forbids in a live session ends it', async (bench) => 
 
 withHub('who connects and says nothing is left after 15 s', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  await eventually(() => {
+  await until(() => {
     bench.controlPlane.clock.advance(5_000);
     return agent.closed !== undefined;
   });
@@ -162,7 +162,7 @@ withHub('the same agent process replaces its old session', async (bench) => {
   young.send(helloOf('n1'));
   await young.waitFor('welcome');
   assert.equal((await old.waitFor('goodbye')).reason, 'superseded');
-  await eventually(() => old.closed !== undefined);
+  await until(() => old.closed !== undefined);
   assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
   assert.equal(bench.hub.connected, 1);
 });
@@ -171,7 +171,7 @@ withHub('a clone is refused while the first agent answers, and the Node tells of
   const first = await rawAgent(bench, 'n1');
   first.send(helloOf('n1'));
   await first.waitFor('welcome');
-  await eventually(() => bench.controlPlane.informers.nodes.size === 1);
+  await until(() => bench.controlPlane.informers.nodes.size === 1);
   const clone = await rawAgent(bench, 'n1');
   clone.send(helloOf('n1', { instanceID: 'clone' }));
   assert.equal((await clone.waitFor('goodbye')).reason, 'duplicate');
@@ -190,7 +190,7 @@ withHub('an agent that does not answer any more is taken over', async (bench) =>
   await dead.waitFor('welcome');
   const young = await rawAgent(bench, 'n1');
   young.send(helloOf('n1', { instanceID: 'young' }));
-  await eventually(() => {
+  await until(() => {
     bench.controlPlane.clock.advance(1_000);
     return young.received.some(({ kind }) => kind === 'welcome');
   });
@@ -200,14 +200,14 @@ withHub('an agent that does not answer any more is taken over', async (bench) =>
 withHub('a Node deleted under its agent drops the Pods there and stays away', async (bench) => {
   const agent = await bench.agent('n1');
   await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
-  await eventually(() => agent.ended.length === 1);
+  await until(() => agent.ended.length === 1);
   assert.equal(agent.held.size, 0);
   await bench.controlPlane.advance(120_000);
   assert.equal(bench.controlPlane.informers.nodes.size, 0);
   const restarted = await bench.agent('n1', { instanceID: 'next' });
-  await eventually(() => restarted.link.phase === 'live');
+  await until(() => restarted.link.phase === 'live');
   assert.equal((await bench.node('n1')).metadata.name, 'n1');
 });
 
@@ -258,7 +258,7 @@ withHub(
       agent.send(helloOf('n1', { register }));
       await agent.waitFor('welcome');
       agent.socket.terminate();
-      await eventually(() => bench.hub.connected === 0);
+      await until(() => bench.hub.connected === 0);
       if (index > 0) continue;
       await registry.modify(nodeKind, { name: 'n1' }, (node) => {
         node.metadata.labels = { ...node.metadata.labels, rack: '7' };

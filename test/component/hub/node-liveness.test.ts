@@ -4,7 +4,7 @@ import { nodeLeases } from '../../../coordinator/hub/reports/node-leases.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { GRACE_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
@@ -13,7 +13,7 @@ withHub('a closed link shows at once, and Ready stays for the grace', async (ben
   const agent = await bench.agent('n1');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
   await bench.controlPlane.advance(GRACE_MS - 1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
 });
@@ -29,10 +29,10 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
     name: 'p',
     status: { phase: 'Running', conditions },
   });
-  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+  await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
   await bench.controlPlane.advance(GRACE_MS);
   for (const type of ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']) {
     assert.match(conditionOf(bench, 'n1', type) ?? '', /^Unknown NodeStatus(Unknown|NeverUpdated)$/);
@@ -47,8 +47,8 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
   const back = await bench.agent('n1', { instanceID: 'back' });
   back.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
   await untilConnected(bench, back, 'n1');
-  await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'True KubeletReady');
-  await eventually(() => {
+  await until(() => conditionOf(bench, 'n1', 'Ready') === 'True KubeletReady');
+  await until(() => {
     const pod = bench.controlPlane.informers.pods.byUid(uid);
     return findCondition(pod?.status?.conditions, 'Ready')?.status === 'True';
   });
@@ -62,7 +62,7 @@ withHub('a link cut without a word is noticed by its silence', async (bench) => 
   await bench.controlPlane.advance(14_999);
   assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
   await bench.controlPlane.advance(1);
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkSilent');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkSilent');
   await bench.controlPlane.advance(GRACE_MS - 15_000 - 1);
   assert.equal(
     conditionOf(bench, 'n1', 'Ready'),
@@ -84,7 +84,7 @@ withHub('a link that comes and goes is told disconnected at most once in 10 s', 
     const agent = await bench.agent('n1');
     await untilConnected(bench, agent, 'n1');
     agent.link.stop();
-    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
     await bench.controlPlane.settle();
     if (round < 4) await bench.controlPlane.advance(1_000);
   }
@@ -105,14 +105,14 @@ withHub('a node that flaps does not flap its Pods', async (bench) => {
     // As after each hello: the whole status again.
     agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: ready });
     await untilConnected(bench, agent, 'n1');
-    await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+    await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
     if (round === 0)
       bench.controlPlane.informers.pods.onChange(({ previous }) => {
         // Who begins to listen is first told what there is.
         if (previous) podWrites += 1;
       });
     agent.link.stop();
-    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
     await bench.controlPlane.settle();
     taints.push(...(bench.controlPlane.informers.nodes.get({ name: 'n1' })?.spec?.taints ?? []));
     await bench.controlPlane.advance(GRACE_MS / 2);
@@ -126,7 +126,7 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
   const agent = await bench.agent('n1');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
   const { registry } = bench.controlPlane;
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
@@ -141,9 +141,9 @@ withHub('a process that dies is told from one that stops', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'True LinkUp');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'True LinkUp');
   agent.socket.terminate();
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkBroken');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkBroken');
   await bench.controlPlane.advance(GRACE_MS);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
   assert.equal(
@@ -166,7 +166,7 @@ withHub('a node has a grace of its own, which also counts for one that is away a
   await grace('36h');
   await bench.controlPlane.settle();
   agent.link.stop();
-  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+  await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
   await bench.controlPlane.advance(36 * 3_600_000 - 1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
   assert.equal(
@@ -181,7 +181,7 @@ withHub('a node has a grace of its own, which also counts for one that is away a
   await grace(undefined);
   await bench.controlPlane.settle();
   await bench.controlPlane.advance(1);
-  await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
+  await until(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
 });
 
 withHub('a host that joins by a wrong clock: its conditions have been since now', async (bench) => {
@@ -199,7 +199,7 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
     } as const;
     agent.send(helloOf(node, { status: { conditions: [ready] }, hostTimeMs: Date.parse(time) }));
     await agent.waitFor('welcome');
-    await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
+    await until(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
     const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
     const told = findCondition(status?.conditions, 'Ready');
     assert.deepEqual([told?.lastTransitionTime, told?.lastHeartbeatTime], [now, now]);

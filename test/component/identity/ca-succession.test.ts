@@ -7,8 +7,8 @@ import { CertificateAuthority } from '../../../coordinator/pki/certificate-autho
 import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { sharedPki } from '../../harness/api/api-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { identityFile, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 const PATIENCE_MS = 30_000;
@@ -37,26 +37,26 @@ test('a host hears of the next authority, keeps it on disk, and goes on when tha
   await joinCoordinator(missed);
   const enrolled = bench.options();
   const { link, identity } = await bench.host(enrolled);
-  await eventually(() => link.phase === 'live', PATIENCE_MS);
+  await until(() => link.phase === 'live', { timeoutMs: PATIENCE_MS });
   assert.equal(identity.ca, present.ca.cert);
 
   const both = present.ca.cert + next.ca.cert;
   pki = { ...present, authorities: both, trustBundle: both, trustBundleToResend: both };
   bench.hub.sendTrustBundle();
-  await eventually(() => identity.ca === both, PATIENCE_MS);
+  await until(() => identity.ca === both, { timeoutMs: PATIENCE_MS });
   assert.ok(readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(both).slice(1, -1)));
 
   const turned = next.ca.cert + present.ca.cert;
   pki = { ...next, authorities: turned, trustBundle: turned, trustBundleToResend: turned };
   bench.api.renewCertificate({ ...next.serving, clientAuthorities: pki.authorities });
   link.stop();
-  await eventually(() => bench.hub.connected === 0, PATIENCE_MS);
+  await until(() => bench.hub.connected === 0, { timeoutMs: PATIENCE_MS });
   const again = await bench.host(enrolled);
-  await eventually(() => again.link.phase === 'live' && bench.hub.connected === 1, PATIENCE_MS);
+  await until(() => again.link.phase === 'live' && bench.hub.connected === 1, { timeoutMs: PATIENCE_MS });
   // What is told at the welcome while there are two: the one in use first.
-  await eventually(() => again.identity.ca === pki.trustBundle, PATIENCE_MS);
+  await until(() => again.identity.ca === pki.trustBundle, { timeoutMs: PATIENCE_MS });
 
   const stranger = await bench.host(missed);
-  await eventually(() => stranger.link.phase === 'waiting', PATIENCE_MS);
+  await until(() => stranger.link.phase === 'waiting', { timeoutMs: PATIENCE_MS });
   assert.equal(bench.hub.connected, 1);
 });

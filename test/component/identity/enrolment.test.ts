@@ -20,7 +20,7 @@ import { EXIT_CODES, type ExitError } from '../../../shared/process/exit-error.j
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { testAuthority } from '../../harness/api/test-authority.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 test('a token makes a node whose link is let in over the pinned authority', async (context) => {
@@ -31,7 +31,7 @@ test('a token makes a node whose link is let in over the pinned authority', asyn
   const { subject, keyUsage } = new X509Certificate(identity.certificate ?? '');
   assert.deepEqual([subject, keyUsage], ['O=system:nodes\nCN=system:node:n1', ['1.3.6.1.5.5.7.3.2']]);
   assert.equal(statSync(join(enrolled.dataDir, 'identity.json')).mode & 0o777, 0o600);
-  await eventually(() => link.phase === 'live' && hub.connected === 1);
+  await until(() => link.phase === 'live' && hub.connected === 1);
 });
 
 test('the store holds hashes only', async (context) => {

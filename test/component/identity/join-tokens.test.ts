@@ -8,7 +8,7 @@ import { labelsNodesMayNotSet } from '../../../coordinator/decisions/nodes/node-
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
 import type { TokenGrant } from '../../../shared/kube/access/join-token-secret.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 /** A host's options with a token of its own. */
@@ -57,12 +57,12 @@ test("a token's labels are the Node's, protected ones too; the host's own are he
   const bench = await startEnrolment(context);
   const labels = { 'node-restriction.kubernetes.io/rack': 'a', tier: 'edge' };
   const { link } = await bench.host(bench.options(await by(bench, { labels })));
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   const { metadata } = (await bench.registry.get(nodeKind, { name: 'n1' })).object();
   assert.equal(metadata.labels?.['node-restriction.kubernetes.io/rack'], 'a');
   assert.equal(metadata.labels?.tier, 'edge');
   const other = await bench.host(bench.options({ node: 'n2' }), { 'node-role.kubernetes.io/x': '' });
-  await eventually(() => other.link.phase === 'waiting' && other.agent.welcomes.length === 0);
+  await until(() => other.link.phase === 'waiting' && other.agent.welcomes.length === 0);
   await assert.rejects(bench.registry.get(nodeKind, { name: 'n2' }), /not found/);
 });
 

@@ -13,7 +13,6 @@ import {
 } from '../../../coordinator/kinds/index.js';
 import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 import {
@@ -40,7 +39,7 @@ test('a host waits for approval, is seen as a request meanwhile, and goes into s
       onWaiting: (message) => void heard.push(message),
     }),
   );
-  await eventually(() => heard.length > 1);
+  await until(() => heard.length > 1);
   const [request] = await requests(bench);
   assert.match(
     heard[0] ?? '',
@@ -84,7 +83,7 @@ test('a host back after its certificate expired asks by its old key and is one a
   assert.match(request?.metadata.annotations?.['everynode.dev/reason'] ?? '', /expired on \d{4}-/);
   assert.equal(bench.hub.connected, 0);
   await decide(bench.registry, 'Approved');
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
 });
 
 test('a certificate is renewed over the link when most of its time is over', async (context) => {
@@ -94,7 +93,7 @@ test('a certificate is renewed over the link when most of its time is over', asy
   const before = (await joinCoordinator(enrolled)).certificate;
   bench.time.shiftMs = 0;
   const { identity, link } = await bench.host(enrolled);
-  await eventually(() => identity.certificate !== before);
+  await until(() => identity.certificate !== before);
   assert.ok(
     readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(identity.certificate).slice(1, 80)),
   );
@@ -105,14 +104,14 @@ test('a revoked node loses its link at once, and its key is not let in again', a
   const bench = await startEnrolment(context);
   const enrolled = bench.options();
   const { link } = await bench.host(enrolled);
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   const began = Date.now();
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
   await bench.registry.modify(secretKind, ref, (credential) => {
     credential.data = revokedData(credential.data ?? {});
     return undefined;
   });
-  await eventually(() => bench.hub.connected === 0);
+  await until(() => bench.hub.connected === 0);
   assert.ok(Date.now() - began < 1_000);
   assert.deepEqual(await requests(bench), []);
   const { clusterUID: _, ...pending } = JSON.parse(readFileSync(identityFile(enrolled), 'utf8'));
@@ -124,7 +123,7 @@ test('no host takes the name of a revoked one while its Node or its Pods exist',
   const bench = await startEnrolment(context);
   const { registry } = bench;
   const { link } = await bench.host(bench.options());
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   await registry.create(podKind, 'default', podObject('p', { nodeName: 'n1' }));
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
   const thief = bench.options();
@@ -147,7 +146,7 @@ test('a host may take the name of a Node that an administrator created for it', 
   const bench = await startEnrolment(context);
   await bench.registry.create(nodeKind, undefined, { metadata: { name: 'n1', labels: { rack: '7' } } });
   const { link } = await bench.host(bench.options());
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
 });
 
 test('a cloned disk is refused with an event while its original is connected, and the same host coming back is not', async (context) => {
@@ -159,11 +158,11 @@ test('a cloned disk is refused with an event while its original is connected, an
   });
   const enrolled = bench.options();
   const original = await bench.host(enrolled);
-  await eventually(() => original.link.phase === 'live');
+  await until(() => original.link.phase === 'live');
   const copied = bench.options();
   writeFileSync(identityFile(copied), readFileSync(identityFile(enrolled)));
   const clone = await bench.host(copied);
-  await eventually(() => events.length === 1);
+  await until(() => events.length === 1);
   assert.match(
     events[0] ?? '',
     /^DuplicateAgent: Another agent tried to connect from [0-9a-f.:]+ with the identity/,
@@ -171,9 +170,9 @@ test('a cloned disk is refused with an event while its original is connected, an
   assert.deepEqual([original.link.phase, clone.agent.welcomes.length], ['live', 0]);
   clone.link.stop();
   original.link.stop();
-  await eventually(() => bench.hub.connected === 0);
+  await until(() => bench.hub.connected === 0);
   const back = await bench.host(enrolled);
-  await eventually(() => back.link.phase === 'live');
+  await until(() => back.link.phase === 'live');
 });
 
 test('signing requests go an hour after their decision, or a day after nobody decided', async (context) => {

@@ -19,8 +19,8 @@ import { startTestApi, TEST_TOKEN, type TestApi, testIdentities } from '../../ha
 import { call } from '../../harness/api/https-call.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 const VIEW = { form: 'object', include: 'None', now: 0 } as const;
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -96,7 +96,7 @@ describe('large lists', () => {
       return list(kind, request);
     };
     const running = await unreadList(api, MAPS);
-    await eventually(() => listed === 1);
+    await until(() => listed === 1);
     const waiting = call(api, `GET ${MAPS}?labelSelector=none`);
     await delay(100);
     assert.equal(listed, 1);
@@ -123,7 +123,7 @@ describe('large lists', () => {
       unreadList(api, MAPS, `Impersonate-User: user-${index}\r\nImpersonate-Group: system:masters\r\n`),
     );
     const sockets = await Promise.all(slow);
-    await eventually(() => listed >= 6);
+    await until(() => listed >= 6);
     const other = await call(api, `GET ${MAPS}?labelSelector=none`, { token: 'ann-token' });
     for (const socket of sockets) socket.destroy();
     await api.stop();
@@ -190,7 +190,7 @@ test('the request log: one line each in a file of its owner, with no body and no
   await call(api, 'POST /api/v1/namespaces/default/secrets', { body });
   await call(api, 'GET /api/v1/namespaces/default/secrets/s');
   await call(api, `GET ${MAPS}`, { token: 'wrong-token' });
-  await eventually(() => existsSync(path) && readFileSync(path, 'utf8').split('\n').length === 3);
+  await until(() => existsSync(path) && readFileSync(path, 'utf8').split('\n').length === 3);
   const text = readFileSync(path, 'utf8');
   const lines = text
     .trim()
@@ -234,7 +234,7 @@ describe('a stop', () => {
       return list(kind, request);
     };
     const answer = call(api, `GET ${MAPS}`);
-    await eventually(() => isAsked);
+    await until(() => isAsked);
     const stopped = api.stop();
     const late = await call(api, `GET ${MAPS}`);
     assert.deepEqual([late.code, late.headers['retry-after'], late.headers.connection], [503, '1', 'close']);
@@ -252,7 +252,7 @@ describe('a stop', () => {
     };
     const head = `GET ${MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n\r\n`;
     const { closed } = await rawConnection(api, head);
-    await eventually(() => isAsked);
+    await until(() => isAsked);
     await api.stop();
     assert.equal(await closed, '');
   });

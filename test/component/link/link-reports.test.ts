@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ContainerStatus } from '../../../shared/kube/pods/pod-types.js';
 import type { ReportedEvent } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
 
 withLink(
@@ -79,7 +79,7 @@ withLink(
     };
     const hub = await next();
     hub.send(WELCOME);
-    await eventually(() => link.phase === 'live');
+    await until(() => link.phase === 'live');
     outbox.putPod(report('quick', 'Pending', creating));
     outbox.putEvent(event);
     outbox.putPod(report('quick', 'Running', started));
@@ -110,7 +110,7 @@ withLink(
     hub.send(WELCOME);
     await hub.waitFor('status');
     hub.socket.terminate();
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
     clock.advance(1_500);
     const again = await next();
     assert.equal((await again.waitFor('hello')).nodeUid, 'node-uid');

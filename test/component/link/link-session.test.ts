@@ -1,7 +1,7 @@
 /** The agent's end against a hub that does as the test wants: who is who, differences, breaks and ends. */
 import assert from 'node:assert/strict';
 import { type LogStreamRequest, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
 
 const LOG: LogStreamRequest = {
@@ -29,7 +29,7 @@ withLink(
     const hub = await next();
     hub.send({ ...WELCOME, clusterUID: 'an empty database' });
     hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
     assert.deepEqual([...agent.held], [['uid-1', 'digest']]);
     assert.deepEqual([agent.welcomes, agent.changes], [[], []]);
     clock.advance(59_999);
@@ -45,7 +45,7 @@ withLink(
     hub.send({ kind: 'time', serverTimeMs: 1 });
     hub.send(WELCOME);
     hub.send({ kind: 'time', serverTimeMs: 2 });
-    await eventually(() => agent.times.length > 0);
+    await until(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [2]);
   },
 );
@@ -55,7 +55,7 @@ withLink('before a welcome nothing is taken away', async ({ agent, nextConnectio
   const hub = await next();
   hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
   hub.send(WELCOME);
-  await eventually(() => agent.welcomes.length === 1);
+  await until(() => agent.welcomes.length === 1);
   assert.deepEqual(agent.changes, []);
 });
 
@@ -71,9 +71,9 @@ withLink(
     hub.send(WELCOME);
     hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
     hub.send({ kind: 'statusAck', id: 99 });
-    await eventually(() => agent.welcomes.length === 1);
+    await until(() => agent.welcomes.length === 1);
     assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
-    await eventually(() => {
+    await until(() => {
       written();
       return hub.received.some((message) => message.kind === 'applied' && message.id === 4);
     });
@@ -87,7 +87,7 @@ withLink(
     const hub = await next();
     hub.send(WELCOME);
     hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
-    await eventually(() => agent.lost.length === 1);
+    await until(() => agent.lost.length === 1);
     assert.equal(link.phase, 'waiting');
     assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
   },
@@ -98,9 +98,9 @@ withLink(
   async ({ clock, link, nextConnection: next }) => {
     const hub = await next();
     hub.send(WELCOME);
-    await eventually(() => link.phase === 'live');
+    await until(() => link.phase === 'live');
     hub.socket.close();
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
     clock.advance(1_499);
     assert.equal(link.phase, 'waiting');
     clock.advance(1);
@@ -113,11 +113,11 @@ withLink(
   async ({ clock, link, connections: seen, nextConnection: next }) => {
     await next();
     clock.advance(10_000);
-    await eventually(() => seen[0]?.pings === 1);
+    await until(() => seen[0]?.pings === 1);
     clock.advance(4_999);
     assert.equal(link.phase, 'greeting');
     clock.advance(1);
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
   },
   { autoPong: false },
 );
@@ -127,7 +127,7 @@ withLink('a hub that answers pings is kept, one that never welcomes is left', as
   const hub = await next();
   for (let heartbeat = 1; heartbeat <= 4; heartbeat++) {
     clock.advance(10_000);
-    await eventually(() => hub.pings === heartbeat);
+    await until(() => hub.pings === heartbeat);
     // What follows the pong has been answered: so the pong was heard.
     hub.received.length = 0;
     hub.send({ kind: 'streamOpen', stream: heartbeat, request: LOG });
@@ -148,7 +148,7 @@ for (const [what, frame] of [
     async ({ link, nextConnection: next }) => {
       const hub = await next();
       hub.socket.send(frame);
-      await eventually(() => link.phase === 'waiting');
+      await until(() => link.phase === 'waiting');
     },
   );
 }
@@ -158,7 +158,7 @@ withLink(
   async ({ agent, link, clock, nextConnection: next }) => {
     const hub = await next();
     hub.send({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
-    await eventually(() => link.phase === 'ended');
+    await until(() => link.phase === 'ended');
     clock.advance(3_600_000);
     assert.deepEqual(agent.ended, ['refused: not wanted']);
     assert.equal(link.phase, 'ended');
@@ -171,7 +171,7 @@ withLink(
     agent.held.set('uid-1', 'digest');
     const hub = await next();
     hub.send({ kind: 'goodbye', reason: 'nodeDeleted', message: '', clusterUID: 'another' });
-    await eventually(() => link.phase === 'ended');
+    await until(() => link.phase === 'ended');
     assert.equal(agent.held.size, 1);
   },
   { clusterUID: 'fleet' },

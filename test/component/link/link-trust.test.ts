@@ -17,8 +17,8 @@ import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { tlsProxy } from '../../harness/api/tls-proxy.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
@@ -36,7 +36,7 @@ test('behind a proxy that ends TLS a host joins, proves its key in the handshake
   const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
   const server = `https://127.0.0.1:${proxy.port}`;
   const { link } = await bench.host(bench.options({ server }));
-  await eventually(() => link.phase === 'live' && bench.hub.connected === 1);
+  await until(() => link.phase === 'live' && bench.hub.connected === 1);
   assert.match(proxy.heard(), new RegExp(CERTIFICATE_HEADER, 'i'));
 });
 
@@ -45,13 +45,13 @@ test('behind such a proxy a host has the tokens of its own Pods, as long as its 
   const { serving, ca } = bench.api.pki;
   const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
   const direct = await bench.host(bench.options({ node: 'n2' }));
-  await eventually(() => direct.link.phase === 'live');
+  await until(() => direct.link.phase === 'live');
   assert.equal(direct.identity.bearer, undefined);
   const server = `https://127.0.0.1:${proxy.port}`;
   const token = newJoinToken();
   await bench.registry.create(secretKind, 'kube-system', tokenSecret(token));
   const { link, identity } = await bench.host(bench.options({ server, token: bench.text(token) }));
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   await bench.registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
   const made = async (name: string, nodeName: string) => {
     const record = await bench.registry.create(
@@ -68,7 +68,7 @@ test('behind such a proxy a host has the tokens of its own Pods, as long as its 
   assert.ok('token' in (await ask(mine)));
   assert.ok('refused' in (await ask(theirs)));
   link.stop();
-  await eventually(() => bench.hub.connected === 1);
+  await until(() => bench.hub.connected === 1);
   assert.deepEqual(await ask(mine), { refused: 'Unauthorized' });
 });
 
@@ -92,7 +92,7 @@ async function unprovenLink(context: TestContext) {
       socket.once('upgrade', ({ headers }) => resolve(String(headers[CHALLENGE_HEADER])));
       socket.once('unexpected-response', (_request, { statusCode }) => reject(new Error(String(statusCode))));
     });
-    await eventually(() => socket.readyState === WebSocket.OPEN);
+    await until(() => socket.readyState === WebSocket.OPEN);
     return { socket, nonce, code: () => code };
   };
   return { bench, audit, enrolled, key, clusterUID, open };
@@ -117,7 +117,7 @@ test('a proof by another key, for another node or fleet, or of another connectio
   for (const proof of wrong) {
     const { socket, code } = await open();
     socket.send(proof);
-    await eventually(() => code() === 1008);
+    await until(() => code() === 1008);
   }
   // Alike, and of one address: told once.
   assert.deepEqual(audit.entriesFor('connect'), ['401 the proof of its key is wrong  127.0.0.1']);
@@ -158,7 +158,7 @@ test('a server of another authority gets not a byte of what the host has to say'
     /is not trusted/,
   );
   const { link } = await bench.host({ ...enrolled, server });
-  await eventually(() => link.phase === 'waiting');
+  await until(() => link.phase === 'waiting');
   assert.equal(trap.heard(), '');
 });
 

@@ -7,7 +7,7 @@ import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { GRACE_MS, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
@@ -94,7 +94,7 @@ for (const [how, byMs] of SET) {
     const pods = [{ uid, namespace: 'default', name: 'p', status }];
     agent.send({ kind: 'status', id: 1, hostTimeMs: hostTime + 10_000, pods, removed: [] });
     const told = () => plane.informers.pods.byUid(uid)?.status?.containerStatuses?.[0]?.state?.running;
-    await eventually(() => told() !== undefined);
+    await until(() => told() !== undefined);
     assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
   });
 
@@ -104,10 +104,10 @@ for (const [how, byMs] of SET) {
     const agent = await bench.agent('n2');
     old.send(helloOf('n1'));
     await old.waitFor('welcome');
-    await eventually(() => hub.connected === 2 && agent.link.phase === 'live');
+    await until(() => hub.connected === 2 && agent.link.phase === 'live');
     plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
-    await eventually(() => agent.times.length > 0);
+    await until(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [plane.clock.now()]);
     // By what comes after it on the same link: the other was told nothing.
     old.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] });
@@ -120,24 +120,24 @@ for (const [how, byMs] of SET) {
     const agent = await rawAgent(bench, 'n1');
     const now = plane.clock.now();
     agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
-    await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
+    await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
     for (const [by, skewed] of [
       [byMs, 'True'],
       [-byMs, 'False'],
     ] as const) {
       plane.clock.stepWallClock(by);
       hub.onClockStep(by);
-      await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
+      await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
     }
   });
 
   withHub(`${how}: a host that is away has the rest of its grace, also of one that is new`, async (bench) => {
     const { controlPlane: plane, hub, liveness: presence } = bench;
     const agent = await bench.agent('n1');
-    await eventually(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
+    await until(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
     await plane.settle();
     agent.link.stop();
-    await eventually(() => presence.stateOf('n1')?.phase === 'away');
+    await until(() => presence.stateOf('n1')?.phase === 'away');
     await plane.advance(GRACE_MS / 2);
     plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
@@ -148,6 +148,6 @@ for (const [how, byMs] of SET) {
     await plane.advance(60_000 - GRACE_MS / 2 - 1);
     assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True');
     await plane.advance(1);
-    await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown');
+    await until(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown');
   });
 }

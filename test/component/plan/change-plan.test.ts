@@ -7,7 +7,7 @@ import type { DaemonSetPlan, Plan, PlannedHost } from '../../../shared/kube/flee
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { READS_ALL } from '../../harness/api/access-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const NODES = Array.from({ length: 12 }, (_, index) => `n${index}`);
@@ -202,7 +202,7 @@ describe('with a policy', () => {
     const canaries = named(plan.hosts, ({ wave }) => wave === 'canary');
     await fleet.setImage('web', 'app:2');
     const updated = () => Object.entries(fleet.images()).filter(([, image]) => image === 'app:2');
-    await eventually(() => updated().length === 2);
+    await until(() => updated().length === 2);
     await fleet.settle();
     assert.deepEqual(
       updated()
@@ -238,9 +238,9 @@ describe('with a policy', () => {
       spec.template.spec = narrow.template.spec as PodSpec;
     });
     const phase = () => fleet.informers.rollouts.get(REF)?.status?.phase;
-    await eventually(() => phase() === 'Soaking' || `${phase()}`);
+    await until(() => phase() === 'Soaking' || `${phase()}`);
     fleet.clock.advance(60_000);
-    await eventually(() => phase() === 'Completed' || `${phase()}`);
+    await until(() => phase() === 'Completed' || `${phase()}`);
     await fleet.settle();
     const widened = await planned.one(daemonSet('app:3', template('app:3', ['a', 'b'])));
     assert.deepEqual(
@@ -288,7 +288,7 @@ describe('with a policy', () => {
     await planned.fleet.setImage('web', 'app:2');
     const { informers, clock } = planned.fleet;
     const end = () => informers.rollouts.get(REF)?.status?.estimatedEndTime;
-    await eventually(() => end() !== undefined || 'no estimate yet');
+    await until(() => end() !== undefined || 'no estimate yet');
     const leftSeconds = (Date.parse(end() ?? '') - clock.now()) / 1000;
     assert.ok(leftSeconds >= 240 && leftSeconds < 300, `${leftSeconds} s are left`);
   });

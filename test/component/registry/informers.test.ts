@@ -8,8 +8,8 @@ import type { Registry } from '../../../coordinator/registry/registry.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 import { nodeObject, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
 
@@ -120,7 +120,7 @@ describe('informers', () => {
       ...added.map((name) => registry.create(podKind, 'default', podObject(name))),
     ]);
     await informers.waitFor(await store.revision());
-    await eventually(() => follows === 2);
+    await until(() => follows === 2);
     assert.deepEqual(heard.sort(), ['->gone', ...added.map((name) => `->${name}`), 'gone>-'].sort());
     assert.deepEqual(names(informers.pods.list()), added.toSorted());
   });

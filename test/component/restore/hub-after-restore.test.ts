@@ -7,7 +7,7 @@ import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { RETURN_OBJECTS } from '../../../shared/link/link-features.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { podObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, objectMacOf, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
@@ -62,7 +62,7 @@ withRestored(
   async (bench) => {
     const object = given(podOf('p'), BACKUP_REVISION + 3);
     const agent = await host(bench, [object]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     const back = await bench.pod('p');
     assert.equal(back?.metadata.uid, 'uid-p');
     assert.equal(back?.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
@@ -78,9 +78,9 @@ withRestored(
     const hash = { 'controller-revision-hash': 'lost' };
     pod.metadata.labels = { ...hash, 'pod-template-generation': '2' };
     const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     assert.deepEqual(known(bench)?.metadata.labels, hash);
-    await eventually(() => agent.changes.some(({ set }) => set.some(({ uid }) => uid === 'uid-p')));
+    await until(() => agent.changes.some(({ set }) => set.some(({ uid }) => uid === 'uid-p')));
     assert.deepEqual(gone(agent), []);
   },
 );
@@ -89,12 +89,12 @@ withRestored('the status of a Pod that came back is told again', async (bench) =
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
   const report = { uid: 'uid-p', namespace: 'default', name: 'p', status: { phase: 'Running' as const } };
   agent.link.outbox.putPod(report);
-  await eventually(() => known(bench)?.status?.phase === 'Running');
+  await until(() => known(bench)?.status?.phase === 'Running');
 });
 
 withRestored('a namespace that was lost as well is made again', async (bench) => {
   await host(bench, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
-  await eventually(() => known(bench)?.metadata.namespace === 'later');
+  await until(() => known(bench)?.metadata.namespace === 'later');
   assert.ok(await bench.controlPlane.registry.get(namespaceKind, { name: 'later' }));
 });
 
@@ -103,11 +103,11 @@ withRestored(
   async (bench) => {
     const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
     const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
-    await eventually(() => agent.link.phase === 'live');
+    await until(() => agent.link.phase === 'live');
     await bench.controlPlane.settle();
     assert.deepEqual(gone(agent), []);
     await bench.restoreState.confirm();
-    await eventually(() => gone(agent).includes('uid-c'));
+    await until(() => gone(agent).includes('uid-c'));
   },
 );
 
@@ -127,29 +127,29 @@ for (const [why, object] of STRANGE) {
     `a Pod stays out of the store that ${why}; it stops only after the confirmation`,
     async (bench) => {
       const agent = await host(bench, [object]);
-      await eventually(() => agent.link.phase === 'live');
+      await until(() => agent.link.phase === 'live');
       const later = await bench.boundPod('later', 'n1');
-      await eventually(() => agent.held.has(later.metadata.uid ?? ''));
+      await until(() => agent.held.has(later.metadata.uid ?? ''));
       assert.equal(await bench.pod('p'), undefined);
       assert.deepEqual(gone(agent), []);
       await bench.restoreState.confirm();
-      await eventually(() => gone(agent).includes('uid-p'));
+      await until(() => gone(agent).includes('uid-p'));
     },
   );
 }
 
 withRestored('a host that knows no more than the backup is not asked', async (bench) => {
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   await bench.restoreState.confirm();
-  await eventually(() => gone(agent).includes('uid-p'));
+  await until(() => gone(agent).includes('uid-p'));
   assert.equal(await bench.pod('p'), undefined);
 });
 
 withRestored('after the confirmation a host that was dark is still asked', async (bench) => {
   await bench.restoreState.confirm();
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-  await eventually(() => known(bench) !== undefined);
+  await until(() => known(bench) !== undefined);
   await bench.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
@@ -159,7 +159,7 @@ withRestored(
   async (bench) => {
     const later = await bench.boundPod('later', 'n1');
     const agent = await host(bench, []);
-    await eventually(() => agent.held.has(later.metadata.uid ?? ''));
+    await until(() => agent.held.has(later.metadata.uid ?? ''));
     assert.equal(await bench.pod('ended'), undefined);
     assert.deepEqual([...agent.held.keys()], [later.metadata.uid]);
   },
@@ -170,7 +170,7 @@ withRestored(
   'a host that had not seen the backup whole is given what it lacks',
   async (bench) => {
     const agent = await host(bench, [], BACKUP_REVISION - 2);
-    await eventually(() => agent.held.has('uid-waiting'));
+    await until(() => agent.held.has('uid-waiting'));
   },
   podOf('waiting'),
 );
@@ -221,9 +221,9 @@ withRestored(
   async (bench) => {
     const pod = podOf('p');
     const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
-    await eventually(() => agent.link.phase === 'live');
+    await until(() => agent.link.phase === 'live');
     agent.link.outbox.putRemoved({ uid: 'uid-p', namespace: 'default', name: 'p' });
-    await eventually(() => gone(agent).includes('uid-p'));
+    await until(() => gone(agent).includes('uid-p'));
     assert.equal(await bench.pod('p'), undefined);
   },
   podOf('p'),
@@ -239,7 +239,7 @@ withRestored(
       if (heardIn() !== undefined) marks.push(known(bench)?.status?.phase);
     });
     const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     await bench.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     agent.link.outbox.putPod({
@@ -248,7 +248,7 @@ withRestored(
       name: 'p',
       status: { phase: 'Running' },
     });
-    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
+    await until(() => heardIn() === bench.controlPlane.store.epoch());
     assert.equal(marks[0], 'Running');
   },
 );
@@ -259,18 +259,18 @@ withRestored(
     const heardIn = () =>
       bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
     await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     await bench.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     const ref = { namespace: 'default', name: 'p' };
     await bench.controlPlane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
-    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
+    await until(() => heardIn() === bench.controlPlane.store.epoch());
   },
 );
 
 withRestored('a host that holds nothing is heard by its hello', async (bench) => {
   await host(bench, []);
-  await eventually(
+  await until(
     () =>
       bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
       bench.controlPlane.store.epoch(),
@@ -280,7 +280,7 @@ withRestored('a host that holds nothing is heard by its hello', async (bench) =>
 withHub('without a restore no Node is marked', async (bench) => {
   const agent = await bench.agent('n1');
   await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   assert.equal(
     bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
     undefined,

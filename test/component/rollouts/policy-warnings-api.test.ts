@@ -5,7 +5,7 @@ import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-
 import { daemonSetKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { READS_ALL } from '../../harness/api/access-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const WINDOW = { schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz' };
@@ -84,7 +84,7 @@ remarksTest('a rollout that is left without its policy', async (fleet, planner) 
   assert.deepEqual(await remarks(planner, { before }), []);
   await fleet.setImage('till', 'app:2');
   const phase = () => fleet.informers.rollouts.get({ namespace: 'default', name: 'till' })?.status?.phase;
-  await eventually(() => phase() === 'Soaking' || `${phase()}`);
+  await until(() => phase() === 'Soaking' || `${phase()}`);
   const left =
     'DaemonSet till is in a rollout (Soaking, wave lab, 1 of 3 nodes updated): without a policy it is rolled out to all nodes, as Kubernetes does';
   assert.deepEqual(await remarks(planner, { before }), [left]);

@@ -5,7 +5,7 @@ import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemo
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 const CPU = '6';
@@ -33,7 +33,7 @@ describe('a host without room for the next Pod', () => {
       const { fleet } = rolling;
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await releaseThatWants(rolling, CPU);
-      await eventually(
+      await until(
         () => rolling.status?.codes?.InsufficientResources === 1 || JSON.stringify(rolling.status?.codes),
       );
       await rolling.advance(60_000);
@@ -62,7 +62,7 @@ describe('a host without room for the next Pod', () => {
       const { fleet } = rolling;
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await releaseThatWants(rolling, CPU);
-      await eventually(() => rolling.status?.codes?.InsufficientResources === 1);
+      await until(() => rolling.status?.codes?.InsufficientResources === 1);
       await rolling.advance(121_000);
       await rolling.expectStatus('Failed', 'rest', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });
@@ -79,11 +79,11 @@ describe('a host without room for the next Pod', () => {
       const turns = () => fleet.pods().flatMap((pod) => handoverOf(pod) ?? []);
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
       await releaseThatWants(rolling, CPU);
-      await eventually(() => turns().length === 1);
+      await until(() => turns().length === 1);
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await fleet.settle();
       await rolling.steer('override-locks', '*', 'a recall');
-      await eventually(() => turns()[0]?.forcedBy === 'ann: a recall');
+      await until(() => turns()[0]?.forcedBy === 'ann: a recall');
       await fleet.settle();
       assert.ok(!fleet.events.some((text) => text.includes('FailedPlacement')));
     },
@@ -94,7 +94,7 @@ describe('a host without room for the next Pod', () => {
     fleet.agents.startsHandovers = false;
     for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
     await releaseThatWants(rolling, CPU);
-    await eventually(() => fleet.pods().some((pod) => handoverOf(pod)));
+    await until(() => fleet.pods().some((pod) => handoverOf(pod)));
     const node = fleet.pods().find((pod) => handoverOf(pod))?.spec.nodeName;
     await fleet.create('other', {
       template: {
@@ -104,7 +104,7 @@ describe('a host without room for the next Pod', () => {
     });
     await fleet.settle();
     const others = () => fleet.pods().filter(({ metadata }) => metadata.labels?.app === 'other');
-    await eventually(() => others().length === 10);
+    await until(() => others().length === 10);
     assert.deepEqual(
       others().filter(({ spec }) => !spec.nodeName).length,
       1,

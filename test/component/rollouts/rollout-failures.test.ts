@@ -4,7 +4,7 @@ import { describe } from 'node:test';
 import { controllerRevisionKind, podKind } from '../../../coordinator/kinds/index.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { isNew, NODES, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 describe('failures', () => {
@@ -70,11 +70,11 @@ describe('failures', () => {
       await rolling.expectStatus('Completed', 'rest', 10);
       await fleet.setImage('web', 'app:1');
       await fleet.settle();
-      await eventually(() => rolling.status?.phase === 'Soaking');
+      await until(() => rolling.status?.phase === 'Soaking');
       await rolling.contact(canaries[0] ?? '', 'True', 'False');
       assert.equal(rolling.status?.phase, 'Soaking', 'a link that is down may be a blink');
       await rolling.contact(canaries[0] ?? '', 'Unknown', 'False');
-      await eventually(() => rolling.status?.phase === 'Failed');
+      await until(() => rolling.status?.phase === 'Failed');
     },
   );
 
@@ -121,11 +121,11 @@ describe('failures', () => {
       fleet.agents.ready = (pod) => imageOf(pod) === 'app:1';
       const release = async (image: string) => {
         await fleet.setImage('web', image);
-        await eventually(() => fleet.pods().some((pod) => imageOf(pod) === image));
+        await until(() => fleet.pods().some((pod) => imageOf(pod) === image));
         const ill = fleet.pods().find((pod) => imageOf(pod) === image);
         assert.ok(ill);
         await rolling.crash(ill);
-        await eventually(() => rolling.status?.phase === 'RolledBack' || rolling.status?.message);
+        await until(() => rolling.status?.phase === 'RolledBack' || rolling.status?.message);
         await fleet.settle();
         return ill.metadata.labels?.[REVISION_HASH_LABEL];
       };
@@ -137,7 +137,7 @@ describe('failures', () => {
       await fleet.registry.modify(podKind, stray.metadata, ({ metadata }): undefined => {
         metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: bad };
       });
-      await eventually(() => !fleet.pods().some(({ metadata }) => metadata.uid === stray.metadata.uid));
+      await until(() => !fleet.pods().some(({ metadata }) => metadata.uid === stray.metadata.uid));
       await fleet.settle();
       assert.deepEqual(rolling.images, { 'app:1': 10 });
       assert.equal(rolling.status?.phase, 'RolledBack');
@@ -164,11 +164,11 @@ describe('failures', () => {
       );
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await eventually(() => rolling.newPods().length === 1);
+      await until(() => rolling.newPods().length === 1);
       const [ill] = rolling.newPods();
       assert.ok(ill);
       await rolling.crash(ill);
-      await eventually(() => rolling.status?.phase === 'Failed');
+      await until(() => rolling.status?.phase === 'Failed');
       await rolling.advance(5_000);
       await fleet.setImage('web', 'app:1');
       await fleet.rolledOut('web');

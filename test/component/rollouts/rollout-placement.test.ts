@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 const LAB = { name: 'lab', nodeSelector: { matchLabels: { lab: 'yes' } } };
@@ -31,7 +31,7 @@ async function comesTo(rolling: RolloutFixture, phase: string, wave: string, ima
     const sorted = Object.fromEntries(Object.entries(rolling.images).sort());
     return JSON.stringify([rolling.status?.phase, rolling.status?.wave, sorted]);
   };
-  await eventually(() => found() === wanted || `${found()} ${rolling.status?.message}`);
+  await until(() => found() === wanted || `${found()} ${rolling.status?.message}`);
   await rolling.fleet.settle();
   assert.equal(found(), wanted, 'and it stays so');
 }
@@ -103,7 +103,7 @@ describe('a template that selects other hosts', () => {
       await release(rolling, 'app:3');
       await comesTo(rolling, 'AwaitingApproval', 'lab', { 'app:2': 4, 'app:3': 1 });
       await fleet.registry.delete(rolloutPolicyKind, { ...REF, name: 'gentle' });
-      await eventually(() => rolling.images['app:3'] === 10 || JSON.stringify(rolling.images));
+      await until(() => rolling.images['app:3'] === 10 || JSON.stringify(rolling.images));
     },
     { labels },
   );

@@ -4,7 +4,7 @@ import { nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { NODES, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 /** A registry in which so many changes of Nodes find no room on the disk at first. */
@@ -60,7 +60,7 @@ withPolicy(
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     for (const waited of [1_000, 1_000, 1_000]) await rolling.advance(waited);
-    await eventually(() => told(rolling).length === 2 || told(rolling).join());
+    await until(() => told(rolling).length === 2 || told(rolling).join());
   },
   { wrap: fullFor(3) },
 );
@@ -71,7 +71,7 @@ withPolicy(
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     for (let count = 1; count < NODES.length; count += 1) {
-      await eventually(() => told(rolling).length === count || told(rolling).join());
+      await until(() => told(rolling).length === count || told(rolling).join());
       for (const name of told(rolling)) await fetched(rolling, name);
     }
     await rolling.approve('canary');

@@ -5,7 +5,7 @@ import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { addNode } from '../../harness/controllers/daemon-fleet.js';
 import {
   isNew,
@@ -133,7 +133,7 @@ describe('hosts taken out', () => {
       await rolling.steer('unskip', one);
       await rolling.expectStatus('Completed', 'rest', 9);
       await rolling.fleet.setImage('web', 'app:3');
-      await eventually(() => rolling.status?.phase === 'Soaking');
+      await until(() => rolling.status?.phase === 'Soaking');
       await rolling.steer('promote', 'canary');
       await rolling.fleet.rolledOut('web');
       assert.deepEqual(rolling.images, { 'app:3': 10 });
@@ -193,13 +193,13 @@ describe('a hold that is overridden', () => {
         const { fleet } = rolling;
         fleet.agents.startsHandovers = false;
         await fleet.setImage('web', 'app:2');
-        await eventually(() => fleet.pods().filter(handoverOf).length === 10);
+        await until(() => fleet.pods().filter(handoverOf).length === 10);
         limit.arm();
         await rolling.steer('override-locks', '*', 'a recall');
         await fleet.settle();
         const forced = () =>
           fleet.pods().filter((pod) => handoverOf(pod)?.forcedBy === 'ann: a recall').length;
-        await eventually(() => forced() === told || `${forced()}`);
+        await until(() => forced() === told || `${forced()}`);
         await fleet.settle();
         assert.equal(limit.isExceeded, false);
       },

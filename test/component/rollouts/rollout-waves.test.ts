@@ -4,7 +4,7 @@ import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { PAST_ROLLOUT_LABEL } from '../../../shared/kube/rollouts/rollout-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { isNew, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
@@ -68,7 +68,7 @@ describe('a rollout by waves', () => {
       const { fleet } = rolling;
       const canary = async (image: string) => {
         await fleet.setImage('web', image);
-        await eventually(() => Object.values(fleet.images()).filter((one) => one === image).length === 1);
+        await until(() => Object.values(fleet.images()).filter((one) => one === image).length === 1);
         const [node] = Object.entries(fleet.images()).find(([, one]) => one === image) ?? [];
         return node;
       };
@@ -113,7 +113,7 @@ describe('past rollouts', () => {
           .sort();
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await eventually(() => rolling.newPods().length > 0);
+      await until(() => rolling.newPods().length > 0);
       const [ill] = rolling.newPods();
       assert.ok(ill);
       await rolling.crash(ill);
@@ -124,7 +124,7 @@ describe('past rollouts', () => {
       fleet.agents.ready = () => true;
       await fleet.setImage('web', 'app:3');
       await fleet.rolledOut('web');
-      await eventually(() => past().includes('web.r2 RolledBack 1') || past().join());
+      await until(() => past().includes('web.r2 RolledBack 1') || past().join());
       await fleet.restartController();
       await fleet.setImage('web', 'app:4');
       await fleet.rolledOut('web');
@@ -139,7 +139,7 @@ describe('past rollouts', () => {
     await rolling.expectStatus('Soaking', 'canary', 1);
     await fleet.setImage('web', 'app:3');
     const phase = () => fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status?.phase;
-    await eventually(() => phase() === 'Superseded' || `${phase()}`);
+    await until(() => phase() === 'Superseded' || `${phase()}`);
   });
 
   withPolicy(
@@ -151,7 +151,7 @@ describe('past rollouts', () => {
       await rolling.expectStatus('Soaking', 'canary', 1);
       const before = rolling.status;
       await fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
-      await eventually(() => rolling.status === undefined);
+      await until(() => rolling.status === undefined);
       const kept = fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status;
       assert.equal(kept?.phase, 'Superseded');
       assert.equal(kept?.message, `no policy governs the DaemonSet any more: ${before?.message}`);
@@ -177,7 +177,7 @@ describe('past rollouts', () => {
         );
       for (let release = 2; release <= 12; release += 1) {
         await fleet.setImage('web', `app:${release}`);
-        await eventually(() => {
+        await until(() => {
           const { phase, revisionNumber } = rolling.status ?? {};
           return (phase === 'Soaking' && revisionNumber === release) || `${revisionNumber} ${phase}`;
         });
@@ -185,19 +185,19 @@ describe('past rollouts', () => {
       await fleet.settle();
       const started = rolling.status?.startTime;
       await fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
-      await eventually(() => rolling.status === undefined);
+      await until(() => rolling.status === undefined);
       await fleet.rolledOut('web');
       assert.equal(past().length, 12);
       await rolling.advance(3_600_000);
       const policy = { metadata: { name: 'next' }, spec: { selector: {}, rolloutHistoryLimit: 12 } };
       await fleet.registry.create(rolloutPolicyKind, 'default', policy);
-      await eventually(() => rolling.status?.phase === 'Completed');
+      await until(() => rolling.status?.phase === 'Completed');
       const again = rolling.status?.startTime;
       assert.notEqual(again, started);
       await fleet.setImage('web', 'app:13');
       await fleet.rolledOut('web');
       const kept = (name: string) => past().find(({ metadata }) => metadata.name === name)?.status;
-      await eventually(() => kept('web.r12.2')?.phase === 'Completed');
+      await until(() => kept('web.r12.2')?.phase === 'Completed');
       assert.deepEqual(
         [kept('web.r12')?.phase, kept('web.r12')?.startTime, kept('web.r12.2')?.startTime],
         ['Superseded', started, again],
@@ -213,7 +213,7 @@ describe('past rollouts', () => {
     await fleet.change('web', ({ spec }) => {
       spec.updateStrategy = { type: 'OnDelete' };
     });
-    await eventually(() => rolling.status === undefined);
+    await until(() => rolling.status === undefined);
     const kept = fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status;
     assert.equal(kept?.message, `the update strategy is OnDelete now: ${message}`);
   });
@@ -224,12 +224,12 @@ describe('past rollouts', () => {
     const { spec } = daemonSet('till');
     await fleet.registry.create(daemonSetKind, 'default', { metadata: { name }, spec });
     const revision = () => fleet.informers.rollouts.get(ref)?.status?.revision;
-    await eventually(() => revision() !== undefined);
+    await until(() => revision() !== undefined);
     const first = revision();
     await fleet.registry.modify(daemonSetKind, ref, ({ spec: { template } }): undefined => {
       template.spec.containers = [{ name: 'app', image: 'app:2' }];
     });
-    await eventually(() => revision() !== first);
+    await until(() => revision() !== first);
   });
 });
 

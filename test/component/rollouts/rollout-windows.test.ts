@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { addNode } from '../../harness/controllers/daemon-fleet.js';
 import {
   isNew,
@@ -185,7 +185,7 @@ describe('who goes first', () => {
       const broken = where(rolling, 'app:2');
       for (const node of broken) await rolling.contact(node, 'False', 'True');
       await fleet.setImage('web', 'app:3');
-      await eventually(() => rolling.images['app:3'] === 3);
+      await until(() => rolling.images['app:3'] === 3);
       assert.deepEqual(where(rolling, 'app:3'), broken);
     },
   );

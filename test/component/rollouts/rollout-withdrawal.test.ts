@@ -13,7 +13,7 @@ import {
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName ?? '').sort();
@@ -29,7 +29,7 @@ async function oneTurned(rolling: RolloutFixture): Promise<string> {
     spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
   });
   await fleet.setImage('web', 'app:2');
-  await eventually(() => turned(rolling).length === 1);
+  await until(() => turned(rolling).length === 1);
   await fleet.settle();
   const [node] = nodesOf(turned(rolling));
   assert.equal(turned(rolling).length, 1);
@@ -53,7 +53,7 @@ describe('a turn that is taken back', () => {
     const { fleet } = rolling;
     const node = await oneTurned(rolling);
     await rolling.steer('pause');
-    await eventually(() => withdrawn(rolling).length === 1);
+    await until(() => withdrawn(rolling).length === 1);
     assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
     assert.equal(rolling.status?.codes?.RolloutPaused, 10);
     await rolling.steer('resume');
@@ -66,12 +66,12 @@ describe('a turn that is taken back', () => {
     const [pod] = withdrawn(rolling);
     assert.ok(pod);
     await hostKnows(rolling, pod);
-    await eventually(() => turned(rolling).length === 1 && withdrawn(rolling).length === 0);
+    await until(() => turned(rolling).length === 1 && withdrawn(rolling).length === 0);
     const [again] = turned(rolling);
     assert.ok(again);
     // What the host said of the first turn is still to be read on its Pod, and counts for that one alone.
     await rolling.steer('pause');
-    await eventually(() => withdrawn(rolling).length === 1);
+    await until(() => withdrawn(rolling).length === 1);
     await rolling.advance(1_000);
     assert.equal(withdrawn(rolling).length, 1);
   });
@@ -83,12 +83,12 @@ describe('a turn that is taken back', () => {
     const successor = pod && handoverOf(pod)?.successor;
     assert.ok(pod && successor);
     await rolling.steer('pause');
-    await eventually(() => withdrawn(rolling).length === 1);
+    await until(() => withdrawn(rolling).length === 1);
     // As the hub, when the host tells of it.
     await fleet.registry.delete(podKind, pod.metadata, {});
     await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
     await fleet.registry.restoreObject(podKind, successor);
-    await eventually(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
+    await until(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
     assert.equal(rolling.podOn(node)?.metadata.uid, successor.metadata.uid);
     await rolling.advance(1_000);
     assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
@@ -101,13 +101,13 @@ describe('a turn that is taken back', () => {
       const { fleet } = rolling;
       const node = await oneTurned(rolling);
       await fleet.setImage('web', 'app:3');
-      await eventually(() => withdrawn(rolling).length === 1);
+      await until(() => withdrawn(rolling).length === 1);
       await rolling.advance(1_000);
       assert.deepEqual([nodesOf(withdrawn(rolling)), turned(rolling).length], [[node], 0]);
       const [pod] = withdrawn(rolling);
       assert.ok(pod);
       await hostKnows(rolling, pod);
-      await eventually(() => turned(rolling).length === 1);
+      await until(() => turned(rolling).length === 1);
       const images = turned(rolling).map((each) => handoverOf(each)?.successor.spec.containers[0]?.image);
       assert.deepEqual(images, ['app:3']);
     },
@@ -120,7 +120,7 @@ describe('a turn that is taken back', () => {
       const { fleet } = rolling;
       await oneTurned(rolling);
       await fleet.registry.delete(rolloutPolicyKind, { ...REF, name: 'gentle' });
-      await eventually(() => withdrawn(rolling).length === 1);
+      await until(() => withdrawn(rolling).length === 1);
       assert.equal(rolling.images['app:1'], 10);
       const [pod] = withdrawn(rolling);
       assert.ok(pod);
@@ -137,11 +137,11 @@ describe('a turn that is taken back', () => {
     const { fleet } = rolling;
     const node = await oneTurned(rolling);
     await fleet.taint(node, [{ key: 'gpu', effect: 'NoSchedule' }]);
-    await eventually(() => withdrawn(rolling).length === 1);
+    await until(() => withdrawn(rolling).length === 1);
     const [pod] = withdrawn(rolling);
     assert.ok(pod);
     await hostKnows(rolling, pod);
-    await eventually(() => rolling.podOn(node) === undefined || turned(rolling).length === 1);
+    await until(() => rolling.podOn(node) === undefined || turned(rolling).length === 1);
     assert.ok(!nodesOf(turned(rolling)).includes(node));
   });
 
@@ -152,11 +152,11 @@ describe('a turn that is taken back', () => {
       const { fleet } = rolling;
       const node = await oneTurned(rolling);
       await rolling.contact(node, 'Unknown', 'False');
-      await eventually(() => rolling.status?.failure !== undefined || `${rolling.status?.phase}`);
+      await until(() => rolling.status?.failure !== undefined || `${rolling.status?.phase}`);
       assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
       fleet.agents.startsHandovers = true;
       await fleet.setImage('web', 'app:3');
-      await eventually(() => rolling.images['app:3'] === 9 || JSON.stringify(rolling.images));
+      await until(() => rolling.images['app:3'] === 9 || JSON.stringify(rolling.images));
       await fleet.settle();
       const { phase, failed, deferred } = rolling.status ?? {};
       assert.deepEqual([phase, failed, deferred], ['Completed', 0, 1]);

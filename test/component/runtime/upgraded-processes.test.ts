@@ -17,7 +17,7 @@ import { CHANNEL, closeFrame } from '../../../shared/link/streams/stream-channel
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 import { config } from '../../laws/driver-fixture.js';
 
@@ -62,7 +62,7 @@ function withPod(
         throw new StreamError('BadRequest', 'no process');
       return openProcess(watched, request, input, signal);
     };
-    await eventually(() => agent1.link.phase === 'live' && hub.hub.connected === 1);
+    await until(() => agent1.link.phase === 'live' && hub.hub.connected === 1);
     try {
       await check({ ...hub, api, agent1, open, audited });
     } finally {
@@ -141,7 +141,7 @@ withPod('input, its end, output and status pass through', async ({ api, open }) 
   assert.equal(await client.closed, 1000);
   assert.equal(client.channels.get(CHANNEL.stdout)?.length, 100_000);
   assert.deepEqual(client.status, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' });
-  await eventually(() => open.size === 0);
+  await until(() => open.size === 0);
 });
 
 withPod(
@@ -186,7 +186,7 @@ withPod('what is no handshake starts nothing, and is answered and audited once',
         const answer = await call(api, line, { token, headers: { ...good, ...fault, ...origin } });
         asked += 1;
         assert.deepEqual([answer.code, answer.json().kind], [code, 'Status'], JSON.stringify(fault));
-        await eventually(() => audited.length === asked || JSON.stringify([audited, line, fault]));
+        await until(() => audited.length === asked || JSON.stringify([audited, line, fault]));
         assert.equal(audited.at(-1), code);
       }
     }
@@ -206,7 +206,7 @@ withPod(
     assert.equal(busy.socket.readyState, WebSocket.OPEN);
     clearInterval(typing);
     await busy.closed;
-    await eventually(() => open.size === 0);
+    await until(() => open.size === 0);
   },
   { ...DEFAULT_API_SETTINGS, idleStreamMs: IDLE_MS },
 );
@@ -234,14 +234,14 @@ withPod('a terminal takes its size', async ({ api }) => {
   client.send(CHANNEL.resize, '{"Width":0,"Height":0}\n');
   client.send(CHANNEL.resize, '{"Width":120,"Height":40}\n');
   client.send(CHANNEL.stdin, '\n');
-  await eventually(() => client.channels.get(CHANNEL.stdout) === '40 120\n');
+  await until(() => client.channels.get(CHANNEL.stdout) === '40 120\n');
   client.socket.terminate();
 });
 
 withPod('attach is to the first process', async ({ api }) => {
   const client = await Client.open(api, 'attach?stdin=true&stdout=true');
   client.send(CHANNEL.stdin, 'hello');
-  await eventually(() => client.channels.get(CHANNEL.stdout) === 'hello');
+  await until(() => client.channels.get(CHANNEL.stdout) === 'hello');
   client.socket.terminate();
 });
 
@@ -262,7 +262,7 @@ withPod('a process that reads nothing holds its client up, and nobody else', asy
   const client = await Client.open(api, WAIT);
   const piece = 'x'.repeat(1_000_000);
   for (let count = 0; count < 16; count += 1) client.send(CHANNEL.stdin, piece);
-  await eventually(() => client.socket.bufferedAmount > 0);
+  await until(() => client.socket.bufferedAmount > 0);
   const other = await Client.open(api, 'exec?command=echo&command=hi&stdout=true');
   await other.closed;
   assert.equal(other.channels.get(CHANNEL.stdout), 'hi\n');
@@ -277,7 +277,7 @@ withPod('streams end with their client, again and again', async ({ api, open }) 
     const clients = await Promise.all(Array.from({ length: 30 }, () => Client.open(api, WAIT)));
     assert.equal(open.size, 30);
     for (const client of clients) client.socket.terminate();
-    await eventually(() => open.size === 0 || `${open.size} are open`);
+    await until(() => open.size === 0 || `${open.size} are open`);
   }
 });
 
@@ -288,7 +288,7 @@ withPod(
     agent1.link.stop();
     await client.closed;
     assert.equal(client.status, null);
-    await eventually(() => open.size === 0);
+    await until(() => open.size === 0);
   },
 );
 
@@ -296,7 +296,7 @@ withPod('streams end with the coordinator', async ({ api, open }) => {
   const client = await Client.open(api, WAIT);
   await api.stop();
   await client.closed;
-  await eventually(() => open.size === 0);
+  await until(() => open.size === 0);
 });
 
 withPod('Kubernetes’ own JavaScript client runs a command and reaches a port', async ({ api }) => {

@@ -22,7 +22,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import { type ControlPlane, startControlPlane } from './control-plane-fixture.js';
 import { daemonSet } from './daemon-builders.js';
 import { nodeObject } from './object-builders.js';
@@ -217,7 +217,7 @@ export class DaemonFleet {
 
   /** The set has been observed, and everywhere one available Pod of the newest template stands alone. */
   async rolledOut(name: string): Promise<void> {
-    await eventually(() => {
+    await until(() => {
       const stored = this.informers.daemonSets.get({ namespace: NAMESPACE, name });
       const status = stored?.status;
       const isDone =

@@ -8,7 +8,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import { DaemonFleet, type FleetOptions } from './daemon-fleet.js';
 
 /** The hosts. */
@@ -37,7 +37,7 @@ export class RolloutFixture {
   /** Phase, open wave, and nodes with the new image. */
   async expectStatus(phase: string, wave: string, updated: number): Promise<void> {
     await this.fleet.settle();
-    await eventually(() => {
+    await until(() => {
       const found = [this.status?.phase, this.status?.wave, this.images['app:2'] ?? 0].join();
       return found === [phase, wave, updated].join() || `${found} ${this.status?.message}`;
     });

@@ -10,7 +10,7 @@ import {
   LINK_PATH,
   SUBPROTOCOL,
 } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import { certificateHeader } from './fixture-host-keys.js';
 import type { HubFixture } from './hub-fixture.js';
 
@@ -58,7 +58,7 @@ export async function rawAgent(bench: HubFixture, node: string, autoPong = true)
     sendRaw: (frame) => socket.send(frame),
     waitFor: async (kind) => {
       const find = () => agent.received.find((message) => message.kind === kind);
-      await eventually(() => find() !== undefined || `heard ${agent.received.map((each) => each.kind)}`);
+      await until(() => find() !== undefined || `heard ${agent.received.map((each) => each.kind)}`);
       return find() as never;
     },
   };

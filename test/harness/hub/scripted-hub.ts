@@ -14,7 +14,7 @@ import {
 } from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import { TestAgent } from './hub-fixture.js';
 
 /** As the hub of the fleet `fleet` lets a host in. */
@@ -74,7 +74,7 @@ export function withLink(
     agent.link = link;
     let taken = 0;
     const next = async () => {
-      await eventually(() => seen.length > taken);
+      await until(() => seen.length > taken);
       taken += 1;
       const connection = seen[taken - 1];
       assert.ok(connection);
@@ -102,7 +102,7 @@ function connectionSeen(socket: WebSocket, request: IncomingMessage): AgentConne
     send: (message) => socket.send(encodeMessage(message)),
     waitFor: async (kind) => {
       const find = () => connection.received.find((message) => message.kind === kind);
-      await eventually(() => find() !== undefined);
+      await until(() => find() !== undefined);
       return find() as never;
     },
   };

@@ -15,7 +15,7 @@ import {
   readFrames,
 } from '../../../coordinator/api/spdy/spdy-frames.js';
 import { EmptyHeaderWriter, HeaderReader } from '../../../coordinator/api/spdy/spdy-headers.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 /** A client's end of one connection. */
 class Client {
@@ -78,7 +78,7 @@ test('streams open with their headers and carry bytes both ways', async () => {
   const client = new Client();
   await client.open(1, { streamtype: 'error', port: '80', requestid: '0' }, FLAG_FIN);
   await client.open(3, { streamtype: 'data', port: '80', requestid: '0' });
-  await eventually(() => client.streams.length === 2);
+  await until(() => client.streams.length === 2);
   const [error, data] = client.streams;
   assert.equal(data?.headers.get('streamtype'), 'data');
   assert.equal(error?.headers.get('port'), '80');
@@ -88,7 +88,7 @@ test('streams open with their headers and carry bytes both ways', async () => {
   assert.equal(read, 'hello');
   await data?.write(Buffer.from('answer'));
   await data?.end();
-  await eventually(() => client.data(3) === 'answer');
+  await until(() => client.data(3) === 'answer');
   const types = client.frames.map((frame) => (frame.kind === 'control' ? frame.type : 'data'));
   assert.deepEqual(types.slice(0, 2), [FRAME.synReply, FRAME.synReply]);
   assert.ok(types.includes(FRAME.windowUpdate));
@@ -99,12 +99,12 @@ test('streams open with their headers and carry bytes both ways', async () => {
 test('a ping is answered; a reset stream breaks; the end of the connection breaks all streams', async () => {
   const client = new Client();
   client.send(controlFrame(FRAME.ping, 0, number(7)));
-  await eventually(() => client.frames.length === 1);
+  await until(() => client.frames.length === 1);
   await client.open(1, { streamtype: 'data' });
   await client.open(3, { streamtype: 'data' });
-  await eventually(() => client.streams.length === 2);
+  await until(() => client.streams.length === 2);
   client.send(controlFrame(FRAME.resetStream, 0, pairOf(1, 5)));
-  await eventually(() => client.streams[0]?.signal.aborted);
+  await until(() => client.streams[0]?.signal.aborted);
   assert.equal(client.streams[1]?.signal.aborted, false);
   client.end();
   await client.served;

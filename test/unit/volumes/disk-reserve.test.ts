@@ -7,8 +7,8 @@ import { DiskReserve } from '../../../agent/desired/disk-reserve.js';
 import type { DurableFile } from '../../../agent/desired/durable-file.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 test('a write without disk space uses the reserve; the next is rejected; then the reserve is restored', async () => {
   const path = join(temporaryDirectory(), 'reserve');
@@ -34,7 +34,7 @@ test('a write without disk space uses the reserve; the next is rejected; then th
   isFull = false;
   await kept.write('c');
   clock.advance(60_000);
-  await eventually(() => existsSync(path), 30_000);
+  await until(() => existsSync(path), { timeoutMs: 30_000 });
   reserve.stop();
 });
 
