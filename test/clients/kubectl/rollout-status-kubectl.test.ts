@@ -4,7 +4,8 @@ import { before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
-import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { daemonSetObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'web' };
 const FAILURE =

@@ -7,7 +7,7 @@ import type { Status } from '../../../shared/kube/objects/api-status.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { type AccessFixture, person, roleRef, startAccessFixture } from '../../harness/api/access-fixture.js';
 import { type CallAnswer, call } from '../../harness/api/https-call.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const DEFAULT = `${RBAC}/namespaces/default`;

@@ -9,8 +9,8 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { type CallOptions, call } from '../../harness/api/https-call.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
 import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { nodeObject, podObject } from '../../harness/objects/object-builders.js';
 
 const POD = '/api/v1/namespaces/default/pods';
 

@@ -6,12 +6,8 @@ import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
 import type { Registry, WriteOptions } from '../../../coordinator/registry/registry.js';
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects/meta.js';
-import {
-  daemonSetManifest,
-  podManifest,
-  refusal,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { daemonSetObject, podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
@@ -71,7 +67,7 @@ test('an apply creates what is missing, and owns what the manifest names but no 
 
 test('a creation by POST owns what it names and what was defaulted', async () => {
   const { registry } = await testRegistry();
-  const body = { ...daemonSetManifest('a'), metadata: { name: 'a', labels: { l: '1' } } };
+  const body = { ...daemonSetObject('a'), metadata: { name: 'a', labels: { l: '1' } } };
   const record = await registry.create(daemonSetKind, 'default', body, { fieldManager: 'kubectl-create' });
   const [entry, ...others] = record.object().metadata.managedFields ?? [];
   assert.equal(others.length, 0);
@@ -213,7 +209,7 @@ test('ports of one number and two protocols are two items', async () => {
 
 test('what was never tracked belongs to before-first-apply', async () => {
   const { registry } = await testRegistry();
-  await registry.create(podKind, 'default', podManifest('a'));
+  await registry.create(podKind, 'default', podObject('a'));
   const label = (value: string) => ({ metadata: { name: 'a', labels: { x: value } } });
   await registry.modify(podKind, REF, (pod) => {
     pod.metadata.labels = { x: '0' };

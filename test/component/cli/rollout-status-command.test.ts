@@ -5,7 +5,8 @@ import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js'
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
-import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { daemonSetObject } from '../../harness/objects/object-builders.js';
 
 const PATH = '/apis/apps/v1/namespaces/default/daemonsets';
 const REF = { namespace: 'default', name: 'web' };

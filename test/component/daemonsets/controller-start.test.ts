@@ -7,8 +7,8 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function withControllers(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {

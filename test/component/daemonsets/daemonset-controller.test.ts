@@ -9,7 +9,7 @@ import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { addNode, DaemonFleet, type FleetOptions } from '../../harness/controllers/daemon-fleet.js';
-import { podManifest } from '../../harness/controllers/registry-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const DEFAULT = 'default';
 const ROLLING = (maxUnavailable: number, maxSurge: number): Partial<DaemonSetSpec> => ({
@@ -252,7 +252,7 @@ test('a failed Pod is replaced at once, the next one only after the back-off', a
 
 test('an orphan that matches is adopted, a Pod that no longer matches is released and replaced', async () => {
   await start(1);
-  const orphan = podManifest('orphan', { nodeName: 'n0' }, { labels: { app: 'web' } });
+  const orphan = podObject('orphan', { nodeName: 'n0' }, { labels: { app: 'web' } });
   await fleet.registry.create(podKind, DEFAULT, orphan);
   const { metadata } = await fleet.create('web', { updateStrategy: { type: 'OnDelete' } });
   const ownerOf = (name: string) => {
@@ -288,7 +288,7 @@ test('an orphan that goes while it is adopted holds up no rolling update', async
   await fleet.setImage('web', 'app:2');
   await until(() => Object.values(fleet.images()).includes('app:2'));
   // On a node that is gone nothing else happens.
-  const orphan = podManifest('orphan', { nodeName: 'n9' }, { labels: { app: 'web' } });
+  const orphan = podObject('orphan', { nodeName: 'n9' }, { labels: { app: 'web' } });
   await registry.create(podKind, DEFAULT, orphan);
   await until(() => isGone && fleet.informers.pods.get({ namespace: DEFAULT, name: 'orphan' }) === undefined);
   const [waiting] = fleet.pods().filter((pod) => !isOld(pod));

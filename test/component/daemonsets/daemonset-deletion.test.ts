@@ -8,7 +8,7 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const WEB = { namespace: 'default', name: 'web' };
 

@@ -7,8 +7,8 @@ import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import { daemonPodView } from '../../harness/controllers/daemon-builders.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
+import { daemonPodView } from '../../harness/objects/daemon-builders.js';
 
 const NODES = ['n0', 'n1', 'n2', 'n3'];
 const STRATEGIES: DaemonSetUpdateStrategy[] = [

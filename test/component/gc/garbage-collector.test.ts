@@ -18,8 +18,8 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'web' };
 

@@ -3,7 +3,7 @@ import { describe } from 'node:test';
 import { NamespaceController } from '../../../coordinator/controllers/gc/namespace-controller.js';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { type ControlPlane, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function withNamespaces(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {

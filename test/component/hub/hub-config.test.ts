@@ -5,9 +5,9 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 

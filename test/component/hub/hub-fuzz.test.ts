@@ -15,7 +15,6 @@ import { encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import type { FromAgent } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import {
   type FrameSubjects,
@@ -25,6 +24,7 @@ import {
   validHello,
 } from '../../harness/hub/mutated-frames.js';
 import { type RawAgent, rawAgent } from '../../harness/hub/raw-agent.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 const numRuns = Number(process.env.EVERYNODE_FUZZ_RUNS ?? 80);
 const SEED = process.env.DRAW === 'random' ? {} : { seed: 20_261_123 };

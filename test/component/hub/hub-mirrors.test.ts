@@ -6,8 +6,8 @@ import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
   const manifest = {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 withHub('after a start nodes that were not heard yet get the time to come back', async (bench) => {
   await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('old'));

@@ -14,13 +14,13 @@ import {
 import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
 import {
   decide,
   type EnrolmentFixture,
   identityFile,
   startEnrolment,
 } from '../../harness/hub/enrolment-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 

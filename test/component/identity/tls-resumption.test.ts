@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
-import { freePort } from '../../harness/basics/free-port.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
 import { startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 
 /** Connects, takes the ticket, leaves; answers whether the session was resumed. */

@@ -19,8 +19,8 @@ import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { tlsProxy } from '../../harness/api/tls-proxy.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
 import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NAMES = ['localhost', '127.0.0.1'];

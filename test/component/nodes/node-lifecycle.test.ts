@@ -12,7 +12,7 @@ import {
   setReady,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function withNodes(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {

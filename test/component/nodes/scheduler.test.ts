@@ -10,7 +10,7 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { type NodeOptions, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
+import { type NodeOptions, pinnedTo, podObject } from '../../harness/objects/object-builders.js';
 
 interface Bench extends ControlPlane {
   ledger: NodeReservations;

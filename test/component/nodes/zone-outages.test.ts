@@ -13,7 +13,7 @@ import {
   setReady,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 /** A node that is not ready is looked at among its neighbours for so long. */
 const MONITOR_MS = 5_000;

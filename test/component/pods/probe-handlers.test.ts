@@ -15,7 +15,7 @@ import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
 import type { Handler } from '../../../shared/kube/pods/probe-types.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
-import { freePort } from '../../harness/basics/free-port.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
 import { type HealthServer, NOT_SERVING, startHealthServer } from '../../harness/pods/health-server.js';
 import { FIXTURE_OWNER } from '../../harness/pods/pod-host-fixture.js';
 

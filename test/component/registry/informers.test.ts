@@ -11,7 +11,7 @@ import { systemClock } from '../../../shared/process/time/clock.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
-import { nodeObject, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject, pinnedTo, podObject } from '../../harness/objects/object-builders.js';
 
 const names = (objects: Iterable<{ metadata: { name: string } }>) =>
   [...objects].map((object) => object.metadata.name).sort();

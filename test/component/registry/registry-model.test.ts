@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';
 import { encodeObject } from '../../../coordinator/registry/encoding/object-encoding.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const BODY: Pod = {
-  ...podManifest(''),
+  ...podObject(''),
   metadata: { name: '', generateName: 'web-', annotations: { note: 'a <b> "c" é \u2028' } },
 };
 

@@ -4,18 +4,14 @@ import { test } from 'node:test';
 import { configMapKind, daemonSetKind, nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Patch, Registry } from '../../../coordinator/registry/registry.js';
 import { OBJECT_MODIFIED } from '../../../shared/kube/objects/api-status.js';
-import {
-  configMapManifest,
-  daemonSetManifest,
-  refusal,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject, daemonSetObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
 async function withConfigMap(data: Record<string, string> = {}): Promise<Registry> {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a', data));
+  await registry.create(configMapKind, 'default', configMapObject('a', data));
   return registry;
 }
 
@@ -166,7 +162,7 @@ test('what kubectl cordon, taint and rollout undo send does what they mean', asy
   assert.equal((await patchNode({ taints: [{ key: 'a', effect: 'NoSchedule' }] }))?.taints?.length, 1);
   assert.equal((await patchNode({ taints: null }))?.taints, undefined);
 
-  await registry.create(daemonSetKind, 'default', daemonSetManifest('a'));
+  await registry.create(daemonSetKind, 'default', daemonSetObject('a'));
   const template = {
     $patch: 'replace',
     metadata: { labels: { app: 'a' } },

@@ -4,18 +4,14 @@ import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { ListRequest, Registry } from '../../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
-import {
-  configMapManifest,
-  podManifest,
-  refusal,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject, podObject } from '../../harness/objects/object-builders.js';
 
 async function withConfigMaps(count: number): Promise<Registry> {
   const { registry } = await testRegistry();
   for (let index = 0; index < count; index += 1) {
     const labels = { parity: index % 2 === 0 ? 'even' : 'odd' };
-    await registry.create(configMapKind, 'default', configMapManifest(`c${index}`, {}, { labels }));
+    await registry.create(configMapKind, 'default', configMapObject(`c${index}`, {}, { labels }));
   }
   return registry;
 }
@@ -27,8 +23,8 @@ async function namesOf(registry: Registry, request: ListRequest): Promise<string
 
 test('a list names the revision of the store, and each record its own', async () => {
   const { registry, store } = await testRegistry();
-  const created = await registry.create(configMapKind, 'default', configMapManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  const created = await registry.create(configMapKind, 'default', configMapObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   const list = await registry.list(configMapKind);
   assert.equal(list.resourceVersion, String(await store.revision()));
   assert.equal(list.records[0]?.revision, created.revision);
@@ -58,8 +54,8 @@ test('label selectors select', async () => {
 
 test('field selectors select by name, by namespace and by what the kind offers', async () => {
   const { registry } = await testRegistry();
-  await registry.create(podKind, 'default', podManifest('a', { nodeName: 'n1' }));
-  await registry.create(podKind, 'default', podManifest('b'));
+  await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));
+  await registry.create(podKind, 'default', podObject('b'));
   const names = async (fieldSelector: string, namespace?: string) => {
     const request = namespace === undefined ? { fieldSelector } : { fieldSelector, namespace };
     return (await registry.list(podKind, request)).records.map((record) => record.object().metadata.name);
@@ -84,7 +80,7 @@ test('pages show one state, count what is left, and end', async () => {
   const registry = await withConfigMaps(5);
   const first = await registry.list(configMapKind, { limit: 2 });
   assert.equal(first.remainingItemCount, 3);
-  await registry.create(configMapKind, 'default', configMapManifest('c9'));
+  await registry.create(configMapKind, 'default', configMapObject('c9'));
   await registry.delete(configMapKind, { namespace: 'default', name: 'c4' });
   const second = await registry.list(configMapKind, { limit: 2, continue: first.continue ?? '' });
   const third = await registry.list(configMapKind, { limit: 2, continue: second.continue ?? '' });
@@ -110,9 +106,9 @@ test('pages are full under a selector too, and do not count what is left', async
 
 test('a page whose revision is compacted is a 410 Expired', async () => {
   const { registry, store } = await testRegistry();
-  for (const name of ['a', 'b']) await registry.create(configMapKind, 'default', configMapManifest(name));
+  for (const name of ['a', 'b']) await registry.create(configMapKind, 'default', configMapObject(name));
   const { continue: token = '' } = await registry.list(configMapKind, { limit: 1 });
-  await registry.create(configMapKind, 'default', configMapManifest('c'));
+  await registry.create(configMapKind, 'default', configMapObject('c'));
   await store.compact(await store.revision());
   const error = await refusal(registry.list(configMapKind, { limit: 1, continue: token }));
   assert.equal(error.reason, 'Expired');

@@ -4,13 +4,14 @@ import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';
 import { encodeObject } from '../../../coordinator/registry/encoding/object-encoding.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
 async function onePod() {
   const parts = await testRegistry();
-  const pod = (await parts.registry.create(podKind, 'default', podManifest('a'))).object();
+  const pod = (await parts.registry.create(podKind, 'default', podObject('a'))).object();
   const revision = () => parts.store.revision();
   const read = async () => (await parts.registry.get(podKind, REF)).object();
   return { ...parts, pod, revision, read };

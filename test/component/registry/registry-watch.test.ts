@@ -3,14 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import {
-  configMapManifest,
-  eventText,
-  podManifest,
-  refusal,
-  takeEvents,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { eventText, refusal, takeEvents, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject, podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
@@ -23,7 +17,7 @@ function relabel(registry: Registry, app: string) {
 test('changes come in order, each with the revision that made it', async () => {
   const { registry, store } = await testRegistry();
   const watch = await registry.watch(configMapKind, { resourceVersion: String(await store.revision()) });
-  const created = await registry.create(configMapKind, 'default', configMapManifest('a'));
+  const created = await registry.create(configMapKind, 'default', configMapObject('a'));
   const modified = await relabel(registry, 'x');
   await registry.delete(configMapKind, REF);
   const events = await takeEvents(watch, 3);
@@ -34,7 +28,7 @@ test('changes come in order, each with the revision that made it', async () => {
 
 test('a deleted object carries its last state and the revision of the deletion', async () => {
   const { registry, store } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a', { k: 'v' }));
+  await registry.create(configMapKind, 'default', configMapObject('a', { k: 'v' }));
   const watch = await registry.watch(configMapKind, { resourceVersion: String(await store.revision()) });
   await registry.delete(configMapKind, REF);
   const [event] = await takeEvents(watch, 1);
@@ -46,7 +40,7 @@ test('a deleted object carries its last state and the revision of the deletion',
 test('an object that comes into a selection is ADDED, one that leaves it is DELETED', async () => {
   const { registry } = await testRegistry();
   const watch = await registry.watch(configMapKind, { labelSelector: 'app=x' });
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   await relabel(registry, 'x');
   const left = await relabel(registry, 'y');
   await relabel(registry, 'x');
@@ -60,7 +54,7 @@ test('an object that comes into a selection is ADDED, one that leaves it is DELE
 
 test('without a resourceVersion, or with 0, a watch begins with what is there', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   for (const request of [{}, { resourceVersion: '0' }, { resourceVersion: '' }]) {
     const events = await takeEvents(await registry.watch(configMapKind, request), 1);
     assert.deepEqual(events.map(eventText), ['ADDED a']);
@@ -69,9 +63,9 @@ test('without a resourceVersion, or with 0, a watch begins with what is there', 
 
 test('a watch-list says where the initial events end, and goes on without a gap', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   const watch = await registry.watch(configMapKind, { sendInitialEvents: true });
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   const events = await takeEvents(watch, 3);
   assert.deepEqual(events.map(eventText), ['ADDED a', 'BOOKMARK', 'ADDED b']);
 });
@@ -86,23 +80,23 @@ test('a watch by name hears of this name only, also of one that another begins w
   const { registry } = await testRegistry();
   const request = { namespace: 'default', fieldSelector: 'metadata.name=a' };
   const watch = await registry.watch(configMapKind, request);
-  await registry.create(configMapKind, 'default', configMapManifest('ab'));
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('ab'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   assert.deepEqual((await takeEvents(watch, 1)).map(eventText), ['ADDED a']);
 });
 
 test('a watch resumes after the revision it names', async () => {
   const { registry } = await testRegistry();
-  const first = await registry.create(configMapKind, 'default', configMapManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  const first = await registry.create(configMapKind, 'default', configMapObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   const watch = await registry.watch(configMapKind, { resourceVersion: String(first.revision) });
   assert.deepEqual((await takeEvents(watch, 1)).map(eventText), ['ADDED b']);
 });
 
 test('a resume from before the compaction is a 410 Expired', async () => {
   const { registry, store } = await testRegistry();
-  const first = await registry.create(configMapKind, 'default', configMapManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  const first = await registry.create(configMapKind, 'default', configMapObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   await store.compact(await store.revision());
   const watch = await registry.watch(configMapKind, { resourceVersion: String(first.revision) });
   assert.equal((await refusal(takeEvents(watch, 1))).reason, 'Expired');
@@ -122,7 +116,7 @@ test('watchers of one change share its record', async () => {
     await registry.watch(configMapKind, { resourceVersion }),
     await registry.watch(configMapKind, { resourceVersion, labelSelector: '!none' }),
   ];
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   const [first, second] = await Promise.all(watches.map((watch) => takeEvents(watch, 1)));
   assert.ok(first?.[0]?.type === 'ADDED' && second?.[0]?.type === 'ADDED');
   assert.equal(first[0].record, second[0].record);
@@ -131,8 +125,8 @@ test('watchers of one change share its record', async () => {
 test('following kinds tells their changes in one order and leaves the others out', async () => {
   const { registry, store } = await testRegistry();
   const tail = registry.follow([podKind, namespaceKind], await store.revision());
-  await registry.create(podKind, 'default', podManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(podKind, 'default', podObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   await registry.create(namespaceKind, undefined, { metadata: { name: 'b' } });
   await registry.delete(podKind, REF);
   const told: string[] = [];

@@ -8,9 +8,9 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { RETURN_OBJECTS } from '../../../shared/link/link-features.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
 import { type HubFixture, objectMacOf, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 /** What the bench stores before its hub begins: two namespaces and one Pod. */
 const BACKUP_REVISION = 3;

@@ -18,7 +18,7 @@ import {
 } from '../../../shared/process/service/program-lifecycle.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
-import { unreachableSocket } from '../../harness/basics/unreachable-socket.js';
+import { unreachableSocket } from '../../harness/basics/test-sockets.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -5,8 +5,8 @@ import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemo
 import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { PAST_ROLLOUT_LABEL } from '../../../shared/kube/rollouts/rollout-types.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
 import { isNew, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const WAVES = [
   { name: 'canary', nodes: 1, soakSeconds: SOAK_MS / 1000 },

@@ -23,7 +23,7 @@ import {
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { nodeObject } from '../controllers/object-builders.js';
+import { nodeObject } from '../objects/object-builders.js';
 import { type AccessFixture, type AccessFixtureDeps, startAccessFixture } from './access-fixture.js';
 import { NO_STREAMS } from './api-fixture.js';
 import { MemoryAuditLog } from './audit-memory.js';

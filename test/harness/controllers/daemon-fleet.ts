@@ -23,9 +23,9 @@ import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { ManualClock } from '../../../shared/process/time/clock.js';
 import { until } from '../basics/wait-until.js';
+import { daemonSet } from '../objects/daemon-builders.js';
+import { nodeObject } from '../objects/object-builders.js';
 import { type ControlPlane, startControlPlane } from './control-plane-fixture.js';
-import { daemonSet } from './daemon-builders.js';
-import { nodeObject } from './object-builders.js';
 
 const NAMESPACE = 'default';
 

@@ -4,16 +4,6 @@ import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
-/** A manifest that can be created. */
-export function daemonSetObject(name: string) {
-  const matchLabels = { app: name };
-  const template = {
-    metadata: { labels: matchLabels },
-    spec: { containers: [{ name: 'app', image: 'app:1' }] },
-  };
-  return { metadata: { name }, spec: { selector: { matchLabels }, template } };
-}
-
 /** The fields of a Rollout status by which a rollout counts as ended. */
 export function failedStatus(phase: 'Failed' | 'RolledBack'): Partial<RolloutStatus> {
   return { phase, endTime: '2026-01-01T00:00:00Z' };

@@ -5,10 +5,8 @@ import { createRegistry } from '../../../coordinator/registry/create-registry.js
 import type { Registry, RegistryWatch, WatchEvent } from '../../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../../coordinator/store/memory-store.js';
 import type { Store } from '../../../coordinator/store/store.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
@@ -26,33 +24,6 @@ export async function testRegistry(store: Store = new MemoryStore()): Promise<Te
   const registry = createRegistry({ store, kinds: ALL_KINDS, clock, log: silentLogger });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   return { registry, store, clock };
-}
-
-/** A Pod as a client would send it. */
-export function podManifest(name: string, spec: Partial<Pod['spec']> = {}, meta: object = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default', ...meta },
-    spec: { containers: [{ name: 'main', image: 'app:1' }], ...spec },
-  };
-}
-
-export function configMapManifest(name: string, data: Record<string, string> = {}, meta: object = {}) {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', ...meta }, data };
-}
-
-export function daemonSetManifest(name: string): Omit<DaemonSet, 'status'> {
-  const labels = { app: name };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:1' }] } },
-    },
-  } as DaemonSet;
 }
 
 /** Answers the ApiError that `action` ends with; fails when it does not. */

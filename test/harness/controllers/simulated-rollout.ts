@@ -18,8 +18,8 @@ import type { IntOrString } from '../../../shared/kube/daemonsets/daemonset-type
 import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
-import { runToEnd } from '../basics/run-to-end.js';
-import { daemonSet } from './daemon-builders.js';
+import { runToEnd } from '../basics/test-clocks.js';
+import { daemonSet } from '../objects/daemon-builders.js';
 
 /** One pretended host. */
 export interface RolloutHost {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeMemory } from '../../../agent/volumes/pod-folders.js';
-import { freePort } from '../basics/free-port.js';
+import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import { createKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
 import { EngineContainers } from '../engines/engine-containers.js';

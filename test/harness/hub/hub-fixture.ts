@@ -23,7 +23,7 @@ import {
 import { type Logger, silentLogger } from '../../../shared/process/output/logger.js';
 import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
 import { type ControlPlane, startControlPlane } from '../controllers/control-plane-fixture.js';
-import { podObject } from '../controllers/object-builders.js';
+import { podObject } from '../objects/object-builders.js';
 import { FixtureHostKeys, fixtureAuthority, type HostKey } from './fixture-host-keys.js';
 
 export const GRACE_MS = 40_000;

@@ -2,6 +2,7 @@
 
 import type { HostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
 import { BACKOFF_LABEL, BOOT_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
+import type { Observations, Signal } from '../../../agent/decisions/eviction/eviction-thresholds.js';
 import type {
   DesiredPodState,
   PodProgress,
@@ -124,3 +125,7 @@ export function viewOf(changes: ViewChanges): PodView {
     ...(givenUp && { terminal: givenUp }),
   };
 }
+
+/** Observations of a host with the given amounts left. All signals have the same capacity. */
+export const observedLeft = (signals: Partial<Record<Signal, number>>, capacity = 1000): Observations =>
+  new Map(Object.entries(signals).map(([signal, available]) => [signal as Signal, { available, capacity }]));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import { freePort } from '../basics/free-port.js';
+import { freePort } from '../basics/test-sockets.js';
 import { createKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
 import { type EngineContainer, EngineContainers } from '../engines/engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';

@@ -8,7 +8,7 @@ import { createToken } from '../../../coordinator/cli/commands/token-command.js'
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CoordinatorApi } from '../api/coordinator-api.js';
-import { freePort } from '../basics/free-port.js';
+import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import {
   type AgentProcessOptions,

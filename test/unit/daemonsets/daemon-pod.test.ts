@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonPod, daemonTolerations } from '../../../coordinator/decisions/daemonsets/daemon-pod.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
 

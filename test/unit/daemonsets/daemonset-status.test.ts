@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { daemonSetStatus, isSameStatus } from '../../../coordinator/decisions/daemonsets/daemonset-status.js';
 import { recordNode } from '../../../coordinator/decisions/daemonsets/node-record.js';
-import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 
 const NONE = { desired: 0, current: 0, misscheduled: 0, ready: 0, available: 0, updated: 0 };
 

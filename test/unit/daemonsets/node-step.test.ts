@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import type { FailedPodBackoff } from '../../../coordinator/decisions/daemonsets/failed-pod-backoff.js';
 import { nodeStep } from '../../../coordinator/decisions/daemonsets/node-step.js';
-import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 
 const SURGE = {
   updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },

@@ -10,7 +10,7 @@ import {
   revisionHash,
 } from '../../../coordinator/decisions/daemonsets/template-revision.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 function withImage(image: string): DaemonSet {
   const set = daemonSet('web');

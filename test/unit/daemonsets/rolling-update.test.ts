@@ -6,7 +6,7 @@ import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemo
 import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 
 const COUNT = fc.oneof(
   fc.integer({ min: 1, max: 6 }),

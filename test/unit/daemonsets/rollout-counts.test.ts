@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonsets/daemonset-tally.js';
 import { type NodeRecord, recordNode } from '../../../coordinator/decisions/daemonsets/node-record.js';
-import { daemonNodeView, daemonPodView } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView } from '../../harness/objects/daemon-builders.js';
 
 const SUBJECT = { uid: 'u', generation: 1, current: { hash: 'new', templateGeneration: 1 } };
 const HASHES = ['new', 'old'];

@@ -11,8 +11,7 @@ import {
 } from '../../../agent/decisions/eviction/eviction-ranking.js';
 import { type Signal, thresholdsOf } from '../../../agent/decisions/eviction/eviction-thresholds.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { attempt } from '../../harness/pods/pod-views.js';
-import { observedLeft } from '../../harness/pods/pressure-observations.js';
+import { attempt, observedLeft } from '../../harness/pods/pod-views.js';
 
 const MIB = 1024 ** 2;
 const NONE = { evictionHard: '', evictionSoft: '', evictionSoftGracePeriod: '', evictionMinimumReclaim: '' };

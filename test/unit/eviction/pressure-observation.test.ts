@@ -15,7 +15,7 @@ import {
 } from '../../../agent/decisions/eviction/pressure-state.js';
 import { memoryOf } from '../../../agent/node/pressure-readings.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { observedLeft } from '../../harness/pods/pressure-observations.js';
+import { observedLeft } from '../../harness/pods/pod-views.js';
 
 const TRANSITION_MS = 300_000;
 

@@ -32,7 +32,7 @@ import {
 import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { daemonNodeView } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView } from '../../harness/objects/daemon-builders.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;

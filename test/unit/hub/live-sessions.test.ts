@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LiveSessions } from '../../../coordinator/hub/sessions/live-sessions.js';
 import type { Session } from '../../../coordinator/hub/sessions/session.js';
-import { BusyClock } from '../../harness/basics/busy-clock.js';
+import { BusyClock } from '../../harness/basics/test-clocks.js';
 
 test('a stepped clock is sent in slices, and each session gets the time of its slice', async () => {
   const clock = new BusyClock(0);

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/pods/pod-kind.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import type { ContainerState, Pod } from '../../../shared/kube/pods/pod-types.js';
-import { oneContainer, podFrom, templateSpec } from '../../harness/controllers/pod-builders.js';
+import { oneContainer, podFrom, templateSpec } from '../../harness/objects/object-builders.js';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 

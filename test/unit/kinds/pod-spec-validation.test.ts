@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { validatePodSpec } from '../../../coordinator/kinds/pods/spec-validation/pod-spec-validation.js';
-import { oneContainer, templateSpec } from '../../harness/controllers/pod-builders.js';
+import { oneContainer, templateSpec } from '../../harness/objects/object-builders.js';
 
 function causes(spec: object): string[] {
   const errors = validatePodSpec(templateSpec(spec), 'spec');

@@ -15,7 +15,7 @@ import { applyStrategicMergePatch } from '../../../coordinator/registry/patch/st
 import { inverseChange } from '../../../shared/kube/nodes/node-change.js';
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import { compileLabelSelector, parseLabelSelector } from '../../../shared/kube/objects/selectors.js';
-import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject, podObject } from '../../harness/objects/object-builders.js';
 import { viewOf } from '../../harness/pods/pod-views.js';
 
 const FACTS = { nodeName: 'n', hostIP: '192.0.2.1', podIP: '10.0.0.1', allocatable: { cpu: '4' } };

@@ -11,7 +11,7 @@ import {
 } from '../../../shared/kube/fleet/host-meter-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { acknowledgementBytes, LinkBytes, LinkMeter, wireBytes } from '../../../shared/link/link-meter.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 const NOTHING = Object.fromEntries(LINK_CAUSES.map((cause) => [cause, 0])) as BytesByCause;
 

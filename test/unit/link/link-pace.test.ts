@@ -12,7 +12,7 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import { type EventsReport, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 const METERED = { [LINK_LABEL]: 'metered' };
 

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NodeStatusWriter } from '../../../coordinator/hub/reports/node-status-writer.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { BusyClock } from '../../harness/basics/busy-clock.js';
+import { BusyClock } from '../../harness/basics/test-clocks.js';
 
 test('when many nodes become unreachable at once, all are written, in slices', async () => {
   const written: string[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
 import { explainPlacement } from '../../../coordinator/decisions/placement/placement-explanation.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 /** `NodeName: detail` of each rule, `!` before those that failed. */
 function outcomes(spec: PlacementSpec, node = nodeObject('n1')): string[] {

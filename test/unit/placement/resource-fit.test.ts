@@ -3,12 +3,7 @@ import { describe, test } from 'node:test';
 import { FitRefusals, fitRefusals, pinnedNode } from '../../../coordinator/decisions/placement/pod-fit.js';
 import { podRequests, usageOfPods } from '../../../coordinator/decisions/placement/pod-resource-usage.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import {
-  type NodeOptions,
-  nodeObject,
-  pinnedTo,
-  podObject,
-} from '../../harness/controllers/object-builders.js';
+import { type NodeOptions, nodeObject, pinnedTo, podObject } from '../../harness/objects/object-builders.js';
 
 const container = (requests: Record<string, string>): Container => ({
   name: 'c',

@@ -12,8 +12,8 @@ import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.
 import { CONFIRMED_CONDITION, HANDOVER_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { ContainerState, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
-import { type NodeOptions, nodeObject, pinnedTo } from '../../harness/controllers/object-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
+import { type NodeOptions, nodeObject, pinnedTo } from '../../harness/objects/object-builders.js';
 
 const NOON = '2026-01-01T12:00:00Z';
 const SUBJECT = { namespace: 'default', daemonSet: 'web', node: 'n1' };

@@ -17,7 +17,7 @@ import { decodeFromAgent, decodeFromHub, encodeMessage } from '../../../shared/l
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const numRuns = Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000);
 

@@ -6,7 +6,7 @@ import type { ReconcileContext } from '../../../coordinator/controllers/queue/re
 import { RolloutHistory } from '../../../coordinator/controllers/rollouts/rollout-history.js';
 import { ApiError, type StatusReason } from '../../../shared/kube/objects/api-status.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const PRESENT: Rollout = {
   ...{ apiVersion: 'fleet.everynode.dev/v1', kind: 'Rollout', metadata: { name: 'web', namespace: 'shop' } },

@@ -7,7 +7,7 @@ import {
   scaledAmount,
 } from '../../../coordinator/decisions/rollouts/wave-plan.js';
 import type { RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { runToEnd } from '../../harness/basics/run-to-end.js';
+import { runToEnd } from '../../harness/basics/test-clocks.js';
 
 const assignWaves = (...draw: Parameters<typeof assignWavesStepwise>) =>
   runToEnd(assignWavesStepwise(...draw));

@@ -7,7 +7,7 @@ import { simulationAnnotationErrors } from '../../../agent/simulate/simulation-a
 import { durationMs, simulatedBehaviour } from '../../../agent/simulate/simulation-annotations.js';
 import { parseCommand } from '../../../agent/simulate/simulation-command.js';
 import { WarningLimiter } from '../../../agent/simulate/warning-limiter.js';
-import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject, podObject } from '../../harness/objects/object-builders.js';
 
 const NODE = { name: 'node-3', labels: { zone: 'a', gpu: '' } };
 
