@@ -46,6 +46,21 @@ function testFiles(path: string, recurse: boolean): string[] {
     .sort();
 }
 
+/** Titles of the tests in progress by file, so that a failure is printed with the `describe` blocks around it. */
+class OpenTitles {
+  readonly #byFile = new Map<string, string[]>();
+
+  add({ file = '', nesting, name }: { file?: string | undefined; nesting: number; name: string }): void {
+    const outer = this.#byFile.get(file) ?? [];
+    this.#byFile.set(file, [...outer.slice(0, nesting), name]);
+  }
+
+  of({ file = '', nesting, name }: { file?: string | undefined; nesting: number; name: string }): string {
+    const outer = this.#byFile.get(file)?.slice(0, nesting) ?? [];
+    return [relative(ROOT, file), ...outer, name].filter((title) => title !== '').join(' › ');
+  }
+}
+
 interface Outcome {
   passed: number;
   failed: string[];
@@ -55,11 +70,13 @@ interface Outcome {
 async function runFiles(files: string[], concurrency: number, outcome: Outcome): Promise<void> {
   if (files.length === 0) return;
   const stream = run({ files, concurrency, timeout: 15 * 60_000 });
+  const titles = new OpenTitles();
+  stream.on('test:start', (event) => titles.add(event));
   stream.on('test:pass', (event) => {
     if (isLeaf(event) && event.skip === undefined) outcome.passed += 1;
   });
   stream.on('test:fail', (event) => {
-    if (isLeaf(event)) outcome.failed.push(event.name);
+    if (isLeaf(event)) outcome.failed.push(titles.of(event));
   });
   stream.on('test:diagnostic', ({ message }) => {
     if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));

@@ -62,7 +62,7 @@ async function isWell({ api }: Pick<EnrolmentFixture, 'api'>): Promise<void> {
   assert.equal((await call(api, 'GET /api/v1/namespaces/default')).code, 200);
 }
 
-test('no token, a wrong, an expired or a spent one: 401, a line in the log, and no token in any line', async (context) => {
+test('a missing, wrong, expired or used token is 401 with a log line, and no line contains a token', async (context) => {
   const bench = await target(context);
   const [expired, spent] = [newJoinToken(), newJoinToken()];
   const grants = [tokenSecret(expired, { expiresAtMs: 1 }), tokenSecret(spent, { singleUse: true })];
@@ -90,7 +90,7 @@ test('no token, a wrong, an expired or a spent one: 401, a line in the log, and 
   }
 });
 
-test('whoever guesses passwords of the console waits; who comes in is told of as well, by name', async (context) => {
+test('password guessing at the console is throttled; a successful sign-in is logged by name', async (context) => {
   const bench = await target(context);
   const signIn = (token: string) => call(bench.api, 'POST /console/session', { token });
   const entered = await signIn(TEST_TOKEN);
@@ -105,7 +105,7 @@ test('whoever guesses passwords of the console waits; who comes in is told of as
   assert.equal(told[1], '401 Unauthorized  127.0.0.1');
 });
 
-test('whoever is refused too often waits, and says so', async (context) => {
+test('a client with too many rejections must wait, and is told so', async (context) => {
   const bench = await target(context);
   const codes = new Set<number>();
   for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1) {
@@ -117,7 +117,7 @@ test('whoever is refused too often waits, and says so', async (context) => {
   await isWell(bench);
 });
 
-test('a request for somebody else, for more than a name, or with another signature is 400', async (context) => {
+test('a request for another host, for more than a name, or with another signature is 400', async (context) => {
   const { api, token, audited } = await target(context);
   const csr = await certificateRequest(await generateKeyPem(), 'n2');
   const forged = csr.replace(/.{8}\n(?=-----END)/, 'AAAAAAA=\n');
@@ -133,7 +133,7 @@ test('a request for somebody else, for more than a name, or with another signatu
   assert.deepEqual(audited('join'), Array(4).fill(`400  system:bootstrap:${token.id} 127.0.0.1`));
 });
 
-test('10,000 connections that never shake hands take nobody’s place: a host joins, and they are told of', async (context) => {
+test('10,000 connections without a handshake block no place: a host joins, and they are reported', async (context) => {
   const bench = await target(context);
   const crowd = idleConnections(context, { port: bench.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
   for (let share = 1; share <= 5; share += 1) {
@@ -170,7 +170,7 @@ async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: 
   return { socket, wire, closed: () => code };
 }
 
-test('a frame that says it holds a gigabyte ends its link at once, and none of it is kept', async (context) => {
+test('a frame that announces a gigabyte ends its link at once, and is not buffered', async (context) => {
   const bench = await target(context);
   const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const { wire, closed } = await openLink(bench, { cert: certificate, key });
@@ -186,7 +186,7 @@ test('a frame that says it holds a gigabyte ends its link at once, and none of i
   await isWell(bench);
 });
 
-test('a link takes no compressed frame: nothing on it can swell', async (context) => {
+test('a link accepts no compressed frames, so no frame can expand', async (context) => {
   const bench = await target(context);
   const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const { socket, wire, closed } = await openLink(bench, { cert: certificate, key });
@@ -213,7 +213,7 @@ function refusedLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert?: st
   );
 }
 
-test('who shows no certificate, or one of another fleet, gets no link: 401, in the audit log too', async (context) => {
+test('a host without a certificate, or with one of another fleet, gets no link: 401, also in the audit log', async (context) => {
   const bench = await target(context);
   const other = await loadPki(temporaryDirectory(), ['x'], Date.now());
   for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }])
@@ -223,7 +223,7 @@ test('who shows no certificate, or one of another fleet, gets no link: 401, in t
   assert.equal(bench.lines.filter((line) => line.includes('"peer refused"')).length, 1);
 });
 
-test('the host of a revoked node gets no link: 401, and the audit log says which it is', async (context) => {
+test('the host of a revoked node gets no link: 401, and the audit log names it', async (context) => {
   const bench = await target(context);
   const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
@@ -239,12 +239,12 @@ test('the host of a revoked node gets no link: 401, and the audit log says which
 const SMUGGLED: [string, string[]][] = [
   ['two lengths', ['Content-Length: 5', 'Content-Length: 6']],
   ['a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked']],
-  ['an odd coding', ['Transfer-Encoding: xchunked']],
+  ['an unknown transfer coding', ['Transfer-Encoding: xchunked']],
   ['a folded header', ['X-One: a', ' b: c']],
   ['a space before the colon', ['Content-Length : 5']],
   ['a bare line feed', ['X-One: a\nAuthorization: Bearer test-token']],
 ];
-test('headers that two readers would read differently are 400, and the connection ends', async (context) => {
+test('ambiguous headers are 400, and the connection ends', async (context) => {
   const bench = await target(context);
   for (const [what, headers] of SMUGGLED) {
     const lines = ['POST /api/v1/namespaces HTTP/1.1', 'Host: x', ...headers, '', 'hello'];
@@ -269,7 +269,7 @@ const PATHS = [
   '/install/..%2f..%2fpki%2fca.key',
   '/console/assets/..%2f..%2f..%2fpki%2fca.key',
 ];
-test('paths that would leave their place find nothing, and are audited', async (context) => {
+test('paths that escape their scope find nothing, and are audited', async (context) => {
   const bench = await target(context);
   const { events } = bench;
   for (const path of PATHS) {
@@ -291,7 +291,7 @@ test('paths that would leave their place find nothing, and are audited', async (
   );
 });
 
-test('an exec whose path would leave its place is 404, and audited', async (context) => {
+test('an exec with an escaping path is 404, and audited', async (context) => {
   const bench = await target(context);
   const path = '/api/v1/namespaces/default/pods/%2e%2e/exec';
   const head = [`GET ${path}?command=sh HTTP/1.1`, 'Host: x', 'Authorization: Bearer test-token'];
@@ -311,7 +311,7 @@ const LAUGHS = ['a: &a0 [x,x,x,x,x,x,x,x,x]']
     Array.from({ length: 12 }, (_, at) => `b${at}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(',')}]`),
   )
   .join('\n');
-test('bombs are refused before they go off', async (context) => {
+test('decompression and alias bombs are rejected before they expand', async (context) => {
   const bench = await target(context);
   const line = 'POST /api/v1/namespaces/default/configmaps';
   const yaml = { 'content-type': 'application/yaml' };

@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-test('nobody is told who they would have to be, someone without rights that they may not', async () => {
+test('without credentials and without rights a request is rejected, and the rejection names no user', async () => {
   const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
   for (const line of READS) {
     const body = line.startsWith('POST') ? {} : undefined;
@@ -48,7 +48,7 @@ test('nobody is told who they would have to be, someone without rights that they
   }
 });
 
-test('neither is by a stream', async () => {
+test('without credentials and without rights a stream is rejected', async () => {
   const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
   for (const path of STREAMS) {
     assert.equal(await refusedWith(path, {}), 401, path);

@@ -52,7 +52,7 @@ async function userOf(bench: AccessFixture, signedIn: CallAnswer): Promise<strin
   return status?.userInfo?.username ?? `${answer.code}`;
 }
 
-test('a sign-in with Impersonate-* headers is refused, and audited under the name of the impersonator', async (context) => {
+test('a sign-in with Impersonate-* headers is rejected, and audited under the name of the impersonator', async (context) => {
   const { bench, audited } = await startSignIns(context);
   const token = bench.admit(owner);
   const callers: [token: string, headers: Record<string, string>][] = [
@@ -68,7 +68,7 @@ test('a sign-in with Impersonate-* headers is refused, and audited under the nam
   assert.deepEqual(audited(), ['400 owner', '400 owner', `400 ${ADMIN.username}`]);
 });
 
-test('the owner of a namespace neither fills the sessions nor ends those of others', async (context) => {
+test('the owner of a namespace can neither exhaust the sessions nor end those of others', async (context) => {
   const { bench } = await startSignIns(context);
   const token = bench.admit(owner);
   const other = await signIn(bench, bench.admit(person('other')));
@@ -82,7 +82,7 @@ test('the owner of a namespace neither fills the sessions nor ends those of othe
   assert.equal(await userOf(bench, own), 'owner');
 });
 
-test('a token goes before the client certificate of the connection', async (context) => {
+test('a token takes precedence over the client certificate of the connection', async (context) => {
   const { bench, audited } = await startSignIns(context, { authenticateSocket: () => ADMIN });
   const headers = { 'sec-fetch-site': 'same-origin' };
   assert.equal((await signIn(bench, bench.admit(owner), headers)).code, 204);

@@ -30,7 +30,7 @@ function issuer() {
   return { clock, asked, oidc: new OidcSignIn(CLIENT, { fetch, clock, log: silentLogger }) };
 }
 
-test('where to sign in is asked for once a minute, by however many at once', async () => {
+test("the issuer's configuration is fetched at most once a minute, for any number of callers", async () => {
   const { clock, asked, oidc } = issuer();
   const begun = await Promise.all([oidc.start(HERE), oidc.start(HERE)]);
   assert.notEqual(begun[0].url, begun[1].url);
@@ -40,7 +40,7 @@ test('where to sign in is asked for once a minute, by however many at once', asy
   assert.equal(asked.length, 2);
 });
 
-test('a secret goes the way that the issuer takes it: by HTTP Basic where it does not say', async () => {
+test('a secret is sent as the issuer requires, by HTTP Basic by default', async () => {
   const TABLE: [ways: string[] | undefined, form: boolean][] = [
     [undefined, false],
     [['client_secret_basic'], false],
@@ -67,7 +67,7 @@ test('a secret goes the way that the issuer takes it: by HTTP Basic where it doe
   }
 });
 
-test('an issuer is asked so much at once, and no more', async () => {
+test('concurrent requests to an issuer are limited', async () => {
   const { asked, oidc } = issuer();
   await oidc.start(HERE);
   const refusals = await Promise.all(
@@ -80,7 +80,7 @@ test('an issuer is asked so much at once, and no more', async () => {
   assert.deepEqual(new Set(reasons), new Set(['Issuer', 'Busy']));
 });
 
-test('an address that comes back with made-up attempts is soon sent away, asking and writing nothing', async (context) => {
+test('an address that repeats forged sign-ins is soon rejected without requests and writes', async (context) => {
   const { asked, oidc } = issuer();
   const audited: AuditEvent[] = [];
   const record = (event: AuditEvent) => void audited.push(event);

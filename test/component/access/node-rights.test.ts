@@ -39,7 +39,7 @@ async function fleet(context: TestContext) {
   return { ...bench, audit, ask };
 }
 
-test('a node reads and writes its own', async (context) => {
+test('a node can read and write its own objects', async (context) => {
   const { ask, api } = await fleet(context);
   for (const line of [
     'GET /api/v1/nodes/n1',
@@ -62,22 +62,22 @@ const REFUSED: [what: string, line: string, body?: object][] = [
   ["another's Pod", `GET ${POD}/theirs`],
   ['all Pods', 'GET /api/v1/pods'],
   ["another's Pods", 'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn2'],
-  ['Pods of all nodes but one', 'GET /api/v1/pods?fieldSelector=spec.nodeName%21%3Dn1'],
+  ['Pods of all nodes except one', 'GET /api/v1/pods?fieldSelector=spec.nodeName%21%3Dn1'],
   ['a watch of Pods', 'GET /api/v1/pods?watch=1&fieldSelector=spec.nodeName%3Dn1'],
   ["another's Secret", 'GET /api/v1/namespaces/default/secrets/other'],
   ['all Secrets', 'GET /api/v1/namespaces/default/secrets'],
   ['its own credential', 'GET /api/v1/namespaces/kube-system/secrets/node-credential-n1'],
   ["another's ConfigMap", 'GET /api/v1/namespaces/default/configmaps/other'],
-  ["the status of another's Node", 'PUT /api/v1/nodes/n2/status', nodeObject('n2')],
-  ["the status of another's Pod", `PUT ${POD}/theirs/status`, podObject('theirs')],
+  ['the status of another Node', 'PUT /api/v1/nodes/n2/status', nodeObject('n2')],
+  ["the status of another node's Pod", `PUT ${POD}/theirs/status`, podObject('theirs')],
   ['its own spec', 'PUT /api/v1/nodes/n1', nodeObject('n1')],
   ['a Pod of its own', `POST ${POD}`, podObject('new', { nodeName: 'n1' })],
-  ['the end of its Pod', `DELETE ${POD}/mine`],
+  ['the deletion of its Pod', `DELETE ${POD}/mine`],
   ['a command in its Pod', `POST ${POD}/mine/exec?command=id&stdout=1`],
   ['a signing request', 'POST /apis/certificates.k8s.io/v1/certificatesigningrequests', {}],
   ['its own approval', 'PUT /apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval', {}],
 ];
-test('a node is refused everything else with 403, and each is audited', async (context) => {
+test('a node is denied everything else with 403, and each denial is audited', async (context) => {
   const { ask, audit } = await fleet(context);
   for (const [what, line, body] of REFUSED) {
     const { code, text } = await ask(line, body ? { body } : {});
@@ -90,7 +90,7 @@ test('a node is refused everything else with 403, and each is audited', async (c
     assert.deepEqual([user.username, ...sourceIPs], ['system:node:n1', '127.0.0.1']);
 });
 
-test('a status carries no labels, taints or annotations', async (context) => {
+test('a status cannot set labels, taints or annotations', async (context) => {
   const { ask, api } = await fleet(context);
   const node = (await call(api, 'GET /api/v1/nodes/n1')).json<Node>();
   const labels = { ...node.metadata.labels, 'node-restriction.kubernetes.io/rack': '1' };
@@ -106,7 +106,7 @@ test('a status carries no labels, taints or annotations', async (context) => {
   assert.equal((await ask(`PUT ${POD}/mine/status`, { body })).code, 403);
 });
 
-test('a certificate whose key is revoked is nobody', async (context) => {
+test('a certificate with a revoked key is unauthenticated', async (context) => {
   const { ask, registry } = await fleet(context);
   await registry.delete(secretKind, { namespace: 'kube-system', name: credentialSecretName('n1') });
   await until(async () => (await ask('GET /api/v1/nodes/n1')).code === 401, {

@@ -88,7 +88,7 @@ for (const [who, user, headers] of CALLERS) {
   }
 }
 
-test('no restore was confirmed through a namespace', () => {
+test('no restore can be confirmed through a namespace', () => {
   assert.equal(confirmed, 0);
 });
 
@@ -160,7 +160,7 @@ test('as upstream, a resource that is not served is authorized first and not fou
   }
 });
 
-test('no stream of a cluster-scoped resource begins below a namespace', async () => {
+test('no stream of a cluster-scoped resource starts below a namespace', async () => {
   for (const { root, resource } of CLUSTER_SCOPED) {
     const path = `${root}/namespaces/default/${resource}?watch=true`;
     assert.equal(await upgradeTo(path), 404, path);
@@ -188,7 +188,7 @@ function upgradeTo(path: string): Promise<number> {
   });
 }
 
-test('what a user may do is still answered by roles alone, whatever the scope of the resource', async () => {
+test('access reviews are answered by roles alone, whatever the scope of the resource', async () => {
   const ask = async (namespace: string) => {
     const resourceAttributes = { verb: 'list', group: 'fleet.everynode.dev', resource: 'hosts', namespace };
     const answer = await bench.as(owner, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {

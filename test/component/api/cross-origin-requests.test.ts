@@ -6,7 +6,7 @@ import { configMapKind } from '../../../coordinator/kinds/index.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 
-test('a change counts from kubectl and the console, and from no page of another site', async (context) => {
+test('a change is accepted from kubectl and the console, and not from a page of another site', async (context) => {
   const api = await startTestApi({ authenticateSocket: () => ADMIN });
   context.after(() => api.stop());
   const callers: [string, number, Record<string, string>][] = [

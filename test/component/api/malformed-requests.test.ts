@@ -165,7 +165,7 @@ const request = fc.record({
   body: fc.option(body, { nil: undefined }),
 });
 
-test('no request brings a 500', async () => {
+test('no malformed request causes a 500', async () => {
   await fc.assert(
     fc.asyncProperty(request, async ({ method, path, query, type, accept, body }) => {
       const headers = { 'content-type': type, accept };

@@ -22,7 +22,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-withHub('a log arrives whole and ends', async (bench) => {
+withHub('a log is streamed completely and ends', async (bench) => {
   const agent = await liveAgent(bench);
   const line = `${'x'.repeat(99_999)}\n`;
   agent.log = async function* () {
@@ -31,7 +31,7 @@ withHub('a log arrives whole and ends', async (bench) => {
   assert.equal(await textOf(await open(bench)), line.repeat(10));
 });
 
-withHub('a host sends no more than its reader has room for', async (bench) => {
+withHub('a host sends no more than its reader has requested', async (bench) => {
   const agent = await liveAgent(bench);
   let made = 0;
   agent.log = async function* () {
@@ -47,7 +47,7 @@ withHub('a host sends no more than its reader has room for', async (bench) => {
   for await (const _ of stream) if (made > 3 * STREAM_WINDOW_BYTES) break;
 });
 
-withHub('a reader that leaves ends the log on the host', async (bench) => {
+withHub('a reader that disconnects ends the log on the host', async (bench) => {
   const agent = await liveAgent(bench);
   let signal: AbortSignal | undefined;
   agent.openStream = async (_request, _input, given) => {
@@ -67,7 +67,7 @@ withHub('a reader that leaves ends the log on the host', async (bench) => {
   assert.match(await reading, /^(one\n)?$/);
 });
 
-withHub('what the host refuses the reader hears, with its reason', async (bench) => {
+withHub("a host's rejection reaches the reader with its reason", async (bench) => {
   const agent = await liveAgent(bench);
   agent.openStream = () => Promise.reject(new StreamError('NotFound', 'no such container'));
   await assert.rejects(open(bench), (error) => {
@@ -75,7 +75,7 @@ withHub('what the host refuses the reader hears, with its reason', async (bench)
   });
 });
 
-withHub('a log that breaks in the middle is an error after what came', async (bench) => {
+withHub('a log that breaks is an error after the received bytes', async (bench) => {
   const agent = await liveAgent(bench);
   agent.log = async function* () {
     yield Buffer.from('one\n');
@@ -85,7 +85,7 @@ withHub('a log that breaks in the middle is an error after what came', async (be
   await assert.rejects(textOf(stream), /engine down/);
 });
 
-withHub('a host that is not connected is a clear refusal, a link that breaks ends the log', async (bench) => {
+withHub('a disconnected host is a clear rejection, a broken link ends the log', async (bench) => {
   await assert.rejects(open(bench), /node "n1" is not connected/);
   const agent = await liveAgent(bench);
   agent.log = async function* () {

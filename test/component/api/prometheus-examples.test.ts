@@ -67,7 +67,7 @@ function isServed(metric: string, page: string): boolean {
   return page.split('\n').some((line) => [metric, family].some((name) => line.startsWith(`# TYPE ${name} `)));
 }
 
-describe('what examples/prometheus asks for', () => {
+describe('metrics and labels of examples/prometheus', () => {
   let fleet: SimulatedFleet;
   let page = '';
   before(async () => {
@@ -77,7 +77,7 @@ describe('what examples/prometheus asks for', () => {
   });
   after(() => fleet.stop());
 
-  test('is served, by these names', () => {
+  test('every metric name is served', () => {
     const asked = [...alerts(), ...dashboard()];
     assert.ok(asked.length > 25, `${asked.length} expressions`);
     const missing = asked.flatMap(({ where, text }) =>
@@ -89,7 +89,7 @@ describe('what examples/prometheus asks for', () => {
     assert.ok(asked.every(({ text }) => metricsIn(text).length > 0 || text.startsWith('up')));
   });
 
-  test('has the labels that it is told apart by', () => {
+  test('every label that distinguishes series exists', () => {
     const missing = [...alerts(), ...dashboard()].flatMap(({ where, text }) => {
       const series = metricsIn(text).flatMap((metric) => seriesOf(metric, page));
       const labels = series.length > 0 ? labelsIn(text) : [];

@@ -52,7 +52,7 @@ async function report(bench: HubFixture, agent: TestAgent, uid: string, message:
   });
 }
 
-withHub('a log of 100 MB on a slow line holds up neither reports nor commands', async (bench) => {
+withHub('a log of 100 MB on a slow line delays neither reports nor commands', async (bench) => {
   const { agent } = await hostBehind(bench, 25 * MEGABYTE, 100 * MEGABYTE);
   const uid = (await bench.boundPod('p', 'n1')).metadata.uid ?? '';
   const log = read(bench);
@@ -76,7 +76,7 @@ withHub('a log of 100 MB on a slow line holds up neither reports nor commands', 
   assert.deepEqual(agent.lost, []);
 });
 
-withHub('eight logs on a line of 300 KB/s: a report waits for little of them', async (bench) => {
+withHub('eight logs on a line of 300 KB/s delay a report only a little', async (bench) => {
   const { agent } = await hostBehind(bench, 0.3 * MEGABYTE, 100 * MEGABYTE);
   const uid = (await bench.boundPod('p', 'n1')).metadata.uid ?? '';
   const leave = new AbortController();
@@ -96,7 +96,7 @@ withHub('eight logs on a line of 300 KB/s: a report waits for little of them', a
   await Promise.all(logs.map(({ ended }) => ended));
 });
 
-withHub('a reader that sleeps holds up no other, and its host waits', async (bench) => {
+withHub('a reader that stalls delays no other, and its host waits', async (bench) => {
   await hostBehind(bench, 25 * MEGABYTE, 20 * MEGABYTE);
   const leave = new AbortController();
   const sleeping = await bench.hub.streams.logs('n1', FOLLOWED_LOG, leave.signal);

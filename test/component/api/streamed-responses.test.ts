@@ -68,7 +68,7 @@ async function startedPod(registry: Registry, name: string): Promise<void> {
 
 const asAdmin = { authorization: `Bearer ${TEST_TOKEN}` };
 
-test('a watch begins with what is there and goes on with what changes, as its body would', async (context) => {
+test('a watch starts with the existing objects and continues with changes, as its body would', async (context) => {
   const api = await startTestApi();
   context.after(() => api.stop());
   await api.registry.create(configMapKind, 'default', { metadata: { name: 'first' } });
@@ -88,7 +88,7 @@ test('a watch begins with what is there and goes on with what changes, as its bo
   await reader.closed;
 });
 
-test('what ends by itself is no stream, and a page of our own hears in a Status why', async (context) => {
+test('a request that ends by itself is not a stream, and the console gets the reason in a Status', async (context) => {
   const api = await startTestApi();
   context.after(() => api.stop());
   const list = context.mock.method(api.registry, 'list');
@@ -104,7 +104,7 @@ test('what ends by itself is no stream, and a page of our own hears in a Status 
   assert.deepEqual([other.code, other.body], [401, '']);
 });
 
-test('a page of another site is told nothing by the certificate of who looks at it', async (context) => {
+test("a page of another site gets nothing by the certificate of the browser's user", async (context) => {
   const api = await startTestApi({ authenticateSocket: () => ADMIN });
   context.after(() => api.stop());
   const own = new Reader(api, WATCH, { origin: api.url });
@@ -115,7 +115,7 @@ test('a page of another site is told nothing by the certificate of who looks at 
   assert.deepEqual([foreign.code, foreign.body], [403, '']);
 });
 
-test('a log whose host goes breaks off, and is no fault of the coordinator', async (context) => {
+test('a log whose host disconnects breaks off, and is no error of the coordinator', async (context) => {
   const faults: unknown[] = [];
   const log = { ...silentLogger, child: () => log, error: (fault: unknown) => void faults.push(fault) };
   let lose = (): void => undefined;

@@ -90,7 +90,7 @@ test('a Pod that stays under a new taint is named', async () => {
   assert.match(pod, /^web-/);
 });
 
-test('the fleet: each node under one code, counts that add up', async () => {
+test('the fleet: each node under one code, with counts that add up', async () => {
   const { sentence, total, reasons } = (await call(api, `GET ${WHY}/web/why`)).json<
     FleetReasonsDocument & Record<string, unknown>
   >();
@@ -126,7 +126,7 @@ for (const [request, code, message] of REFUSED) {
   });
 }
 
-test('a stranger is told nothing', async () => {
+test('an unauthenticated client gets no answer', async () => {
   assert.equal((await call(api, `GET ${WHY}/web/why`, { token: null })).code, 401);
 });
 
@@ -157,13 +157,13 @@ test('everynode why ds/NAME: a line for each code with its nodes', async () => {
   );
 });
 
-test('everynode why -o json: as the API answers it', async () => {
+test("everynode why -o json: the same as the API's answer", async () => {
   const { stdout } = await why('ds/web', 'node/n0', '-o', 'json');
   const { code, node } = JSON.parse(stdout) as NodeReasonDocument;
   assert.deepEqual([code, node], ['Running', 'n0']);
 });
 
-test('everynode why: what it cannot answer is one sentence and an exit code', async () => {
+test('everynode why: an unanswerable question is one sentence and an exit code', async () => {
   const unknown = await why('ds/none');
   assert.equal(unknown.stderr, 'Error from server (NotFound): daemonsets.apps "none" not found\n');
   assert.equal(unknown.code, 5);

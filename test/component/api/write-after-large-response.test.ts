@@ -92,7 +92,7 @@ async function listAndPatch(api: TestApi, name: string): Promise<string[]> {
   return codes;
 }
 
-test('a write whose head and body are two TLS records is served while a large answer is being sent', async (context) => {
+test('a write whose head and body are two TLS records is served while a large response is being sent', async (context) => {
   const api = await startTestApi();
   context.after(() => api.stop());
   await createLargeMaps(api);

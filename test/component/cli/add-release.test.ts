@@ -48,7 +48,7 @@ const treeOf = (folder: string): string[] =>
 
 const add = (folder: string, data: string) => runEverynode(['release', 'add', folder, '--data', data]);
 
-test('a signed release is added with what hosts fetch, readable by its owner alone, and its key is printed', async () => {
+test('a signed release is stored with the files that hosts fetch, private to its owner, and its key is printed', async () => {
   const { folder, data, places } = bench();
   const { code, stdout, stderr } = await add(folder, data);
   assert.deepEqual([code, stderr], [0, '']);
@@ -63,7 +63,7 @@ test('a signed release is added with what hosts fetch, readable by its owner alo
   assert.deepEqual(readdirSync(places.directory), [VERSION]);
 });
 
-test('the same release again, and the next one of the same key, are added', async () => {
+test('the same release, and the next one of the same key, can be added again', async () => {
   const { folder, data, key, places, outside } = bench();
   for (const source of [folder, folder, makeRelease(join(outside, 'next'), '1.3.0', key)]) {
     assert.equal((await add(source, data)).code, 0);
@@ -80,7 +80,7 @@ const REFUSED: [string, (given: Bench) => void, RegExp][] = [
   ],
   ['without a list', ({ folder }) => rmSync(join(folder, 'SHA256SUMS')), /has no SHA256SUMS/],
   [
-    'with a signature of another list',
+    'with the signature of another list',
     ({ folder }) => writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${ARCHIVE}\n`),
     /not the signature of SHA256SUMS/,
   ],
@@ -94,7 +94,7 @@ const REFUSED: [string, (given: Bench) => void, RegExp][] = [
     ({ folder }) => writeFileSync(join(folder, `everynode-${VERSION}.tgz`), 'another package'),
     /everynode-1\.2\.3\.tgz does not have the hash/,
   ],
-  ['with a file cut off', ({ folder }) => truncateSync(join(folder, ARCHIVE), 3), /does not have the hash/],
+  ['with a truncated file', ({ folder }) => truncateSync(join(folder, ARCHIVE), 3), /does not have the hash/],
   ['with a missing file', ({ folder }) => rmSync(join(folder, ARCHIVE)), /gz of SHA256SUMS is missing/],
   [
     'with an extra file',
@@ -147,7 +147,7 @@ for (const version of ['../../../escaped', '1.2.3-../../../escaped', '1.2', '..'
 }
 
 for (const [what, spoil, why] of REFUSED) {
-  test(`a release ${what} is refused and nothing is written`, async () => {
+  test(`a release ${what} is rejected and nothing is written`, async () => {
     const given = bench();
     spoil(given);
     const before = treeOf(given.outside);
@@ -158,7 +158,7 @@ for (const [what, spoil, why] of REFUSED) {
   });
 }
 
-test('a refusal is one sentence that names the folder, the file and what to do', async () => {
+test('a rejection is one sentence that names the folder, the file and a remedy', async () => {
   const { folder, data } = bench();
   rmSync(join(folder, 'SHA256SUMS.sig'));
   const { code, stderr } = await add(folder, data);
@@ -170,7 +170,7 @@ test('a refusal is one sentence that names the folder, the file and what to do',
   assert.equal(existsSync(data), false);
 });
 
-test('a release of another key is refused until that key is trusted; then the first key is refused', async () => {
+test('a release of another key is rejected until that key is trusted; then the first key is rejected', async () => {
   const { folder, data, outside, places } = bench();
   await add(folder, data);
   const next = makeRelease(join(outside, 'next'), '1.3.0', newReleaseKey());
@@ -192,7 +192,7 @@ test('a release of another key is refused until that key is trusted; then the fi
   assert.equal((await add(folder, data)).code, 5);
 });
 
-test('a file that holds no public Ed25519 key is not trusted', async () => {
+test('a file without a public Ed25519 key is not trusted', async () => {
   const { data, outside, key } = bench();
   const file = join(outside, 'key.pem');
   for (const text of ['', 'rubbish', key.privateKey.export({ type: 'pkcs8', format: 'pem' })]) {
@@ -202,7 +202,7 @@ test('a file that holds no public Ed25519 key is not trusted', async () => {
   }
 });
 
-test('below the floor nothing is added or served', async () => {
+test('a version below the minimum is neither added nor served', async () => {
   const { folder, data, places } = bench();
   await add(folder, data);
   const floor = (...args: string[]) => runEverynode(['release', 'floor', ...args, '--data', data]);
@@ -217,7 +217,7 @@ test('below the floor nothing is added or served', async () => {
   assert.equal(await new VerifiedReleases(places).has(VERSION), true);
 });
 
-test('an interrupted addition leaves nothing, and what a killed one left is removed by the next', async () => {
+test('an interrupted addition leaves nothing, and remains of a killed one are removed by the next', async () => {
   const { folder, data, places } = bench();
   mkdirSync(data, { recursive: true });
   await assert.rejects(addRelease(folder, data, AbortSignal.abort()), { name: 'AbortError' });
@@ -229,7 +229,7 @@ test('an interrupted addition leaves nothing, and what a killed one left is remo
   assert.deepEqual(readdirSync(places.directory), ['1.0.0', VERSION]);
 });
 
-test('in a data directory of another user, all that root adds is that user’s', {
+test('in a data directory of another user, everything that root adds belongs to that user', {
   skip: process.getuid?.() !== 0 && 'needs root',
 }, async () => {
   const { folder, data, places, outside } = bench();

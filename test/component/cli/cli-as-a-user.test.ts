@@ -49,7 +49,7 @@ function textOf(path: string): string {
   }
 }
 
-describe('everynode as a user', () => {
+describe('everynode run by a user', () => {
   const folder = temporaryDirectory();
   const data = join(folder, 'data');
   const home = join(folder, 'home');
@@ -102,12 +102,12 @@ describe('everynode as a user', () => {
     ['confirm-restore', 0, /^There is nothing to confirm\.\n$/],
   ];
   for (const [words, code, printed] of COMMANDS) {
-    test(`${words.split(' -f ')[0]} works by $KUBECONFIG, with the roles it needs`, async () => {
+    test(`${words.split(' -f ')[0]} works with $KUBECONFIG and the roles that it needs`, async () => {
       const done = await as('ann', ...words.split(' '));
       assert.match(done.stdout, printed, done.stderr);
       assert.equal(done.code, code, done.stderr);
     });
-    test(`${words.split(' -f ')[0]} names the rule that is missing, without roles`, async () => {
+    test(`${words.split(' -f ')[0]} names the missing rule when roles are missing`, async () => {
       const done = await as('bob', ...words.split(' '));
       assert.equal(done.code, words.startsWith('plan') ? 1 : 5, done.stderr);
       assert.match(done.stderr, /^Error from server \(Forbidden\): .* is forbidden: User "bob" cannot /);
@@ -118,7 +118,7 @@ describe('everynode as a user', () => {
     });
   }
 
-  test('of a list the first file chooses the context, and its namespace counts where none is given', async () => {
+  test('of a list of kubeconfig files the first sets the context and the default namespace', async () => {
     const first = join(folder, 'in-shop.kubeconfig');
     const context = { cluster: 'everynode', user: 'everynode', namespace: 'shop' };
     writeFileSync(first, stringify({ 'current-context': 'c', contexts: [{ name: 'c', context }] }));
@@ -128,7 +128,7 @@ describe('everynode as a user', () => {
     assert.equal(code, 0);
   });
 
-  test('control characters in a description of another user are escaped', async () => {
+  test("control characters in another user's description are escaped", async () => {
     const evil = '\x1b[2J\x1b]0;title\x07\u009b31m\u202e';
     const made = await as('ann', 'token', 'create', '--description', evil);
     const { stdout } = await as('ann', 'token', 'list');
@@ -138,7 +138,7 @@ describe('everynode as a user', () => {
     assert.equal((await as('ann', 'token', 'revoke', id)).stdout, `token ${id} revoked\n`);
   });
 
-  test('the printed line joins a host, and no process has the token as an argument', async (context) => {
+  test("the printed line joins a host without the token in any process's arguments", async (context) => {
     const { stdout: line } = await as('ann', 'token', 'create');
     const token = tokenInLine(line);
     const agentData = join(folder, 'agent');

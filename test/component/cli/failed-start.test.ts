@@ -47,14 +47,10 @@ describe('a first up', () => {
   after(() => occupied.server.close());
 
   const FAILURES: [string, (folder: string) => string[], number][] = [
-    ['whose port is in use', () => ['--port', occupied.port], 3],
+    ['with a port in use', () => ['--port', occupied.port], 3],
+    ['with a missing certificate', () => ['--tls-cert-file', '/none', '--tls-private-key-file', '/none'], 2],
     [
-      'whose certificate is missing',
-      () => ['--tls-cert-file', '/none', '--tls-private-key-file', '/none'],
-      2,
-    ],
-    [
-      'whose engine does not answer',
+      'with an engine that does not answer',
       (folder) => ['--runtime', 'docker', '--data', join(folder, 'a', 'data')],
       3,
     ],
@@ -81,7 +77,7 @@ describe('a first up', () => {
     assert.deepEqual(contentOf(data), before);
   });
 
-  test('the same holds for the coordinator alone', async () => {
+  test('of the coordinator alone leaves no directory either', async () => {
     const folder = temporaryDirectory();
     const args = ['coordinator', '--data', join(folder, 'data'), '--port', occupied.port];
     const { code, stderr } = await runEverynode(args);
@@ -108,7 +104,7 @@ describe('a first up', () => {
     });
   }
 
-  test('whose agent ends leaves no directory', async () => {
+  test('whose agent exits leaves no directory', async () => {
     const folder = temporaryDirectory();
     const args = upArgs(join(folder, 'data'));
     const { code, stderr } = await runEverynode(args, { EVERYNODE_AGENT_METRICS_ADDRESS: 'no address' });
@@ -117,7 +113,7 @@ describe('a first up', () => {
     assert.deepEqual(contentOf(folder), {});
   });
 
-  test('that became Ready keeps its data when it ends, and a later one that fails changes nothing', async () => {
+  test('that became Ready keeps its data when it ends, and a later failing start changes nothing', async () => {
     const data = join(temporaryDirectory(), 'data');
     const log = join(temporaryDirectory(), 'log');
     const up = startProgram(EVERYNODE, upArgs(data), log);
@@ -156,16 +152,16 @@ describe('a join', () => {
   };
   const WRONG: [string, () => [string, string]][] = [
     [
-      'with a token that is refused',
+      'with a rejected token',
       () => [line.server, line.token.replace(/\.[a-z0-9]{16}\./, '.aaaaaaaaaaaaaaaa.')],
     ],
     [
       'with a token of another authority',
       () => [line.server, line.token.replace(/[0-9a-f]{64}$/, '0'.repeat(64))],
     ],
-    ['with a token that is none', () => [line.server, 'rubbish']],
-    ['of a server that does not answer', () => ['https://127.0.0.1:1', line.token]],
-    ['of a server that is no address', () => ['nowhere', line.token]],
+    ['with an invalid token', () => [line.server, 'rubbish']],
+    ['with a server that does not answer', () => ['https://127.0.0.1:1', line.token]],
+    ['with an invalid server address', () => ['nowhere', line.token]],
   ];
   for (const [what, wish] of WRONG) {
     test(`${what} leaves no directory`, () => {
@@ -176,7 +172,7 @@ describe('a join', () => {
     });
   }
 
-  test('that is refused leaves the key of an earlier join that got no answer', () => {
+  test('that is rejected keeps the key of an earlier join without an answer', () => {
     const data = temporaryDirectory();
     const identity = { node: 'n1', key: 'a key', ca: 'an authority' };
     writeFileSync(join(data, 'identity.json'), `${JSON.stringify(identity, undefined, 2)}\n`);
@@ -200,10 +196,10 @@ describe('a restore', () => {
     runEverynode(['restore', file, '--data', data, ...flags]);
 
   for (const [what, bytes] of [
-    ['that is no backup', () => Buffer.from('rubbish')],
-    ['that was cut off', () => readFileSync(backup).subarray(0, 2_000)],
+    ['that is not a backup', () => Buffer.from('rubbish')],
+    ['that was truncated', () => readFileSync(backup).subarray(0, 2_000)],
   ] as const) {
-    test(`of a file ${what} leaves no directory, and data that was there as it was`, async () => {
+    test(`of a file ${what} leaves no directory, and keeps existing data`, async () => {
       const place = temporaryDirectory();
       const file = join(temporaryDirectory(), 'file');
       writeFileSync(file, bytes());
@@ -217,7 +213,7 @@ describe('a restore', () => {
     });
   }
 
-  test('that cannot move all of the earlier data aside puts it back', async (context) => {
+  test('that cannot move all existing data aside moves it back', async (context) => {
     const data = join(folder, 'data');
     // A mounted file cannot be renamed; the database has been moved by then.
     const kubeconfig = join(data, 'kubeconfig');
@@ -230,7 +226,7 @@ describe('a restore', () => {
     assert.deepEqual(contentOf(data), before);
   });
 
-  test('onto a full disk leaves the disk as it was', async (context) => {
+  test('onto a full disk leaves the disk unchanged', async (context) => {
     const disk = mountSmallDisk(join(temporaryDirectory(), 'disk'), 1);
     if (typeof disk === 'string') return leaveOut(context, 'a full disk', disk);
     context.after(() => disk.unmount());

@@ -61,30 +61,30 @@ for (const serve of [coordinator, takenOver]) {
 
 const SPOILED: [string, (folder: string, name: string) => void, RegExp][] = [
   [
-    'checksums that were changed after they were signed',
+    'checksums that were changed after signing',
     (folder, name) => writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${name}\n`),
     /not signed by the key/,
   ],
   ['a release of another key', (folder) => signRelease(folder, newReleaseKey()), /not signed by the key/],
   [
-    'a signature that is rubbish',
+    'an invalid signature',
     (folder) => writeFileSync(join(folder, 'SHA256SUMS.sig'), 'rubbish'),
     /not signed by the key/,
   ],
   [
-    'a program that is not the signed one',
+    'a program other than the signed one',
     (folder, name) => writeFileSync(join(folder, name), gzipSync('#!/bin/sh\nreboot\n')),
     /not the file that the release names/,
   ],
   [
-    'a program that came in part',
+    'a truncated program',
     (folder, name) => writeFileSync(join(folder, name), gzipSync(PROGRAM).subarray(0, 10)),
     /not the file that the release names/,
   ],
 ];
 
 for (const [what, spoil, why] of SPOILED) {
-  test(`a host takes nothing of ${what}`, async (context) => {
+  test(`a host rejects ${what}`, async (context) => {
     const { fetch, target, folder } = await release(context, takenOver);
     spoil(folder, agentArchive(VERSION));
     await assert.rejects(fetch(), why);
@@ -93,14 +93,14 @@ for (const [what, spoil, why] of SPOILED) {
   });
 }
 
-test('a release that the coordinator does not have, and a host without a key, say so', async (context) => {
+test('a release that the coordinator lacks, and a host without a key, are reported', async (context) => {
   const { fetch, keyFile } = await release(context, coordinator);
   await assert.rejects(fetch('9.9.9'), /has no SHA256SUMS of release 9.9.9: status 404/);
   writeFileSync(keyFile, '');
   await assert.rejects(fetch(), /accepts no upgrades/);
 });
 
-test('a version below the coordinator’s floor is neither fetched nor allowed; one that it does not have is allowed', async (context) => {
+test('a version below the coordinator’s minimum is neither fetched nor allowed; an unknown version is allowed', async (context) => {
   const { source, fetch, places, key } = await release(context, coordinator);
   await source.requireAllowed(VERSION);
   await source.requireAllowed('9.9.9');

@@ -14,7 +14,7 @@ import {
   startProgram,
 } from '../../harness/processes/everynode-processes.js';
 
-test('the command that down prints for the second agent of the machine ends it and removes its data', async (context) => {
+test('the command that down prints for the second agent of the host ends it and removes its data', async (context) => {
   const folder = temporaryDirectory();
   const data = join(folder, 'data');
   const log = join(folder, 'up.log');

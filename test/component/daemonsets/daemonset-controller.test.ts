@@ -38,7 +38,7 @@ function watchUnavailable(): () => number {
   return () => worst;
 }
 
-test('every eligible node gets one bound Pod, and the status says so', async () => {
+test('every eligible node gets one bound Pod, and the status shows it', async () => {
   await start(3);
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -59,7 +59,7 @@ test('every eligible node gets one bound Pod, and the status says so', async () 
   );
 });
 
-test('on a hundred hosts figures that follow each other are told together', async () => {
+test('on a hundred hosts, status updates in quick succession are batched', async () => {
   await start(100, { agents: { ready: () => false } });
   await fleet.create('web');
   await until(() => {
@@ -78,7 +78,7 @@ test('on a hundred hosts figures that follow each other are told together', asyn
   await until(() => fleet.status('web')?.numberReady === 2);
 });
 
-test('a Pod follows its node’s labels', async () => {
+test('Pods follow a change of node labels', async () => {
   await start(2);
   await fleet.label('n0', { color: 'green' });
   const template = {
@@ -94,7 +94,7 @@ test('a Pod follows its node’s labels', async () => {
   assert.equal(fleet.status('web')?.desiredNumberScheduled, 1);
 });
 
-test('a NoSchedule taint leaves the Pod, misscheduled; a NoExecute taint removes it', async () => {
+test('a NoSchedule taint keeps the Pod as misscheduled; a NoExecute taint removes it', async () => {
   await start(2);
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -105,7 +105,7 @@ test('a NoSchedule taint leaves the Pod, misscheduled; a NoExecute taint removes
   await until(() => fleet.pods().length === 1 && fleet.status('web')?.numberMisscheduled === 0);
 });
 
-test('a node that joins gets its Pod', async () => {
+test('a joining node gets its Pod', async () => {
   await start(1);
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -113,7 +113,7 @@ test('a node that joins gets its Pod', async () => {
   await until(() => fleet.images().late === 'app:1');
 });
 
-test('a Pod deleted by hand is replaced once it is really gone', async () => {
+test('a manually deleted Pod is replaced once it has ended', async () => {
   await start(1, { agents: { stops: false } });
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -155,7 +155,7 @@ test('a new Pod that never becomes ready stops the update within its budget', as
   assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:1']));
 });
 
-test('with surge the new Pod stands beside the old before that goes', async () => {
+test('with surge the new Pod runs next to the old one before that is deleted', async () => {
   await start(3);
   await fleet.create('web', ROLLING(0, 1));
   await fleet.rolledOut('web');
@@ -170,7 +170,7 @@ test('with surge the new Pod stands beside the old before that goes', async () =
   assert.deepEqual({ fewest, pairs }, { fewest: 3, pairs: 1 });
 });
 
-test('under OnDelete only a deleted Pod comes back with the new template', async () => {
+test('under OnDelete only a deleted Pod returns with the new template', async () => {
   await start(2);
   await fleet.create('web', { updateStrategy: { type: 'OnDelete' } });
   await fleet.rolledOut('web');
@@ -184,7 +184,7 @@ test('under OnDelete only a deleted Pod comes back with the new template', async
   await until(() => fleet.status('web')?.updatedNumberScheduled === 1);
 });
 
-test('an available Pod must have been ready for minReadySeconds', async () => {
+test('a Pod is available after being ready for minReadySeconds', async () => {
   await start(2);
   await fleet.create('web', { minReadySeconds: 30, ...ROLLING(1, 0) });
   await until(() => fleet.status('web')?.numberReady === 2);
@@ -194,7 +194,7 @@ test('an available Pod must have been ready for minReadySeconds', async () => {
   await until(() => fleet.status('web')?.numberAvailable === 2);
 });
 
-test('a controller that ends in the middle of an update is carried on by the next, within the budget', async () => {
+test('an update that a controller stopped in the middle is continued by the next controller, within the budget', async () => {
   await start(6);
   await fleet.create('web', ROLLING(1, 0));
   await fleet.rolledOut('web');
@@ -209,7 +209,7 @@ test('a controller that ends in the middle of an update is carried on by the nex
   assert.equal(worst(), 1);
 });
 
-test('a second update in the middle of the first keeps to the budget', async () => {
+test('a second update during the first one respects the budget', async () => {
   await start(6);
   await fleet.create('web', ROLLING(2, 0));
   await fleet.rolledOut('web');
@@ -250,7 +250,7 @@ test('a failed Pod is replaced at once, the next one only after the back-off', a
   );
 });
 
-test('an orphan that matches is adopted, a Pod that no longer matches is released and replaced', async () => {
+test('a matching orphan is adopted, a Pod that no longer matches is released and replaced', async () => {
   await start(1);
   const orphan = podObject('orphan', { nodeName: 'n0' }, { labels: { app: 'web' } });
   await fleet.registry.create(podKind, DEFAULT, orphan);
@@ -270,7 +270,7 @@ test('an orphan that matches is adopted, a Pod that no longer matches is release
   assert.equal(released?.metadata.ownerReferences, undefined);
 });
 
-test('an orphan that goes while it is adopted holds up no rolling update', async () => {
+test('an orphan that is deleted during its adoption does not block a rolling update', async () => {
   let isGone = false;
   const isOld = (pod: Pod) => pod.spec.containers[0]?.image === 'app:1';
   await start(2, { agents: { ready: (pod) => isGone || isOld(pod) } });
@@ -300,7 +300,7 @@ test('an orphan that goes while it is adopted holds up no rolling update', async
   });
 });
 
-test('a DaemonSet under deletion is left alone', async () => {
+test('a terminating DaemonSet is left alone', async () => {
   await start(1);
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -320,7 +320,7 @@ test('a DaemonSet under deletion is left alone', async () => {
   assert.equal(fleet.status('web')?.currentNumberScheduled, 1);
 });
 
-test('after refused creates Pods come one at a time, then faster, and all come', async () => {
+test('after rejected creates Pods are created one at a time, then faster, until all exist', async () => {
   let [refusals, underWay, most] = [3, 0, 0];
   await start(12, {
     wrap: (registry) => ({

@@ -92,7 +92,7 @@ async function act(fleet: DaemonFleet, action: Action): Promise<void> {
   }
 }
 
-test('after every change the fleet comes to rest where upstream’s passes do', async () => {
+test('after every change the fleet converges to the result of upstream’s passes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(ACTION, { minLength: 1, maxLength: 6 }), async (actions) => {
       const fleet = await DaemonFleet.start(NODES);

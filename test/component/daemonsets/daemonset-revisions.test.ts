@@ -16,7 +16,7 @@ async function start(...nodes: string[]): Promise<void> {
 
 afterEach(() => fleet.stop());
 
-test('going back keeps the revision’s name and raises its number', async () => {
+test('a rollback keeps the revision’s name and raises its number', async () => {
   await start('n0');
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -33,7 +33,7 @@ test('going back keeps the revision’s name and raises its number', async () =>
   assert.equal(fleet.revisions().at(-1)?.metadata.name, first?.metadata.name);
 });
 
-test('old revisions beyond the limit go', async () => {
+test('old revisions beyond the limit are deleted', async () => {
   await start('n0');
   await fleet.create('web', { revisionHistoryLimit: 1 });
   for (const image of ['app:2', 'app:3', 'app:4']) {
@@ -50,7 +50,7 @@ test('old revisions beyond the limit go', async () => {
   );
 });
 
-test('of two revisions with the same template the higher stays, and Pods take its hash', async () => {
+test('of two revisions with the same template the higher is kept, and Pods take its hash', async () => {
   await start('n0', 'n1');
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -77,7 +77,7 @@ test('of two revisions with the same template the higher stays, and Pods take it
   );
 });
 
-test('a name taken by other data raises collisionCount and is evaded', async () => {
+test('a name that other data uses raises collisionCount and is avoided', async () => {
   await start('n0');
   await fleet.create('web');
   await fleet.rolledOut('web');

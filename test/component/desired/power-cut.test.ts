@@ -137,8 +137,8 @@ function layDown(state: DiskState, from: string, to: string): void {
   }
 }
 
-describe('the power is cut at every write', () => {
-  test('and the agent finds what was kept, or newer, and can be given more', async (context) => {
+describe('a power cut at every write', () => {
+  test('and the agent finds the stored state, or a newer one, and accepts more', async (context) => {
     const root = mkdtempSync(join(tmpdir(), 'everynode-power-'));
     context.after(() => rmSync(root, { recursive: true, force: true }));
     const [directory, other] = [join(root, 'data'), join(root, 'after')];
@@ -172,7 +172,7 @@ describe('the power is cut at every write', () => {
   });
 });
 
-test('what was not synced may be torn or gone, what was is whole', async (context) => {
+test('unsynced data may be truncated or lost, synced data is complete', async (context) => {
   const root = mkdtempSync(join(tmpdir(), 'everynode-power-'));
   context.after(() => rmSync(root, { recursive: true, force: true }));
   const disk = new RecordedDisk(root);

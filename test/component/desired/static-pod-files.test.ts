@@ -58,7 +58,7 @@ const names = () =>
     .map(({ pod }) => `${pod.metadata.name} ${pod.spec.containers[0]?.image}`);
 
 describe('static Pods', () => {
-  test('are what the directory holds, YAML or JSON, hidden files and folders left out', async () => {
+  test('are read from the directory, YAML or JSON, without hidden files and folders', async () => {
     put('b.yaml', manifest('b'));
     put(
       'a.json',
@@ -76,7 +76,7 @@ describe('static Pods', () => {
     assert.equal(mirrors.length, 2);
   });
 
-  test('are none of what the coordinator gave: a hello does not name them', async () => {
+  test('are not part of the desired state: a hello does not name them', async () => {
     put('a.yaml', manifest('a'));
     await start();
     assert.deepEqual(cache.have(), []);
@@ -95,7 +95,7 @@ describe('static Pods', () => {
     assert.deepEqual(changes.at(-1)?.set, []);
   });
 
-  test('go on while their manifest cannot be read', async () => {
+  test('keep running while their manifest is unreadable', async () => {
     put('a.yaml', manifest('a'));
     put('b.yaml', manifest('b'));
     await start();
@@ -107,7 +107,7 @@ describe('static Pods', () => {
     await until(() => names()[0] === 'a-host-1 app:2');
   });
 
-  test('end when their manifest went while the agent was away', async () => {
+  test('end when their manifest was removed while the agent was away', async () => {
     put('a.yaml', manifest('a'));
     put('b.yaml', manifest('b'));
     await start();
@@ -119,7 +119,7 @@ describe('static Pods', () => {
     assert.deepEqual([changes[0]?.set, changes[0]?.gone.length], [[], 1]);
   });
 
-  test('need no directory', async () => {
+  test('do not require a directory', async () => {
     await start();
     assert.deepEqual([names(), mirrors], [[], []]);
   });

@@ -27,7 +27,7 @@ const WAYS: [string, string, string][] = [
   ['PUT', '/status', 'json'],
 ];
 
-test('a turn that comes by the API is none: no way to write a Pod leaves one on it', async (t) => {
+test('a handover cannot be set through the API: no way to write a Pod keeps one', async (t) => {
   const api = await startTestApi();
   t.after(() => api.stop());
   const { registry } = api;

@@ -50,7 +50,7 @@ const kindsSent = (agent: TestAgent) =>
   agent.changes.flatMap(({ set }) => set.map((object) => decoded(object).kind));
 
 withHub(
-  'what a Pod names comes before the Pod, once, and without what the host has no use for',
+  'the config of a Pod arrives before the Pod, once, and without fields that the host does not use',
   async (bench) => {
     const uid = await secret(bench, 's');
     await configMap(bench, 'c');
@@ -70,7 +70,7 @@ withHub(
   },
 );
 
-withHub("an agent never gets another node's Secret, whatever it says it has", async (bench) => {
+withHub("an agent never gets another node's Secret, whatever it reports to have", async (bench) => {
   const uid = await secret(bench, 's');
   await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
   const owner = await bench.agent('n1');
@@ -89,7 +89,7 @@ withHub("an agent never gets another node's Secret, whatever it says it has", as
   );
 });
 
-withHub('an agent cannot have a Secret by a Pod of the same name in another namespace', async (bench) => {
+withHub('an agent cannot get a Secret through a Pod of the same name in another namespace', async (bench) => {
   await bench.controlPlane.registry.create(secretKind, 'kube-system', {
     metadata: { name: 's' },
     data: { key: 'dg==' },
@@ -100,7 +100,7 @@ withHub('an agent cannot have a Secret by a Pod of the same name in another name
   assert.deepEqual(kindsSent(agent), ['Pod']);
 });
 
-withHub("an agent's credential is given to nobody", async (bench) => {
+withHub("an agent's credential is sent to no agent", async (bench) => {
   const agent = await bench.agent('n1');
   await until(() => agent.link.phase === 'live');
   const pod = podObject('p', { nodeName: 'n1' });
@@ -111,7 +111,7 @@ withHub("an agent's credential is given to nobody", async (bench) => {
   assert.deepEqual(kindsSent(agent), ['Pod']);
 });
 
-withHub('a changed object comes again, one made later comes when it is there', async (bench) => {
+withHub('a changed object is sent again, and an object that is created later is sent then', async (bench) => {
   await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
   const agent = await bench.agent('n1');
   await until(() => agent.held.size === 1);
@@ -132,7 +132,7 @@ withHub('a changed object comes again, one made later comes when it is there', a
   assert.equal(agent.changes.length, sent);
 });
 
-withHub('one that is deleted and made anew is another object', async (bench) => {
+withHub('an object that is deleted and created again is another object', async (bench) => {
   const first = await configMap(bench, 'c');
   await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
   const agent = await bench.agent('n1');
@@ -142,18 +142,21 @@ withHub('one that is deleted and made anew is another object', async (bench) => 
   await until(() => agent.held.has(second) && !agent.held.has(first));
 });
 
-withHub('what no Pod of the node names any more is gone; what another still names stays', async (bench) => {
-  const [shared, own] = [await secret(bench, 'shared'), await secret(bench, 'own')];
-  const pod = await namingPod(bench, 'p1', 'n1', { secrets: ['shared', 'own'] });
-  await namingPod(bench, 'p2', 'n1', { secrets: ['shared'] });
-  const agent = await bench.agent('n1');
-  await until(() => agent.held.size === 4);
-  await bench.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
-  await until(() => agent.held.size === 2);
-  assert.deepEqual([agent.held.has(shared), agent.held.has(own)], [true, false]);
-});
+withHub(
+  'an object that no Pod of the node references is removed; one that is still referenced is kept',
+  async (bench) => {
+    const [shared, own] = [await secret(bench, 'shared'), await secret(bench, 'own')];
+    const pod = await namingPod(bench, 'p1', 'n1', { secrets: ['shared', 'own'] });
+    await namingPod(bench, 'p2', 'n1', { secrets: ['shared'] });
+    const agent = await bench.agent('n1');
+    await until(() => agent.held.size === 4);
+    await bench.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
+    await until(() => agent.held.size === 2);
+    assert.deepEqual([agent.held.has(shared), agent.held.has(own)], [true, false]);
+  },
+);
 
-withHub('an agent that comes back is sent only what changed meanwhile', async (bench) => {
+withHub('a reconnecting agent is sent only the changes since', async (bench) => {
   const [same, changed] = [await secret(bench, 'same'), await secret(bench, 'changed')];
   await namingPod(bench, 'p', 'n1', { secrets: ['same', 'changed'] });
   const first = await bench.agent('n1');
@@ -177,7 +180,7 @@ withHub('an agent that comes back is sent only what changed meanwhile', async (b
   assert.ok(back.held.has(same));
 });
 
-withHub('an agent that knows only Pods is sent only Pods', async (bench) => {
+withHub('an agent that only supports Pods is sent only Pods', async (bench) => {
   await secret(bench, 's');
   await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
   const agent = await rawAgent(bench, 'n1');
@@ -189,7 +192,7 @@ withHub('an agent that knows only Pods is sent only Pods', async (bench) => {
   );
 });
 
-withHub('all nodes are sent the very same bytes', async (bench) => {
+withHub('all nodes are sent the same bytes', async (bench) => {
   const uid = await configMap(bench, 'c');
   const agents: TestAgent[] = [];
   for (const node of ['n1', 'n2']) {

@@ -4,7 +4,7 @@ import { findCondition, isConditionTrue } from '../../../shared/kube/objects/con
 import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
 
-withHub('a first hello makes the Node, with labels of the agent and of its status', async (bench) => {
+withHub('a first hello creates the Node, with labels of the agent and of its status', async (bench) => {
   const agent = await bench.agent('n1');
   await until(() => agent.welcomes.length === 1);
   const node = await bench.node('n1');
@@ -16,7 +16,7 @@ withHub('a first hello makes the Node, with labels of the agent and of its statu
   assert.ok(isConditionTrue(conditions, 'Ready') && isConditionTrue(conditions, 'Connected'));
 });
 
-withHub('a Pod bound to the node reaches its agent, and its status comes back', async (bench) => {
+withHub('a Pod bound to the node reaches its agent, and its status returns', async (bench) => {
   const agent = await bench.agent('n1');
   const pod = await bench.boundPod('p', 'n1');
   await until(() => agent.held.size === 1);

@@ -147,7 +147,7 @@ const MESSAGES = fc.array(
 );
 
 withHub(
-  'no frame of a host stores an invalid object, or changes anything of other nodes or of an administrator',
+  'no frame of a host stores an invalid object, or changes objects of other nodes or of an administrator',
   async (bench) => {
     const { registry } = bench.controlPlane;
     const other = await rawAgent(bench, 'other');

@@ -35,13 +35,13 @@ withHub('an invalid quantity keeps the stored one, and the Node gets an Event', 
   assert.equal(agent.closed, undefined);
 });
 
-withHub('a hello with an invalid quantity makes a Node without it', async (bench) => {
+withHub('a hello with an invalid quantity creates a Node without it', async (bench) => {
   const agent = await liveAgent(bench, { ...GOOD, allocatable: { cpu: '0x10', memory: '', pods: '10' } });
   assert.deepEqual((await bench.node('n1')).status?.allocatable, { pods: '10' });
   assert.equal(agent.closed, undefined);
 });
 
-withHub('times of a host whose steady clock is far off have years that clients decode', async (bench) => {
+withHub('times of a host whose monotonic clock is far off have years that clients decode', async (bench) => {
   for (const hostTimeMs of [8.64e15, -8.64e15]) {
     const pod = await bench.boundPod(hostTimeMs > 0 ? 'ahead' : 'behind', 'n1');
     const agent = await liveAgent(bench, GOOD, hostTimeMs);
@@ -56,7 +56,7 @@ withHub('times of a host whose steady clock is far off have years that clients d
   }
 });
 
-withHub('an Event is counted no further than an int32 goes', async (bench) => {
+withHub('the count of an Event is capped at an int32', async (bench) => {
   const agent = await liveAgent(bench, GOOD);
   const times = { firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:00Z' };
   const event = {

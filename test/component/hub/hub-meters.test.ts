@@ -31,7 +31,7 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
 });
 
 withHub(
-  'what an agent says of its process is shown with its time; a deleted Node is forgotten',
+  "an agent's process metrics are shown with their time; a deleted Node is forgotten",
   async (bench) => {
     const agent = await bench.agent('n1', { cost: { memoryBytes: 5e7, writtenBytes: 10 } });
     await soon(() => agent.link.phase === 'live');
@@ -47,7 +47,7 @@ withHub(
 );
 
 withHub(
-  'a Node whose link is metered is beaten for seldom, and is missed as late; without the label as any other',
+  'a Node with a metered link has slow heartbeats and a longer grace period; without the label the usual ones',
   async (bench) => {
     const agent = await bench.agent('n1');
     await soon(() => agent.link.phase === 'live');
@@ -84,7 +84,7 @@ withHub(
   },
 );
 
-withHub('on a metered link changes are told together', async (bench) => {
+withHub('on a metered link changes are batched', async (bench) => {
   const agent = await bench.agent('n1');
   agent.labels = { [LINK_LABEL]: 'metered' };
   await soon(() => agent.link.phase === 'live');

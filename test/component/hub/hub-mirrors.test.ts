@@ -38,22 +38,25 @@ async function live(bench: HubFixture, node: string): Promise<TestAgent> {
 const report = (agent: TestAgent, uid: string, name: string, phase: 'Pending' | 'Running') =>
   agent.link.outbox.putPod({ uid, namespace: 'default', name, status: { phase, containerStatuses: [] } });
 
-withHub('a static Pod is shown with its status, and is not sent down to run again', async (bench) => {
-  const agent = await live(bench, 'n1');
-  const web = mirror('web', 'n1');
-  report(agent, web.uid, 'web-n1', 'Running');
-  agent.link.outbox.putMirrors([web]);
-  await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
-  const { metadata, spec } = await stored(bench, 'web-n1');
-  assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
-  assert.notEqual(metadata.uid, web.uid);
-  assert.equal(spec.nodeName, 'n1');
-  await bench.controlPlane.settle();
-  assert.deepEqual(agent.changes, []);
-});
+withHub(
+  'a static Pod is shown with its status, and is not sent to its host as desired state',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const web = mirror('web', 'n1');
+    report(agent, web.uid, 'web-n1', 'Running');
+    agent.link.outbox.putMirrors([web]);
+    await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+    const { metadata, spec } = await stored(bench, 'web-n1');
+    assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
+    assert.notEqual(metadata.uid, web.uid);
+    assert.equal(spec.nodeName, 'n1');
+    await bench.controlPlane.settle();
+    assert.deepEqual(agent.changes, []);
+  },
+);
 
 withHub(
-  'a mirror that somebody deletes comes back with its status; the host is told nothing',
+  'a mirror Pod that a user deletes is created again with its status; the host is not involved',
   async (bench) => {
     const agent = await live(bench, 'n1');
     const web = mirror('web', 'n1');
@@ -70,35 +73,41 @@ withHub(
   },
 );
 
-withHub('another manifest of the same name replaces its mirror; without one it goes', async (bench) => {
-  const agent = await live(bench, 'n1');
-  agent.link.outbox.putMirrors([mirror('web', 'n1')]);
-  const first = (await stored(bench, 'web-n1')).metadata.uid;
-  const changed = mirror('web', 'n1', { hostNetwork: true });
-  agent.link.outbox.putMirrors([changed]);
-  await until(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
-  assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
-  agent.link.outbox.putMirrors([]);
-  await until(() => shown(bench, 'web-n1') === undefined);
-});
-
-withHub('mirrors stay while their host is away, and are put right when it is back', async (bench) => {
-  const agent = await live(bench, 'n1');
-  agent.link.outbox.putMirrors([mirror('web', 'n1'), mirror('old', 'n1')]);
-  await stored(bench, 'web-n1');
-  await stored(bench, 'old-n1');
-  agent.link.stop();
-  await until(() => bench.hub.connected === 0);
-  await bench.controlPlane.settle();
-  assert.ok(await bench.pod('old-n1'));
-  const back = await bench.agent('n1', { instanceID: 'restarted' });
-  back.link.outbox.putMirrors([mirror('web', 'n1')]);
-  await until(() => shown(bench, 'old-n1') === undefined);
-  assert.ok(await bench.pod('web-n1'));
-});
+withHub(
+  'another manifest of the same name replaces its mirror Pod; without a manifest it is deleted',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    agent.link.outbox.putMirrors([mirror('web', 'n1')]);
+    const first = (await stored(bench, 'web-n1')).metadata.uid;
+    const changed = mirror('web', 'n1', { hostNetwork: true });
+    agent.link.outbox.putMirrors([changed]);
+    await until(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
+    assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
+    agent.link.outbox.putMirrors([]);
+    await until(() => shown(bench, 'web-n1') === undefined);
+  },
+);
 
 withHub(
-  'a host cannot show a Pod under the name of another host, nor one that names a Secret',
+  'mirror Pods are kept while their host is offline, and corrected when it reconnects',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    agent.link.outbox.putMirrors([mirror('web', 'n1'), mirror('old', 'n1')]);
+    await stored(bench, 'web-n1');
+    await stored(bench, 'old-n1');
+    agent.link.stop();
+    await until(() => bench.hub.connected === 0);
+    await bench.controlPlane.settle();
+    assert.ok(await bench.pod('old-n1'));
+    const back = await bench.agent('n1', { instanceID: 'restarted' });
+    back.link.outbox.putMirrors([mirror('web', 'n1')]);
+    await until(() => shown(bench, 'old-n1') === undefined);
+    assert.ok(await bench.pod('web-n1'));
+  },
+);
+
+withHub(
+  'a host cannot show a Pod under the name of another host, or one that names a Secret',
   async (bench) => {
     const agent = await live(bench, 'n1');
     const naming = mirror('web', 'n1');
@@ -115,7 +124,7 @@ withHub(
   },
 );
 
-withHub('a mirror names no ServiceAccount, by neither of the two fields', async (bench) => {
+withHub('a mirror Pod names no ServiceAccount, in neither of the two fields', async (bench) => {
   const agent = await live(bench, 'n1');
   const bent = (['serviceAccountName', 'serviceAccount'] as const).map((field): MirrorPod => {
     const { uid, object } = mirror(field.toLowerCase(), 'n1');
@@ -130,44 +139,41 @@ withHub('a mirror names no ServiceAccount, by neither of the two fields', async 
   }
 });
 
-withHub(
-  'mirrors that are incomplete or of wrong types are not shown, and their link stays',
-  async (bench) => {
-    const agent = await live(bench, 'n1');
-    const wrong: unknown[] = [
-      null,
-      [],
-      { kind: 'Pod' },
-      { kind: 'Pod', metadata: {} },
-      { kind: 'Pod', metadata: { name: 'a-n1' } },
-      { kind: 'Pod', metadata: { name: 7 }, spec: { containers: [] } },
-      { kind: 'Pod', metadata: { name: 'b-n1' }, spec: { containers: [null] } },
-      { kind: 'Pod', metadata: { name: 'c-n1' }, spec: { containers: [{}], volumes: [null] } },
-      { kind: 'Pod', metadata: { name: 'd-n1' }, spec: { containers: [{ name: 'a', image: {} }] } },
-      {
-        kind: 'Pod',
-        metadata: { name: 'e-n1' },
-        spec: { containers: [{ name: 'a', image: 'i', env: [null] }] },
-      },
-      { kind: 'Pod', metadata: { name: 'f-n1', labels: { a: 1 } }, spec: { containers: 'none' } },
-      { kind: 'Node', metadata: { name: 'g-n1' }, spec: { containers: [] } },
-    ];
-    const mirrors = wrong.map((pod, index) => ({
-      uid: `u${index}`,
-      object: Buffer.from(JSON.stringify(pod)),
-    }));
-    agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
-    await stored(bench, 'good-n1');
-    const { records } = await bench.controlPlane.registry.list(podKind);
-    assert.deepEqual(
-      records.map((record) => record.object().metadata.name),
-      ['good-n1'],
-    );
-    assert.deepEqual([agent.link.phase, agent.lost], ['live', []]);
-  },
-);
+withHub('incomplete and invalid mirror Pods are not stored, and their link is kept', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const wrong: unknown[] = [
+    null,
+    [],
+    { kind: 'Pod' },
+    { kind: 'Pod', metadata: {} },
+    { kind: 'Pod', metadata: { name: 'a-n1' } },
+    { kind: 'Pod', metadata: { name: 7 }, spec: { containers: [] } },
+    { kind: 'Pod', metadata: { name: 'b-n1' }, spec: { containers: [null] } },
+    { kind: 'Pod', metadata: { name: 'c-n1' }, spec: { containers: [{}], volumes: [null] } },
+    { kind: 'Pod', metadata: { name: 'd-n1' }, spec: { containers: [{ name: 'a', image: {} }] } },
+    {
+      kind: 'Pod',
+      metadata: { name: 'e-n1' },
+      spec: { containers: [{ name: 'a', image: 'i', env: [null] }] },
+    },
+    { kind: 'Pod', metadata: { name: 'f-n1', labels: { a: 1 } }, spec: { containers: 'none' } },
+    { kind: 'Node', metadata: { name: 'g-n1' }, spec: { containers: [] } },
+  ];
+  const mirrors = wrong.map((pod, index) => ({
+    uid: `u${index}`,
+    object: Buffer.from(JSON.stringify(pod)),
+  }));
+  agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
+  await stored(bench, 'good-n1');
+  const { records } = await bench.controlPlane.registry.list(podKind);
+  assert.deepEqual(
+    records.map((record) => record.object().metadata.name),
+    ['good-n1'],
+  );
+  assert.deepEqual([agent.link.phase, agent.lost], ['live', []]);
+});
 
-withHub('a Pod that somebody else marks as a mirror goes, and its host is not given it', async (bench) => {
+withHub('a Pod that a user marks as a mirror is deleted, and is not sent to its host', async (bench) => {
   const agent = await live(bench, 'n1');
   agent.link.outbox.putMirrors([]);
   await bench.controlPlane.settle();
@@ -202,7 +208,7 @@ async function readLog(bench: HubFixture, podUid: string): Promise<void> {
   for await (const _ of await bench.hub.streams.logs('n1', request, new AbortController().signal));
 }
 
-withHub("the log of a mirror is asked for under the host's uid", async (bench) => {
+withHub("the log of a mirror Pod is requested under the host's uid", async (bench) => {
   const agent = await live(bench, 'n1');
   const asked = askedOf(agent);
   const web = mirror('web', 'n1');
@@ -212,7 +218,7 @@ withHub("the log of a mirror is asked for under the host's uid", async (bench) =
   assert.deepEqual(asked, [web.uid]);
 });
 
-withHub('no annotation leads into the Pod of another namespace', async (bench) => {
+withHub('no annotation gives access to the Pod of another namespace', async (bench) => {
   const agent = await live(bench, 'n1');
   const asked = askedOf(agent);
   const web = mirror('web', 'n1');

@@ -7,7 +7,7 @@ import { nodeInfo, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 withHub(
-  'a node that reports itself not ready takes the readiness of its Pods, and gives it back',
+  'a node that reports itself not ready makes its Pods not ready, until it is ready again',
   async (bench) => {
     const agent = await bench.agent('n1');
     const { metadata } = await bench.boundPod('p', 'n1');
@@ -48,7 +48,7 @@ withHub(
   },
 );
 
-withHub('a host that has booted since is told of, once, also when nobody saw it go', async (bench) => {
+withHub('a reboot is reported once, also when no coordinator saw it', async (bench) => {
   const boots = async (bootID: string, instanceID: string) => {
     const agent = await rawAgent(bench, 'n1');
     const conditions = [{ type: 'Ready', status: 'True' } as const];
@@ -69,7 +69,7 @@ withHub('a host that has booted since is told of, once, also when nobody saw it 
   assert.deepEqual(told, ['Rebooted: Node n1 has been rebooted, boot id: second']);
 });
 
-withHub('a wrong clock is told, and counts for nothing', async (bench) => {
+withHub('a wrong clock is reported, and changes no time', async (bench) => {
   const { clock } = bench.controlPlane;
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1', { hostTimeMs: 0, wallTimeMs: 0 }));

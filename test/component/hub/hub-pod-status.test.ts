@@ -35,7 +35,7 @@ withHub('a report on a Pod of another node is acknowledged and dropped', async (
 });
 
 withHub(
-  'so is the removal of another node’s Pod, and a report under a uid that is no more',
+  'the removal of another node’s Pod, and a report under an outdated uid, are dropped too',
   async (bench) => {
     const foreign = await bench.boundPod('p', 'n2');
     await bench.controlPlane.registry.delete(podKind, foreign.metadata);
@@ -77,7 +77,7 @@ withHub('a report is acknowledged only when it is committed', async (bench) => {
   commit();
 });
 
-withHub('a report that the store fails to take ends the session without acknowledgement', async (bench) => {
+withHub('a report that the store cannot write ends the session without acknowledgement', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
@@ -91,7 +91,7 @@ withHub('a report that the store fails to take ends the session without acknowle
   registry.writeStatus = writeStatus;
 });
 
-withHub('a report that says nothing new writes nothing', async (bench) => {
+withHub('a report without changes writes nothing', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
@@ -119,7 +119,7 @@ withHub('heartbeats write nothing', async (bench) => {
   assert.equal(await bench.controlPlane.store.revision(), revision);
 });
 
-withHub('conditions of others stay, and a Pod that has ended stays so', async (bench) => {
+withHub('conditions of other writers are kept, and an ended Pod stays ended', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   await bench.controlPlane.registry.modify(
     podKind,
@@ -142,7 +142,7 @@ withHub('conditions of others stay, and a Pod that has ended stays so', async (b
   assert.equal((await bench.pod('p'))?.status?.phase, 'Failed');
 });
 
-withHub('a host that believes in 1970 reports in the hub’s time', async (bench) => {
+withHub('a host with a clock in 1970 reports in the hub’s time', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   const agent = await bench.agent('n1', { clock: new ManualClock(100_000) });
   await until(() => agent.held.size === 1);
@@ -162,7 +162,7 @@ withHub('a host that believes in 1970 reports in the hub’s time', async (bench
   assert.equal(Date.parse(findCondition(stored?.conditions, 'Ready')?.lastTransitionTime ?? ''), now);
 });
 
-withHub('Events are told of own objects only', async (bench) => {
+withHub("Events are accepted for the host's own objects only", async (bench) => {
   const [own, foreign] = [await bench.boundPod('own', 'n1'), await bench.boundPod('foreign', 'n2')];
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
@@ -186,7 +186,7 @@ withHub('Events are told of own objects only', async (bench) => {
   assert.deepEqual(await bench.controlPlane.eventsAbout('foreign'), []);
 });
 
-withHub('an Event keeps what its host counted, in our time', async (bench) => {
+withHub("an Event keeps the host's count, in the coordinator's time", async (bench) => {
   const { metadata } = await bench.boundPod('p', 'n1');
   await bench.controlPlane.settle();
   const now = bench.controlPlane.clock.now();

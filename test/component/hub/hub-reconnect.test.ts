@@ -6,7 +6,7 @@ import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js
 import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { nodeObject } from '../../harness/objects/object-builders.js';
 
-withHub('after a start nodes that were not heard yet get the time to come back', async (bench) => {
+withHub('after a start nodes that have not reconnected get a grace period', async (bench) => {
   await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('old'));
   await bench.controlPlane.settle();
   await bench.controlPlane.advance(RETURN_MS + GRACE_MS - 1);
@@ -20,7 +20,7 @@ withHub('after a start nodes that were not heard yet get the time to come back',
 });
 
 withHub(
-  'after a start a link that was up before is told to be down only when its host could be back',
+  'after a start a link that was up before is reported as down only when its host could have reconnected',
   async (bench) => {
     const { registry, informers } = bench.controlPlane;
     await registry.create(nodeKind, undefined, connectedBefore('silent'));
@@ -61,31 +61,28 @@ function connectedBefore(name: string) {
   return { ...old, status: { ...old.status, conditions } };
 }
 
-withHub(
-  'a host is awaited after a start until it has told of all that it held, or counts as lost',
-  async (bench) => {
-    const { resync: heard } = bench.hub;
-    const news: string[] = [];
-    heard.onResynced((node) => void news.push(node));
-    await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
-    await bench.controlPlane.settle();
-    assert.ok(heard.isAwaitingResync('silent'));
-    const { metadata } = await bench.boundPod('p', 'n1');
-    const { uid = '' } = metadata;
-    const agent = await bench.agent('n1', { held: new Map([[uid, 'as it was']]) });
-    await untilConnected(bench, agent, 'n1');
-    assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
-    agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
-    await until(() => !heard.isAwaitingResync('n1'));
-    assert.equal(heard.resyncedAt('n1'), bench.controlPlane.clock.now());
-    await bench.controlPlane.advance(RETURN_MS + GRACE_MS);
-    assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
-    assert.equal(heard.resyncedAt('silent'), undefined);
-    assert.deepEqual(news, ['n1']);
-  },
-);
+withHub('after a start a host is awaited until it has reported all its Pods, or is lost', async (bench) => {
+  const { resync: heard } = bench.hub;
+  const news: string[] = [];
+  heard.onResynced((node) => void news.push(node));
+  await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
+  await bench.controlPlane.settle();
+  assert.ok(heard.isAwaitingResync('silent'));
+  const { metadata } = await bench.boundPod('p', 'n1');
+  const { uid = '' } = metadata;
+  const agent = await bench.agent('n1', { held: new Map([[uid, 'as it was']]) });
+  await untilConnected(bench, agent, 'n1');
+  assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
+  agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
+  await until(() => !heard.isAwaitingResync('n1'));
+  assert.equal(heard.resyncedAt('n1'), bench.controlPlane.clock.now());
+  await bench.controlPlane.advance(RETURN_MS + GRACE_MS);
+  assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
+  assert.equal(heard.resyncedAt('silent'), undefined);
+  assert.deepEqual(news, ['n1']);
+});
 
-withHub('a node that is revoked before it was heard is not waited for', async (bench) => {
+withHub('a node that is revoked before it was resynced is not awaited', async (bench) => {
   await bench.controlPlane.registry.create(nodeKind, undefined, connectedBefore('old'));
   await bench.hostKey('old');
   await bench.controlPlane.settle();

@@ -64,7 +64,7 @@ withHub('without the certificate of a node there is no upgrade', async (bench) =
   ]);
 });
 
-withHub('deleting the Secret of a credential ends the session that it began, and no other', async (bench) => {
+withHub('deleting the Secret of a credential ends its session, and no other', async (bench) => {
   const [revoked, other] = [await rawAgent(bench, 'n1'), await rawAgent(bench, 'n2')];
   for (const [node, agent] of [
     ['n1', revoked],
@@ -86,21 +86,21 @@ withHub('deleting the Secret of a credential ends the session that it began, and
   assert.deepEqual(await refusedUpgrade(bench, headers), [401, 'Unauthorized']);
 });
 
-withHub('a credential speaks for its own node only', async (bench) => {
+withHub('a credential is valid for its own node only', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n2'));
   assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
   assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
-withHub('an agent of another fleet is refused', async (bench) => {
+withHub('an agent of another fleet is rejected', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1', { clusterUID: 'another' }));
   assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
   assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
-withHub('labels that no Node may have are refused with the reason', async (bench) => {
+withHub('labels that no Node may have are rejected with the reason', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1', { register: { labels: { 'not a label': 'x' }, taints: [] } }));
   const goodbye = await agent.waitFor('goodbye');
@@ -117,7 +117,7 @@ const RUBBISH: [string, Buffer | string][] = [
   ],
 ];
 for (const [what, frame] of RUBBISH) {
-  withHub(`${what} ends the session with a reason, and others go on`, async (bench) => {
+  withHub(`${what} ends the session with a reason, and other sessions continue`, async (bench) => {
     const good = await bench.agent('n2');
     const bad = await rawAgent(bench, 'n1');
     bad.socket.send(frame);
@@ -133,7 +133,7 @@ withHub('an oversized frame closes the connection', async (bench) => {
   await until(() => agent.closed === 1009 || `closed ${agent.closed}`);
 });
 
-withHub('what the protocol forbids in a live session ends it', async (bench) => {
+withHub('a protocol violation in a live session ends it', async (bench) => {
   const data = { kind: 'streamData', stream: 1, bytes: Buffer.from('x') } as const;
   const breaches: FromAgent[] = [helloOf('n1'), { kind: 'applied', id: 7 }];
   for (const breach of breaches) {
@@ -146,7 +146,7 @@ withHub('what the protocol forbids in a live session ends it', async (bench) => 
   }
 });
 
-withHub('who connects and says nothing is left after 15 s', async (bench) => {
+withHub('a connected client that sends nothing is disconnected after 15 s', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   await until(() => {
     bench.controlPlane.clock.advance(5_000);
@@ -154,7 +154,7 @@ withHub('who connects and says nothing is left after 15 s', async (bench) => {
   });
 });
 
-withHub('the same agent process replaces its old session', async (bench) => {
+withHub('a new connection of the same agent process replaces its old session', async (bench) => {
   const old = await rawAgent(bench, 'n1');
   old.send(helloOf('n1'));
   await old.waitFor('welcome');
@@ -167,7 +167,7 @@ withHub('the same agent process replaces its old session', async (bench) => {
   assert.equal(bench.hub.connected, 1);
 });
 
-withHub('a clone is refused while the first agent answers, and the Node tells of it', async (bench) => {
+withHub('a clone is rejected while the first agent answers, and the Node gets an Event', async (bench) => {
   const first = await rawAgent(bench, 'n1');
   first.send(helloOf('n1'));
   await first.waitFor('welcome');
@@ -184,7 +184,7 @@ withHub('a clone is refused while the first agent answers, and the Node tells of
   );
 });
 
-withHub('an agent that does not answer any more is taken over', async (bench) => {
+withHub('the session of an agent that does not answer is taken over', async (bench) => {
   const dead = await rawAgent(bench, 'n1', false);
   dead.send(helloOf('n1'));
   await dead.waitFor('welcome');
@@ -197,21 +197,24 @@ withHub('an agent that does not answer any more is taken over', async (bench) =>
   assert.equal((await dead.waitFor('goodbye')).reason, 'superseded');
 });
 
-withHub('a Node deleted under its agent drops the Pods there and stays away', async (bench) => {
-  const agent = await bench.agent('n1');
-  await bench.boundPod('p', 'n1');
-  await until(() => agent.held.size === 1);
-  await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
-  await until(() => agent.ended.length === 1);
-  assert.equal(agent.held.size, 0);
-  await bench.controlPlane.advance(120_000);
-  assert.equal(bench.controlPlane.informers.nodes.size, 0);
-  const restarted = await bench.agent('n1', { instanceID: 'next' });
-  await until(() => restarted.link.phase === 'live');
-  assert.equal((await bench.node('n1')).metadata.name, 'n1');
-});
+withHub(
+  'deleting a Node while its agent is connected drops its Pods and keeps the agent away',
+  async (bench) => {
+    const agent = await bench.agent('n1');
+    await bench.boundPod('p', 'n1');
+    await until(() => agent.held.size === 1);
+    await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
+    await until(() => agent.ended.length === 1);
+    assert.equal(agent.held.size, 0);
+    await bench.controlPlane.advance(120_000);
+    assert.equal(bench.controlPlane.informers.nodes.size, 0);
+    const restarted = await bench.agent('n1', { instanceID: 'next' });
+    await until(() => restarted.link.phase === 'live');
+    assert.equal((await bench.node('n1')).metadata.name, 'n1');
+  },
+);
 
-withHub('so it is when the Node was deleted while the agent was away', async (bench) => {
+withHub('deleting a Node while its agent is offline has the same effect', async (bench) => {
   const { controlPlane: plane } = bench;
   const epoch = plane.store.epoch();
   const clusterUID = plane.store.clusterUID();
@@ -227,7 +230,7 @@ withHub('so it is when the Node was deleted while the agent was away', async (be
   await restored.waitFor('welcome');
 });
 
-withHub('a stop sends agents away for a moment', async (bench) => {
+withHub('a stop makes agents disconnect for a short time', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
@@ -244,7 +247,7 @@ withHub('a stop sends agents away for a moment', async (bench) => {
 });
 
 withHub(
-  'a host that asks for an administrator’s label and taint, and then no longer, removes neither',
+  'a host that requests an administrator’s label and taint, and then withdraws them, removes neither',
   async (bench) => {
     const { registry, settle } = bench.controlPlane;
     const taint: Taint = { key: 'maintenance', value: 'x', effect: 'NoExecute' };

@@ -9,7 +9,7 @@ import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js
 import { GRACE_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
-withHub('a closed link shows at once, and Ready stays for the grace', async (bench) => {
+withHub('a closed link is shown at once, and Ready keeps its status for the grace period', async (bench) => {
   const agent = await bench.agent('n1');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
@@ -18,7 +18,7 @@ withHub('a closed link shows at once, and Ready stays for the grace', async (ben
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
 });
 
-withHub('after the grace nobody knows: Node, Pods and Events say so, once', async (bench) => {
+withHub('after the grace period Node, Pods and Events become Unknown, once', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
   const conditions = [{ type: 'Ready', status: 'True' } as const];
@@ -54,7 +54,7 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
   });
 });
 
-withHub('a link cut without a word is noticed by its silence', async (bench) => {
+withHub('a silently broken link is detected by missing heartbeats', async (bench) => {
   const deaf = await rawAgent(bench, 'n1', false);
   deaf.send(helloOf('n1'));
   await deaf.waitFor('welcome');
@@ -67,13 +67,13 @@ withHub('a link cut without a word is noticed by its silence', async (bench) => 
   assert.equal(
     conditionOf(bench, 'n1', 'Ready'),
     'True undefined',
-    'the grace counts from the last sign of life',
+    'the grace period counts from the last sign of life',
   );
   await bench.controlPlane.advance(1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
 });
 
-withHub('a link that comes and goes is told disconnected at most once in 10 s', async (bench) => {
+withHub('an unstable link is reported as disconnected at most once in 10 s', async (bench) => {
   let writes = 0;
   bench.controlPlane.informers.nodes.onChange(({ previous, current }) => {
     const isDown = findCondition(current?.status?.conditions, 'Connected')?.status === 'False';
@@ -122,7 +122,7 @@ withHub('a node that flaps does not flap its Pods', async (bench) => {
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
 });
 
-withHub('a verdict that cannot be written is tried again', async (bench) => {
+withHub('a status change that cannot be written is retried', async (bench) => {
   const agent = await bench.agent('n1');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
@@ -137,7 +137,7 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
 });
 
-withHub('a process that dies is told from one that stops', async (bench) => {
+withHub('a crashed agent is distinguished from a stopped one', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
@@ -149,42 +149,45 @@ withHub('a process that dies is told from one that stops', async (bench) => {
   assert.equal(
     conditionOf(bench, 'n1', 'Connected'),
     'False LinkBroken',
-    'why it is offline stays to be read',
+    'the reason for going offline remains readable',
   );
 });
 
-withHub('a node has a grace of its own, which also counts for one that is away already', async (bench) => {
-  const grace = (text: string | undefined) =>
-    bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
-      metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': text ?? '' };
-      if (text === undefined) delete metadata.annotations['fleet.everynode.dev/grace-period'];
-      return undefined;
-    });
-  const agent = await bench.agent('n1');
-  await untilConnected(bench, agent, 'n1');
-  await assert.rejects(grace('a while'), /must be a duration from 1s to 576h, such as 90s or 36h/);
-  await grace('36h');
-  await bench.controlPlane.settle();
-  agent.link.stop();
-  await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
-  await bench.controlPlane.advance(36 * 3_600_000 - 1);
-  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
-  assert.equal(
-    nodeLeases({ liveness: bench.liveness, createdAt: () => undefined }).get('n1')?.spec
-      ?.leaseDurationSeconds,
-    129_600,
-  );
-  await grace('48h');
-  await bench.controlPlane.settle();
-  await bench.controlPlane.advance(12 * 3_600_000);
-  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
-  await grace(undefined);
-  await bench.controlPlane.settle();
-  await bench.controlPlane.advance(1);
-  await until(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
-});
+withHub(
+  'a node has its own grace period, which also applies to one that is offline already',
+  async (bench) => {
+    const grace = (text: string | undefined) =>
+      bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
+        metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': text ?? '' };
+        if (text === undefined) delete metadata.annotations['fleet.everynode.dev/grace-period'];
+        return undefined;
+      });
+    const agent = await bench.agent('n1');
+    await untilConnected(bench, agent, 'n1');
+    await assert.rejects(grace('a while'), /must be a duration from 1s to 576h, such as 90s or 36h/);
+    await grace('36h');
+    await bench.controlPlane.settle();
+    agent.link.stop();
+    await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.advance(36 * 3_600_000 - 1);
+    assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+    assert.equal(
+      nodeLeases({ liveness: bench.liveness, createdAt: () => undefined }).get('n1')?.spec
+        ?.leaseDurationSeconds,
+      129_600,
+    );
+    await grace('48h');
+    await bench.controlPlane.settle();
+    await bench.controlPlane.advance(12 * 3_600_000);
+    assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+    await grace(undefined);
+    await bench.controlPlane.settle();
+    await bench.controlPlane.advance(1);
+    await until(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
+  },
+);
 
-withHub('a host that joins by a wrong clock: its conditions have been since now', async (bench) => {
+withHub('a host that joins with a wrong clock: its conditions start now', async (bench) => {
   const now = toTimestamp(bench.controlPlane.clock.now());
   for (const [node, time] of [
     ['n1', '1970-01-01T00:01:00Z'],
@@ -206,7 +209,7 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
   }
 });
 
-withHub('Leases are read from presence', async (bench) => {
+withHub('Leases are read from the node liveness', async (bench) => {
   const leases = nodeLeases({
     liveness: bench.liveness,
     createdAt: (name) =>

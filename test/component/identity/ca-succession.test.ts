@@ -23,7 +23,7 @@ async function successor(directory: string): Promise<Pki> {
   return at(0);
 }
 
-test('a host hears of the next authority, keeps it on disk, and goes on when that one serves; one that missed it does not', async (context) => {
+test('a host receives the next authority, stores it, and trusts it when it serves; a host that missed it does not', async (context) => {
   const present = await sharedPki();
   const next = await successor(temporaryDirectory());
   let pki = present;

@@ -27,14 +27,14 @@ const BROKEN: KeySealer = {
 };
 
 describe("the host's key", () => {
-  test('is made once, for its owner alone', async () => {
+  test('is created once, readable by its owner only', async () => {
     const key = await load();
     assert.equal(key.length, 32);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(await load(), key);
   });
 
-  test('never lies in plain where it can be sealed', async () => {
+  test('is never stored unencrypted where it can be sealed', async () => {
     const key = await load(SEALER);
     assert.deepEqual(await load(SEALER), key);
     assert.deepEqual([existsSync(path), existsSync(`${path}.tpm`)], [false, true]);
@@ -42,19 +42,19 @@ describe("the host's key", () => {
     assert.ok(!stored.includes(key) && !stored.includes(key.toString('base64')));
   });
 
-  test('that lay in plain is the same once it is sealed', async () => {
+  test('keeps its value when it is sealed later', async () => {
     const key = await load();
     assert.deepEqual(await load(SEALER), key);
     assert.equal(existsSync(path), false);
   });
 
-  test('is kept in its file by a TPM that refuses', async () => {
+  test('stays in its file when the TPM rejects', async () => {
     const key = await load(BROKEN);
     assert.deepEqual(await load(BROKEN), key);
     assert.equal(existsSync(path), true);
   });
 
-  test('that cannot be opened is replaced for this process alone', async () => {
+  test('that cannot be unsealed is replaced for this process only', async () => {
     const key = await load(SEALER);
     for (const sealer of [BROKEN, undefined]) {
       const other = await load(sealer);
@@ -64,7 +64,7 @@ describe("the host's key", () => {
     assert.deepEqual(await load(SEALER), key);
   });
 
-  test('goes through systemd-creds and back', async (context) => {
+  test('is sealed and unsealed by systemd-creds', async (context) => {
     // The command's own stand-in for a TPM: what differs from a real one is who can open it.
     const sealer = systemdSealer('tpm2-absent');
     const sealed = await sealer.seal(Buffer.from('probe')).catch((error: Error) => error);
@@ -74,7 +74,7 @@ describe("the host's key", () => {
     assert.deepEqual(await load(sealer), key);
   });
 
-  test('is not sealed where there is no device, nor asked for', async (context) => {
+  test('is not sealed without a TPM device, and systemd-creds is not run', async (context) => {
     if (process.getuid?.() !== 0) return leaveOut(context, 'the TPM of root', 'needs root');
     for (const devices of ['/nowhere', dirname(path)])
       assert.equal(await findTpmSealer('/bin/true', devices), undefined);
@@ -83,7 +83,7 @@ describe("the host's key", () => {
     assert.equal(await findTpmSealer('/bin/false', dirname(path)), undefined);
   });
 
-  test('is not sealed where there is no such command', async () => {
+  test('is not sealed without systemd-creds', async () => {
     writeFileSync(join(dirname(path), 'tpmrm0'), '');
     assert.equal(await findTpmSealer('/nowhere/systemd-creds', dirname(path)), undefined);
   });

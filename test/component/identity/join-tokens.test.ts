@@ -18,7 +18,7 @@ async function by(bench: EnrolmentFixture, grant: TokenGrant) {
   return { token: bench.text(token) };
 }
 
-test('a token for one host joins that host, again if need be, and no other', async (context) => {
+test('a token for one host joins that host, repeatedly, and no other', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { singleUse: true });
   const first = bench.options(token);
@@ -26,7 +26,7 @@ test('a token for one host joins that host, again if need be, and no other', asy
   await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n2' })), /Unauthorized/);
 });
 
-test('a name that is taken spends no token', async (context) => {
+test('a name in use does not use up the token', async (context) => {
   const bench = await startEnrolment(context);
   await joinCoordinator(bench.options());
   const token = await by(bench, { singleUse: true });
@@ -34,7 +34,7 @@ test('a name that is taken spends no token', async (context) => {
   assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n2' }))).node, 'n2');
 });
 
-test('two hosts with one token for one: one of them gets in', async (context) => {
+test('of two hosts with one token for one host, one joins', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { singleUse: true });
   const joins = ['n1', 'n2'].map((node) => joinCoordinator(bench.options({ ...token, node })));
@@ -42,7 +42,7 @@ test('two hosts with one token for one: one of them gets in', async (context) =>
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
-test('a token bound to names joins no other', async (context) => {
+test('a token that is bound to names joins no other', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { nodes: ['edge-*', 'n7'] });
   await assert.rejects(
@@ -53,7 +53,7 @@ test('a token bound to names joins no other', async (context) => {
   assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n7' }))).node, 'n7');
 });
 
-test("a token's labels are the Node's, protected ones too; the host's own are held to what nodes may say", async (context) => {
+test("a token's labels are set on the Node, protected ones too; the host's own are restricted", async (context) => {
   const bench = await startEnrolment(context);
   const labels = { 'node-restriction.kubernetes.io/rack': 'a', tier: 'edge' };
   const { link } = await bench.host(bench.options(await by(bench, { labels })));
@@ -85,7 +85,7 @@ for (const [key, isAllowed] of LABELS) {
   });
 }
 
-test('a pattern means what its expression would, and takes no longer for being odd', () => {
+test('a name pattern matches like its regular expression, in bounded time', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '-', '*'), maxLength: 8 });
   const name = fc.string({ unit: fc.constantFrom('a', 'b', '-'), maxLength: 10 });
   fc.assert(

@@ -29,7 +29,7 @@ async function requests({ registry }: EnrolmentFixture) {
   return records.map((record) => record.object());
 }
 
-test('a host waits for approval, is seen as a request meanwhile, and goes into service by one word', async (context) => {
+test('a host waits for approval, is visible as a request meanwhile, and joins after one command', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
   const heard: string[] = [];
   const joining = joinCoordinator(
@@ -53,7 +53,7 @@ test('a host waits for approval, is seen as a request meanwhile, and goes into s
   assert.ok(enrolment.certificate && enrolment.clusterUID);
 });
 
-test('a host that was denied is told so, once and for all', async (context) => {
+test('a denied host is notified, permanently', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
   const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
   joining.catch(() => undefined);
@@ -66,7 +66,7 @@ test('a host that was denied is told so, once and for all', async (context) => {
   await assert.rejects(joining, { message: /was denied/, temporary: false });
 });
 
-test('a host back after its certificate expired asks by its old key and is one approval away', async (context) => {
+test('a host that returns with an expired certificate asks with its old key and needs one approval', async (context) => {
   const bench = await startEnrolment(context);
   bench.time.shiftMs = -2 * YEAR_MS;
   const enrolled = bench.options();
@@ -86,7 +86,7 @@ test('a host back after its certificate expired asks by its old key and is one a
   await until(() => link.phase === 'live');
 });
 
-test('a certificate is renewed over the link when most of its time is over', async (context) => {
+test('a certificate is renewed over the link when most of its lifetime is over', async (context) => {
   const bench = await startEnrolment(context);
   bench.time.shiftMs = -0.95 * YEAR_MS;
   const enrolled = bench.options();
@@ -100,7 +100,7 @@ test('a certificate is renewed over the link when most of its time is over', asy
   assert.equal(link.phase, 'live');
 });
 
-test('a revoked node loses its link at once, and its key is not let in again', async (context) => {
+test('a revoked node loses its link at once, and its key is rejected from then on', async (context) => {
   const bench = await startEnrolment(context);
   const enrolled = bench.options();
   const { link } = await bench.host(enrolled);
@@ -119,7 +119,7 @@ test('a revoked node loses its link at once, and its key is not let in again', a
   await assert.rejects(joinCoordinator(enrolled), /the key of this host was revoked/);
 });
 
-test('no host takes the name of a revoked one while its Node or its Pods exist', async (context) => {
+test('no host can take the name of a revoked one while its Node or its Pods exist', async (context) => {
   const bench = await startEnrolment(context);
   const { registry } = bench;
   const { link } = await bench.host(bench.options());
@@ -149,7 +149,7 @@ test('a host may take the name of a Node that an administrator created for it', 
   await until(() => link.phase === 'live');
 });
 
-test('a cloned disk is refused with an event while its original is connected, and the same host coming back is not', async (context) => {
+test('a cloned disk is rejected with an Event while its original is connected, and the same host on return is not', async (context) => {
   const events: string[] = [];
   const note = (_about: unknown, _type: string, reason: string, message: string) =>
     void events.push(`${reason}: ${message}`);
@@ -175,7 +175,7 @@ test('a cloned disk is refused with an event while its original is connected, an
   await until(() => back.link.phase === 'live');
 });
 
-test('signing requests go an hour after their decision, or a day after nobody decided', async (context) => {
+test('signing requests are deleted an hour after their decision, or after a day without one', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
   const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
   await until(async () => (await requests(bench)).length === 1, {

@@ -26,10 +26,10 @@ test('clients that offer HTTP/2 as well, as kubectl does, get HTTP/1.1', async (
   assert.equal(await agreed(['h2', 'http/1.1']), 'http/1.1');
 });
 
-test('clients that offer nothing, as agents do, are let in', async () => {
+test('clients without ALPN, such as agents, are accepted', async () => {
   assert.equal(await agreed([]), false);
 });
 
-test('clients that speak HTTP/2 alone are told so', async () => {
+test('clients with HTTP/2 only are rejected with a TLS alert', async () => {
   await assert.rejects(agreed(['h2']), { code: 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL' });
 });

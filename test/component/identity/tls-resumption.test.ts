@@ -23,7 +23,7 @@ function visit(tls: ResumingTls, port: number, ca: string): Promise<boolean> {
   });
 }
 
-test('TLS sessions outlive the coordinator, and end with their keys', async (context) => {
+test('TLS sessions survive a restart of the coordinator, and end with their keys', async (context) => {
   const data = temporaryDirectory();
   const flags = ['--port', String(await freePort())];
   const port = Number(flags[1]);

@@ -6,7 +6,7 @@ import { until } from '../../harness/basics/wait-until.js';
 import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
 
 withLink(
-  'statuses go one report at a time, the newest of each Pod',
+  'statuses are sent one report at a time, the newest of each Pod',
   async ({ agent, nextConnection: next }) => {
     const { outbox } = agent.link;
     const pod = (phase: 'Pending' | 'Running') => ({
@@ -38,7 +38,7 @@ withLink(
 );
 
 withLink(
-  'a Pod that is back after its removal was told is told of as any other',
+  'a Pod that is reported again after its removal is treated as any other',
   async ({ agent, nextConnection: next }) => {
     const { outbox } = agent.link;
     const identity = { uid: 'u', namespace: 'd', name: 'p' };
@@ -56,7 +56,7 @@ withLink(
 );
 
 withLink(
-  'word that a Pod is being started waits a moment for better',
+  'a starting status is debounced, because a better one follows',
   async ({ clock, link, nextConnection: next }) => {
     const { outbox } = link;
     const container = { name: 'c', image: 'i', imageID: '', restartCount: 0, lastState: {}, started: false };
@@ -101,7 +101,7 @@ withLink(
 );
 
 withLink(
-  'after a break all is said anew, a removal until it was acknowledged',
+  'after a reconnect everything is sent again, a removal until it is acknowledged',
   async ({ agent, clock, link, nextConnection: next }) => {
     const { outbox } = agent.link;
     const hub = await next();

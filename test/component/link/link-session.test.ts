@@ -13,7 +13,7 @@ const LOG: LogStreamRequest = {
   timestamps: false,
 };
 
-withLink('the hello says what the host holds', async ({ agent, nextConnection: next }) => {
+withLink('the hello lists the state of the host', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
   const hello = await hub.waitFor('hello');
@@ -22,7 +22,7 @@ withLink('the hello says what the host holds', async ({ agent, nextConnection: n
 });
 
 withLink(
-  'another fleet is refused: nothing is cleared, and it is asked seldom',
+  'another fleet is rejected: nothing is cleared, and the host retries rarely',
   async (scene) => {
     const { agent, link, clock, nextConnection: next } = scene;
     agent.held.set('uid-1', 'digest');
@@ -39,7 +39,7 @@ withLink(
 );
 
 withLink(
-  'a time that is told on the link is heard, but of no stranger',
+  'a time from the link is stored, unless it is from another fleet',
   async ({ agent, nextConnection: next }) => {
     const hub = await next();
     hub.send({ kind: 'time', serverTimeMs: 1 });
@@ -50,7 +50,7 @@ withLink(
   },
 );
 
-withLink('before a welcome nothing is taken away', async ({ agent, nextConnection: next }) => {
+withLink('before a welcome nothing is removed', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
   hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
@@ -81,7 +81,7 @@ withLink(
 );
 
 withLink(
-  'a difference that cannot be kept ends the connection',
+  'a difference that cannot be stored ends the connection',
   async ({ agent, link, nextConnection: next }) => {
     agent.apply = () => Promise.reject(new Error('disk full'));
     const hub = await next();
@@ -94,7 +94,7 @@ withLink(
 );
 
 withLink(
-  'the first try after a live link is spread over what the hub named',
+  "the first attempt after a live link is spread over the hub's window",
   async ({ clock, link, nextConnection: next }) => {
     const hub = await next();
     hub.send(WELCOME);
@@ -109,7 +109,7 @@ withLink(
 );
 
 withLink(
-  'it pings, and a hub that does not answer is left after 15 s',
+  'it pings, and leaves a hub that does not answer after 15 s',
   async ({ clock, link, connections: seen, nextConnection: next }) => {
     await next();
     clock.advance(10_000);
@@ -122,7 +122,7 @@ withLink(
   { autoPong: false },
 );
 
-withLink('a hub that answers pings is kept, one that never welcomes is left', async (scene) => {
+withLink('a hub that answers pings is kept, one that never sends a welcome is left', async (scene) => {
   const { clock, link, nextConnection: next } = scene;
   const hub = await next();
   for (let heartbeat = 1; heartbeat <= 4; heartbeat++) {
@@ -154,7 +154,7 @@ for (const [what, frame] of [
 }
 
 withLink(
-  'a goodbye without a time to return is for good',
+  'a goodbye without a return time is permanent',
   async ({ agent, link, clock, nextConnection: next }) => {
     const hub = await next();
     hub.send({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
@@ -166,7 +166,7 @@ withLink(
 );
 
 withLink(
-  'only the own fleet’s word that the Node was deleted drops Pods',
+  "Pods are dropped only when the host's own fleet reports that the Node was deleted",
   async ({ agent, link, nextConnection: next }) => {
     agent.held.set('uid-1', 'digest');
     const hub = await next();

@@ -30,7 +30,7 @@ const TOKEN_VOLUME = {
   projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3607 } }] },
 };
 
-test('behind a proxy that ends TLS a host joins, proves its key in the handshake, and is let in', async (context) => {
+test('behind a TLS-terminating proxy a host joins, proves its key in the handshake, and is accepted', async (context) => {
   const bench = await startEnrolment(context);
   const { serving, ca } = bench.api.pki;
   const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
@@ -40,7 +40,7 @@ test('behind a proxy that ends TLS a host joins, proves its key in the handshake
   assert.match(proxy.heard(), new RegExp(CERTIFICATE_HEADER, 'i'));
 });
 
-test('behind such a proxy a host has the tokens of its own Pods, as long as its link stands; without one it needs no bearer', async (context) => {
+test("behind such a proxy a host gets its Pods' tokens while its link is up; without a proxy it needs no bearer token", async (context) => {
   const bench = await startEnrolment(context);
   const { serving, ca } = bench.api.pki;
   const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
@@ -98,7 +98,7 @@ async function unprovenLink(context: TestContext) {
   return { bench, audit, enrolled, key, clusterUID, open };
 }
 
-test('a proof by another key, for another node or fleet, or of another connection is none', async (context) => {
+test('a proof by another key, for another node or fleet, or of another connection is rejected', async (context) => {
   const { audit, open, key, clusterUID } = await unprovenLink(context);
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
     type: 'pkcs8',
@@ -123,7 +123,7 @@ test('a proof by another key, for another node or fleet, or of another connectio
   assert.deepEqual(audit.entriesFor('connect'), ['401 the proof of its key is wrong  127.0.0.1']);
 });
 
-test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {
+test('a certificate of another fleet is rejected before the upgrade', async (context) => {
   const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
   const { ca } = await loadPki(temporaryDirectory(), NAMES, Date.now());
@@ -141,7 +141,7 @@ test('a certificate that is not of this fleet is refused before the upgrade', as
   assert.deepEqual(audit.entriesFor('connect'), ['401 Unauthorized  127.0.0.1']);
 });
 
-test('a server of another authority gets not a byte of what the host has to say', async (context) => {
+test("a server of another authority receives no byte of the host's data", async (context) => {
   const bench = await startEnrolment(context);
   const false_ = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const trap = await tlsProxy(context, false_.serving);
@@ -162,7 +162,7 @@ test('a server of another authority gets not a byte of what the host has to say'
   assert.equal(trap.heard(), '');
 });
 
-test('a server whose certificate is not yet valid, or has ended, is known by its authority', async (context) => {
+test('a server with a future or expired certificate is trusted by its authority', async (context) => {
   const bench = await startEnrolment(context);
   for (const shiftMs of [2 * YEAR_MS, -3 * YEAR_MS]) {
     const pki = await loadPki(mkdtempSync(`${temporaryDirectory()}/pki-`), NAMES, Date.now() + shiftMs);
@@ -180,7 +180,7 @@ test('a server whose certificate is not yet valid, or has ended, is known by its
   }
 });
 
-test('whatever the time: the name, the purpose, the authority and what the host has seen certified count', async () => {
+test('at any time the name, the purpose, the authority and the last seen certificate are checked', async () => {
   const now = Date.now();
   const pki = await loadPki(temporaryDirectory(), NAMES, now - 3 * YEAR_MS);
   const other = await loadPki(temporaryDirectory(), NAMES, Date.now());

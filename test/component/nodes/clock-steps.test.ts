@@ -22,7 +22,7 @@ function conditionOf(bench: HubFixture, node: string, type: string): string | un
   return findCondition(status?.conditions, type)?.status;
 }
 
-test('a clock that is set is told once, by how much; one that only goes on is not', () => {
+test('a stepped clock is reported once, with the difference; a running clock is not', () => {
   const clock = new ManualClock(YEAR);
   const told: number[] = [];
   const steps = new ClockSteps({ clock, log: silentLogger, onStep: (byMs) => told.push(byMs) });
@@ -45,7 +45,7 @@ test('a clock that is set is told once, by how much; one that only goes on is no
   assert.equal(told.length, 3);
 });
 
-test('what was stored before the clock was set back has its time by the clock as it is now', () => {
+test('times that were stored before the clock was set back are corrected to the current clock', () => {
   const clock = new ManualClock(YEAR);
   const steps = new ClockSteps({ clock, log: silentLogger, onStep: () => undefined });
   steps.start();
@@ -66,7 +66,7 @@ test('what was stored before the clock was set back has its time by the clock as
 });
 
 for (const [how, byMs] of SET) {
-  withHub(`${how}: what hosts tell from then on has its time by the clock as it is now`, async (bench) => {
+  withHub(`${how}: later reports of hosts are dated by the current clock`, async (bench) => {
     const { controlPlane: plane, hub } = bench;
     const agent = await rawAgent(bench, 'n1');
     const { metadata } = await bench.boundPod('p', 'n1');
@@ -98,7 +98,7 @@ for (const [how, byMs] of SET) {
     assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
   });
 
-  withHub(`${how}: hosts whose links stand hear the new time, if they can take it`, async (bench) => {
+  withHub(`${how}: connected hosts receive the new time, if their version supports it`, async (bench) => {
     const { controlPlane: plane, hub } = bench;
     const old = await rawAgent(bench, 'n1');
     const agent = await bench.agent('n2');
@@ -115,23 +115,26 @@ for (const [how, byMs] of SET) {
     assert.ok(old.received.every(({ kind }) => kind !== 'time'));
   });
 
-  withHub(`${how}: hosts whose clocks are right are told as wrong until it is put right`, async (bench) => {
-    const { controlPlane: plane, hub } = bench;
-    const agent = await rawAgent(bench, 'n1');
-    const now = plane.clock.now();
-    agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
-    await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
-    for (const [by, skewed] of [
-      [byMs, 'True'],
-      [-byMs, 'False'],
-    ] as const) {
-      plane.clock.stepWallClock(by);
-      hub.onClockStep(by);
-      await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
-    }
-  });
+  withHub(
+    `${how}: hosts with right clocks are reported as wrong until the coordinator's clock is corrected`,
+    async (bench) => {
+      const { controlPlane: plane, hub } = bench;
+      const agent = await rawAgent(bench, 'n1');
+      const now = plane.clock.now();
+      agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
+      await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
+      for (const [by, skewed] of [
+        [byMs, 'True'],
+        [-byMs, 'False'],
+      ] as const) {
+        plane.clock.stepWallClock(by);
+        hub.onClockStep(by);
+        await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
+      }
+    },
+  );
 
-  withHub(`${how}: a host that is away has the rest of its grace, also of one that is new`, async (bench) => {
+  withHub(`${how}: an offline host keeps the rest of its grace period, also a new host`, async (bench) => {
     const { controlPlane: plane, hub, liveness: presence } = bench;
     const agent = await bench.agent('n1');
     await until(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');

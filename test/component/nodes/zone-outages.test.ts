@@ -91,9 +91,9 @@ function withZones(rule: string, check: (zones: Zones, plane: ControlPlane) => P
   });
 }
 
-describe('zones that go dark', () => {
+describe('zones that go offline', () => {
   withZones(
-    'in part: one of fifty nodes keeps its Pods, one of fifty-one gives up a node every 100 s',
+    'in part: one of fifty nodes keeps its Pods, of fifty-one one node is evicted every 100 s',
     async (zones, plane) => {
       await zones.add('fifty', 50, 0);
       await zones.add('more', 51, 0);
@@ -143,7 +143,7 @@ describe('zones that go dark', () => {
   );
 
   withZones(
-    'as a whole, and all: nobody is emptied any more, and when one is back the others go on',
+    'completely, and all zones: evictions stop, and resume for the others when one reconnects',
     async (zones, plane) => {
       await zones.add('one', 6);
       await zones.add('two', 6);

@@ -29,20 +29,20 @@ async function change(names: string[], made: NodeChange): Promise<void> {
 }
 
 const CASES: [what: string, NodeChange][] = [
-  ['a label that the DaemonSet wants', { labels: { color: 'green' } }],
-  ['another value of it', { labels: { color: 'red' } }],
-  ['the label taken away', { labels: { color: null } }],
-  ['a label that nobody asks for', { labels: { rack: '7' } }],
+  ['a label that the DaemonSet selects', { labels: { color: 'green' } }],
+  ['another value of that label', { labels: { color: 'red' } }],
+  ['the label removed', { labels: { color: null } }],
+  ['a label that no DaemonSet selects', { labels: { rack: '7' } }],
   [
     'a taint that keeps new Pods away',
     { labels: { color: 'green' }, taints: { add: [{ key: 'x', effect: 'NoSchedule' }] } },
   ],
-  ['a taint that drives Pods out', { taints: { add: [{ key: 'x', effect: 'NoExecute' }] } }],
+  ['a taint that evicts Pods', { taints: { add: [{ key: 'x', effect: 'NoExecute' }] } }],
   ['a cordon', { unschedulable: true }],
 ];
 
 for (const [what, made] of CASES) {
-  test(`foreseen and done: ${what}`, async () => {
+  test(`predicted and actual effect: ${what}`, async () => {
     fleet = await DaemonFleet.start(['n0', 'n1', 'n2']);
     await change(['n0'], { labels: { color: 'green' } });
     await fleet.create('web');

@@ -16,7 +16,7 @@ import {
 
 const PODS = '/api/v1/namespaces/default/pods';
 
-test('what the policy forbids ends Failed, also what runs; a reload reads it, and a wrong one changes nothing', async (context) => {
+test('a forbidden Pod ends Failed, also a running one; a reload applies the policy, and an invalid one changes nothing', async (context) => {
   const folder = temporaryDirectory();
   const data = join(folder, 'coordinator');
   const coordinator = await startCoordinatorProcess(data);

@@ -11,7 +11,7 @@ import { configMapObject, podObject } from '../../harness/objects/object-builder
 
 const REF = { namespace: 'default', name: 'a' };
 
-test('a creation stamps uid, creation time and resourceVersion', async () => {
+test('a create sets uid, creation time and resourceVersion', async () => {
   const { registry } = await testRegistry();
   const { metadata } = (await registry.create(configMapKind, 'default', configMapObject('a'))).object();
   assert.match(metadata.uid ?? '', /^[0-9a-f-]{36}$/);
@@ -19,7 +19,7 @@ test('a creation stamps uid, creation time and resourceVersion', async () => {
   assert.match(metadata.resourceVersion ?? '', /^\d+$/);
 });
 
-test('a name that is taken is a 409 AlreadyExists', async () => {
+test('a name in use is a 409 AlreadyExists', async () => {
   const { registry } = await testRegistry();
   await registry.create(configMapKind, 'default', configMapObject('a'));
   const error = await refusal(registry.create(configMapKind, 'default', configMapObject('a')));
@@ -27,7 +27,7 @@ test('a name that is taken is a 409 AlreadyExists', async () => {
   assert.equal(error.reason, 'AlreadyExists');
 });
 
-test('the namespace comes from the URL, and another one in the body is a 400', async () => {
+test('the namespace is taken from the URL, and another one in the body is a 400', async () => {
   const { registry } = await testRegistry();
   const bare = await registry.create(configMapKind, 'default', { metadata: { name: 'a' } });
   assert.equal(bare.object().metadata.namespace, 'default');
@@ -62,7 +62,7 @@ const own = (namespace: string, name: string) => ({
   metadata: { name, namespace },
 });
 
-test('of our own objects each is stored or refused by itself', async () => {
+test('of objects that the coordinator creates together each is stored or rejected separately', async () => {
   const { registry, store } = await testRegistry();
   await registry.create(namespaceKind, undefined, { metadata: { name: 'ending' } });
   await registry.delete(namespaceKind, { name: 'ending' });
@@ -87,7 +87,7 @@ test('of our own objects each is stored or refused by itself', async () => {
   assert.deepEqual(JSON.parse(String(stored?.value)), { ...objects[0], metadata });
 });
 
-test('our own objects are tried again when their namespace changed meanwhile', async () => {
+test('objects that the coordinator creates are retried when their namespace changed meanwhile', async () => {
   const { registry, store } = await testRegistry();
   const createAll = store.createAll.bind(store);
   let tries = 0;
@@ -105,7 +105,7 @@ function labelled({ metadata }: { metadata: { labels?: Record<string, string> } 
   metadata.labels = { changed: 'true' };
 }
 
-test('an object without a name is refused as one named ""', async () => {
+test('an object without a name is rejected as one named ""', async () => {
   const { registry } = await testRegistry();
   const error = await refusal(registry.create(configMapKind, 'default', { metadata: {} }));
   assert.equal(
@@ -114,7 +114,7 @@ test('an object without a name is refused as one named ""', async () => {
   );
 });
 
-test('generateName appends five characters of the alphabet, and what follows from a name follows', async () => {
+test('generateName appends five characters of the alphabet, and fields derived from the name follow', async () => {
   const { registry } = await testRegistry();
   const body = { metadata: { generateName: 'team-' } };
   const { metadata } = (await registry.create(namespaceKind, undefined, body)).object();
@@ -122,7 +122,7 @@ test('generateName appends five characters of the alphabet, and what follows fro
   assert.equal(metadata.labels?.['kubernetes.io/metadata.name'], metadata.name);
 });
 
-test('a generated name that is taken is drawn again', async () => {
+test('a generated name in use is generated again', async () => {
   const { registry, store, clock } = await testRegistry();
   const draws = [...Array(10).fill(0), ...Array(5).fill(0.99)] as number[];
   const chance = { ...systemRandom, random: () => draws.shift() ?? 0.5 };
@@ -132,7 +132,7 @@ test('a generated name that is taken is drawn again', async () => {
   assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-99999');
 });
 
-test('a dry run stores nothing and names no resourceVersion, but sees that a name is taken', async () => {
+test('a dry run stores nothing and names no resourceVersion, but rejects a name in use', async () => {
   const { registry } = await testRegistry();
   const dry = { dryRun: true };
   const record = await registry.create(configMapKind, 'default', configMapObject('a'), dry);
@@ -143,7 +143,7 @@ test('a dry run stores nothing and names no resourceVersion, but sees that a nam
   assert.equal(error.reason, 'AlreadyExists');
 });
 
-test('a bad name is a 422 at metadata.name', async () => {
+test('an invalid name is a 422 at metadata.name', async () => {
   const { registry } = await testRegistry();
   const error = await refusal(registry.create(configMapKind, 'default', configMapObject('A_b')));
   assert.equal(error.code, 422);
@@ -162,7 +162,7 @@ test('a resourceVersion in the body, another kind and another version are 400s',
   }
 });
 
-test('a plain Pod gets the two 300 s tolerations unless it has its own', async () => {
+test('a Pod gets the two 300 s tolerations unless it has its own', async () => {
   const { registry } = await testRegistry();
   const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
   const record = await registry.create(podKind, 'default', podObject('a', { tolerations: [own] }));
@@ -173,7 +173,7 @@ test('a plain Pod gets the two 300 s tolerations unless it has its own', async (
   assert.deepEqual(rest, []);
 });
 
-test('fields that are null are left out, and a managedFields copied from elsewhere is dropped', async () => {
+test('null fields are dropped, and copied managedFields are dropped', async () => {
   const { registry } = await testRegistry();
   const body = configMapObject('a', {}, { labels: null, managedFields: [{ manager: 'x' }] });
   const warn = { fieldValidation: 'Warn' as const };
@@ -184,7 +184,7 @@ test('fields that are null are left out, and a managedFields copied from elsewhe
 
 const UNKNOWN = { ...configMapObject('a'), colour: 'green', metadata: { name: 'a', shade: 1 } };
 
-test('an unknown field is a 400 that names each one when validation is Strict', async () => {
+test('an unknown field is a 400 that names each one under Strict', async () => {
   const { registry } = await testRegistry();
   const strict = { fieldValidation: 'Strict' as const };
   const error = await refusal(registry.create(configMapKind, 'default', UNKNOWN, strict));
@@ -195,7 +195,7 @@ test('an unknown field is a 400 that names each one when validation is Strict', 
   );
 });
 
-test('an unknown field is a warning when validation is Warn, and is not stored', async () => {
+test('an unknown field is a warning under Warn, and is not stored', async () => {
   const { registry } = await testRegistry();
   const warnings: string[] = [];
   const options = { fieldValidation: 'Warn' as const, warn: (text: string) => void warnings.push(text) };
@@ -204,7 +204,7 @@ test('an unknown field is a warning when validation is Warn, and is not stored',
   assert.equal('colour' in record.object(), false);
 });
 
-test('a wrong JSON type is a 400 even when validation is Ignore', async () => {
+test('a wrong JSON type is a 400 even under Ignore', async () => {
   const { registry } = await testRegistry();
   const body = { ...configMapObject('a'), data: 'text' };
   const ignore = { fieldValidation: 'Ignore' as const };
@@ -232,7 +232,7 @@ test('an object above the size limit is a 413', async () => {
   assert.equal(error.reason, 'RequestEntityTooLarge');
 });
 
-test('a namespace that changes between the look at it and the write is looked at again', async () => {
+test('a namespace that changes between its check and the write is checked again', async () => {
   const { registry, store } = await testRegistry();
   const key = '/registry/core/namespaces/default';
   const { create } = store;

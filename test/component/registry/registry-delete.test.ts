@@ -7,7 +7,7 @@ import { configMapObject, podObject } from '../../harness/objects/object-builder
 
 const REF = { namespace: 'default', name: 'a' };
 
-test('a bound Pod gets its grace period and goes when its agent says so', async () => {
+test('a bound Pod gets its grace period and is removed when its agent reports the end', async () => {
   const { registry } = await testRegistry();
   const pod = (await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }))).object();
   const result = await registry.delete(podKind, REF);
@@ -18,7 +18,7 @@ test('a bound Pod gets its grace period and goes when its agent says so', async 
   assert.equal((await refusal(registry.get(podKind, REF))).code, 404);
 });
 
-test('the word about a Pod that is gone, or about an older one of its name, changes nothing', async () => {
+test('a report about a deleted Pod, or about an older one of its name, changes nothing', async () => {
   const { registry } = await testRegistry();
   await registry.confirmStopped(REF, 'never there');
   await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));
@@ -26,13 +26,13 @@ test('the word about a Pod that is gone, or about an older one of its name, chan
   assert.equal((await registry.get(podKind, REF)).object().metadata.deletionTimestamp, undefined);
 });
 
-test('an unbound Pod goes at once', async () => {
+test('an unbound Pod is deleted at once', async () => {
   const { registry } = await testRegistry();
   await registry.create(podKind, 'default', podObject('a'));
   assert.ok('deleted' in (await registry.delete(podKind, REF)));
 });
 
-test('finalizers hold an object, and the update that drops the last one removes it', async () => {
+test('finalizers keep an object, and the update that drops the last one removes it', async () => {
   const { registry } = await testRegistry();
   const held = configMapObject('a', {}, { finalizers: ['example.com/hold'] });
   await registry.create(configMapKind, 'default', held);
@@ -43,7 +43,7 @@ test('finalizers hold an object, and the update that drops the last one removes 
   assert.equal((await refusal(registry.get(configMapKind, REF))).code, 404);
 });
 
-test('a deleted namespace is Terminating until its finalizer is taken off', async () => {
+test('a deleted namespace is Terminating until its finalizer is removed', async () => {
   const { registry } = await testRegistry();
   await registry.create(namespaceKind, undefined, { metadata: { name: 'a' } });
   const result = await registry.delete(namespaceKind, { name: 'a' });
@@ -58,7 +58,7 @@ function emptyFinalizers(namespace: { spec?: { finalizers?: string[] } }): undef
   namespace.spec = { finalizers: [] };
 }
 
-test('preconditions that do not hold are a 409', async () => {
+test('failed preconditions are a 409', async () => {
   const { registry } = await testRegistry();
   await registry.create(configMapKind, 'default', configMapObject('a'));
   const byUid = await refusal(registry.delete(configMapKind, REF, { preconditions: { uid: 'x' } }));
@@ -83,7 +83,7 @@ test('a dry run deletes nothing', async () => {
   await registry.get(configMapKind, REF);
 });
 
-test('a collection loses what the selector matches and keeps the rest', async () => {
+test('a collection delete removes the matching objects and keeps the others', async () => {
   const { registry } = await testRegistry();
   await registry.create(configMapKind, 'default', configMapObject('a', {}, { labels: { app: 'x' } }));
   await registry.create(configMapKind, 'default', configMapObject('b'));

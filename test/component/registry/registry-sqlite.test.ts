@@ -13,7 +13,7 @@ import { configMapObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
-test('concurrent writers in one group commit lose nothing, and a watcher sees each of them once', async (context) => {
+test('concurrent writers in one group commit lose nothing, and a watcher sees each write once', async (context) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'everynode-registry-'));
   const store = await openSqliteStore({ dataDir, log: silentLogger, clock: systemClock });
   context.after(async () => {

@@ -17,7 +17,7 @@ async function onePod() {
   return { ...parts, pod, revision, read };
 }
 
-test('a new status leaves the rest as it is, and the value is what encoding all of it would give', async () => {
+test('a new status keeps the other fields, and the value equals a full encoding', async () => {
   const { registry, store, pod } = await onePod();
   const status = { ...pod.status, message: 'a <b> & "c" \u2028 é' };
   const written = await registry.writeStatus(podKind, REF, () => status);
@@ -32,7 +32,7 @@ test('a new status leaves the rest as it is, and the value is what encoding all 
   assert.deepEqual(rest, { apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec });
 });
 
-test('nothing to do, or nothing new, writes nothing', async () => {
+test('an unchanged status writes nothing', async () => {
   const { registry, revision } = await onePod();
   const before = await revision();
   await registry.writeStatus(podKind, REF, () => undefined);
@@ -40,7 +40,7 @@ test('nothing to do, or nothing new, writes nothing', async () => {
   assert.equal(await revision(), before);
 });
 
-test('another uid is a 409, a status that breaks a rule a 422', async () => {
+test('another uid is a 409, an invalid status a 422', async () => {
   const { registry } = await onePod();
   const status = { phase: 'Running' } as const;
   assert.equal((await refusal(registry.writeStatus(podKind, REF, () => status, { uid: 'other' }))).code, 409);
@@ -48,7 +48,7 @@ test('another uid is a 409, a status that breaks a rule a 422', async () => {
   assert.equal((await refusal(registry.writeStatus(podKind, REF, () => wrong))).code, 422);
 });
 
-test('of several writers at once each sees what the one before wrote', async () => {
+test('each of several concurrent writers sees the result of the previous one', async () => {
   const { registry, read } = await onePod();
   const writers = Array.from({ length: 10 }, () =>
     registry.writeStatus(podKind, REF, ({ status }) => ({
@@ -60,7 +60,7 @@ test('of several writers at once each sees what the one before wrote', async () 
   assert.equal((await read()).status?.message, 'x'.repeat(10));
 });
 
-test('who looks at one value shares one object; a deleted one has its own revision', async () => {
+test('readers of one value share one object; a deleted object has its own revision', async () => {
   const { registry, pod, read, revision } = await onePod();
   assert.equal(await read(), await read());
   assert.equal(await read(), pod);

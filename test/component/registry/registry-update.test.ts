@@ -9,7 +9,7 @@ import { configMapObject, podObject } from '../../harness/objects/object-builder
 
 const REF = { namespace: 'default', name: 'a' };
 
-test('a stale resourceVersion is a 409, and none at all overwrites', async () => {
+test('a stale resourceVersion is a 409, and an update without one overwrites', async () => {
   const { registry } = await testRegistry();
   const first = (await registry.create(configMapKind, 'default', configMapObject('a'))).object();
   await registry.update(configMapKind, REF, configMapObject('a', { k: '1' }));
@@ -29,7 +29,7 @@ test('an update that changes nothing keeps the revision, whatever the order of i
   assert.equal(await store.revision(), before);
 });
 
-test('an update keeps what the server owns', async () => {
+test('an update keeps server-owned fields', async () => {
   const { registry } = await testRegistry();
   const first = (await registry.create(configMapKind, 'default', configMapObject('a'))).object();
   const body = configMapObject('a', { k: 'v' }, { creationTimestamp: '1999-01-01T00:00:00Z' });
@@ -48,7 +48,7 @@ test('another uid is a 409, another name a 400, a missing object a 404', async (
   assert.equal((await refusal(registry.update(configMapKind, missing, configMapObject('b')))).code, 404);
 });
 
-test('a status write touches nothing but status', async () => {
+test('a status write changes only the status', async () => {
   const { registry } = await testRegistry();
   await registry.create(podKind, 'default', podObject('a'));
   const both = { ...podObject('a', { hostNetwork: true }), status: { phase: 'Running' } };
@@ -57,7 +57,7 @@ test('a status write touches nothing but status', async () => {
   assert.equal(reported.spec.hostNetwork, undefined);
 });
 
-test('a dry run answers what would be and leaves what is', async () => {
+test('a dry run returns the result and changes nothing', async () => {
   const { registry, store } = await testRegistry();
   await registry.create(configMapKind, 'default', configMapObject('a'));
   const before = await store.revision();
@@ -80,7 +80,7 @@ test('concurrent modifications lose nothing', async () => {
   assert.equal(Object.keys(data ?? {}).length, 20);
 });
 
-test('a change that says false writes nothing', async () => {
+test('a modification that returns false writes nothing', async () => {
   const { registry, store } = await testRegistry();
   await registry.create(configMapKind, 'default', configMapObject('a'));
   const before = await store.revision();
@@ -88,7 +88,7 @@ test('a change that says false writes nothing', async () => {
   assert.equal(await store.revision(), before);
 });
 
-test('a full store is a 503, a broken one a 500, and neither tells a path', async () => {
+test('a full store is a 503, a broken one a 500, and neither names a path', async () => {
   const { registry, store } = await testRegistry();
   await registry.create(configMapKind, 'default', configMapObject('a'));
   for (const [code, status] of [

@@ -58,7 +58,7 @@ const gone = (agent: { changes: readonly { unassigned: string[] }[] }) =>
   agent.changes.flatMap((each) => each.unassigned);
 
 withRestored(
-  'a Pod made after the backup comes back under its uid, and its host hears nothing',
+  'a Pod that was created after the backup is stored again under its uid, and its host is not notified',
   async (bench) => {
     const object = given(podOf('p'), BACKUP_REVISION + 3);
     const agent = await host(bench, [object]);
@@ -72,7 +72,7 @@ withRestored(
 );
 
 withRestored(
-  'a Pod that comes back is known by its hash, and by no number of the lost coordinator',
+  'a returned Pod is identified by its hash, and by no number of the lost coordinator',
   async (bench) => {
     const pod = podOf('p');
     const hash = { 'controller-revision-hash': 'lost' };
@@ -85,37 +85,34 @@ withRestored(
   },
 );
 
-withRestored('the status of a Pod that came back is told again', async (bench) => {
+withRestored('the status of a returned Pod is reported again', async (bench) => {
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
   const report = { uid: 'uid-p', namespace: 'default', name: 'p', status: { phase: 'Running' as const } };
   agent.link.outbox.putPod(report);
   await until(() => known(bench)?.status?.phase === 'Running');
 });
 
-withRestored('a namespace that was lost as well is made again', async (bench) => {
+withRestored('a lost namespace is created again', async (bench) => {
   await host(bench, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
   await until(() => known(bench)?.metadata.namespace === 'later');
   assert.ok(await bench.controlPlane.registry.get(namespaceKind, { name: 'later' }));
 });
 
-withRestored(
-  'a ConfigMap that was lost stays with its host until the restore is confirmed',
-  async (bench) => {
-    const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
-    const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
-    await until(() => agent.link.phase === 'live');
-    await bench.controlPlane.settle();
-    assert.deepEqual(gone(agent), []);
-    await bench.restoreState.confirm();
-    await until(() => gone(agent).includes('uid-c'));
-  },
-);
+withRestored('a lost ConfigMap stays on its host until the restore is confirmed', async (bench) => {
+  const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
+  const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
+  await until(() => agent.link.phase === 'live');
+  await bench.controlPlane.settle();
+  assert.deepEqual(gone(agent), []);
+  await bench.restoreState.confirm();
+  await until(() => gone(agent).includes('uid-c'));
+});
 
 const STRANGE: [string, DesiredObject][] = [
-  ['was given before the backup, so it was deleted since', given(podOf('p'), BACKUP_REVISION)],
-  ['was given to another node', given(podOf('p'), BACKUP_REVISION + 3, { node: 'n2' })],
+  ['was sent before the backup, so it was deleted since', given(podOf('p'), BACKUP_REVISION)],
+  ['was sent to another node', given(podOf('p'), BACKUP_REVISION + 3, { node: 'n2' })],
   [
-    'was given by another fleet',
+    'was sent by another fleet',
     given(podOf('p'), BACKUP_REVISION + 3, {
       signer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.epoch, pastEpochs: [] }),
     }),
@@ -123,22 +120,19 @@ const STRANGE: [string, DesiredObject][] = [
   ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],
 ];
 for (const [why, object] of STRANGE) {
-  withRestored(
-    `a Pod stays out of the store that ${why}; it stops only after the confirmation`,
-    async (bench) => {
-      const agent = await host(bench, [object]);
-      await until(() => agent.link.phase === 'live');
-      const later = await bench.boundPod('later', 'n1');
-      await until(() => agent.held.has(later.metadata.uid ?? ''));
-      assert.equal(await bench.pod('p'), undefined);
-      assert.deepEqual(gone(agent), []);
-      await bench.restoreState.confirm();
-      await until(() => gone(agent).includes('uid-p'));
-    },
-  );
+  withRestored(`a Pod that ${why} is not stored; it stops only after the confirmation`, async (bench) => {
+    const agent = await host(bench, [object]);
+    await until(() => agent.link.phase === 'live');
+    const later = await bench.boundPod('later', 'n1');
+    await until(() => agent.held.has(later.metadata.uid ?? ''));
+    assert.equal(await bench.pod('p'), undefined);
+    assert.deepEqual(gone(agent), []);
+    await bench.restoreState.confirm();
+    await until(() => gone(agent).includes('uid-p'));
+  });
 }
 
-withRestored('a host that knows no more than the backup is not asked', async (bench) => {
+withRestored('a host without state beyond the backup is not asked', async (bench) => {
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
   await until(() => agent.link.phase === 'live');
   await bench.restoreState.confirm();
@@ -146,7 +140,7 @@ withRestored('a host that knows no more than the backup is not asked', async (be
   assert.equal(await bench.pod('p'), undefined);
 });
 
-withRestored('after the confirmation a host that was dark is still asked', async (bench) => {
+withRestored('after the confirmation an offline host is still asked when it reconnects', async (bench) => {
   await bench.restoreState.confirm();
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
   await until(() => known(bench) !== undefined);
@@ -155,7 +149,7 @@ withRestored('after the confirmation a host that was dark is still asked', async
 });
 
 withRestored(
-  'a restored Pod that its host no longer holds leaves the store, one made since stays',
+  'a restored Pod that its host no longer has is removed from the store, a Pod created since is kept',
   async (bench) => {
     const later = await bench.boundPod('later', 'n1');
     const agent = await host(bench, []);
@@ -167,7 +161,7 @@ withRestored(
 );
 
 withRestored(
-  'a host that had not seen the backup whole is given what it lacks',
+  'a host that had not received all of the backup is sent the rest',
   async (bench) => {
     const agent = await host(bench, [], BACKUP_REVISION - 2);
     await until(() => agent.held.has('uid-waiting'));
@@ -175,7 +169,7 @@ withRestored(
   podOf('waiting'),
 );
 
-withRestored('an agent that cannot give back is not asked, and stops nothing', async (bench) => {
+withRestored('an agent that cannot return objects is not asked, and stops nothing', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5 };
   agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
@@ -188,7 +182,7 @@ withRestored('an agent that cannot give back is not asked, and stops nothing', a
   );
 });
 
-withRestored('what nobody asked for is not stored', async (bench) => {
+withRestored('objects that were not requested are not stored', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1', { features: [RETURN_OBJECTS] }));
   await agent.waitFor('welcome');
@@ -198,7 +192,7 @@ withRestored('what nobody asked for is not stored', async (bench) => {
   assert.equal(await bench.pod('p'), undefined);
 });
 
-withRestored('until it has answered, a host is sent nothing', async (bench) => {
+withRestored('until a host has answered, it is sent nothing', async (bench) => {
   const later = await bench.boundPod('later', 'n1');
   const agent = await rawAgent(bench, 'n1');
   const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5, features: [RETURN_OBJECTS] };
@@ -217,7 +211,7 @@ withRestored('until it has answered, a host is sent nothing', async (bench) => {
 });
 
 withRestored(
-  'a Pod whose deletion was lost and is gone through with by its host leaves the store',
+  'a Pod whose deletion was lost, and which its host has removed, is removed from the store',
   async (bench) => {
     const pod = podOf('p');
     const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
@@ -230,7 +224,7 @@ withRestored(
 );
 
 withRestored(
-  'a Node is marked as heard once what its host runs is stored, and how that does',
+  "a Node is marked as resynced once its host's Pods and their status are stored",
   async (bench) => {
     const heardIn = () =>
       bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
@@ -254,7 +248,7 @@ withRestored(
 );
 
 withRestored(
-  'a host is heard as well when the Pod that it was to tell of leaves the store',
+  'a host is resynced too when the Pod that it was to report is removed from the store',
   async (bench) => {
     const heardIn = () =>
       bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
@@ -268,7 +262,7 @@ withRestored(
   },
 );
 
-withRestored('a host that holds nothing is heard by its hello', async (bench) => {
+withRestored('a host without Pods is resynced by its hello', async (bench) => {
   await host(bench, []);
   await until(
     () =>

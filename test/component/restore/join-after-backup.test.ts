@@ -69,7 +69,7 @@ async function lostAndRestored(revision = BACKUP_REVISION) {
   return { host, seal, ...(await coordinator('now', [{ epoch: 'before', revision, takenAt: 0 }])) };
 }
 
-test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
+test('until the confirmation such a host is accepted by the MAC of its join, and is known from then on', async () => {
   const { authenticator, host, seal, restore } = await lostAndRestored();
   const { certificate } = host;
   assert.equal((await authenticator.authenticate({ certificate, joinMac: seal })).node, 'n1');
@@ -77,7 +77,7 @@ test('until the confirmation such a host is let in by the seal of its join, and 
   assert.equal((await authenticator.authenticate({ certificate })).node, 'n1');
 });
 
-test('it takes its name from whoever had it in the backup', async () => {
+test('it takes its name over from the host that had it in the backup', async () => {
   const { authenticator, host, seal, join } = await lostAndRestored();
   const other = await hostOf('n1');
   await join(other);
@@ -94,12 +94,12 @@ test('after the confirmation a key that the store does not know counts as revoke
   await assert.rejects(authenticator.authenticate({ certificate: host.certificate, joinMac: seal }));
 });
 
-test('a key of before the backup was revoked before it', async () => {
+test('a key from before the backup was revoked before it', async () => {
   const { authenticator, host, seal } = await lostAndRestored(1_000);
   await assert.rejects(authenticator.authenticate({ certificate: host.certificate, joinMac: seal }));
 });
 
-test('a seal is good for its own key and node alone, and must be whole', async () => {
+test('a MAC is valid for its own key and node only, and must be complete', async () => {
   const { authenticator, host, seal } = await lostAndRestored();
   const cases: [Host, string | undefined][] = [
     [await hostOf('n1'), seal],

@@ -38,7 +38,7 @@ withControlPlane('until the confirmation controllers create and delete nothing',
   await controllers.stop();
 });
 
-test('writers are warned until the confirmation, readers are not', async () => {
+test('writers get a warning until the confirmation, readers do not', async () => {
   const api = await startTestApi({ restore: restoredState() });
   const warningOf = async (name: string) => {
     const body = { metadata: { name } };

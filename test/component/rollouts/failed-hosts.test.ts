@@ -36,7 +36,7 @@ async function shown({ fleet, status }: RolloutFixture) {
 }
 
 withPolicy(
-  'after a roll back, the failed hosts are listed and counted by wave',
+  'after a rollback, the failed hosts are listed and counted by wave',
   { waves, failureBudget },
   async (rolling) => {
     const ill = await rolledBack(rolling);
@@ -70,7 +70,7 @@ withPolicy(
 );
 
 withPolicy(
-  'a failed host is listed with its cause, and why reports that it went back',
+  'a failed host is listed with its cause, and why reports that it reverted',
   { waves, failureBudget },
   async (rolling) => {
     const [node = ''] = await rolledBack(rolling);
@@ -86,7 +86,7 @@ withPolicy(
   },
 );
 
-withPolicy('a retry begins with no failed host', { waves, failureBudget }, async (rolling) => {
+withPolicy('a retry starts without failed hosts', { waves, failureBudget }, async (rolling) => {
   await rolledBack(rolling);
   rolling.fleet.agents.ready = () => true;
   await rolling.steer('retry', '', 'the cause is gone');

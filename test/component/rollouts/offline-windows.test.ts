@@ -157,8 +157,8 @@ async function withHost(
 
 const TONIGHT = [{ from: at(HOUR), until: at(2 * HOUR) }];
 
-describe('a host that its coordinator cannot reach', () => {
-  test('goes on with its turn when its window opens, by the time it was told, whatever its own clock says', () =>
+describe('a disconnected host', () => {
+  test('starts its handover when its window opens by the received time, whatever its own clock shows', () =>
     withHost(TONIGHT, true, async (host) => {
       await host.advance(HOUR - 3 * MINUTE);
       assert.equal(host.hasBegun(), false, 'a minute before it opens');
@@ -168,7 +168,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual(host.runs, ['app:2']);
     }));
 
-  test('still does when its agent was ended and started meanwhile', () =>
+  test('starts its handover also when its agent was restarted meanwhile', () =>
     withHost(TONIGHT, true, async (host) => {
       await host.stop();
       await host.advance(30 * MINUTE);
@@ -178,7 +178,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual(host.runs, ['app:2']);
     }));
 
-  test('does not when it was off while its window was open, and waits for the next', () =>
+  test('does not start it when it was off during its window, and waits for the next', () =>
     withHost([...TONIGHT, { from: at(25 * HOUR), until: at(26 * HOUR) }], true, async (host) => {
       await host.stop();
       await host.advance(2 * HOUR);
@@ -193,7 +193,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual(host.runs, ['app:2']);
     }));
 
-  test('replaces nothing after a reboot, for nobody has told it the time since', () =>
+  test('replaces nothing after a reboot, because it has received no time since', () =>
     withHost(TONIGHT, true, async (host) => {
       await host.reboot();
       await host.advance(MINUTE);
@@ -202,7 +202,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual([host.runs, host.hasBegun()], [['app:1'], false]);
     }));
 
-  test('nor where it never heard any, with windows or without', async () => {
+  test('replaces nothing when it never received a time, with windows or without', async () => {
     const always = [{ from: at(-1e4 * HOUR), until: at(1e4 * HOUR) }];
     for (const windows of [always, undefined]) {
       await withHost(windows, false, async (host) => {

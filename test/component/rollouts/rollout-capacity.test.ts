@@ -25,9 +25,9 @@ async function giveCpu({ fleet }: RolloutFixture, name: string, cpu: string): Pr
   await fleet.registry.modify(nodeKind, { name }, edit, { subresource: 'status' });
 }
 
-describe('a host without room for the next Pod', () => {
+describe('a host without capacity for the next Pod', () => {
   withPolicy(
-    'keeps the old one, says why, and goes on once it has room',
+    'keeps the old Pod, reports the reason, and continues once it has capacity',
     { confirm: {} },
     async (rolling) => {
       const { fleet } = rolling;
@@ -56,7 +56,7 @@ describe('a host without room for the next Pod', () => {
   );
 
   withPolicy(
-    'has failed after the time that a Pod may take, and loses nothing',
+    'fails after the progress deadline, and loses nothing',
     { confirm: {}, failureBudget: { maxFailed: 0, progressDeadlineSeconds: 120 } },
     async (rolling) => {
       const { fleet } = rolling;
@@ -71,7 +71,7 @@ describe('a host without room for the next Pod', () => {
   );
 
   withPolicy(
-    'is told that its hold is overridden, once it has its turn',
+    'is told that its update lock is overridden, once its handover is pending',
     { updateLock: {} },
     async (rolling) => {
       const { fleet } = rolling;
@@ -89,26 +89,30 @@ describe('a host without room for the next Pod', () => {
     },
   );
 
-  withPolicy('holds the room of a turn from the moment it is given', { confirm: {} }, async (rolling) => {
-    const { fleet } = rolling;
-    fleet.agents.startsHandovers = false;
-    for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
-    await releaseThatWants(rolling, CPU);
-    await until(() => fleet.pods().some((pod) => handoverOf(pod)));
-    const node = fleet.pods().find((pod) => handoverOf(pod))?.spec.nodeName;
-    await fleet.create('other', {
-      template: {
-        metadata: { labels: { app: 'other' } },
-        spec: { containers: [{ name: 'app', image: 'other:1', resources: { requests: { cpu: '4' } } }] },
-      },
-    });
-    await fleet.settle();
-    const others = () => fleet.pods().filter(({ metadata }) => metadata.labels?.app === 'other');
-    await until(() => others().length === 10);
-    assert.deepEqual(
-      others().filter(({ spec }) => !spec.nodeName).length,
-      1,
-      `nothing else is bound to ${node} that leaves no room`,
-    );
-  });
+  withPolicy(
+    'reserves the capacity of a handover from the moment it is created',
+    { confirm: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.startsHandovers = false;
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
+      await releaseThatWants(rolling, CPU);
+      await until(() => fleet.pods().some((pod) => handoverOf(pod)));
+      const node = fleet.pods().find((pod) => handoverOf(pod))?.spec.nodeName;
+      await fleet.create('other', {
+        template: {
+          metadata: { labels: { app: 'other' } },
+          spec: { containers: [{ name: 'app', image: 'other:1', resources: { requests: { cpu: '4' } } }] },
+        },
+      });
+      await fleet.settle();
+      const others = () => fleet.pods().filter(({ metadata }) => metadata.labels?.app === 'other');
+      await until(() => others().length === 10);
+      assert.deepEqual(
+        others().filter(({ spec }) => !spec.nodeName).length,
+        1,
+        `no other Pod that would leave too little capacity is bound to ${node}`,
+      );
+    },
+  );
 });

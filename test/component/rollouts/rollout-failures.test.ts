@@ -40,7 +40,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'a Pod that is not available in time is one',
+    'include a Pod that is not available in time',
     { failureBudget: { maxFailed: 0, progressDeadlineSeconds: 120 }, waves: [{ name: 'canary', nodes: 1 }] },
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
@@ -54,7 +54,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'a host that was dark before its turn is deferred and catches up; one lost after it has failed',
+    'do not include a host that was offline before its handover, which is updated later; a host lost after it has failed',
     { waves: [{ name: 'canary', nodes: 2, soakSeconds: 60 }], failureBudget: { maxFailed: 0 } },
     async (rolling) => {
       const { fleet } = rolling;
@@ -80,7 +80,7 @@ describe('failures', () => {
 
   const healing = { maxFailed: 0, action: 'RollBack' as const };
   withPolicy(
-    'bring the touched hosts back by themselves, and no template is edited',
+    'make the affected hosts revert automatically, without editing the template',
     { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 2 }], failureBudget: healing },
     async (rolling) => {
       const { fleet } = rolling;
@@ -113,7 +113,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'a host that turns out to have an earlier release that failed goes back with those of the one that fails now',
+    'include a host that is found to have an earlier failed release, which reverts with the others',
     { waves: [{ name: 'canary', nodes: 1 }], failureBudget: healing },
     async (rolling) => {
       const { fleet } = rolling;
@@ -147,7 +147,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'are no restarts from before the rollout, of a Pod that its revision came back to',
+    'do not include restarts from before the rollout, of a Pod whose revision returned',
     { waves: [{ name: 'canary', nodes: 1 }], failureBudget: { maxFailed: 0 } },
     async (rolling) => {
       const { fleet } = rolling;
@@ -178,7 +178,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'bring nobody back to a revision whose ControllerRevision somebody has deleted',
+    'revert no host to a revision whose ControllerRevision was deleted',
     { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 2 }], failureBudget: healing },
     async (rolling) => {
       const { fleet } = rolling;
@@ -203,7 +203,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'and aborts find what was completed before, however few revisions the DaemonSet keeps',
+    'and aborts find the last completed revision, however few revisions the DaemonSet keeps',
     { waves: [{ name: 'canary', nodes: 3 }], failureBudget: healing },
     async (rolling) => {
       const { fleet } = rolling;
@@ -220,7 +220,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'a Pod made anew before its wave is open is of the stable revision, also at the start of a controller',
+    'a Pod that is recreated before its wave is open has the stable revision, also at the start of a controller',
     { waves: [{ name: 'canary', nodes: 1, soakSeconds: 60 }] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -241,7 +241,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'without a budget hold their wave within maxUnavailable, as upstream',
+    'without a budget block their wave within maxUnavailable, as upstream',
     { waves: [{ name: 'canary', nodes: 4, maxUnavailable: 2 }] },
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
@@ -254,7 +254,7 @@ describe('failures', () => {
   );
 
   withPolicy(
-    'OnDelete is not for waves: who deletes a Pod gets the newest',
+    'OnDelete ignores waves: a deleted Pod returns with the newest revision',
     { waves: [{ name: 'canary', nodes: 1 }] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -275,7 +275,7 @@ describe('failures', () => {
 
 describe('budgets', () => {
   withPolicy(
-    'a wave may have a smaller one',
+    'a wave may have a smaller budget',
     {
       waves: [
         { name: 'canary', nodes: 2, maxFailed: 0 },
@@ -296,7 +296,7 @@ describe('budgets', () => {
   );
 
   withPolicy(
-    'failures so long ago count no more',
+    'failures that are too old do not count',
     {
       waves: [{ name: 'canary', nodes: 4, maxUnavailable: 1 }],
       failureBudget: { maxFailed: 1, withinSeconds: 3600, progressDeadlineSeconds: 60 },
@@ -318,14 +318,14 @@ describe('budgets', () => {
   );
 });
 
-describe('hosts that follow after completion', () => {
+describe('hosts that are updated after completion', () => {
   const others = (rolling: { newPods(): { spec: { nodeName?: string } }[] }) => {
     const canaries = rolling.newPods().map(({ spec }) => spec.nodeName);
     return NODES.filter((name) => !canaries.includes(name));
   };
 
   withPolicy(
-    'do so a few at a time; beyond the budget nobody else follows, and those that failed go back alone',
+    'are limited in number; beyond the budget no other is updated, and the failed ones revert alone',
     {
       waves: [{ name: 'canary', nodes: 2, soakSeconds: 60 }],
       failureBudget: { maxFailed: 1, action: 'RollBack' },
@@ -363,14 +363,14 @@ describe('hosts that follow after completion', () => {
       fleet.agents.ready = () => true;
       await fleet.delete(healthy);
       await rolling.expectStatus('Failed', 'rest', 5);
-      await rolling.steer('retry', '', 'mended on the hosts');
+      await rolling.steer('retry', '', 'repaired on the hosts');
       await rolling.expectStatus('Completed', 'rest', 10);
       assert.equal(rolling.status?.caughtUp, true);
     },
   );
 
   withPolicy(
-    'once all have, what fails is not the rollout’s any more',
+    'once all are updated, later failures do not count for the rollout',
     { failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');

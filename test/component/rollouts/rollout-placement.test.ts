@@ -36,9 +36,9 @@ async function comesTo(rolling: RolloutFixture, phase: string, wave: string, ima
   assert.equal(found(), wanted, 'and it stays so');
 }
 
-describe('a template that selects other hosts', () => {
+describe('a template with another node selector', () => {
   withPolicy(
-    'takes Pods away, and brings Pods, wave by wave like any other',
+    'removes and creates Pods wave by wave, like any other',
     { waves: [LAB, SHOPS] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -69,7 +69,7 @@ describe('a template that selects other hosts', () => {
   );
 
   withPolicy(
-    'and fails is taken from them again, and nothing comes in its place',
+    'when it fails is removed from them again, without a replacement',
     { waves: [LAB, SHOPS], failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       const { fleet } = rolling;
@@ -93,7 +93,7 @@ describe('a template that selects other hosts', () => {
   );
 
   withPolicy(
-    'comes to all of them when the policy is taken away in the middle',
+    'reaches all hosts when the policy is deleted in the middle',
     { waves: [LAB, SHOPS] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -109,7 +109,7 @@ describe('a template that selects other hosts', () => {
   );
 
   withPolicy(
-    'comes to a host that was out of contact when that is back',
+    'reaches an offline host when it reconnects',
     { waves: [LAB] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -134,7 +134,7 @@ describe('a template that selects other hosts', () => {
 
 describe('a host that is tainted NoSchedule while it has a Pod', () => {
   withPolicy(
-    'loses the old one at its turn, as upstream, and gets no other',
+    'loses the old Pod in its wave, as upstream, and gets no other',
     { waves: [LAB, SHOPS] },
     async (rolling) => {
       await rolling.fleet.taint('n6', [{ key: 'gpu', effect: 'NoSchedule' }]);
@@ -152,7 +152,7 @@ describe('a host that is tainted NoSchedule while it has a Pod', () => {
   );
 
   withPolicy(
-    'loses it too where new Pods stand beside old ones first, once the others cover for it',
+    'loses the old Pod with surge too, once the other hosts allow it',
     { waves: [LAB] },
     async (rolling) => {
       await rolling.fleet.change('web', ({ spec }) => {
@@ -166,7 +166,7 @@ describe('a host that is tainted NoSchedule while it has a Pod', () => {
   );
 
   withPolicy(
-    'keeps it outside of its window',
+    'keeps the old Pod outside its window',
     { windows: [{ schedule: '0 3 * * *', durationSeconds: 3600 }] },
     async (rolling) => {
       await rolling.fleet.taint('n6', [{ key: 'gpu', effect: 'NoSchedule' }]);

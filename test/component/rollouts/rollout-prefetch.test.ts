@@ -55,7 +55,7 @@ async function fetched({ fleet }: RolloutFixture, name: string): Promise<void> {
 }
 
 withPolicy(
-  'a host that could not be told to fetch is told again, and is not taken for one that fetches',
+  'a prefetch request that could not be written is retried, and its host does not count as fetching',
   { waves: [{ name: 'canary', nodes: 1, approval: 'Manual' }], prePull: { maxParallel: 2 } },
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
@@ -66,7 +66,7 @@ withPolicy(
 );
 
 withPolicy(
-  'a host whose Node is refused for good holds up neither those that fetch after it nor the rollout',
+  'a permanently rejected Node blocks neither later prefetches nor the rollout',
   { waves: [{ name: 'canary', nodes: 1, approval: 'Manual' }], prePull: { maxParallel: 1 } },
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
@@ -81,7 +81,7 @@ withPolicy(
 );
 
 withPolicy(
-  'whose turn it is does not wait for hosts that cannot be told to fetch',
+  'the prefetch order does not wait for hosts whose request cannot be written',
   { waves: [{ name: 'canary', nodes: 1 }], prePull: { maxParallel: 1 } },
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');

@@ -63,7 +63,7 @@ describe('after a start of the coordinator', () => {
   const lab = { name: 'lab', nodes: 2, soakSeconds: SOAK_MS / 1000 };
 
   withPolicy(
-    'hosts have their turn as they are heard, and the others hold the wave',
+    'hosts are updated as they reconnect, and the others block the wave',
     { waves: [{ name: 'lab', nodes: 4, approval: 'Manual' }] },
     async (rolling) => {
       await hearing.hear(rolling, NODES);
@@ -90,7 +90,7 @@ describe('after a start of the coordinator', () => {
   );
 
   withPolicy(
-    'a soak that has ended meanwhile opens the next wave once its hosts are heard, and does not begin anew',
+    'a soak that ended meanwhile opens the next wave once its hosts have reconnected, without restarting',
     { waves: [lab] },
     async (rolling) => {
       await soakInLab(rolling);
@@ -105,7 +105,7 @@ describe('after a start of the coordinator', () => {
   );
 
   withPolicy(
-    'who is heard while the hosts are being counted is no longer waited for',
+    'a host that resyncs while hosts are being counted is not awaited',
     { waves: [lab] },
     async (rolling) => {
       await soakInLab(rolling);
@@ -118,7 +118,7 @@ describe('after a start of the coordinator', () => {
   );
 
   withPolicy(
-    'a new Pod whose time ran out meanwhile is no failure before its host is heard, and has its time from then on',
+    'a new Pod whose deadline passed meanwhile does not fail before its host reconnects, and has its time from then on',
     { waves: [lab], failureBudget: { maxFailed: 0, progressDeadlineSeconds: 60 } },
     async (rolling) => {
       await hearing.hear(rolling, NODES);

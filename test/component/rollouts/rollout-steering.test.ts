@@ -21,7 +21,7 @@ const WAVES = [
 ];
 
 describe('an abort', () => {
-  withPolicy('takes all that have the revision back, and nothing else', { waves: WAVES }, async (rolling) => {
+  withPolicy('reverts all hosts that have the revision, and no others', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Soaking', 'canary', 2);
     const untouched = rolling.fleet.pods().filter((pod) => !isNew(pod));
@@ -34,14 +34,14 @@ describe('an abort', () => {
     const names = new Set(rolling.fleet.pods().map(({ metadata }) => metadata.name));
     assert.ok(
       untouched.every(({ metadata }) => names.has(metadata.name)),
-      'no other Pod was made anew',
+      'no other Pod was recreated',
     );
     await rolling.fleet.restartController();
     await rolling.advance(3_600_000);
     await rolling.expectStatus('RolledBack', 'canary', 0);
   });
 
-  withPolicy('takes back what was completed, too, and leaves dark hosts for later', {}, async (rolling) => {
+  withPolicy('reverts a completed revision too, and leaves offline hosts for later', {}, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Completed', 'rest', 10);
     rolling.fleet.agents.stops = false;
@@ -57,7 +57,7 @@ describe('an abort', () => {
     assert.equal(rolling.images['app:1'], 9);
   });
 
-  withPolicy('of an earlier revision is not done to the next', { waves: WAVES }, async (rolling) => {
+  withPolicy('of an earlier revision does not apply to the next', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Soaking', 'canary', 2);
     // The coordinator was away: it was asked for while nobody looked.
@@ -75,7 +75,7 @@ describe('an abort', () => {
 
 describe('a retry', () => {
   withPolicy(
-    'begins a barred revision anew, with other Pods for those that are not well, and new approvals',
+    'retries a barred revision, with new Pods for the unhealthy ones and new approvals',
     {
       waves: [
         { name: 'canary', nodes: 3, maxUnavailable: 3 },
@@ -114,9 +114,9 @@ describe('a promotion', () => {
   });
 });
 
-describe('hosts taken out', () => {
+describe('skipped hosts', () => {
   withPolicy(
-    'keep what they have until the next template, or until they are let in again',
+    'keep their Pod until the next template, or until the skip is withdrawn',
     { waves: WAVES },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');
@@ -141,7 +141,7 @@ describe('hosts taken out', () => {
   );
 
   withPolicy(
-    'after they failed hold up nobody',
+    'that had failed block nothing',
     { waves: [{ name: 'canary', nodes: 2, maxUnavailable: 2 }], failureBudget: { maxFailed: 1 } },
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
@@ -180,10 +180,10 @@ function limited() {
   };
 }
 
-describe('a hold that is overridden', () => {
+describe('an overridden update lock', () => {
   for (const [rule, spec, told] of [
-    ['is told once to each host that has its turn', { updateLock: {} }, 10],
-    ['is nothing to tell where no host may hold its turn off', { confirm: {} }, 0],
+    ['is reported once to each host with a pending handover', { updateLock: {} }, 10],
+    ['is not reported where no host may have an update lock', { confirm: {} }, 0],
   ] as const) {
     const limit = limited();
     withPolicy(
@@ -225,7 +225,7 @@ describe('a freeze', () => {
     assert.deepEqual(rolling.images, { 'app:1': 9 });
   };
 
-  withPolicy('touches nothing: no Pod is made, on new hosts either', { waves: WAVES }, async (rolling) => {
+  withPolicy('creates no Pod, on new hosts either', { waves: WAVES }, async (rolling) => {
     await rolling.policy((spec) => {
       spec.frozen = true;
     });
@@ -238,7 +238,7 @@ describe('a freeze', () => {
     assert.equal(rolling.images['app:1'], 9, 'all that was left undone is done');
   });
 
-  withPolicy('of one DaemonSet, by a person, ends by a person', { waves: WAVES }, async (rolling) => {
+  withPolicy('of one DaemonSet by a user is also ended by a user', { waves: WAVES }, async (rolling) => {
     await rolling.steer('freeze', '', 'stock-taking');
     await rolling.fleet.setImage('web', 'app:2');
     await touchesNothing(rolling);
@@ -247,7 +247,7 @@ describe('a freeze', () => {
     await rolling.expectStatus('Soaking', 'canary', 2);
   });
 
-  withPolicy('a pause lets new hosts have their Pod', { waves: WAVES }, async (rolling) => {
+  withPolicy('a pause lets new hosts get their Pod', { waves: WAVES }, async (rolling) => {
     await rolling.steer('pause');
     await rolling.fleet.setImage('web', 'app:2');
     await late(rolling, 'late');

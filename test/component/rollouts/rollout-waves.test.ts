@@ -15,7 +15,7 @@ const WAVES = [
 
 describe('a rollout by waves', () => {
   withPolicy(
-    'goes wave by wave, each done and soaked before the next, within each its own budget',
+    'runs wave by wave, each done and soaked before the next, and each within its own budget',
     { waves: WAVES },
     async (rolling) => {
       const { fleet } = rolling;
@@ -46,7 +46,7 @@ describe('a rollout by waves', () => {
   );
 
   withPolicy(
-    'finds its open wave by name when the policy gets another before it',
+    'finds its open wave by name when the policy gets another wave before it',
     { waves: WAVES },
     async (rolling) => {
       const { fleet } = rolling;
@@ -62,7 +62,7 @@ describe('a rollout by waves', () => {
   );
 
   withPolicy(
-    'draws the same canary for the next release',
+    'assigns the same canary for the next release',
     { waves: [{ name: 'canary', nodes: 1, approval: 'Automatic', soakSeconds: 5 }] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -78,7 +78,7 @@ describe('a rollout by waves', () => {
     },
   );
 
-  withPolicy('goes on where it was when the controller restarts', { waves: WAVES }, async (rolling) => {
+  withPolicy('continues in the same wave when the controller restarts', { waves: WAVES }, async (rolling) => {
     const { fleet } = rolling;
     fleet.agents.ready = (pod) => !isNew(pod);
     await fleet.setImage('web', 'app:2');
@@ -98,7 +98,7 @@ describe('a rollout by waves', () => {
 
 describe('past rollouts', () => {
   withPolicy(
-    'stay as they ended, with causes and times, as many as the policy says',
+    "keep their outcome, with causes and times, up to the policy's limit",
     {
       failureBudget: { maxFailed: 0, action: 'RollBack' },
       rolloutHistoryLimit: 2,
@@ -133,17 +133,21 @@ describe('past rollouts', () => {
     },
   );
 
-  withPolicy('one that another put an end to says so', { waves: WAVES }, async (rolling) => {
-    const { fleet } = rolling;
-    await fleet.setImage('web', 'app:2');
-    await rolling.expectStatus('Soaking', 'canary', 1);
-    await fleet.setImage('web', 'app:3');
-    const phase = () => fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status?.phase;
-    await until(() => phase() === 'Superseded' || `${phase()}`);
-  });
+  withPolicy(
+    'a rollout that another one replaced is recorded as replaced',
+    { waves: WAVES },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Soaking', 'canary', 1);
+      await fleet.setImage('web', 'app:3');
+      const phase = () => fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status?.phase;
+      await until(() => phase() === 'Superseded' || `${phase()}`);
+    },
+  );
 
   withPolicy(
-    'one whose policy is taken away ends there, and stays to be seen',
+    'a rollout whose policy is deleted ends there, and is kept in the history',
     { waves: WAVES },
     async (rolling) => {
       const { fleet } = rolling;
@@ -167,7 +171,7 @@ describe('past rollouts', () => {
   );
 
   withPolicy(
-    'stay when the policy is taken away, beside those of the same revision under the next one',
+    'are kept when the policy is deleted, next to those of the same revision under the next one',
     { waves: WAVES, rolloutHistoryLimit: 12 },
     async (rolling) => {
       const { fleet } = rolling;
@@ -205,7 +209,7 @@ describe('past rollouts', () => {
     },
   );
 
-  withPolicy('one whose DaemonSet is left to people ends there', { waves: WAVES }, async (rolling) => {
+  withPolicy('a rollout whose DaemonSet becomes OnDelete ends there', { waves: WAVES }, async (rolling) => {
     const { fleet } = rolling;
     await fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Soaking', 'canary', 1);
@@ -218,23 +222,27 @@ describe('past rollouts', () => {
     assert.equal(kept?.message, `the update strategy is OnDelete now: ${message}`);
   });
 
-  withPolicy('are not kept of a DaemonSet whose name fits no label', { waves: WAVES }, async ({ fleet }) => {
-    const name = 'w'.repeat(64);
-    const ref = { namespace: 'default', name };
-    const { spec } = daemonSet('till');
-    await fleet.registry.create(daemonSetKind, 'default', { metadata: { name }, spec });
-    const revision = () => fleet.informers.rollouts.get(ref)?.status?.revision;
-    await until(() => revision() !== undefined);
-    const first = revision();
-    await fleet.registry.modify(daemonSetKind, ref, ({ spec: { template } }): undefined => {
-      template.spec.containers = [{ name: 'app', image: 'app:2' }];
-    });
-    await until(() => revision() !== first);
-  });
+  withPolicy(
+    'are not kept for a DaemonSet whose name is too long for a label',
+    { waves: WAVES },
+    async ({ fleet }) => {
+      const name = 'w'.repeat(64);
+      const ref = { namespace: 'default', name };
+      const { spec } = daemonSet('till');
+      await fleet.registry.create(daemonSetKind, 'default', { metadata: { name }, spec });
+      const revision = () => fleet.informers.rollouts.get(ref)?.status?.revision;
+      await until(() => revision() !== undefined);
+      const first = revision();
+      await fleet.registry.modify(daemonSetKind, ref, ({ spec: { template } }): undefined => {
+        template.spec.containers = [{ name: 'app', image: 'app:2' }];
+      });
+      await until(() => revision() !== first);
+    },
+  );
 });
 
 withPolicy(
-  'the first Event of a rollout has the numbers of its nodes, and so has that of the next revision',
+  'the first Event of a rollout has the number of its nodes, and so has that of the next revision',
   { waves: [{ name: 'canary', nodes: 3 }] },
   async (rolling) => {
     const rollouts = () => rolling.fleet.events.filter((text) => /^Normal Rollout/.test(text));
@@ -257,7 +265,7 @@ describe('holds', () => {
     { name: 'canary', nodes: 2 },
     { name: 'shops', nodes: 3, approval: 'Manual' as const },
   ];
-  withPolicy('a wave that waits for approval opens once, when it is named', { waves }, async (rolling) => {
+  withPolicy('a wave that waits for an approval opens once, when it is named', { waves }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('AwaitingApproval', 'canary', 2);
     const { reasons } = await new DaemonSetExplainer(rolling.fleet).explainFleet(REF);
@@ -290,7 +298,7 @@ describe('holds', () => {
     );
   });
 
-  withPolicy('a pause replaces nothing, and serves new hosts', { paused: true }, async (rolling) => {
+  withPolicy('a pause replaces nothing, and gives new hosts their Pod', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Paused', '', 0);
     const [node] = await rolling.fleet.informers.nodes.list();
@@ -312,7 +320,7 @@ describe('holds', () => {
     await rolling.expectStatus('Completed', 'rest', 11);
   });
 
-  withPolicy('without its policy a DaemonSet goes on as upstream', { paused: true }, async (rolling) => {
+  withPolicy('without its policy a DaemonSet is updated as upstream', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Paused', '', 0);
     await rolling.fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });

@@ -35,7 +35,7 @@ const where = (rolling: RolloutFixture, image: string) =>
 
 describe('windows', () => {
   withPolicy(
-    'hold back each host until 03:00 where it stands',
+    'delay each host until 03:00 local time',
     { windows: [NIGHTLY] },
     async (rolling) => {
       // January: 03:00 in Tokyo is 18:00 UTC, in Berlin 02:00 UTC.
@@ -59,7 +59,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'closed in the middle let finish what has begun, and nothing else begin',
+    'that close during an update let it finish, and start no other',
     { windows: [NIGHTLY], waves: [{ name: 'canary', nodes: 10, maxUnavailable: 2 }] },
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
@@ -74,7 +74,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'leave a host without a Pod served: by what was completed; overridden by a person, they hold nobody back',
+    'give a host without a Pod the completed revision; when overridden by a user, they delay no host',
     { windows: [NIGHTLY] },
     async (rolling) => {
       await advanceTo(rolling, 12);
@@ -89,7 +89,7 @@ describe('windows', () => {
       await assert.rejects(rolling.steer('override-windows', 'n0'), /recorded with a reason/);
       await rolling.steer('override-windows', 'n0,n1', 'a hole in the lock');
       await rolling.expectStatus('AwaitingWindow', 'rest', 2);
-      await rolling.steer('override-windows', '*', 'and everywhere else');
+      await rolling.steer('override-windows', '*', 'and at all other places');
       await rolling.expectStatus('Completed', 'rest', 11);
       const requests = rolling.status?.steering?.requests?.map(({ user, reason }) => `${user}: ${reason}`);
       assert.deepEqual(requests, ['ann: a hole in the lock', 'ann: and everywhere else']);
@@ -98,7 +98,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'that a policy gets in the middle of a rollout hold from then on',
+    'that a policy gets during a rollout apply from then on',
     { waves: [{ name: 'canary', nodes: 10, maxUnavailable: 2 }] },
     async (rolling) => {
       await advanceTo(rolling, 12);
@@ -115,7 +115,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'are closed by a freeze period, also for hosts that go back though they are well',
+    'are closed by a freeze period, also for healthy hosts that revert',
     {
       waves: [{ name: 'canary', nodes: 4 }],
       failureBudget: { maxFailed: 0, action: 'RollBack' },
@@ -139,7 +139,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'closed by a freeze period of everything keep even Pods of no use until it is over',
+    'closed by a freeze of all time keep even unavailable Pods until it is over',
     { waves: [{ name: 'canary', nodes: 4 }], failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       const { fleet } = rolling;
@@ -159,9 +159,9 @@ describe('windows', () => {
   );
 });
 
-describe('who goes first', () => {
+describe('the order of hosts', () => {
   withPolicy(
-    'canaries stand on as many sites as there are, and none on an unwell host',
+    'canaries are on as many sites as exist, and none on an unhealthy host',
     { waves: [{ name: 'canary', nodes: 3, soakSeconds: 60 }], spreadBy: 'site' },
     async (rolling) => {
       for (const node of ['n0', 'n3', 'n6']) await rolling.contact(node, 'False', 'True');
@@ -175,7 +175,7 @@ describe('who goes first', () => {
   );
 
   withPolicy(
-    'broken Pods of a release that did not end go before any healthy one is touched',
+    'broken Pods of an unfinished release are replaced before any healthy one',
     { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 3, soakSeconds: 60 }] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -191,7 +191,7 @@ describe('who goes first', () => {
   );
 
   withPolicy(
-    'a redraw in the middle brings the release to nobody else',
+    'a reassignment of waves during a rollout brings the release to no other host',
     { waves: [{ name: 'canary', nodes: 3, soakSeconds: 60 }] },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');

@@ -48,8 +48,8 @@ async function hostKnows({ fleet }: RolloutFixture, pod: Pod): Promise<void> {
   await fleet.settle();
 }
 
-describe('a turn that is taken back', () => {
-  withPolicy('uses its budget until its host has said that it knows', { confirm: {} }, async (rolling) => {
+describe('a revoked handover', () => {
+  withPolicy('uses its budget until its host has acknowledged it', { confirm: {} }, async (rolling) => {
     const { fleet } = rolling;
     const node = await oneTurned(rolling);
     await rolling.steer('pause');
@@ -76,26 +76,30 @@ describe('a turn that is taken back', () => {
     assert.equal(withdrawn(rolling).length, 1);
   });
 
-  withPolicy('does no harm where the host has begun before it heard', { confirm: {} }, async (rolling) => {
-    const { fleet } = rolling;
-    const node = await oneTurned(rolling);
-    const [pod] = turned(rolling);
-    const successor = pod && handoverOf(pod)?.successor;
-    assert.ok(pod && successor);
-    await rolling.steer('pause');
-    await until(() => withdrawn(rolling).length === 1);
-    // As the hub, when the host tells of it.
-    await fleet.registry.delete(podKind, pod.metadata, {});
-    await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
-    await fleet.registry.restoreObject(podKind, successor);
-    await until(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
-    assert.equal(rolling.podOn(node)?.metadata.uid, successor.metadata.uid);
-    await rolling.advance(1_000);
-    assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
-  });
+  withPolicy(
+    'does no harm where the host started before it received the revocation',
+    { confirm: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const node = await oneTurned(rolling);
+      const [pod] = turned(rolling);
+      const successor = pod && handoverOf(pod)?.successor;
+      assert.ok(pod && successor);
+      await rolling.steer('pause');
+      await until(() => withdrawn(rolling).length === 1);
+      // As the hub, when the host tells of it.
+      await fleet.registry.delete(podKind, pod.metadata, {});
+      await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
+      await fleet.registry.restoreObject(podKind, successor);
+      await until(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
+      assert.equal(rolling.podOn(node)?.metadata.uid, successor.metadata.uid);
+      await rolling.advance(1_000);
+      assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
+    },
+  );
 
   withPolicy(
-    'comes of a newer release, and its own turn only after that',
+    'is caused by a newer release, whose handover follows only after it',
     { confirm: {} },
     async (rolling) => {
       const { fleet } = rolling;
@@ -114,7 +118,7 @@ describe('a turn that is taken back', () => {
   );
 
   withPolicy(
-    'comes of a policy that is gone: Pods are replaced from here',
+    'is caused by a deleted policy: the coordinator replaces the Pods',
     { confirm: {} },
     async (rolling) => {
       const { fleet } = rolling;
@@ -133,7 +137,7 @@ describe('a turn that is taken back', () => {
     },
   );
 
-  withPolicy('comes of a taint: no successor belongs there', { confirm: {} }, async (rolling) => {
+  withPolicy('is caused by a taint: no successor belongs there', { confirm: {} }, async (rolling) => {
     const { fleet } = rolling;
     const node = await oneTurned(rolling);
     await fleet.taint(node, [{ key: 'gpu', effect: 'NoSchedule' }]);
@@ -146,7 +150,7 @@ describe('a turn that is taken back', () => {
   });
 
   withPolicy(
-    'fails its own revision where the host is lost, and not the one that mends it',
+    'counts as failed for its own revision where the host is lost, and not for the revision that fixes it',
     { confirm: {}, failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       const { fleet } = rolling;

@@ -11,7 +11,7 @@ const IDLE_MS = 30;
 const PORT = 8080;
 const SERVER = `require('node:net').createServer((s) => s.end('hello')).listen(${PORT}, '127.0.0.1', () => console.log('listening'))`;
 
-test('requests about the time at which a helper is idle are all answered', async (context) => {
+test('requests close to the idle timeout of the dialer are all answered', async (context) => {
   if (process.getuid?.() !== 0) return leaveOut(context, 'entering networks', 'it needs root');
   const server = await serverInNetworkOfItsOwn();
   if (typeof server === 'string') return leaveOut(context, 'entering networks', server);

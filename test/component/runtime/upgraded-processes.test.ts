@@ -133,7 +133,7 @@ class Client {
 const CAT = 'exec?command=cat&container=c&stdin=true&stdout=true&stderr=true';
 const WAIT = 'exec?command=sleep&command=3600&stdin=true&stdout=true';
 
-withPod('input, its end, output and status pass through', async ({ api, open }) => {
+withPod('input, its end, output and exit status pass through', async ({ api, open }) => {
   const client = await Client.open(api, CAT);
   assert.equal(client.socket.protocol, 'v5.channel.k8s.io');
   client.send(CHANNEL.stdin, 'x'.repeat(100_000));
@@ -145,7 +145,7 @@ withPod('input, its end, output and status pass through', async ({ api, open }) 
 });
 
 withPod(
-  'a page of our own hears on its status channel why it was refused; any other by HTTP',
+  'the console gets a rejection on its status channel; any other client gets it by HTTP',
   async ({ api }) => {
     const without = 'exec?command=cat&container=none&stdin=true';
     const own = await Client.open(api, without, undefined, api.url);
@@ -156,7 +156,7 @@ withPod(
   },
 );
 
-withPod('what is no handshake starts nothing, and is answered and audited once', async (bench) => {
+withPod('an invalid handshake starts nothing, and is answered and audited once', async (bench) => {
   const { api, open, audited } = bench;
   const path = '/api/v1/namespaces/default/pods/p/';
   const good = {
@@ -197,7 +197,7 @@ withPod('what is no handshake starts nothing, and is answered and audited once',
 const IDLE_MS = 500;
 
 withPod(
-  'a process on whose connection nothing is sent is left, and a busy one is not',
+  'a process on a silent connection is ended, and a busy one is not',
   async ({ api, open }) => {
     const idle = await Client.open(api, WAIT);
     const busy = await Client.open(api, CAT);
@@ -211,7 +211,7 @@ withPod(
   { ...DEFAULT_API_SETTINGS, idleStreamMs: IDLE_MS },
 );
 
-withPod('an exit code is a Status; stderr has a channel of its own', async ({ api }) => {
+withPod('an exit code is a Status; stderr has its own channel', async ({ api }) => {
   const failing = await Client.open(api, 'exec?command=exit&command=7&stdout=true');
   await failing.closed;
   assert.deepEqual((failing.status as { details: unknown }).details, {
@@ -229,7 +229,7 @@ withPod('an older client gets version 4', async ({ api }) => {
   assert.equal(client.channels.get(CHANNEL.stdout), 'hi\n');
 });
 
-withPod('a terminal takes its size', async ({ api }) => {
+withPod('a terminal receives its size', async ({ api }) => {
   const client = await Client.open(api, 'exec?command=size&stdin=true&stdout=true&tty=true');
   client.send(CHANNEL.resize, '{"Width":0,"Height":0}\n');
   client.send(CHANNEL.resize, '{"Width":120,"Height":40}\n');
@@ -238,14 +238,14 @@ withPod('a terminal takes its size', async ({ api }) => {
   client.socket.terminate();
 });
 
-withPod('attach is to the first process', async ({ api }) => {
+withPod('attach connects to the first process', async ({ api }) => {
   const client = await Client.open(api, 'attach?stdin=true&stdout=true');
   client.send(CHANNEL.stdin, 'hello');
   await until(() => client.channels.get(CHANNEL.stdout) === 'hello');
   client.socket.terminate();
 });
 
-withPod('refusals come before the upgrade, in upstream’s words', async ({ api }) => {
+withPod('rejections come before the upgrade, with upstream’s messages', async ({ api }) => {
   const refusals: [string, RegExp][] = [
     ['exec?command=true', /^400 .*you must specify at least 1 of stdin, stdout, stderr/],
     ['exec?stdout=true', /^400 .*you must specify at least one command/],
@@ -258,7 +258,7 @@ withPod('refusals come before the upgrade, in upstream’s words', async ({ api 
   assert.match(other.refusal, /^400 /);
 });
 
-withPod('a process that reads nothing holds its client up, and nobody else', async ({ api, agent1 }) => {
+withPod('a process that reads nothing blocks its own client only', async ({ api, agent1 }) => {
   const client = await Client.open(api, WAIT);
   const piece = 'x'.repeat(1_000_000);
   for (let count = 0; count < 16; count += 1) client.send(CHANNEL.stdin, piece);
@@ -271,7 +271,7 @@ withPod('a process that reads nothing holds its client up, and nobody else', asy
   client.socket.terminate();
 });
 
-withPod('streams end with their client, again and again', async ({ api, open }) => {
+withPod('streams end with their client, repeatedly', async ({ api, open }) => {
   // More than may be open at once: none may be left of those before.
   for (let round = 0; round < 5; round += 1) {
     const clients = await Promise.all(Array.from({ length: 30 }, () => Client.open(api, WAIT)));
@@ -281,16 +281,13 @@ withPod('streams end with their client, again and again', async ({ api, open }) 
   }
 });
 
-withPod(
-  'streams end with the link, and the client is told nothing that is not so',
-  async ({ api, open, agent1 }) => {
-    const client = await Client.open(api, WAIT);
-    agent1.link.stop();
-    await client.closed;
-    assert.equal(client.status, null);
-    await until(() => open.size === 0);
-  },
-);
+withPod('streams end with the link, and the client gets no false result', async ({ api, open, agent1 }) => {
+  const client = await Client.open(api, WAIT);
+  agent1.link.stop();
+  await client.closed;
+  assert.equal(client.status, null);
+  await until(() => open.size === 0);
+});
 
 withPod('streams end with the coordinator', async ({ api, open }) => {
   const client = await Client.open(api, WAIT);

@@ -59,7 +59,7 @@ async function readInPages(dataDir: string, limit: number): Promise<Written[]> {
   return read;
 }
 
-test('every change is read back with the value after it and before it, in pages of any size', async () => {
+test('every change is read back with its new and its old value, in pages of any size', async () => {
   const numbers = fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 25 });
   await fc.assert(
     fc.asyncProperty(numbers, fc.integer({ min: 1, max: 7 }), async (keys, limit) => {
@@ -71,7 +71,7 @@ test('every change is read back with the value after it and before it, in pages 
   );
 });
 
-test('however many pages tell of keys that went, history is looked through once', async () => {
+test('however many pages contain deleted keys, history is scanned once', async () => {
   const dataDir = temporaryDirectory();
   // Of each key: made, and deleted for good.
   const store = await open(dataDir);
@@ -105,7 +105,7 @@ test('however many pages tell of keys that went, history is looked through once'
   assert.ok(read <= 2 * 400, `${read} rows were read`);
 });
 
-test('a file of before loses the index that nobody asks any more', async () => {
+test('an older database file loses its unused index', async () => {
   const dataDir = temporaryDirectory();
   await write(dataDir, [1, 1]);
   const before = file(dataDir);

@@ -40,7 +40,7 @@ async function runSmall(statement: string): Promise<string> {
 }
 
 describe(`a folder with ${FILES} files`, () => {
-  test('is measured, given to a group and removed with a small heap', async () => {
+  test('is measured, assigned to a group and removed with a small heap', async () => {
     const volume = join(folder, 'volume');
     mkdirSync(volume);
     for (let at = 0; at < FILES; at += 1) closeSync(openSync(join(volume, `file-${at}`), 'w'));
@@ -51,7 +51,7 @@ describe(`a folder with ${FILES} files`, () => {
   });
 });
 
-test('each file is counted once where folders are nested deeper than the agent holds open', async () => {
+test('each file is counted once where folders are nested deeper than the agent keeps open', async () => {
   const volume = join(folder, 'volume');
   let place = volume;
   for (let level = 0; level < 300; level += 1) {

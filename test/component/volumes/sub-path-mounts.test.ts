@@ -90,7 +90,7 @@ async function mountedAt(
 
 describe('mounts of subPaths', { concurrency: 1 }, () => {
   law(
-    'show the folder where the engine is, outside of the volume, and not where the agent is',
+    "show the folder in the engine's namespace, outside the volume, and not in the agent's",
     async (engine) => {
       const { path, ...pod } = hostPathPod();
       const place = await mountedAt(newAgent(engine), pod);
@@ -103,13 +103,13 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     },
   );
 
-  law('take a file as well as a folder, and leave files of the agent where they are', async (engine) => {
+  law('accept a file as well as a folder, and leave files of the agent unchanged', async (engine) => {
     const { pod, container } = hostPathPod({ subPath: 'p/file' });
     const place = await mountedAt(newAgent(engine), { pod, container });
     assert.equal(engine.run('cat', place), 'of the volume');
   });
 
-  law('go with the Pod, and the files of the volume stay', async (engine) => {
+  law('are removed with the Pod, and the files of the volume are kept', async (engine) => {
     const volumes = newAgent(engine);
     const { path, ...pod } = hostPathPod();
     await mountedAt(volumes, pod);
@@ -118,7 +118,7 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
   });
 
-  law('of a Pod that nobody knows any more go, after the agent was killed', async (engine) => {
+  law('of an unknown Pod are removed after the agent was killed', async (engine) => {
     const { path, ...pod } = hostPathPod();
     await mountedAt(newAgent(engine), pod);
     assert.deepEqual(await newAgent(engine).sweep(() => false), ['uid-p']);
@@ -126,7 +126,7 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
   });
 
-  law('are made once for the next attempt of a container, by whichever agent', async (engine) => {
+  law('are created once for the next attempt of a container, by any agent process', async (engine) => {
     const { path, ...pod } = hostPathPod();
     const first = await mountedAt(newAgent(engine), pod);
     const next = newAgent(engine);
@@ -139,23 +139,26 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.deepEqual(engine.mountsBelow(join(folder, 'data/sub-paths')), [first]);
   });
 
-  law('are missing after a reboot, where nothing is left to be shown empty', async (engine) => {
-    const { path: _, ...pod } = hostPathPod();
-    const place = await mountedAt(newAgent(engine), pod);
-    engine.run('umount', '--recursive', '--lazy', join(folder, 'data/sub-paths'));
-    const next = newAgent(engine);
-    assert.equal(await next.hasMounts('uid-p', 'c'), false);
-    assert.equal(await next.hasMounts('uid-p', SANDBOX), true, 'a sandbox has no mounts to lose');
-    assert.throws(() => engine.run('ls', place));
-    assert.equal(await mountedAt(next, pod), place);
-    assert.equal(await next.hasMounts('uid-p', 'c'), true);
-    await next.remove('uid-p');
-    assert.deepEqual(engine.mountsBelow(folder), []);
-  });
+  law(
+    'are missing after a reboot, where no mount point remains that could be shown empty',
+    async (engine) => {
+      const { path: _, ...pod } = hostPathPod();
+      const place = await mountedAt(newAgent(engine), pod);
+      engine.run('umount', '--recursive', '--lazy', join(folder, 'data/sub-paths'));
+      const next = newAgent(engine);
+      assert.equal(await next.hasMounts('uid-p', 'c'), false);
+      assert.equal(await next.hasMounts('uid-p', SANDBOX), true, 'a sandbox has no mounts to lose');
+      assert.throws(() => engine.run('ls', place));
+      assert.equal(await mountedAt(next, pod), place);
+      assert.equal(await next.hasMounts('uid-p', 'c'), true);
+      await next.remove('uid-p');
+      assert.deepEqual(engine.mountsBelow(folder), []);
+    },
+  );
 
   for (const uid of ['', '..', '../pods', 'x/..']) {
     law(
-      `stay when Pod ${JSON.stringify(uid)} is removed, whose uid leads to other folders`,
+      `are kept when Pod ${JSON.stringify(uid)} is removed, whose uid is a path to other folders`,
       async (engine) => {
         const volumes = newAgent(engine);
         const { path: _, ...pod } = hostPathPod();
@@ -180,24 +183,27 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
   });
 
-  law('with Bidirectional propagation go without the mounts of the host below them', async (engine) => {
-    const { path, ...pod } = hostPathPod({ mountPropagation: 'Bidirectional' });
-    engine.run('mount', '--bind', path, path);
-    engine.run('mount', '--make-rshared', path);
-    const volumes = newAgent(engine);
-    const place = await mountedAt(volumes, pod);
-    mkdirSync(join(path, 'p/disk'));
-    engine.run('mount', '-t', 'tmpfs', 'tmpfs', join(path, 'p/disk'));
-    assert.ok(
-      engine.mountsBelow(place).includes(join(place, 'disk')),
-      'the mount of the host is seen in the copy',
-    );
-    const ofTheHost = engine.mountsBelow(path);
-    await volumes.remove('uid-p');
-    assert.deepEqual(engine.mountsBelow(join(folder, 'data')), []);
-    assert.deepEqual(engine.mountsBelow(path), ofTheHost);
-    engine.run('umount', '--recursive', '--lazy', path);
-  });
+  law(
+    'with Bidirectional propagation are removed without the mounts of the host below them',
+    async (engine) => {
+      const { path, ...pod } = hostPathPod({ mountPropagation: 'Bidirectional' });
+      engine.run('mount', '--bind', path, path);
+      engine.run('mount', '--make-rshared', path);
+      const volumes = newAgent(engine);
+      const place = await mountedAt(volumes, pod);
+      mkdirSync(join(path, 'p/disk'));
+      engine.run('mount', '-t', 'tmpfs', 'tmpfs', join(path, 'p/disk'));
+      assert.ok(
+        engine.mountsBelow(place).includes(join(place, 'disk')),
+        'the mount of the host is seen in the copy',
+      );
+      const ofTheHost = engine.mountsBelow(path);
+      await volumes.remove('uid-p');
+      assert.deepEqual(engine.mountsBelow(join(folder, 'data')), []);
+      assert.deepEqual(engine.mountsBelow(path), ofTheHost);
+      engine.run('umount', '--recursive', '--lazy', path);
+    },
+  );
 });
 
 describe('no program is run for a process that only imitates the engine', { concurrency: 1 }, () => {
@@ -235,7 +241,7 @@ describe('no program is run for a process that only imitates the engine', { conc
     ].join(' && ');
   }
 
-  law('when a user of the host listens in a user namespace of its own', async (_engine, context) => {
+  law('when a user of the host listens in its own user namespace', async (_engine, context) => {
     chmodSync(folder, 0o777);
     await isRefused(context, trap(join(folder, 'mark')), AS_NOBODY);
   });
@@ -261,10 +267,10 @@ describe('no program is run for a process that only imitates the engine', { conc
   );
 });
 
-describe('a host that cannot mount a subPath says so on the Pod', { concurrency: 1 }, () => {
+describe('a host that cannot mount a subPath reports it on the Pod', { concurrency: 1 }, () => {
   const what = 'failed to prepare subPath for volumeMount "v" of container "c": ';
 
-  law('when no process is found that sees what the agent sees', async () => {
+  law("when no process with the agent's view is found", async () => {
     mkdirSync(join(folder, 'data'));
     // As a container: its own file system in the place of the host's.
     const elsewhere = await MountedProcess.start(`mount -t tmpfs tmpfs ${join(folder, 'data')}`);
@@ -295,7 +301,7 @@ describe('a host that cannot mount a subPath says so on the Pod', { concurrency:
   });
 });
 
-test('a folder in which something is mounted is not removed, nor is what is mounted there', async (context) => {
+test('a folder with a mount in it is not removed, and neither is the mounted content', async (context) => {
   if (process.getuid?.() !== 0) return leaveOut(context, 'removal of a folder with a mount', 'needs root');
   const { run } = await import('../../harness/processes/run-system-command.js');
   const [pod, disk] = [join(folder, 'pod'), join(folder, 'disk')];
