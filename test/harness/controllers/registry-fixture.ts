@@ -1,4 +1,4 @@
-/** A registry over a memory store with a manual clock, and the manifests that tests start from. */
+/** A registry over a memory store with a manual clock. */
 
 import { ALL_KINDS, namespaceKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
@@ -18,7 +18,7 @@ export interface TestRegistry {
   clock: ManualClock;
 }
 
-/** A registry with the namespace `default` in it. */
+/** Returns a registry with the namespace `default`. */
 export async function testRegistry(store: Store = new MemoryStore()): Promise<TestRegistry> {
   const clock = new ManualClock(START_MS);
   const registry = createRegistry({ store, kinds: ALL_KINDS, clock, log: silentLogger });
@@ -26,7 +26,7 @@ export async function testRegistry(store: Store = new MemoryStore()): Promise<Te
   return { registry, store, clock };
 }
 
-/** Answers the ApiError that `action` ends with; fails when it does not. */
+/** Returns the ApiError that `action` rejects with. Throws if it does not. */
 export async function refusal(action: Promise<unknown>): Promise<ApiError> {
   const outcome = await action.then(
     () => undefined,
@@ -36,12 +36,12 @@ export async function refusal(action: Promise<unknown>): Promise<ApiError> {
   throw new Error(`expected an ApiError, got ${String(outcome)}`);
 }
 
-/** `TYPE name` of an event, or `BOOKMARK`. */
+/** Returns `TYPE name` of an event, or `BOOKMARK`. */
 export function eventText(event: WatchEvent<KubeObject>): string {
   return event.type === 'BOOKMARK' ? 'BOOKMARK' : `${event.type} ${event.record.object().metadata.name}`;
 }
 
-/** Reads a watch until `count` events other than progress bookmarks have come, then closes it. */
+/** Reads a watch until `count` events other than progress bookmarks have arrived, then closes it. */
 export async function takeEvents<T extends KubeObject>(
   watch: RegistryWatch<T>,
   count: number,

@@ -1,6 +1,6 @@
 /**
- * Stand-ins for the programs of well-known daemons, made from this machine's static busybox: each does on its host what its
- * example's manifest is there for, and can be looked at from outside.
+ * Substitutes for the programs of well-known daemons, made from this machine's static busybox. Each has the effect on
+ * its host that its example exists for, so that a test can observe it.
  */
 import { readFileSync } from 'node:fs';
 import { arch } from 'node:os';
@@ -86,7 +86,7 @@ while :; do busybox sleep 3600 & wait $!; done`,
   { tag: 'docker.io/library/busybox:1.36' },
 ];
 
-/** Each as `docker load` takes it. */
+/** Returns archives for `docker load`. */
 export function daemonImageArchives(): Buffer[] {
   const busybox = readFileSync('/bin/busybox');
   const applets = APPLETS.map((name) => script(`bin/${name}`, `exec /bin/busybox ${name} "$@"`));
@@ -105,7 +105,7 @@ export function daemonImageArchives(): Buffer[] {
   );
 }
 
-/** Pages of a web server lie among them, which may be run as well: nobody does. */
+/** Some scripts are web pages, which the image also marks executable. No process runs them. */
 function script(path: string, text: string): { path: string; bytes: Buffer; mode: number } {
   const isPage = path.startsWith('www/') && !path.includes('cgi-bin');
   return { path, bytes: Buffer.from(isPage ? `${text}\n` : `#!/bin/busybox sh\n${text}\n`), mode: 0o755 };

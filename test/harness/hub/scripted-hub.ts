@@ -1,4 +1,4 @@
-/** An agent's link before a hub that says what the test has it say, and nothing by itself. */
+/** An agent's link to a hub that sends only the messages of the test. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 import { until } from '../basics/wait-until.js';
 import { TestAgent } from './hub-fixture.js';
 
-/** As the hub of the fleet `fleet` lets a host in. */
+/** The welcome of the fleet `fleet`. */
 export const WELCOME: Welcome = {
   kind: 'welcome',
   features: [],
@@ -29,7 +29,7 @@ export const WELCOME: Welcome = {
   node: { metadata: { name: 'n1', uid: 'node-uid' } },
 };
 
-/** One connection as the fake hub sees it. */
+/** One connection as seen by the scripted hub. */
 export interface AgentConnection {
   socket: WebSocket;
   request: IncomingMessage;
@@ -44,11 +44,11 @@ export interface LinkFixture {
   link: Link;
   clock: ManualClock;
   connections: AgentConnection[];
-  /** The connection after those seen so far, past its hello. */
+  /** Resolves with the next connection after its hello. */
   nextConnection(): Promise<AgentConnection>;
 }
 
-/** Registers a test of a link, credential `secret`, jitter 0.5, before a hub that keeps silent. */
+/** Registers a test of a link with the credential `secret` and a jitter of 0.5, to a silent hub. */
 export function withLink(
   rule: string,
   check: (scene: LinkFixture) => Promise<void>,

@@ -82,7 +82,7 @@ export function podFrom(spec: object, metadata: object = {}): Pod {
   return pod;
 }
 
-/** A spec with one container `c` of image `i`, changed by `fields`. */
+/** Returns a spec with one container `c` of image `i`, changed by `fields`. */
 export function oneContainer(fields: object = {}, spec: object = {}): object {
   return { containers: [{ name: 'c', image: 'i', ...fields }], ...spec };
 }
