@@ -1,4 +1,4 @@
-/** Laws of drivers: commands beside a container's own, and its own streams. */
+/** Laws of drivers: additional commands in a container, and its standard streams. */
 import assert from 'node:assert/strict';
 import { MAX_OUTPUT_BYTES, runContainerCommand } from '../../agent/runtime/container-command.js';
 import { systemClock } from '../../shared/process/time/clock.js';

@@ -1,4 +1,4 @@
-/** Laws of drivers: containers, whose they are, how they begin and end, and what is told of them. */
+/** Laws of drivers: ownership, start, exit and events of containers. */
 import assert from 'node:assert/strict';
 import { config, identity, type LawFixture, THEIRS } from './driver-fixture.js';
 import { collect, listen, never, only, printed, rejects, until } from './driver-law-steps.js';
@@ -95,7 +95,7 @@ export function containerLaws(bench: LawFixture): void {
   });
 
   bench.law('an exit for lack of memory is reported as such', async (podUid) => {
-    // An engine hears of the end and of its cause apart, and may lose the cause: not every time.
+    // An engine learns of an exit and its cause separately, and may lose the cause. A single loss is not a failure.
     const causes: boolean[] = [];
     while (bench.fixture.reportsOutOfMemory && causes.length < 5 && !causes.includes(true)) {
       const uid = `${podUid}-${causes.length}`;

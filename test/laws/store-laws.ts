@@ -1,4 +1,4 @@
-/** The laws of section 5 of DESIGN.md, run against every implementation of Store. */
+/** The laws of Store, run against every implementation. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -13,7 +13,7 @@ import {
   type WatchBatch,
 } from '../../coordinator/store/store.js';
 
-/** An open store whose watches hear of progress within some milliseconds, and which keeps few changes in memory. */
+/** Opens a store that reports watch progress within milliseconds and keeps few changes in memory. */
 type OpenStore = (limits: { maxChanges: number; progressMs: number }) => Promise<Store>;
 
 const text = (value: Buffer | undefined): string | undefined => value?.toString();
@@ -33,12 +33,12 @@ async function keysOf(store: Store, prefix: string): Promise<string[]> {
   return (await store.list(prefix)).items.map((item) => item.key);
 }
 
-/** Registers the suite under `name`; each test opens a store of its own. */
+/** Registers the suite under `name`. Each test opens a new store. */
 export function storeLaws(name: string, open: OpenStore): void {
   const law = (rule: string, check: (store: Store) => Promise<void>, maxChanges = 8): void => {
     test(rule, async () => {
       const store = await open({ maxChanges, progressMs: 20 });
-      // The store's own timers keep no process alive.
+      // The store's timers do not keep the process alive.
       const alive = setTimeout(() => undefined, 10_000);
       try {
         await check(store);

@@ -1,4 +1,4 @@
-/** Reviews, over HTTPS: what the API tells of who may do what, and to whom. */
+/** Access reviews over HTTPS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';

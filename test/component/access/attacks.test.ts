@@ -1,6 +1,6 @@
 /**
- * What a hostile network does to the coordinator's port: each is refused with the right status, a line in the log and one in
- * the audit log say so, and the next honest request is answered.
+ * Attacks on the coordinator's port. Each is rejected with the right status, a log line and an audit line, and the next
+ * valid request is answered.
  */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
@@ -26,11 +26,11 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
-/** Half of them from where the honest host is. */
+/** Half of them come from the address of the valid host. */
 const HALF_OPEN = 10_000;
 const HALF_OPEN_FROM = ['127.0.0.1', '127.0.0.2'];
 
-/** Keeps every line of every level as text. */
+/** A logger that keeps every line of every level as text. */
 function keptLog(lines: string[]): Logger {
   const write = (bindings: object) => (entry: unknown, text?: unknown) => {
     lines.push(JSON.stringify({ ...bindings, entry, text }));
@@ -57,7 +57,7 @@ async function target(context: TestContext) {
   return { ...bench, lines, events, audited, join };
 }
 
-/** The port still serves. */
+/** Asserts that the port still serves. */
 async function isWell({ api }: Pick<EnrolmentFixture, 'api'>): Promise<void> {
   assert.equal((await call(api, 'GET /api/v1/namespaces/default')).code, 200);
 }
@@ -146,13 +146,13 @@ test('10,000 connections without a handshake block no place: a host joins, and t
     timeoutMs: 60_000,
   });
   const reason = 'too many connections of this network do not begin TLS';
-  // Thousands from each, told once.
+  // Thousands of rejections from each address are one audit line.
   const told = bench.audited('connect').filter((line) => line.startsWith('429'));
   assert.deepEqual(new Set(told), new Set(HALF_OPEN_FROM.map((address) => `429 ${reason}  ${address}`)));
   assert.ok(told.length < 10, `${told.length} lines`);
 });
 
-/** An upgraded connection of a host that has proved its name, and the code that it was closed with. */
+/** Opens an upgraded connection of an authenticated host. Returns it with its close code. */
 async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: string; key: string }) {
   const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
     ca: api.pki.ca.cert,
@@ -179,7 +179,7 @@ test('a frame that announces a gigabyte ends its link at once, and is not buffer
   head.writeUInt8(0xff, 1);
   head.writeBigUInt64BE(BigInt(2 ** 30), 2);
   wire.write(head);
-  // RFC 6455, 7.4.1: too big.
+  // RFC 6455, 7.4.1: message too big.
   await until(() => closed() === 1009);
   await until(() => bench.audited('connect').length === 1, { timeoutMs: 30_000 });
   assert.equal(bench.audited('connect')[0], '400 Max payload size exceeded system:node:n1 127.0.0.1');
@@ -192,7 +192,7 @@ test('a link accepts no compressed frames, so no frame can expand', async (conte
   const { socket, wire, closed } = await openLink(bench, { cert: certificate, key });
   assert.equal(socket.extensions, '');
   const bomb = deflateRawSync(Buffer.alloc(2 ** 20));
-  // Final, compressed (RSV1), binary; masked by zeros.
+  // Final, compressed (RSV1), binary frame, masked by zeros.
   const head = Buffer.from([0xc2, 0xfe, bomb.length >> 8, bomb.length & 255, 0, 0, 0, 0]);
   wire.write(Buffer.concat([head, bomb]));
   await until(() => closed() === 1002);
@@ -201,7 +201,7 @@ test('a link accepts no compressed frames, so no frame can expand', async (conte
   await isWell(bench);
 });
 
-/** The HTTP status that a link is refused with. */
+/** Returns the HTTP status of a rejected link. */
 function refusedLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert?: string; key?: string }) {
   const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
     ca: api.pki.ca.cert,
@@ -218,7 +218,7 @@ test('a host without a certificate, or with one of another fleet, gets no link: 
   const other = await loadPki(temporaryDirectory(), ['x'], Date.now());
   for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }])
     assert.equal(await refusedLink(bench, client), 401);
-  // Alike, and of one address: told once.
+  // Equal rejections of one address are one audit line.
   assert.deepEqual(bench.audited('connect'), ['401 Unauthorized  127.0.0.1']);
   assert.equal(bench.lines.filter((line) => line.includes('"peer refused"')).length, 1);
 });
@@ -278,7 +278,7 @@ test('paths that escape their scope find nothing, and are audited', async (conte
       `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\nConnection: close\r\n\r\n`,
     );
     const answer = await closed;
-    // Every path below the console is its page: it finds its way by itself.
+    // Every path below the console returns its page, which handles the path itself.
     const refused = path.startsWith('/console/') ? /\r\ncontent-type: text\/html/ : /^HTTP\/1\.1 (400|404) /;
     assert.match(answer, refused, path);
     assert.ok(!answer.includes('PRIVATE KEY') && !answer.includes('root:'), path);
@@ -305,7 +305,7 @@ test('an exec with an escaping path is 404, and audited', async (context) => {
   );
 });
 
-/** Nine names that each stand for nine of the one before. */
+/** Nine names that each refer to nine of the previous one. */
 const LAUGHS = ['a: &a0 [x,x,x,x,x,x,x,x,x]']
   .concat(
     Array.from({ length: 12 }, (_, at) => `b${at}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(',')}]`),
@@ -320,7 +320,7 @@ test('decompression and alias bombs are rejected before they expand', async (con
   assert.equal(laughs.code, 400, laughs.text.slice(0, 200));
   const nested = await call(bench.api, line, { body: Buffer.from(`{"a":`.repeat(100_000)) });
   assert.equal(nested.code, 400);
-  // Nothing that a client has packed is unpacked.
+  // The server decompresses no request body.
   const packed = await call(bench.api, line, {
     body: gzipSync(Buffer.alloc(2 ** 25)),
     headers: { 'content-encoding': 'gzip' },

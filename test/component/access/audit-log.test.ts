@@ -1,4 +1,4 @@
-/** The audit log: what is in it, what is not, and that it stays within its bounds. */
+/** The audit log: its content, its omissions, and its size limits. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const LIST = '/apis/fleet.everynode.dev/v1/auditevents';
 interface Audited {
   bench: AccessFixture;
   path: string;
-  /** Resolves when so many events fit the query. */
+  /** Resolves when `count` events match the query. */
   events(query: string, count: number): Promise<AuditEvent[]>;
 }
 

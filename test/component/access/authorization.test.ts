@@ -1,4 +1,4 @@
-/** Who may do what, over HTTPS: roles, acting as others, and what nobody may give away. */
+/** Authorization over HTTPS: roles, impersonation, and privilege escalation. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
@@ -99,7 +99,7 @@ describe('privilege escalation is rejected:', () => {
       },
       { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
     ]);
-    // `*` on roles is `escalate` and `bind` as well: take these two away.
+    // `*` on roles includes `escalate` and `bind`, so these two are removed.
     await bench.asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
       metadata: { name: 'of-eva' },
       rules: [
@@ -303,7 +303,7 @@ test('approving and signing need permission for the signer too', async () => {
     message(unsigned),
     /: user not permitted to sign requests with signerName "example.com\/one"$/,
   );
-  // What changes neither certificate nor conditions is no answer.
+  // A patch that changes neither certificate nor conditions is accepted without effect.
   assert.equal((await bench.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
   assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
 });

@@ -11,7 +11,7 @@ import { type CallAnswer, call } from '../../harness/api/https-call.js';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const owner = person('owner');
 
-/** A bench with the owner of the namespace `default`, and what is audited of sign-ins: code and user. */
+/** A fixture with the owner of the namespace `default`, and the audited sign-ins: code and user. */
 async function startSignIns(
   context: TestContext,
   change: Parameters<typeof startAccessFixture>[0] = {},
@@ -42,7 +42,7 @@ function signIn(bench: AccessFixture, token: string, headers: Record<string, str
   return call(bench.api, 'POST /console/session', { token, headers });
 }
 
-/** The user that a request with this cookie, and without a token, is from. */
+/** Returns the user of a request with this cookie and without a token. */
 async function userOf(bench: AccessFixture, signedIn: CallAnswer): Promise<string> {
   const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
   const headers = { cookie, 'x-everynode-console': '1' };

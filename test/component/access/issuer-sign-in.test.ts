@@ -1,4 +1,4 @@
-/** Signing in at an issuer: what strangers can make the coordinator ask it, and have written down. */
+/** Signing in at an issuer: limits on requests and writes that unauthenticated clients can cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fetch } from '../../../coordinator/access/oidc-authenticator.js';
@@ -17,7 +17,7 @@ const DISCOVERY = {
   authorization_endpoint: `${ISSUER}/authorize`,
   token_endpoint: `${ISSUER}/token`,
 };
-/** As anybody can make it up. */
+/** A cookie that any client can forge. */
 const ATTEMPT = Buffer.from(JSON.stringify({ state: 's', nonce: 'n', verifier: 'v' })).toString('base64url');
 
 function issuer() {
@@ -95,7 +95,7 @@ test('an address that repeats forged sign-ins is soon rejected without requests 
     codes.push(code);
     if (code === 302) assert.equal(answered.location, '/console/?refused=Issuer');
   }
-  // 30 at once, and one a second.
+  // 30 at once, and one per second.
   const told = codes.filter((code) => code === 302).length;
   assert.ok(told >= 30 && codes.includes(429), JSON.stringify(codes));
   assert.equal(asked.filter((path) => path === '/token').length, told);

@@ -1,4 +1,4 @@
-/** What a node may do over HTTPS with its own certificate: its own, and nothing of others. The link's side is in the hub's tests. */
+/** The rights of a node's certificate over HTTPS: its own objects only. The hub's tests cover the link. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
@@ -14,7 +14,7 @@ import { nodeObject, podObject } from '../../harness/objects/object-builders.js'
 
 const POD = '/api/v1/namespaces/default/pods';
 
-/** Two nodes with a Pod each; that of n1 names a Secret and a ConfigMap, and its own credential. */
+/** Two nodes with a Pod each. The Pod of n1 names a Secret, a ConfigMap and its own credential. */
 async function fleet(context: TestContext) {
   const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });

@@ -1,4 +1,4 @@
-/** ID tokens of a real issuer over HTTPS: discovery, keys that change, and everything that must not pass. */
+/** ID tokens of a real issuer over HTTPS: discovery, key rotation, and rejections. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';

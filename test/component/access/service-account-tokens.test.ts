@@ -1,4 +1,4 @@
-/** Tokens of ServiceAccounts, over HTTPS: whom they say, for whom they are, and what ends them. */
+/** Tokens of ServiceAccounts over HTTPS: identity, audience and expiry. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ISSUER, ServiceAccountTokens } from '../../../coordinator/access/service-account-tokens.js';

@@ -1,4 +1,4 @@
-/** What a host without the agent is given: the script with the release's hashes, the files of a release and no others. */
+/** Files for a host without an agent: the script with the release's hashes, and the files of a release only. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,7 +29,7 @@ async function serve(context: TestContext) {
   return { api, key, places, folder, bytes, sum: createHash('sha256').update(bytes).digest('hex'), get };
 }
 
-/** A place without a release. */
+/** A data directory without a release. */
 function nowhere() {
   return releasePaths(temporaryDirectory());
 }
@@ -81,7 +81,7 @@ for (const path of [
 
 type Served = Awaited<ReturnType<typeof serve>>;
 const ALL = ['/install.sh', `/agent/${VERSION}/${NAME}`, `/agent/${VERSION}/SHA256SUMS`];
-/** Changes to a release on the disk, the paths that are refused after each, and the status code of the refusal. */
+/** Changes to a stored release, the rejected paths after each, and the status code. */
 const CHANGES: [string, (served: Served) => void, string[], number][] = [
   [
     'an agent that was changed with its size and times kept',

@@ -1,4 +1,4 @@
-/** Bodies without apiVersion and kind, which many client libraries send: the URL says what they are. */
+/** Bodies without apiVersion and kind, which many client libraries send. The URL determines both. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { podKind, serviceAccountKind } from '../../../coordinator/kinds/index.js';
@@ -42,7 +42,7 @@ const ACCESS = {
   resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' },
 };
 
-/** Everything that is created and not stored as sent. */
+/** Resources whose created object is not stored as sent. */
 const BODIES: readonly TypedBody[] = [
   {
     line: `POST ${PODS}/evicted/eviction`,

@@ -1,4 +1,4 @@
-/** A client certificate comes along with whatever a browser sends: what a page of another site sends changes nothing. */
+/** Browsers attach a client certificate to requests of any page. Requests of other sites must not change anything. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADMIN } from '../../../coordinator/api/auth/token-authenticator.js';

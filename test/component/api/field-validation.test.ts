@@ -1,4 +1,4 @@
-/** What upstream's `field_validation_test.go` asks of a Deployment, asked of a DaemonSet. */
+/** The cases of upstream's `field_validation_test.go` for a Deployment, with a DaemonSet. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';

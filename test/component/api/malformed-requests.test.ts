@@ -1,4 +1,4 @@
-/** Whatever is put together from things that mean something, the answer is never a 500. */
+/** Random combinations of valid request parts never cause a 500. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ const RESOURCES = [
 ];
 const SUBRESOURCES = ['', '/status', '/log', '/eviction', '/binding', '/finalize', '/scale', '/constructor'];
 
-/** Places where something is or may be written. */
+/** Paths of existing and possible objects. */
 const WRITABLE = [
   '/api/v1/namespaces/default/pods/x',
   '/api/v1/namespaces/default/pods/x/status',

@@ -1,4 +1,4 @@
-/** What Prometheus reads: a page that its own parser takes, with the fleet as it is. */
+/** The metrics page for Prometheus: its format, and the state of the fleet. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { metricsPage } from '../../harness/api/scraped-metrics.js';

@@ -1,4 +1,4 @@
-/** A namespace's labels decide what its Pods may be: for a person, and for the DaemonSet controller. */
+/** A namespace's labels restrict its Pods, for users and for the DaemonSet controller. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';

@@ -44,7 +44,7 @@ async function apply<T extends KubeObject>(
   return (await registry.patch(kind, REF, { type: 'apply', body, force }, write)).record.object();
 }
 
-/** `manager Operation fields`, the fields as JSON. */
+/** Returns `manager Operation fields`, the fields as JSON. */
 function ownership(object: KubeObject): string[] {
   return (object.metadata.managedFields ?? []).map(entryText);
 }

@@ -1,4 +1,4 @@
-/** Streams on a slow line: they share it, and neither a long log nor a reader that sleeps holds up anything else. */
+/** Streams on a slow line share it. Neither a long log nor a stalled reader may delay other traffic. */
 import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { systemClock } from '../../../shared/process/time/clock.js';
@@ -9,12 +9,12 @@ import { type ThrottledProxy, throttledProxy } from '../../harness/hub/throttled
 const MEGABYTE = 1_000_000;
 
 const wires: ThrottledProxy[] = [];
-// Whatever the test's end: an open wire would keep this process alive.
+// Runs even after a failure, because an open proxy would keep this process alive.
 afterEach(() => {
   for (const wire of wires.splice(0)) wire.close();
 });
 
-/** A host `n1` behind a wire, whose log is `size` bytes long. */
+/** A host `n1` behind a throttled proxy, with a log of `size` bytes. */
 async function hostBehind(
   bench: HubFixture,
   bytesPerSecond: number,
@@ -31,7 +31,7 @@ async function hostBehind(
   return { agent };
 }
 
-/** Reads a log of `n1` and counts. */
+/** Reads a log of `n1` and counts its bytes. */
 function read(bench: HubFixture, signal: AbortSignal = new AbortController().signal) {
   const counted = { bytes: 0, ended: Promise.resolve() };
   counted.ended = (async () => {
@@ -41,7 +41,7 @@ function read(bench: HubFixture, signal: AbortSignal = new AbortController().sig
   return counted;
 }
 
-/** Reports a new status of the Pod `p`, and resolves when the hub has stored it. */
+/** Reports a new status of the Pod `p`. Resolves when the hub has stored it. */
 async function report(bench: HubFixture, agent: TestAgent, uid: string, message: string): Promise<void> {
   const pod = { uid, namespace: 'default', name: 'p' };
   agent.link.outbox.putPod({ ...pod, status: { phase: 'Running', message } });
@@ -65,7 +65,7 @@ withHub('a log of 100 MB on a slow line delays neither reports nor commands', as
     const before = log.bytes;
     await report(bench, agent, uid, `report ${count}`);
     ahead.push(log.bytes - before);
-    // A command the other way.
+    // A command in the other direction.
     const name = `command-${count}`;
     const commanded = (await bench.boundPod(name, 'n1')).metadata.uid ?? '';
     await until(() => agent.held.has(commanded), { timeoutMs: 60_000, what: name, pollMs: 5 });
@@ -82,7 +82,7 @@ withHub('eight logs on a line of 300 KB/s delay a report only a little', async (
   const leave = new AbortController();
   const logs = Array.from({ length: 8 }, () => read(bench, leave.signal));
   const total = () => logs.reduce((sum, { bytes }) => sum + bytes, 0);
-  // The pace has learnt what the line carries.
+  // By now the stream pace has adapted to the line.
   await until(() => total() > 0.6 * MEGABYTE, { timeoutMs: 60_000, what: 'bytes of the logs' });
   for (let count = 0; count < 3; count += 1) {
     const before = total();

@@ -1,4 +1,7 @@
-/** Watches over a WebSocket, as the console reads them: the same bytes, the same refusals, and nothing left when the reader goes. */
+/**
+ * Watches over a WebSocket, as the console reads them: the same bytes, the same rejections, and no leaks when the
+ * reader disconnects.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
@@ -17,12 +20,12 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 const WATCH = `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
 const LIMITS = { timeoutMs: 30_000 };
 
-/** A reader's end. */
+/** The reader's end of a stream. */
 class Reader {
-  /** Of all binary messages. */
+  /** All binary messages. */
   body = '';
   refusal: Status | undefined;
-  /** Where it was refused without being opened. */
+  /** Close code of a stream that was rejected before it opened. */
   code = 0;
   readonly closed: Promise<void>;
 
@@ -44,10 +47,10 @@ class Reader {
   readonly socket: WebSocket;
 }
 
-/** RFC 6455, 7.4.1: no word of an end. */
+/** RFC 6455, 7.4.1: closed without a close frame. */
 const BROKEN_OFF = 1006;
 
-/** The log of a host that goes after its first line, once that is `over`. */
+/** The log of a host that disconnects after its first line, once `over` resolves. */
 async function* lostLog(over: Promise<void>): AsyncGenerator<Uint8Array> {
   yield Buffer.from('one\n');
   await over;

@@ -1,4 +1,4 @@
-/** `why` over a running DaemonSet controller: by the API, and by the program over that API. */
+/** `why` over a running DaemonSet controller, by the API and by the command. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ let fleet: DaemonFleet;
 let api: TestApi;
 let dataDir: string;
 
-/** n0 and n1 run `web`, n2 has the wrong label, n3 a taint since before, n4 one since after. */
+/** n0 and n1 run `web`, n2 has the wrong label, n3 had a taint before the rollout, n4 got one after it. */
 before(async () => {
   fleet = await DaemonFleet.start(['n0', 'n1', 'n2', 'n3', 'n4']);
   for (const name of ['n0', 'n1', 'n3', 'n4']) await fleet.label(name, { disk: 'ssd' });

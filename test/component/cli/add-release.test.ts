@@ -1,4 +1,4 @@
-/** `everynode release`: a release is added after all of it was verified, or the data directory stays as it was. */
+/** `everynode release`: a release is added after complete verification, or the data directory is unchanged. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import {
@@ -33,7 +33,7 @@ import { runEverynode } from '../../harness/processes/everynode-processes.js';
 const VERSION = '1.2.3';
 const ARCHIVE = agentArchive(VERSION);
 
-/** A release and an empty place for a data directory; `outside` is what a path with `../` could reach. */
+/** A release and a path for a data directory. `outside` is a path that `../` could reach. */
 function bench(version = VERSION) {
   const outside = temporaryDirectory();
   const data = join(outside, 'coordinator', 'data');
@@ -42,7 +42,7 @@ function bench(version = VERSION) {
   return { outside, data, key, folder, places: releasePaths(data) };
 }
 
-/** Every path below a folder. */
+/** Returns every path below a folder. */
 const treeOf = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).sort() : [];
 
@@ -222,7 +222,7 @@ test('an interrupted addition leaves nothing, and remains of a killed one are re
   mkdirSync(data, { recursive: true });
   await assert.rejects(addRelease(folder, data, AbortSignal.abort()), { name: 'AbortError' });
   assert.deepEqual(treeOf(data), []);
-  // No process has an id as high as this.
+  // Process ids are never as high as this.
   mkdirSync(join(places.directory, '.adding-99999999'), { recursive: true });
   mkdirSync(join(places.directory, '.replaced-99999999-1.0.0'));
   assert.equal((await add(folder, data)).code, 0);
@@ -244,7 +244,7 @@ test('in a data directory of another user, everything that root adds belongs to 
   ];
   for (const path of written) assert.equal(statSync(path).uid, 65_534, path);
 
-  // That user can put a link where root writes next.
+  // The directory's owner can create a link where root writes next.
   rmSync(places.directory, { recursive: true });
   mkdirSync(join(outside, 'of-root'), { mode: 0o755 });
   symlinkSync(join(outside, 'of-root'), places.directory);

@@ -1,4 +1,4 @@
-/** The commands of `everynode` as a user runs them: with a kubeconfig of their own, and the rights that their roles give. */
+/** The commands of `everynode` as a user runs them: with a kubeconfig, and the rights of their roles. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const RULES = [
   { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['list'] },
 ];
 
-/** Empty for what is no file, and for a process that has ended. */
+/** Returns an empty text for a missing file or an exited process. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1');
@@ -144,7 +144,7 @@ describe('everynode run by a user', () => {
     const agentData = join(folder, 'agent');
     const agent = `${process.execPath} ${AGENT}`;
     const typed = `${line.trim().replace('everynode-agent', agent)} --runtime hollow --node-name typed --data ${agentData}`;
-    // A shell that reads what is typed: the line is none of its arguments.
+    // A shell that reads the line from its input, so that the line is in none of its arguments.
     const shell = spawn('sh', ['-s'], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     context.after(() => void process.kill(-(shell.pid ?? 0), 'SIGKILL'));
     shell.stdin.end(`${typed}\n`);
@@ -178,7 +178,7 @@ describe('everynode run by a user', () => {
     assert.deepEqual(asked, [`GET /apis/${FLEET}`]);
   });
 
-  /** A Kubernetes API that has no group of ours and takes every write. */
+  /** A Kubernetes API without Everynode's API group that accepts every write. */
   async function otherCluster() {
     const { serving, trustBundle: trust } = await sharedPki();
     const asked: string[] = [];

@@ -1,4 +1,4 @@
-/** `everynode down` as a user types it, with no engine in reach. */
+/** `everynode down` as a user runs it, without a reachable engine. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';

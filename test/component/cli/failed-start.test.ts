@@ -1,4 +1,4 @@
-/** A first start, a join or a restore that fails leaves nothing behind, and changes nothing that was there. */
+/** A failed first start, join or restore leaves nothing behind and changes no existing data. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import {
 
 const EVERYNODE = 'coordinator/cli/everynode.js';
 
-/** Every path below a folder with the file's content or mode. */
+/** Returns every path below a folder with the file's content or mode. */
 function contentOf(folder: string): Record<string, string> {
   const paths = existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).sort() : [];
   const describe = (path: string): string =>
@@ -28,7 +28,7 @@ function contentOf(folder: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, describe(join(folder, path))]));
 }
 
-/** A server on every address that keeps its port. */
+/** A server that occupies its port on every address. */
 async function occupiedPort(): Promise<{ server: Server; port: string }> {
   const server = createServer();
   await new Promise<void>((done) => void server.listen(0, '0.0.0.0', done));
@@ -94,7 +94,8 @@ describe('a first up', () => {
       await until(() => readFileSync(log, 'utf8').includes(line), { timeoutMs: 60_000, what: line });
       await up.end('SIGINT');
       const printed = readFileSync(log, 'utf8');
-      // On a busy machine the node can be Ready before the signal arrives. Then the address was printed, and the data stays.
+      // On a busy machine the node can be Ready before the signal arrives. Then the address was printed, and the data
+      // is kept.
       if (line === 'waiting for the node' && printed.includes('  API  ')) {
         return assert.ok(existsSync(join(data, 'everynode.db')), printed);
       }
@@ -215,7 +216,7 @@ describe('a restore', () => {
 
   test('that cannot move all existing data aside moves it back', async (context) => {
     const data = join(folder, 'data');
-    // A mounted file cannot be renamed; the database has been moved by then.
+    // A mounted file cannot be renamed. The database has been moved by then.
     const kubeconfig = join(data, 'kubeconfig');
     const mounted = spawnSync('mount', ['--bind', kubeconfig, kubeconfig], { encoding: 'utf8' });
     if (mounted.status !== 0) return leaveOut(context, 'a file that cannot be moved', mounted.stderr);

@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
 const FOREIGN = 'code of a stranger';
 
-/** A package of our name that a stranger has published. */
+/** A package of the same name that another owner has published. */
 async function strangersPackage(): Promise<Buffer> {
   const archive = pack();
   const manifest = { name: 'everynode', version: '9.9.9', bin: { everynode: 'run.js' } };
@@ -30,7 +30,7 @@ async function strangersPackage(): Promise<Buffer> {
   return gzipSync(await buffer(archive));
 }
 
-/** A registry with that package, and the paths that were asked for. */
+/** A registry with that package, and the requested paths. */
 async function strangersRegistry(context: TestContext): Promise<{ url: string; asked: string[] }> {
   const tarball = await strangersPackage();
   const asked: string[] = [];

@@ -1,4 +1,7 @@
-/** A program that cannot start says why in one sentence, names the option to change, and prints addresses as the user typed them. */
+/**
+ * A program that cannot start prints one sentence with the reason and the option to change, and addresses as the user
+ * typed them.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -18,7 +21,7 @@ import {
 const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 const COORDINATOR = ['coordinator', '--log-level', 'warn'];
 const folder = temporaryDirectory();
-/** Nothing can be made below a file, not even by root. */
+/** Not even root can create a path below a file. */
 const file = join(folder, 'file');
 writeFileSync(file, '');
 const fresh = (name: string) => join(folder, name);

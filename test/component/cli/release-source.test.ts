@@ -1,4 +1,6 @@
-/** An agent fetches its next version: only a program that the pinned key has signed is installed, even if the coordinator serves another one. */
+/**
+ * An agent installs its next version only if the pinned key has signed it, even if the coordinator serves another one.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -14,7 +16,7 @@ import { agentArchive, newReleaseKey, signRelease, storedRelease } from '../../h
 const VERSION = '1.2.3';
 const PROGRAM = '#!/bin/sh\necho 1.2.3\n';
 
-/** A stored release, and the source of a host that pinned its key and asks at `serve`'s address. */
+/** A stored release, and the release source of a host that pinned its key. */
 async function release(
   context: TestContext,
   serve: (context: TestContext, places: ReturnType<typeof storedRelease>) => Promise<string>,
@@ -38,7 +40,7 @@ async function coordinator(context: TestContext, places: ReturnType<typeof store
   return api.url;
 }
 
-/** In place of a coordinator that an attacker has taken over: it has the right certificate, and serves any file as it is. */
+/** A coordinator under an attacker's control: it has the right certificate, and serves any file unchanged. */
 async function takenOver(context: TestContext, places: ReturnType<typeof storedRelease>): Promise<string> {
   const { serving } = await sharedPki();
   const server = createServer({ key: serving.key, cert: serving.cert }, ({ url = '' }, answer) => {

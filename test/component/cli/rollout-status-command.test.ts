@@ -1,4 +1,4 @@
-/** What `kubectl rollout status` is answered about a rollout by waves that has failed, and that other clients are not. */
+/** The response to `kubectl rollout status` about a failed rollout by waves, which other clients do not get. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';

@@ -1,4 +1,4 @@
-/** What a person types at a simulation happens to the hosts that it names. */
+/** Simulation commands have their effect on the selected hosts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -12,7 +12,7 @@ import {
 } from '../../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
 
-/** Two links' silence and two reconnects, on a busy machine. */
+/** Two heartbeat timeouts and two reconnects, on a busy machine. */
 const TIMEOUT_MS = 90_000;
 const DELAY_MS = 1_500;
 

@@ -1,4 +1,4 @@
-/** Pretended hosts behave as the annotations of their Pods ask. */
+/** Simulated hosts follow the annotations of their Pods. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';

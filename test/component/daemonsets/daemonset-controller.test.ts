@@ -26,7 +26,7 @@ async function start(nodes: number, options: FleetOptions = {}): Promise<DaemonF
 
 afterEach(() => fleet.stop());
 
-/** Answers how many nodes were at most without an available Pod at once, from now on. */
+/** Returns the highest number of simultaneously unavailable nodes from now on. */
 function watchUnavailable(): () => number {
   let worst = 0;
   fleet.informers.pods.onChange(() => {
@@ -287,7 +287,7 @@ test('an orphan that is deleted during its adoption does not block a rolling upd
   await fleet.rolledOut('web');
   await fleet.setImage('web', 'app:2');
   await until(() => Object.values(fleet.images()).includes('app:2'));
-  // On a node that is gone nothing else happens.
+  // No other controller acts on a deleted node.
   const orphan = podObject('orphan', { nodeName: 'n9' }, { labels: { app: 'web' } });
   await registry.create(podKind, DEFAULT, orphan);
   await until(() => isGone && fleet.informers.pods.get({ namespace: DEFAULT, name: 'orphan' }) === undefined);

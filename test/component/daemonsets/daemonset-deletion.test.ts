@@ -1,4 +1,4 @@
-/** How DaemonSets go, and what a new one of the same selector makes of what is left. */
+/** Deletion of DaemonSets, and adoption of the remains by a new one with the same selector. */
 import assert from 'node:assert/strict';
 import { startControllers } from '../../../coordinator/controllers/index.js';
 import { daemonSetKind } from '../../../coordinator/kinds/index.js';

@@ -1,4 +1,4 @@
-/** Reasons as the informers have them, over the running DaemonSet controller. */
+/** Reasons computed from informers, over the running DaemonSet controller. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
@@ -19,7 +19,7 @@ async function start(nodes: string[], updateStrategy: { type: string }): Promise
 
 afterEach(() => fleet.stop());
 
-/** `CODE node,node` for each code. */
+/** Returns `CODE node,node` for each code. */
 async function reasons(): Promise<string[]> {
   const { reasons } = await explainer.explainFleet(WEB);
   return reasons.map(({ code, nodes }) => `${code} ${nodes.join(',')}`);

@@ -1,4 +1,4 @@
-/** The controllers' small keys end where upstream's whole pass, repeated until it rests, ends. */
+/** The incremental controllers converge to the result of upstream's full pass, repeated until it is stable. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -36,7 +36,7 @@ const ACTION: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ kind: fc.constant('deletePod' as const), node: NODE }),
 );
 
-/** Upstream's passes over a fleet whose Pods become ready, and stop, at once. */
+/** Upstream's passes over a fleet whose Pods become ready and stop at once. */
 class Model {
   readonly taints = new Map<string, TaintEffect>();
   pods: { node: string; image: string; name: string }[] = [];

@@ -1,4 +1,4 @@
-/** The revisions of a DaemonSet over the real registry and informers: made, numbered, cleared up, told apart from what is not its own. */
+/** The revisions of a DaemonSet over the real registry and informers: creation, numbering, clean-up, and conflicts. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { controllerRevisionKind, daemonSetKind } from '../../../coordinator/kinds/index.js';

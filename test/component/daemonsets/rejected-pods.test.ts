@@ -1,4 +1,4 @@
-/** Pods that the API refuses: `plan` reports the refusal before the apply, `why` reports it afterwards. */
+/** Pods that the API rejects: `plan` reports the rejection before the apply, `why` reports it afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
@@ -76,7 +76,7 @@ function refusedTest(rule: string, check: (refusing: Refusing) => Promise<void>)
   });
 }
 
-/** Causes of a refusal. `prepare` sets one up, `spec` is the refused template, `message` the API's text. */
+/** Causes of a rejection. `prepare` sets one up, `spec` is the rejected template, `message` the API's text. */
 const CAUSES: [
   cause: string,
   prepare: (refusing: Refusing) => Promise<void>,
@@ -136,7 +136,7 @@ test('in a terminating namespace, why and plan report why no Pod follows an ende
     await fleet.registry.create(namespaceKind, undefined, { metadata: { name: 'shops' } });
     await fleet.registry.create(daemonSetKind, 'shops', daemonSet({ containers: CONTAINERS }));
     await fleet.settle();
-    // No namespace controller runs in this test, so the objects stay.
+    // No namespace controller runs in this test, so the objects are kept.
     await fleet.registry.delete(namespaceKind, { name: 'shops' });
     const { records } = await fleet.registry.list(podKind, { namespace: 'shops' });
     const pod = records[0]?.object();

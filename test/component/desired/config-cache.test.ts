@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets on a host's disk: there after a reboot, no Secret in plain. */
+/** ConfigMaps and Secrets on a host's disk: present after a reboot, and no Secret as plain text. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -123,7 +123,7 @@ describe('desired cache', () => {
     const seal = { epoch: 'epoch-1', revision: 7, tag: 'm' };
     const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };
     const metadata = { name: 'a', uid: 'a', labels };
-    // As every object that the coordinator decoded and encodes again.
+    // Like every object that the coordinator decoded and encodes again.
     const pod = JSON.parse(
       JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } }),
     );

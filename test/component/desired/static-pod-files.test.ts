@@ -1,4 +1,4 @@
-/** The manifest directory: what lies in it is held, followed, and survives what is wrong with it. */
+/** The manifest directory: its files are read, watched, and invalid files are tolerated. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ let cache: DesiredCache;
 let statics: StaticPods;
 let mirrors: MirrorPod[];
 let changes: { set: string[]; gone: string[] }[];
-// The agent's timers keep no process alive.
+// The agent's timers do not keep the process alive.
 const alive = setInterval(() => undefined, 1000);
 
 beforeEach(() => {

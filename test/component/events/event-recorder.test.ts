@@ -1,4 +1,4 @@
-/** Events reach the store in batches that give way, and a failing store is asked again. */
+/** Events are stored in batches that yield to other work, and a failing store is retried. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventKind } from '../../../coordinator/kinds/index.js';

@@ -41,7 +41,7 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
   });
 }
 
-/** What a kind cannot be made without. */
+/** Required fields of each kind. */
 const REQUIRED: Record<string, object> = {
   CertificateSigningRequest: {
     spec: {
@@ -57,7 +57,7 @@ const REQUIRED: Record<string, object> = {
   RolloutPolicy: { spec: { selector: {} } },
   Service: { spec: { ports: [{ port: 80 }] } },
 };
-/** All that can be owned, apart from what the tests above are about. */
+/** All kinds that can be owned, except those of the tests above. */
 const DEPENDENT_KINDS = ALL_KINDS.filter(
   ({ kind }) => !['Event', 'Pod', 'Node', 'Namespace', 'DaemonSet', 'ControllerRevision'].includes(kind),
 );

@@ -1,4 +1,4 @@
-/** When a host confirms or takes back, with the clock in hand: stalls of its own process and reboots are no verdict on a Pod. */
+/** Confirmation and revert of a handover by the clock. A stalled process or a reboot must not count against a Pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { afterHandoverStart } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
@@ -17,7 +17,7 @@ function podOf(uid: string): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: 'n1', containers: [] } };
 }
 
-/** A process that can stand still: time goes on, and its timers fire late. */
+/** A process that can stall: time passes, and its timers fire late. */
 class Process {
   readonly #time = new ManualClock(1_000_000);
   #stoodMs = 0;
@@ -31,7 +31,7 @@ class Process {
   async run(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 500) {
       this.#time.advance(Math.min(left, 500));
-      // What was decided is put on disk.
+      // The decision is written to disk.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -41,7 +41,7 @@ class Process {
   }
 }
 
-/** A host that has begun a turn while its link stood, in an agent of its own. */
+/** A host that has started a handover while its link was up, in a new agent. */
 async function begun() {
   const process = new Process();
   const { clock } = process;

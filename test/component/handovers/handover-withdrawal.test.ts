@@ -1,4 +1,4 @@
-/** A turn that is taken back stands on its Pod until its host has spoken, however often it is taken back. */
+/** A revoked handover stays on its Pod until its host acknowledges, however often it is revoked. */
 import assert from 'node:assert/strict';
 import { DaemonPodTemplates } from '../../../coordinator/controllers/daemonsets/daemon-pod-templates.js';
 import { HandoverWrites } from '../../../coordinator/controllers/handovers/handover-writes.js';
@@ -29,7 +29,7 @@ withControlPlane('a second withdrawal, of any Pod, keeps the first', async (plan
   const given = await turns.request({ daemonSet, hash: 'two' }, old, {});
   const successor = handoverOf(given)?.successor.metadata.name;
   assert.ok(successor);
-  // Of one who has not seen the turn yet: what is stored counts.
+  // A caller that has not seen the handover yet. The stored state counts.
   const withdrawn = await turns.withdraw(old);
   assert.equal(withdrawnSuccessorOf(withdrawn), successor);
   for (const seen of [old, given, withdrawn]) {

@@ -1,4 +1,4 @@
-/** A host's turn has a Pod in it that is run unasked: whoever writes Pods writes no turn. */
+/** A handover contains a Pod that a host runs without further checks. No API write of a Pod may set one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';
@@ -6,7 +6,7 @@ import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handove
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 
-/** A Pod that nobody who writes this may create: it would run beside everything, with everything. */
+/** A Pod that no author of this write may create: privileged, and with access to everything. */
 const EVIL = {
   apiVersion: 'v1',
   kind: 'Pod',

@@ -1,4 +1,4 @@
-/** Turns that hosts carry out by themselves: a coordinator and the real agents over engines that only pretend. */
+/** Handovers that hosts carry out by themselves: a coordinator and the real agents over hollow engines. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hasImages } from '../../../coordinator/decisions/rollouts/pre-pull-schedule.js';
@@ -32,11 +32,11 @@ before(async () => {
 
 after(() => simulated.stop());
 
-/** One DaemonSet under a policy of its own. */
+/** One DaemonSet with its own policy. */
 class Governed {
   constructor(readonly name: string) {}
 
-  /** Applies both; resolves when the first revision is ready everywhere. */
+  /** Applies both. Resolves when the first revision is ready everywhere. */
   async start(policy: Omit<RolloutPolicySpec, 'selector'>): Promise<void> {
     const matchLabels = { app: this.name };
     const spec = { selector: { matchLabels }, ...policy };
@@ -213,7 +213,7 @@ test('an orphaned Pod loses its handover, and gets another one of the DaemonSet 
   assert.ok(
     orphans.some(({ status }) => findCondition(status?.conditions, HANDOVER_CONDITION)?.reason === WITHDRAWN),
   );
-  // The last of its Pods may be let go of before it goes itself.
+  // The last of its Pods may be removed before the DaemonSet.
   const isGone = async () => (await simulated.api.send('GET', `${APPS}/${app.name}`)).code === 404;
   await until(isGone, { timeoutMs: TIMEOUT_MS, what: 'the DaemonSet to be gone' });
   await app.create('app:1');
@@ -231,7 +231,7 @@ test('the next image is prefetched by a limited number of hosts at once, before 
   const app = new Governed('ahead');
   const waves = [{ name: 'all', approval: 'Manual' as const }];
   await app.start({ waves, prePull: { maxParallel: 2 } });
-  // Long enough on their way to be seen.
+  // Slow enough to be observed.
   await runCommand(simulated, 'slow 300ms *');
   await app.release('app:ahead');
   let most = 0;

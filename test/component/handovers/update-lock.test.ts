@@ -1,4 +1,4 @@
-/** A host's own word on its turns: who says 'not now' by a file or a socket, and what time it has heard. */
+/** The update lock of a host by a file or a socket, and its received time. */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets on the link: a node's agent gets what its Pods name, and nothing else. */
+/** ConfigMaps and Secrets on the link: a node's agent gets only those that its Pods name. */
 import assert from 'node:assert/strict';
 import { configMapKind, podKind, secretKind } from '../../../coordinator/kinds/index.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -122,7 +122,7 @@ withHub('a changed object is sent again, and an object that is created later is 
     return undefined;
   });
   await until(() => decoded(agent.assigned.get(uid)).data.key === 'changed');
-  // No news for a host: nothing that it holds has changed.
+  // A change that no host needs is not sent.
   const sent = agent.changes.length;
   await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
     object.metadata.labels = { a: 'b' };

@@ -1,4 +1,4 @@
-/** What an agent is told to hold: the difference, nothing else, one at a time. */
+/** The desired state that an agent is sent: only the difference, and one difference at a time. */
 import assert from 'node:assert/strict';
 import { PREFETCH_IMAGES_ANNOTATION } from '../../../coordinator/hub/desired/prefetch-images.js';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';

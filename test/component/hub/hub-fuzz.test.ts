@@ -31,7 +31,7 @@ const SEED = process.env.DRAW === 'random' ? {} : { seed: 20_261_123 };
 const ADMIN_TAINT: Taint = { key: 'admin', value: 'kept', effect: 'NoExecute' };
 const ADMIN_LABELS = { 'example.com/admin': 'kept', zone: 'of-the-admin' };
 
-/** Errors that the hub logs and that are no refusals: its own defects. */
+/** Errors that the hub logs and that are not rejections are defects of the hub. */
 const faults: string[] = [];
 const note = (fields: Readonly<Record<string, unknown>> | string, msg?: string): void => {
   const { err } = typeof fields === 'string' ? {} : fields;
@@ -54,7 +54,7 @@ function checkTexts(value: unknown, path: string): void {
   }
 }
 
-/** Fails for an object, written after this revision, that a write by the API would be refused for. */
+/** Throws for an object, written after this revision, that the API would reject. */
 async function checkStored<T extends KubeObject>(
   { controlPlane: plane }: HubFixture,
   kind: Kind<T>,
@@ -100,7 +100,10 @@ async function untilQuiet({ controlPlane: plane }: HubFixture, agent: RawAgent, 
   await plane.settle();
 }
 
-/** Connects, sends the hello and the messages, and reconnects with a valid hello when the hub closed the link. Returns how many messages were accepted. */
+/**
+ * Connects, sends the hello and the messages, and reconnects with a valid hello when the hub closed the link. Returns
+ * the number of accepted messages.
+ */
 async function play(
   bench: HubFixture,
   subjects: FrameSubjects,

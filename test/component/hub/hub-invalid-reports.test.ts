@@ -1,4 +1,4 @@
-/** Reports of a host with values that no client decodes: what is invalid changes nothing, and the link stays. */
+/** Reports with values that no client decodes. Invalid values change nothing, and the link is kept. */
 import assert from 'node:assert/strict';
 import { eventKind } from '../../../coordinator/kinds/index.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';

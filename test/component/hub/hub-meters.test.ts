@@ -1,4 +1,4 @@
-/** Both ends of a link count the same, and what an agent says of itself is kept for those who ask. */
+/** Both ends of a link count the same bytes, and an agent's reported metrics are available. */
 import assert from 'node:assert/strict';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { LINK_CAUSES } from '../../../shared/kube/fleet/host-meter-types.js';
@@ -20,7 +20,7 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
   const counted = () => bench.hub.meters.of('n1')?.link;
   await soon(() => (counted()?.up.desired ?? 0) > 0 && (counted()?.down.desired ?? 0) > 0);
   for (const cause of LINK_CAUSES) {
-    // Each end reads the head of the upgrade off its own socket.
+    // Each end reads the upgrade headers from its own socket.
     if (cause === 'connect') continue;
     await soon(() => counted()?.up[cause] === agent.link.bytes.of('up', cause));
     await soon(() => counted()?.down[cause] === agent.link.bytes.of('down', cause));
@@ -59,7 +59,7 @@ withHub(
       });
     const heartbeats = () => bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0;
     await label('metered');
-    // The change of pace is answered by a heartbeat.
+    // The agent answers a change of the interval with a heartbeat.
     await soon(() => heartbeats() > 0);
     const once = heartbeats();
     for (let seconds = 0; seconds < 110; seconds += 10) await bench.controlPlane.advance(10_000);

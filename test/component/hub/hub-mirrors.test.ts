@@ -1,4 +1,4 @@
-/** Static Pods in the API: mirrors come, are put right, and go with what their hosts tell. */
+/** Static Pods in the API: mirror Pods are created, corrected and deleted as their hosts report. */
 import assert from 'node:assert/strict';
 import { staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
@@ -184,7 +184,7 @@ withHub('a Pod that a user marks as a mirror is deleted, and is not sent to its 
   assert.deepEqual(agent.changes, []);
 });
 
-/** The uids of Pods whose logs the host is asked for from now on. */
+/** Records the uids of Pods whose logs are requested from the host. */
 function askedOf(agent: TestAgent): string[] {
   const asked: string[] = [];
   const open = agent.openStream.bind(agent);
@@ -228,7 +228,7 @@ withHub('no annotation gives access to the Pod of another namespace', async (ben
   await registry.create(namespaceKind, undefined, { metadata: { name: 'tenant' } });
   const victim = await registry.create(podKind, 'default', podObject('victim', { nodeName: 'n1' }));
   const reads: Promise<void>[] = [];
-  // At once, for the hub drops what is no mirror of its host.
+  // At once, because the hub drops a Pod that is not a mirror of its host.
   informers.pods.onChange(({ previous, current }) => {
     if (previous || current?.metadata.namespace !== 'tenant') return;
     reads.push(readLog(bench, current.metadata.uid ?? ''));

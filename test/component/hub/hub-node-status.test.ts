@@ -1,4 +1,4 @@
-/** What a host says of itself: that it is not ready, that it has booted, what its clock shows. */
+/** A host's own reports: not ready, rebooted, and its clock. */
 import assert from 'node:assert/strict';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { until } from '../../harness/basics/wait-until.js';

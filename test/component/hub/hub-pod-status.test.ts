@@ -1,4 +1,4 @@
-/** What agents report: their own only, committed before it is acknowledged, in the hub's time. */
+/** Status reports of agents: own Pods only, committed before the acknowledgement, in the hub's time. */
 import assert from 'node:assert/strict';
 import { eventKind, podKind } from '../../../coordinator/kinds/index.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';

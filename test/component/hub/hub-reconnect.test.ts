@@ -1,4 +1,4 @@
-/** Which nodes are there after a coordinator's start: its own absence counts for none of them. */
+/** Connectivity of nodes after a coordinator's start. The coordinator's own absence must not count against a node. */
 import assert from 'node:assert/strict';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
 import { until } from '../../harness/basics/wait-until.js';
@@ -54,7 +54,7 @@ withHub(
   },
 );
 
-/** A Node whose link was up when the last coordinator ended. */
+/** A Node whose link was up when the previous coordinator ended. */
 function connectedBefore(name: string) {
   const old = nodeObject(name);
   const conditions = [...(old.status?.conditions ?? []), { type: 'Connected', status: 'True' } as const];

@@ -1,4 +1,4 @@
-/** Who is let in, who is not, and one session a node. */
+/** Accepted and rejected sessions, and one session per node. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
@@ -18,7 +18,7 @@ import { certificateHeader, fixtureAuthority } from '../../harness/hub/fixture-h
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
-/** Status code and body of a refused upgrade. */
+/** Returns status code and body of a rejected upgrade. */
 function refusedUpgrade(bench: HubFixture, headers: Record<string, string>): Promise<[number, string]> {
   const upgrade = {
     connection: 'Upgrade',

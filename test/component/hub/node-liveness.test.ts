@@ -1,4 +1,4 @@
-/** Which nodes are there: told at once, and judged after the grace. */
+/** Connectivity of nodes: reported at once, and Ready after the grace period. */
 import assert from 'node:assert/strict';
 import { nodeLeases } from '../../../coordinator/hub/reports/node-leases.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
@@ -40,7 +40,7 @@ withHub('after the grace period Node, Pods and Events become Unknown, once', asy
   const { status } = (await bench.pod('p')) ?? {};
   assert.deepEqual([status?.phase, findCondition(status?.conditions, 'Ready')?.status], ['Running', 'False']);
   await bench.controlPlane.advance(600_000);
-  // Of the Node itself the node lifecycle tells, which sees every cause.
+  // The node lifecycle controller emits the Node's Events, because it sees every cause.
   const told = (await bench.controlPlane.eventsAbout('n1')).filter((event) => event.includes('NodeNotReady'));
   assert.deepEqual(told, []);
   assert.deepEqual(await bench.controlPlane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
@@ -102,13 +102,13 @@ withHub('a node that flaps does not flap its Pods', async (bench) => {
   const held = new Map<string, string>();
   for (let round = 0; round < 12; round++) {
     const agent = await bench.agent('n1', { held });
-    // As after each hello: the whole status again.
+    // After each hello the complete status is sent again.
     agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: ready });
     await untilConnected(bench, agent, 'n1');
     await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
     if (round === 0)
       bench.controlPlane.informers.pods.onChange(({ previous }) => {
-        // Who begins to listen is first told what there is.
+        // A new listener first receives the existing objects.
         if (previous) podWrites += 1;
       });
     agent.link.stop();

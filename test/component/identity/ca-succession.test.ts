@@ -1,4 +1,7 @@
-/** The authority's successor is told over the link: hosts that heard of it know the coordinator when it serves with it. */
+/**
+ * The successor of the authority is sent over the link. A host that received it trusts the coordinator that serves with
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -13,11 +16,11 @@ import { identityFile, startEnrolment } from '../../harness/hub/enrolment-fixtur
 
 const PATIENCE_MS = 30_000;
 
-/** An authority that has followed another, and what it serves with. */
+/** Returns an authority with a successor, and the certificate that it serves with. */
 async function successor(directory: string): Promise<Pki> {
   const at = (years: number) =>
     loadPki(directory, ['localhost', '127.0.0.1'], Date.now() - years * 365 * 24 * 60 * 60 * 1000);
-  // Made, announced, in use.
+  // Created, announced, in use.
   await at(9);
   await at(1.5);
   return at(0);
@@ -53,7 +56,7 @@ test('a host receives the next authority, stores it, and trusts it when it serve
   await until(() => bench.hub.connected === 0, { timeoutMs: PATIENCE_MS });
   const again = await bench.host(enrolled);
   await until(() => again.link.phase === 'live' && bench.hub.connected === 1, { timeoutMs: PATIENCE_MS });
-  // What is told at the welcome while there are two: the one in use first.
+  // A welcome contains both authorities, the active one first.
   await until(() => again.identity.ca === pki.trustBundle, { timeoutMs: PATIENCE_MS });
 
   const stranger = await bench.host(missed);

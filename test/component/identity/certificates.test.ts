@@ -91,7 +91,7 @@ for (const [how, madeAt] of [
     assert.ok(serving && isInTime(serving, NOW));
     for (const known of [authority, former])
       assert.ok(serving.checkIssued(known) && serving.verify(known.publicKey));
-    // Nobody took over: who was away knows the one that signs.
+    // Without a succession an offline host trusts the signing authority.
     assert.equal(right.authorities, right.ca.cert);
     const again = await loadPki(directory, NAMES, NOW + DAY_MS);
     assert.deepEqual(again, { ...right, isCaReissued: false });

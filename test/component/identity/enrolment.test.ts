@@ -1,4 +1,4 @@
-/** From a join token to a node with a certificate of its own, through the real API port. */
+/** From a join token to a node with a certificate, through the real API port. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -216,10 +216,10 @@ test('a host that was certified while the coordinator’s clock was set back a y
     states.push((await enrolment.certify({ body: { node: 'n1', csr } })).state);
   }
   assert.deepEqual(states, ['joined', 'joined']);
-  // In 1970, before there was any Everynode: what that clock says to be over tells nothing.
+  // In 1970, before the first release of Everynode, expiry by that clock means nothing.
   await credentials.replace('n1', { hash: keyHash, notAfterMs: 365 * DAY_MS });
   assert.equal((await enrolment.certify({ body: { node: 'n1', csr } })).state, 'joined');
-  // A year back, an end in ten years is no reason to sign for ten.
+  // With a clock a year back, an expiry in ten years is no reason to sign for ten.
   await credentials.replace('n1', { hash: keyHash, notAfterMs: Date.now() + 3_650 * DAY_MS });
   time.shiftMs = -365 * DAY_MS;
   await enrolment.certify({ body: { node: 'n1', csr } });

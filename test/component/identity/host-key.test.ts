@@ -1,4 +1,4 @@
-/** The host's key: made once, sealed where that can be, never a reason not to start. */
+/** The host's key: created once, sealed where possible, and never a reason to fail the start. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ withDirectoryEach((made) => {
 
 const load = (sealer?: KeySealer) => loadHostKey(path, sealer, silentLogger);
 const flipped = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0xff));
-/** A TPM in one line; its output is text, as that of systemd-creds. */
+/** A substitute for a TPM. Its output is text, like that of systemd-creds. */
 const SEALER: KeySealer = {
   seal: async (key) => Buffer.from(flipped(key).toString('hex')),
   unseal: async (sealed) => flipped(Buffer.from(sealed.toString(), 'hex')),
@@ -65,7 +65,7 @@ describe("the host's key", () => {
   });
 
   test('is sealed and unsealed by systemd-creds', async (context) => {
-    // The command's own stand-in for a TPM: what differs from a real one is who can open it.
+    // systemd-creds' substitute for a TPM. It differs from a real one only in who can unseal.
     const sealer = systemdSealer('tpm2-absent');
     const sealed = await sealer.seal(Buffer.from('probe')).catch((error: Error) => error);
     if (sealed instanceof Error) return leaveOut(context, 'the sealed key', sealed.message);

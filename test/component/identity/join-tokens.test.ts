@@ -1,4 +1,4 @@
-/** What a join token allows: one host or many, under which names, with which labels. */
+/** Restrictions of a join token: one host or many, names, and labels. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import type { TokenGrant } from '../../../shared/kube/access/join-token-secret.j
 import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
-/** A host's options with a token of its own. */
+/** Options of a host with a new token. */
 async function by(bench: EnrolmentFixture, grant: TokenGrant) {
   const token = newJoinToken();
   await bench.registry.create(secretKind, 'kube-system', tokenSecret(token, grant));

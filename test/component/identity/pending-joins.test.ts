@@ -1,4 +1,4 @@
-/** Hosts whom a person lets in, hosts back from long darkness, and certificates that are renewed in time. */
+/** Hosts that an operator approves, hosts that return after a long time, and renewal of certificates. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';

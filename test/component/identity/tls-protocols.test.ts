@@ -1,4 +1,4 @@
-/** What clients and the API agree to speak over TLS (ALPN): HTTP/1.1, whatever else a client offers. */
+/** TLS protocol negotiation (ALPN): HTTP/1.1, whatever else a client offers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect } from 'node:tls';
@@ -10,7 +10,10 @@ before(async () => {
 });
 after(() => api.stop());
 
-/** What was agreed with a client that offers these; false: nothing, and none was offered. Rejects when the handshake fails. */
+/**
+ * Returns the protocol agreed with a client that offers these, or false if none was offered. Rejects when the handshake
+ * fails.
+ */
 function agreed(offered: string[]): Promise<string | false | null> {
   return new Promise((resolve, reject) => {
     const options = offered.length > 0 ? { ALPNProtocols: offered } : {};

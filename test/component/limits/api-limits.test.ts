@@ -1,4 +1,4 @@
-/** What clients can do wrong, by accident or on purpose: a clear answer or a closed connection, and the server stays up. */
+/** Client errors, accidental or malicious: a clear response or a closed connection, and the server keeps running. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -185,7 +185,7 @@ for (const query of ['', '?watch=1']) {
     }
     const connection = await rawConnection(api, `GET ${MAPS}${query} HTTP/1.1\r\n${HEAD}\r\n`);
     connection.socket.pause();
-    // Nothing can tell a client that does not read: the limit has to pass.
+    // A stalled client produces no event, so the test waits for the limit.
     await delay(4 * STALL_MS);
     connection.socket.resume();
     const received = await connection.closed;

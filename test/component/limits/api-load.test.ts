@@ -1,4 +1,4 @@
-/** The API under load and at its end: fair shares, a line a request, and a close that clients can tell from a crash. */
+/** The API under load and at shutdown: fair shares, a log line per request, and an orderly close. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -29,7 +29,7 @@ function withSettings(change: Partial<ApiSettings>): Promise<TestApi> {
   return startTestApi({ settings: { ...DEFAULT_API_SETTINGS, ...change } });
 }
 
-/** Codes of so many requests, one after the other. */
+/** Returns the status codes of `count` sequential requests. */
 async function codes(api: TestApi, count: number, token?: string): Promise<number[]> {
   const answers: number[] = [];
   for (let asked = 0; asked < count; asked += 1) {
@@ -57,7 +57,7 @@ describe('limits of one client', () => {
   });
 });
 
-/** Nobody reads what this asks for, so its answer does not end. */
+/** The response is not read, so it does not end. */
 async function unreadList(api: TestApi, path: string, headers = '') {
   const { socket } = await rawConnection(
     api,

@@ -1,4 +1,4 @@
-/** What an agent reports over its link, and when: to a hub that does as the test wants. */
+/** Status reports of an agent over its link, to a hub that the test controls. */
 import assert from 'node:assert/strict';
 import type { ContainerStatus } from '../../../shared/kube/pods/pod-types.js';
 import type { ReportedEvent } from '../../../shared/link/messages/link-messages.js';

@@ -1,4 +1,4 @@
-/** The agent's end against a hub that does as the test wants: who is who, differences, breaks and ends. */
+/** The agent's end of the link to a hub that the test controls: identity, differences, breaks and ends. */
 import assert from 'node:assert/strict';
 import { type LogStreamRequest, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { until } from '../../harness/basics/wait-until.js';
@@ -128,7 +128,7 @@ withLink('a hub that answers pings is kept, one that never sends a welcome is le
   for (let heartbeat = 1; heartbeat <= 4; heartbeat++) {
     clock.advance(10_000);
     await until(() => hub.pings === heartbeat);
-    // What follows the pong has been answered: so the pong was heard.
+    // Messages after the pong have been answered, so the pong was received.
     hub.received.length = 0;
     hub.send({ kind: 'streamOpen', stream: heartbeat, request: LOG });
     await hub.waitFor('streamClose');

@@ -1,4 +1,7 @@
-/** Both ends of a link know each other: through a proxy that ends TLS, before false servers, and whatever time a host thinks it is. */
+/**
+ * Both ends of a link authenticate each other: through a TLS-terminating proxy, against false servers, and with wrong
+ * host clocks.
+ */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
@@ -72,7 +75,7 @@ test("behind such a proxy a host gets its Pods' tokens while its link is up; wit
   assert.deepEqual(await ask(mine), { refused: 'Unauthorized' });
 });
 
-/** A link without TLS of its own to show: what comes after the upgrade is up to the test. */
+/** A link without its own TLS. The test controls everything after the upgrade. */
 async function unprovenLink(context: TestContext) {
   const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
@@ -119,7 +122,7 @@ test('a proof by another key, for another node or fleet, or of another connectio
     socket.send(proof);
     await until(() => code() === 1008);
   }
-  // Alike, and of one address: told once.
+  // Equal rejections of one address are one audit line.
   assert.deepEqual(audit.entriesFor('connect'), ['401 the proof of its key is wrong  127.0.0.1']);
 });
 
@@ -202,7 +205,7 @@ test('at any time the name, the purpose, the authority and the last seen certifi
     refusalIgnoringExpiry(certificate, 'localhost', later, now) ?? '',
     /ended before this host was certified/,
   );
-  // By a host's clock of then it is good: who certified that host was ahead, and its authority may look out of time.
+  // Valid by the host's clock then: the clock that certified the host was ahead, and its authority may look expired.
   const then = now - 2.5 * YEAR_MS;
   assert.equal(refusalIgnoringExpiry(certificate, 'localhost', later, then), undefined);
 });

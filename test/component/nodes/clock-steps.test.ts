@@ -1,4 +1,4 @@
-/** The coordinator's own wall clock is set while it runs: nothing that hosts do or tell depends on it. */
+/** The coordinator's wall clock is stepped while it runs. No report of a host may depend on it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClockSteps } from '../../../coordinator/clock-steps.js';
@@ -109,7 +109,7 @@ for (const [how, byMs] of SET) {
     hub.onClockStep(byMs);
     await until(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [plane.clock.now()]);
-    // By what comes after it on the same link: the other was told nothing.
+    // Judged by the next message on the same link: the old version was sent nothing.
     old.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] });
     await old.waitFor('statusAck');
     assert.ok(old.received.every(({ kind }) => kind !== 'time'));

@@ -51,7 +51,7 @@ async function runPod(plane: ControlPlane, tolerations: Toleration[]): Promise<v
 
 const pod = (plane: ControlPlane) => plane.informers.pods.get({ namespace: 'default', name: 'a' });
 const isDeleted = (plane: ControlPlane) => pod(plane)?.metadata.deletionTimestamp !== undefined;
-/** A node that is not ready is looked at among its neighbours for so long. */
+/** Interval at which an unready node is checked with the other nodes of its zone. */
 const MONITOR_MS = 5_000;
 const DRAINED: Taint = { key: 'drained', effect: 'NoExecute' };
 
@@ -130,7 +130,7 @@ describe('node lifecycle', () => {
 
 describe('zones', () => {
   const inZone = (zone: string) => ({ labels: { 'topology.kubernetes.io/zone': zone } });
-  /** Nodes of a zone, all Ready. */
+  /** Creates the nodes of a zone, all Ready. */
   async function zone(plane: ControlPlane, name: string, count: number): Promise<string[]> {
     const names = Array.from({ length: count }, (_, index) => `${name}${index}`);
     for (const each of names) await joinNode(plane, each, inZone(name));
@@ -182,7 +182,7 @@ describe('zones', () => {
     async (plane) => {
       const nodes = await zone(plane, 'a', 4);
       await setAll(plane, nodes, 'Unknown');
-      // On its way down it was partly down for a moment, and that begins the limiter anew.
+      // While going down the zone was partly down for a short time, which resets the rate limiter.
       await plane.advance(40_000);
       assert.equal(emptied(plane, nodes), 4);
     },

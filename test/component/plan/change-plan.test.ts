@@ -1,4 +1,4 @@
-/** Plans over a running controller: what they foresee is what happens when the manifests are applied. */
+/** Plans over a running controller. Their predictions equal the result of applying the manifests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
@@ -140,7 +140,7 @@ describe('without a policy', () => {
       { code: 'Updating', count: 3 },
       { code: 'Budget', count: 9 },
     ]);
-    // Four rounds of three, each of an end and a start.
+    // Four rounds of three, each with a stop and a start.
     const starts = new Set(plan.hosts.map(({ startSeconds }) => startSeconds));
     assert.equal(starts.size, 4);
   });
@@ -265,7 +265,7 @@ describe('with a policy', () => {
   });
 
   planTest('a closed window delays hosts until it opens', async (planned) => {
-    // The clock stands at midnight, UTC.
+    // The clock is at midnight, UTC.
     const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600 }];
     await planned.govern({ windows });
     await planned.rollOut('app:1');

@@ -1,4 +1,4 @@
-/** What a change of hosts is foreseen to do is what the running controller then does. */
+/** The predicted effect of a change of hosts equals that of the running controller. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { HostChangePreview } from '../../../coordinator/controllers/views/host-change-preview.js';
@@ -9,7 +9,7 @@ import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 let fleet: DaemonFleet;
 afterEach(() => fleet.stop());
 
-/** Names of nodes with a Pod. */
+/** Returns the names of nodes with a Pod. */
 function served(): string[] {
   return fleet
     .pods()

@@ -1,4 +1,4 @@
-/** Containers that end and images that cannot be had: what is tried again, and when. The real workers over the hollow engine. */
+/** Exiting containers and unavailable images, and when they are retried. The real workers over the hollow engine. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
@@ -23,7 +23,7 @@ describe('an exited container', () => {
     open(CRASHING).assignPod(podOf('c', { containers: [{ name: 'app', image: 'crash:1' }] }));
     await running('c');
   };
-  /** It has been restarted at once, and waits for the next time. */
+  /** It has been restarted at once, and waits for its back-off. */
   const crashedTwice = async () => {
     await giveCrashing();
     await bench.pass(1000);

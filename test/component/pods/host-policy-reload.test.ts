@@ -1,4 +1,7 @@
-/** The policy of a host over a real agent: what it forbids fails in the API, and a reload changes it without a restart. */
+/**
+ * The policy of a host over a real agent: forbidden Pods fail in the API, and a reload changes the policy without a
+ * restart.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

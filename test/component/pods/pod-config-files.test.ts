@@ -1,4 +1,4 @@
-/** Pods that name ConfigMaps and Secrets: what they wait for, what they follow, what an agent that died leaves. */
+/** Pods that name ConfigMaps and Secrets: waiting, updates, and the files that a dead agent leaves. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ describe('a missing ConfigMap', () => {
     await bench.until('refused', () => bench.state('p') === 'CreateContainerConfigError');
     assert.equal(bench.container('p')?.state?.waiting?.message, 'configmap "x" not found');
     assert.ok(bench.events.includes('Failed: Error: configmap "x" not found'));
-    // At once, by no timer: the clock stands still.
+    // At once and without a timer, because the clock does not advance.
     bench.storeConfig(configMap('1'));
     await running();
   });

@@ -1,4 +1,4 @@
-/** The life of Pods on one host: the real workers over the hollow engine. */
+/** The lifecycle of Pods on one host: the real workers over the hollow engine. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';

@@ -1,4 +1,6 @@
-/** A host that is short of something and asks nobody: conditions, what is won back first, one Pod after another. */
+/**
+ * A host under pressure without its coordinator: conditions, the order of reclaiming, and one eviction after another.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import {
@@ -17,7 +19,7 @@ import { podOf } from '../../harness/pods/pod-host-fixture.js';
 let bench: PodFixture;
 afterEach(() => bench.close());
 
-/** A watch over the bench's Pods, whose host has what the test says. */
+/** A watch over the fixture's Pods. The test sets the host's resources. */
 function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
   bench = new PodFixture();
   const left: Partial<Record<Signal, number>> = { 'memory.available': 500, 'nodefs.available': 500 };

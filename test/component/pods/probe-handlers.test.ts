@@ -1,4 +1,4 @@
-/** Probes and hooks against real servers, in upstream's words. */
+/** Probes and hooks against real servers, with upstream's messages. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ const handlers = new ContainerProbeHandlers(
   systemClock,
 );
 
-/** The container is called upon at 127.0.0.1; `web` is the name of its port. */
+/** The container is reached at 127.0.0.1. `web` is the name of its port. */
 function target(port = 0): ProbeTarget {
   const ports = [{ name: 'web', containerPort: port }];
   return { id: 'c', container: { name: 'app', image: 'app', ports }, podIP: '127.0.0.1' };
@@ -38,7 +38,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Answers by path; keeps what it was asked last. */
+/** Answers by path, and keeps the last request. */
 const site: RequestListener = (request, response) => {
   const [, kind = '', rest = ''] = (request.url ?? '').split('/');
   if (kind === 'status') response.statusCode = Number(rest);

@@ -1,4 +1,4 @@
-/** delete, deletecollection and what ends Pods, over a memory store and the real kinds. */
+/** delete, deletecollection and the end of Pods, over a memory store and the real kinds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, daemonSetKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';

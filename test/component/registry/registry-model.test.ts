@@ -1,4 +1,4 @@
-/** Objects of a model: each is what a create of its own would have stored. */
+/** Objects of a template. Each equals the result of its own create. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';

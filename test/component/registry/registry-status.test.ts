@@ -1,4 +1,4 @@
-/** writeStatus, and the one object that all share who look at one value. */
+/** writeStatus, and the object that all readers of one value share. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';

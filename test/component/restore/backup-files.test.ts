@@ -1,4 +1,4 @@
-/** Backups of a store in use, and what a restore makes of them. */
+/** Backups of a store in use, and restores from them. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const nameEpoch = ({ epoch }: { epoch: string }): string => `after ${epoch}`;
 const bytes = (text: string): Buffer => Buffer.from(text);
 const refused = (code: string) => (error: unknown) => error instanceof StoreError && error.code === code;
 
-/** A data directory with one value and a key, its open store, and where its backup goes. */
+/** A data directory with one value and a key, its open store, and the path of its backup. */
 async function fleet() {
   const scratch = temporaryDirectory();
   const dataDir = join(scratch, 'data');
@@ -32,9 +32,9 @@ async function fleet() {
   return { scratch, dataDir, store, known, file: join(scratch, 'b', 'backup.tar.gz') };
 }
 
-/** A fleet whose backup is taken and whose store has gone on since, restored on another machine. */
+/** A fleet whose backup is older than its store, restored on another machine. */
 async function restored(context: TestContext) {
-  // Hooks run in the order of their making: the store is closed before its directory goes.
+  // Hooks run in the order of their creation: the store is closed before its directory is removed.
   const opened: Store[] = [];
   context.after(() => opened[0]?.close());
   const { scratch, dataDir, store, known, file } = await fleet();

@@ -1,4 +1,4 @@
-/** Agents that know more than a restored store: what they run comes back, and nothing stops. */
+/** Agents with objects beyond a restored store: their running Pods are stored again, and nothing stops. */
 import assert from 'node:assert/strict';
 import { encodeConfig, encodeDesired } from '../../../coordinator/hub/desired/desired-object.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
@@ -12,10 +12,10 @@ import { type HubFixture, objectMacOf, withHub } from '../../harness/hub/hub-fix
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 import { podObject } from '../../harness/objects/object-builders.js';
 
-/** What the bench stores before its hub begins: two namespaces and one Pod. */
+/** The fixture stores two namespaces and one Pod before its hub starts. */
 const BACKUP_REVISION = 3;
 const PAST = { epoch: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
-/** Of the coordinator that was lost. */
+/** The signer of the lost coordinator. */
 const BEFORE = objectMacOf({ epoch: () => PAST.epoch, pastEpochs: () => [] });
 
 function podOf(
@@ -28,13 +28,13 @@ function podOf(
   return pod;
 }
 
-/** A Pod as its host was given it by the lost coordinator. */
+/** A Pod as the lost coordinator sent it to its host. */
 function given(pod: Pod, revision: number, { node = 'n1', signer: sealer = BEFORE } = {}): DesiredObject {
   const metadata = { ...pod.metadata, resourceVersion: String(revision) };
   return encodeDesired({ ...pod, metadata }, node, sealer);
 }
 
-/** The agent of n1, which has applied so much and holds these. */
+/** The agent of n1 with these objects, at this revision. */
 function host(bench: HubFixture, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
   return bench.agent('n1', {
     epoch: PAST.epoch,
@@ -51,7 +51,7 @@ const withRestored = (
   pod = podOf('elsewhere', { nodeName: 'n2' }),
 ) => withHub(rule, check, { pastEpochs: [PAST], pods: [pod] });
 
-/** The Pod p as the store has it. */
+/** The stored Pod p. */
 const known = (bench: HubFixture) => bench.controlPlane.informers.pods.byUid('uid-p');
 
 const gone = (agent: { changes: readonly { unassigned: string[] }[] }) =>

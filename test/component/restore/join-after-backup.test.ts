@@ -1,4 +1,4 @@
-/** Hosts that joined after the backup from which the store was restored: it does not know their keys. */
+/** Hosts that joined after the backup, so that the restored store does not know their keys. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ import { testAuthority } from '../../harness/api/test-authority.js';
 const KEY = Buffer.alloc(32, 's');
 const BACKUP_REVISION = 2;
 
-/** A host's certificate as the coordinator sees it, and the request that it was made for. */
+/** A host's certificate as the coordinator sees it, and its signing request. */
 async function hostOf(node: string) {
   const csr = await certificateRequest(await generateKeyPem(), node);
   const { certificate } = await (await testAuthority(systemClock)).sign(csr);
@@ -30,7 +30,7 @@ async function hostOf(node: string) {
 
 type Host = Awaited<ReturnType<typeof hostOf>>;
 
-/** Joining and authentication of a coordinator over a store of its own. `pastEpochs` only when it was restored. */
+/** Joining and authentication of a coordinator over a new store. `pastEpochs` is set only after a restore. */
 async function coordinator(
   epoch: string,
   pastEpochs: { epoch: string; revision: number; takenAt: number }[] = [],
@@ -62,7 +62,7 @@ async function coordinator(
   return { authenticator, restore, join };
 }
 
-/** A host that joined before all was lost, and the coordinator that was restored from what was known at `revision`. */
+/** A host that joined before the loss, and the coordinator that was restored to `revision`. */
 async function lostAndRestored(revision = BACKUP_REVISION) {
   const host = await hostOf('n1');
   const { joinMac: seal } = await (await coordinator('before')).join(host);

@@ -1,4 +1,4 @@
-/** After a restore: controllers rest and writers are warned until a person confirms. */
+/** After a restore, controllers are idle and writers are warned until an operator confirms. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RESTORE_PATH, type RestoreDocument } from '../../../coordinator/api/fleet/restore-resource.js';

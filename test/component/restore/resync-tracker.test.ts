@@ -1,4 +1,7 @@
-/** Whom a coordinator waits for after its start, and for how long: a link that never lasts is no reason to wait for ever. */
+/**
+ * Hosts that a coordinator awaits after its start, and for how long. A link that never lasts must not be awaited
+ * without end.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ResyncTracker, type ResyncTrackerDeps } from '../../../coordinator/hub/restore/resync-tracker.js';
@@ -9,7 +12,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 const PATIENCE_MS = 60_000;
 const HELD = ['a', 'b'];
 
-/** A coordinator that has just started, with one Node whose two Pods it knows from before. */
+/** A coordinator that has just started, with one Node and its two stored Pods. */
 function started() {
   const clock = new ManualClock(1_000_000);
   const pods = HELD.map((uid) => ({ metadata: { name: uid, uid } }) as Pod);

@@ -1,4 +1,4 @@
-/** After a roll back every host runs the earlier revision again. The hosts that failed are still reported. */
+/** After a rollback every host runs the earlier revision again. The failed hosts are still reported. */
 import assert from 'node:assert/strict';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
@@ -8,7 +8,7 @@ const FAILED = { codes: ['Failed'], limit: 10 };
 const waves = [{ name: 'canary', nodes: 3, maxUnavailable: 3 }];
 const failureBudget = { maxFailed: 1, action: 'RollBack' as const };
 
-/** Two of three canaries crash, and all three go back. Returns the names of the two. */
+/** Two of three canaries crash, and all three revert. Returns the names of the two. */
 async function rolledBack(rolling: RolloutFixture): Promise<string[]> {
   const { fleet } = rolling;
   fleet.agents.ready = (pod) => !isNew(pod);

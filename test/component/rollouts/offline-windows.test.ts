@@ -1,4 +1,4 @@
-/** A host without its coordinator that has been given a turn: it goes on inside its window, and nowhere else. */
+/** An offline host with a pending handover: it starts inside its window only. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Agent, createAgent } from '../../../agent/assembly/create-agent.js';
@@ -56,7 +56,7 @@ function fileInMemory(): DurableFile {
   };
 }
 
-/** One host that holds a turn to `app:2`, and whose coordinator is out of reach for good. */
+/** One host with a pending handover to `app:2`, permanently disconnected. */
 class CutOffHost {
   readonly clock = new ManualClock(HOST_NOW);
   readonly #engine = new HollowEngine({ clock: this.clock });
@@ -67,7 +67,7 @@ class CutOffHost {
   #running: RunningComponents | undefined;
   #agent: Agent | undefined;
 
-  /** `heard`: the coordinator had told the time before the link was lost. */
+  /** `heard` is true if the host received the coordinator's time before the link was lost. */
   static async start(windows: HostHandover['windows'], { heard }: { heard: boolean }): Promise<CutOffHost> {
     const host = new CutOffHost();
     const successor = podOf('new', 'app:2');
@@ -104,7 +104,7 @@ class CutOffHost {
     await this.#running?.stop();
   }
 
-  /** A power cut: containers end, and so does all that was known of the time. */
+  /** A power cut: containers end, and the received time is lost. */
   async reboot(): Promise<void> {
     await this.stop();
     this.#boots += 1;
@@ -120,7 +120,7 @@ class CutOffHost {
     for (let turn = 0; turn < 40; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Lets time go by, minute by minute. */
+  /** Advances time, minute by minute. */
   async advance(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= MINUTE) {
       this.clock.advance(Math.min(left, MINUTE));
@@ -128,13 +128,13 @@ class CutOffHost {
     }
   }
 
-  /** Images that run. */
+  /** The running images. */
   get runs(): string[] {
     const running = this.#engine.ownedBy(OWNER).filter(({ state }) => state === 'running');
     return running.map(({ config }) => config.image.split('/').at(-1) ?? '');
   }
 
-  /** Whether the successor has its place on the disk. */
+  /** Returns true if the successor is stored on the disk. */
   hasBegun(): boolean {
     return this.#cache.get('new') !== undefined;
   }

@@ -1,4 +1,4 @@
-/** What whoever writes a RolloutPolicy is told, of the DaemonSets, nodes and rollouts that are there. */
+/** Warnings to the author of a RolloutPolicy, about the existing DaemonSets, nodes and rollouts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';

@@ -1,4 +1,4 @@
-/** Hosts that have no room for what the next release requests keep the old Pod. */
+/** Hosts without capacity for the next release keep the old Pod. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';

@@ -1,4 +1,4 @@
-/** Failures in rollouts by waves: what stops them, and what goes back. */
+/** Failures in rollouts by waves: when they stop a rollout, and which hosts revert. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { controllerRevisionKind, podKind } from '../../../coordinator/kinds/index.js';
@@ -22,7 +22,7 @@ describe('failures', () => {
       const [first, second] = rolling.newPods();
       assert.ok(first && second);
       await rolling.crash(first);
-      // The budget of failures pays for it, so another host has its turn.
+      // The failure budget covers it, so another host is updated.
       await rolling.expectStatus('Progressing', 'canary', 3);
       await rolling.crash(second);
       await rolling.expectStatus('Failed', 'canary', 3);
@@ -131,7 +131,7 @@ describe('failures', () => {
       };
       const bad = await release('app:2');
       await release('app:3');
-      // As a host tells it that began its turn in the dark, two releases ago.
+      // As reported by a host that started its handover while offline, two releases ago.
       const [stray] = fleet.pods();
       assert.ok(stray && bad);
       await fleet.registry.modify(podKind, stray.metadata, ({ metadata }): undefined => {
@@ -310,7 +310,7 @@ describe('budgets', () => {
       await rolling.fleet.setPod(pod, 'Running', false);
       await rolling.crash(pod);
       await rolling.expectStatus('Progressing', 'canary', 2);
-      // The first counts no more when the second is late.
+      // The first failure no longer counts when the second host is late.
       await rolling.advance(3_600_000);
       await rolling.expectStatus('Progressing', 'canary', 3);
       assert.equal(rolling.status?.failed, 2);

@@ -1,4 +1,4 @@
-/** Rollouts by waves of templates that select other hosts, and over hosts where no Pod belongs any more. */
+/** Rollouts by waves of templates with other node selectors, and over hosts where no Pod belongs any longer. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';

@@ -1,4 +1,4 @@
-/** The next image is fetched ahead by every host, also where it cannot be told to at first. */
+/** Every host prefetches the next image, even when its request cannot be written at first. */
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
@@ -7,7 +7,7 @@ import { prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js'
 import { until } from '../../harness/basics/wait-until.js';
 import { NODES, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
-/** A registry in which so many changes of Nodes find no room on the disk at first. */
+/** A registry that rejects the first changes of Nodes for lack of disk space. */
 const fullFor =
   (refusals: number) =>
   (registry: Registry): DaemonSetDeps['registry'] => {
@@ -22,7 +22,7 @@ const fullFor =
     };
   };
 
-/** A registry in which the Node that is asked first can never be changed. */
+/** A registry that always rejects changes of the first Node. */
 function invalidNode(registry: Registry): DaemonSetDeps['registry'] {
   let invalid: string | undefined;
   return {
@@ -36,13 +36,13 @@ function invalidNode(registry: Registry): DaemonSetDeps['registry'] {
   };
 }
 
-/** Hosts that are told to fetch the new image. */
+/** Returns the hosts with a request for the new image. */
 const told = ({ fleet }: RolloutFixture) =>
   [...fleet.informers.nodes.list()]
     .filter((node) => prePulls(node).some(({ images }) => images.includes('app:2')))
     .map(({ metadata }) => metadata.name);
 
-/** What the host says of its images once it has fetched. */
+/** Sets the images that a host reports after its prefetch. */
 async function fetched({ fleet }: RolloutFixture, name: string): Promise<void> {
   await fleet.registry.modify(
     nodeKind,

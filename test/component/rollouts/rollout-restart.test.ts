@@ -1,4 +1,4 @@
-/** A coordinator that has started anew goes on with the hosts that it hears, and judges nobody whom it has yet to hear. */
+/** A restarted coordinator continues with the hosts that have reconnected, and fails no host before that. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import {
@@ -8,12 +8,12 @@ import {
   withPolicy,
 } from '../../harness/controllers/rollout-fixture.js';
 
-/** Hosts that were heard since the start; none is away. */
+/** Hosts that have reconnected since the start. None is offline. */
 class Hearing {
   readonly #handlers: ((node: string) => void)[] = [];
   readonly #heard = new Map<string, number>();
 
-  /** Hears everybody once so many were asked for. */
+  /** All hosts reconnect once this many were queried. */
   hearsAllAfter: { nodes: number; now: () => number } | undefined;
 
   isAwaitingResync = (node: string) => {
@@ -23,7 +23,7 @@ class Hearing {
   resyncedAt = (node: string) => this.#heard.get(node);
   onResynced = (handler: (node: string) => void) => void this.#handlers.push(handler);
 
-  /** Nobody is heard any more, as after a start. */
+  /** All hosts are awaited again, as after a start. */
   forgetAll(): void {
     this.#heard.clear();
   }
@@ -48,13 +48,13 @@ describe('after a start of the coordinator', () => {
     await rolling.fleet.restartController();
     await rolling.fleet.settle();
   };
-  /** There is no coordinator for so long; the next one has heard nobody. */
+  /** Stops the coordinator for this time. For the next one no host has reconnected. */
   const stopFor = async (rolling: RolloutFixture, ms: number) => {
     await rolling.fleet.stopController();
     rolling.fleet.clock.advance(ms);
     hearing.forgetAll();
   };
-  /** The new image is on the lab's hosts, which soak. */
+  /** Rolls the new image out to the lab's hosts, which then soak. */
   const soakInLab = async (rolling: RolloutFixture) => {
     await hearing.hear(rolling, NODES);
     await rolling.fleet.setImage('web', 'app:2');

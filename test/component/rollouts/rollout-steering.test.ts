@@ -1,4 +1,4 @@
-/** People steer rollouts by waves: abort, retry, promote, skip, pause, freeze. */
+/** Steering of rollouts by waves: abort, retry, promote, skip, pause, freeze. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
@@ -60,7 +60,7 @@ describe('an abort', () => {
   withPolicy('of an earlier revision does not apply to the next', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Soaking', 'canary', 2);
-    // The coordinator was away: it was asked for while nobody looked.
+    // The coordinator was away: the request arrived meanwhile.
     await rolling.fleet.stopController();
     await rolling.steer('abort', '', 'tills hang');
     await rolling.fleet.setImage('web', 'app:3');
@@ -158,7 +158,10 @@ describe('skipped hosts', () => {
   );
 });
 
-/** Sixty changes of Pods by the controller from when it is armed, and no more: one that writes without end stops, and fails its test. */
+/**
+ * Allows sixty changes of Pods by the controller after it is armed. A controller that writes without end stops and
+ * fails its test.
+ */
 function limited() {
   let left = Number.POSITIVE_INFINITY;
   const wrap = (registry: Registry): DaemonSetDeps['registry'] => ({

@@ -1,4 +1,4 @@
-/** Rollouts by waves: their course, and what holds them. */
+/** Rollouts by waves: their progress, and the conditions that block them. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';

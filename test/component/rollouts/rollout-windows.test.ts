@@ -1,4 +1,4 @@
-/** Rollouts by waves in maintenance windows, and who goes first. */
+/** Rollouts by waves in maintenance windows, and the order of hosts. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
@@ -18,7 +18,7 @@ const EAST = 'Asia.Tokyo';
 const WEST = 'Europe.Berlin';
 const labels = (_node: string, index: number) => ({ tz: index < 4 ? EAST : WEST, site: `s${index % 3}` });
 
-/** On to the next time that UTC's clocks show `hour`. */
+/** Advances to the next time at which UTC shows `hour`. */
 async function advanceTo(rolling: RolloutFixture, hour: number): Promise<void> {
   const { clock } = rolling.fleet;
   const day = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-/** Turns that are taken back from hosts: until a host has said that it knows, it may have begun. */
+/** Revoked handovers: until a host has acknowledged, it may have started. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
@@ -21,7 +21,7 @@ const turned = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => hando
 const withdrawn = ({ fleet }: RolloutFixture) =>
   fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
 
-/** One host at a time, none of which begins by itself. */
+/** One host at a time. None starts by itself. */
 async function oneTurned(rolling: RolloutFixture): Promise<string> {
   const { fleet } = rolling;
   fleet.agents.startsHandovers = false;
@@ -36,7 +36,7 @@ async function oneTurned(rolling: RolloutFixture): Promise<string> {
   return node ?? '';
 }
 
-/** As the host's agent, once it has taken in that its turn was taken back. */
+/** Acts as the host's agent that has received the revocation. */
 async function hostKnows({ fleet }: RolloutFixture, pod: Pod): Promise<void> {
   const message = withdrawnMessage(withdrawnSuccessorOf(pod) ?? '');
   const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
@@ -69,7 +69,7 @@ describe('a revoked handover', () => {
     await until(() => turned(rolling).length === 1 && withdrawn(rolling).length === 0);
     const [again] = turned(rolling);
     assert.ok(again);
-    // What the host said of the first turn is still to be read on its Pod, and counts for that one alone.
+    // The host's report on the first handover is still on its Pod, and counts for that handover only.
     await rolling.steer('pause');
     await until(() => withdrawn(rolling).length === 1);
     await rolling.advance(1_000);
@@ -87,7 +87,7 @@ describe('a revoked handover', () => {
       assert.ok(pod && successor);
       await rolling.steer('pause');
       await until(() => withdrawn(rolling).length === 1);
-      // As the hub, when the host tells of it.
+      // Acts as the hub on the host's report.
       await fleet.registry.delete(podKind, pod.metadata, {});
       await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
       await fleet.registry.restoreObject(podKind, successor);

@@ -1,4 +1,7 @@
-/** exec and attach from a client's WebSocket through API, hub and link to a host's engine, and what is left when one of them goes. */
+/**
+ * exec and attach from a client's WebSocket through API, hub and link to a host's engine, and clean-up when one of them
+ * disconnects.
+ */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { Exec, KubeConfig, PortForward } from '@kubernetes/client-node';
@@ -24,9 +27,9 @@ import { config } from '../../laws/driver-fixture.js';
 interface Bench extends HubFixture {
   api: TestApi;
   agent1: TestAgent;
-  /** Commands that were started and whose streams are open. */
+  /** Started commands with open streams. */
   open: Set<ExecProcess>;
-  /** Status codes of what was audited. */
+  /** Audited status codes. */
   audited: number[];
 }
 
@@ -84,7 +87,7 @@ function watchedDriver(driver: RuntimeDriver, open: Set<ExecProcess>): RuntimeDr
   });
 }
 
-/** A client's end: what came on each channel, and how it closed. */
+/** The client's end: the data of each channel, and the close code. */
 class Client {
   readonly channels = new Map<number, string>();
   readonly closed: Promise<number>;
@@ -99,7 +102,7 @@ class Client {
     this.closed = new Promise((resolve) => socket.once('close', resolve));
   }
 
-  /** Resolves when it is open, or refused. */
+  /** Resolves when the connection is open or rejected. */
   static async open(
     api: TestApi,
     query: string,
@@ -272,7 +275,7 @@ withPod('a process that reads nothing blocks its own client only', async ({ api,
 });
 
 withPod('streams end with their client, repeatedly', async ({ api, open }) => {
-  // More than may be open at once: none may be left of those before.
+  // More than may be open at once, so earlier streams must have been closed.
   for (let round = 0; round < 5; round += 1) {
     const clients = await Promise.all(Array.from({ length: 30 }, () => Client.open(api, WAIT)));
     assert.equal(open.size, 30);

@@ -1,4 +1,4 @@
-/** Secrets in the database: encrypted at rest, under keys that may change, from plain rows of before. */
+/** Secrets in the database: encrypted at rest, with keys that may change, and migrated from plain rows. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ function value(text: string): Buffer {
   return Buffer.from(JSON.stringify({ data: { word: text } }));
 }
 
-/** Whether the bytes lie in any file of the directory. */
+/** Returns true if the text is in any file of the directory. */
 function liesIn(dataDir: string, text: string): boolean {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

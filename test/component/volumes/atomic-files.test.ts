@@ -1,4 +1,4 @@
-/** Files that change together: what readers see while they change, and what a killed writer leaves. */
+/** Files that change together: what readers see during a change, and after a kill of the writer. */
 import assert from 'node:assert/strict';
 import {
   lstatSync,
@@ -28,7 +28,7 @@ const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 const visible = () => readdirSync(folder).filter((name) => !name.startsWith('..'));
 const hidden = () => readdirSync(folder).filter((name) => name.startsWith('..'));
 
-/** Both files of whatever version is shown; undefined when that was replaced while it was read. */
+/** Returns both files of the visible version, or undefined if it was replaced during the read. */
 function readVersion(): string[] | undefined {
   const data = readlinkSync(join(folder, '..data'));
   try {

@@ -1,4 +1,7 @@
-/** Volumes with so many files that their names do not fit into the memory of the agent. A container can make them; they must not end the agent. */
+/**
+ * Volumes with so many files that their names exceed the memory of the agent. A container can create them, and they
+ * must not crash the agent.
+ */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';

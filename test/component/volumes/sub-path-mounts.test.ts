@@ -1,4 +1,7 @@
-/** The agent's bind mounts of subPaths, made among the mounts of another process, as an engine's are. Needs root. */
+/**
+ * The agent's bind mounts of subPaths, created in the mount namespace of another process, like an engine's. Requires
+ * root.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,7 +37,7 @@ after(() => {
   if (typeof engine !== 'string') engine.stop();
 });
 
-/** One test with the process in the engine's place, or its name among those left out. */
+/** Defines a test with a process in the role of the engine. Without one it is skipped by name. */
 function law(name: string, body: (engine: MountedProcess, context: TestContext) => Promise<void>): void {
   test(name, async (context) => {
     if (typeof engine === 'string') return leaveOut(context, name, engine);
@@ -42,7 +45,7 @@ function law(name: string, body: (engine: MountedProcess, context: TestContext) 
       await body(engine, context);
     } finally {
       for (const volumes of agents.splice(0)) await volumes.close();
-      // A test that failed in the middle must not leave its mounts under the folder that is removed.
+      // A failed test must not leave its mounts under the folder that is removed.
       engine.run('sh', '-c', `umount -R -l ${folder}/data/sub-paths 2>/dev/null || true`);
     }
   });
@@ -59,7 +62,7 @@ function podWith(volume: Volume, ...volumeMounts: VolumeMount[]): { pod: Pod; co
 
 const agents: HostVolumes[] = [];
 
-/** An agent that was just started, with the data directory of the one before it. */
+/** A new agent with the data directory of the previous one. */
 function newAgent({ pid }: { pid: number }): HostVolumes {
   mkdirSync(join(folder, 'data'), { recursive: true });
   const volumes = new HostVolumes(join(folder, 'data'), async () => [pid]);
@@ -67,7 +70,7 @@ function newAgent({ pid }: { pid: number }): HostVolumes {
   return volumes;
 }
 
-/** A Pod with a hostPath volume that holds a file at `p/file`, and a mount of its subPath `p`. */
+/** A Pod with a hostPath volume that contains the file `p/file`, and a mount of its subPath `p`. */
 function hostPathPod(changes: Partial<VolumeMount> = {}) {
   const path = join(folder, 'volume');
   mkdirSync(join(path, 'p'), { recursive: true });
@@ -97,7 +100,7 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
       assert.ok(place.startsWith(join(folder, 'data/sub-paths/')), place);
       assert.equal(engine.run('cat', join(place, 'file')), 'of the volume');
       assert.equal(existsSync(place), false);
-      // The mount stays when the name in the volume leads elsewhere.
+      // The mount is kept when the name in the volume changes its target.
       rmSync(join(path, 'p'), { recursive: true });
       engine.run('ls', place);
     },
@@ -207,7 +210,7 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
 });
 
 describe('no program is run for a process that only imitates the engine', { concurrency: 1 }, () => {
-  /** Puts a program of the attacker in the place of `mount`; if the agent runs it, it writes `mark`. */
+  /** Replaces `mount` by an attacker's program, which writes `mark` if the agent runs it. */
   function trap(mark: string, root = ''): string {
     const program = join(folder, 'trap');
     writeFileSync(program, `#!/bin/sh\necho run >>${mark}\n`, { mode: 0o755 });
@@ -228,7 +231,7 @@ describe('no program is run for a process that only imitates the engine', { conc
     }
   }
 
-  /** A root directory of its own with the host's programs, and with the host's data directory in its place. */
+  /** A new root directory with the host's programs, and with the host's data directory. */
   function containerRoot(): string {
     const [root, data] = [join(folder, 'root'), join(folder, 'data')];
     mkdirSync(root);
@@ -260,7 +263,7 @@ describe('no program is run for a process that only imitates the engine', { conc
       mkdirSync(host);
       mkdirSync(join(folder, 'data'));
       const script = `mount --make-rprivate / && mount --rbind / ${host} && ${trap(join(folder, 'mark'))}`;
-      // Reported only inside the new root directory: before, the process has the host's own.
+      // Reported only inside the new root directory, because the process has the host's root before.
       const inside = 'echo ready && exec sleep infinity';
       await isRefused(context, `${script} && exec chroot ${host} sh -c '${inside}'`);
     },
@@ -272,7 +275,7 @@ describe('a host that cannot mount a subPath reports it on the Pod', { concurren
 
   law("when no process with the agent's view is found", async () => {
     mkdirSync(join(folder, 'data'));
-    // As a container: its own file system in the place of the host's.
+    // Like a container, with a file system of its own instead of the host's.
     const elsewhere = await MountedProcess.start(`mount -t tmpfs tmpfs ${join(folder, 'data')}`);
     assert.ok(typeof elsewhere !== 'string', String(elsewhere));
     try {

@@ -1,4 +1,7 @@
-/** The agent works inside a volume while a container swaps its folders for links to the host: nothing outside is read or changed. */
+/**
+ * The agent works inside a volume while a container replaces folders by links to the host. Nothing outside may be read
+ * or changed.
+ */
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -30,7 +33,7 @@ withDirectoryEach((path) => {
 const NAMED = { mount: { name: 'v', mountPath: '/v' }, container: { name: 'c' } };
 const GROUP = process.getgid?.() ?? 0;
 
-/** Opens it and returns where it is; the message of the refusal otherwise. */
+/** Opens the path and returns its location, or the message of the rejection. */
 async function opened(root: string, path: string): Promise<string> {
   const volume = await FileDescriptor.open(root);
   try {
@@ -46,7 +49,7 @@ async function opened(root: string, path: string): Promise<string> {
   }
 }
 
-/** Names, modes and groups of all that is in the host's folder. */
+/** Returns names, modes and groups of everything in the host's folder. */
 function stateOf(host: string): string[] {
   const names = ['', ...(readdirSync(host, { recursive: true }) as string[])];
   return names.sort().map((name) => {
@@ -86,7 +89,7 @@ describe('a folder that is swapped for a symbolic link', () => {
   test('before any step of removing the volume removes no file of the host', async (context) => {
     await swapSymlinkAtEachStep(context, folder, async ({ volume, host }, step) => {
       const before = stateOf(host);
-      // An entry that was swapped in the middle may be left: then the removal fails, and the agent tries again.
+      // An entry that was swapped during the removal may remain. Then the removal fails, and the agent retries.
       await removeFolder(volume).catch(() => removeFolder(volume));
       assert.equal(existsSync(volume), false, `step ${step}`);
       assert.deepEqual(stateOf(host), before, `step ${step}`);
@@ -125,7 +128,7 @@ describe('symbolic links in a volume', () => {
     mkdirSync(volume);
     const place = await opened(volume, 'n/'.repeat(2_049));
     const made = readdirSync(volume);
-    // The test's own clean-up cannot remove folders that are nested so deep.
+    // The test's clean-up cannot remove folders nested this deep.
     await removeFolder(volume);
     assert.match(place, /^failed to prepare subPath/);
     assert.deepEqual(made, []);

@@ -82,7 +82,7 @@ describe('hostPath', () => {
   });
 });
 
-/** A host that was given one ConfigMap and one Secret, both named `there`. */
+/** A host with one ConfigMap and one Secret, both named `there`. */
 const FACTS: FileFacts = {
   nodeName: 'n',
   hostIP: '',

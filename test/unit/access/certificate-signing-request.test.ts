@@ -1,4 +1,4 @@
-/** CertificateSigningRequests: what is stored, what each subresource may change, how they are shown, and which are signed. */
+/** CertificateSigningRequests: storage, the permitted changes of each subresource, columns, and signing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signingVerdict } from '../../../coordinator/decisions/identity/signing-verdict.js';

@@ -1,4 +1,4 @@
-/** The token file, the claims of an ID token, and the headers of acting as someone else. */
+/** The token file, the claims of an ID token, and impersonation headers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readImpersonation } from '../../../coordinator/access/impersonation.js';

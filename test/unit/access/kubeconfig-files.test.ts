@@ -30,7 +30,7 @@ describe('the kubeconfig of a command', () => {
   }
 });
 
-/** Writes files by name into a folder; returns a path for each. */
+/** Writes files by name into a folder. Returns a function from name to path. */
 function folderWith(files: Record<string, string>): (name: string) => string {
   const folder = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -105,7 +105,7 @@ test('an unusable kubeconfig is one sentence that names the file and how to choo
   }
 });
 
-/** The credentials of a user with these fields. `files` are in the folder of the kubeconfig. */
+/** Returns the credentials of a user with these fields. `files` are in the folder of the kubeconfig. */
 function credentials(user: string, files: Record<string, string> = {}) {
   const path = folderWith({ ...files, config: configOf('a', user) });
   if (files.plugin) chmodSync(path('plugin'), 0o755);

@@ -1,4 +1,4 @@
-/** What one rule allows, and what one holder of rules may hand on. */
+/** Authorization by a single rule, and the rules that a user may grant. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -135,7 +135,7 @@ function role(named: string): Role {
   return found;
 }
 
-/** The rules that a built-in role comes to: gathered until nothing changes any more, as the controller does. */
+/** Returns the aggregated rules of a built-in role, aggregated until nothing changes, like the controller. */
 function gathered(named: string): PolicyRule[] {
   let roles = [...BOOTSTRAP_ROLES];
   for (let round = 0; round < roles.length; round++) {

@@ -1,4 +1,4 @@
-/** Settings files that are amended, and the versions of the agent on a host. */
+/** Changes of settings files, and the versions of the agent on a host. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the agent shows of itself on its own host. */
+/** The agent's metrics endpoint on its host. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';

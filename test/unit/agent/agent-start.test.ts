@@ -14,7 +14,7 @@ const COMMAND = join(
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).bin['everynode-agent'],
 );
 
-/** The arguments that the command passes to a Node of this version. */
+/** Returns the arguments that the command passes to a Node of this version. */
 function startedBy(version: string): string[] {
   const node = join(temporaryDirectory(), 'node');
   const text = `#!/bin/sh\n[ "$1" = --version ] && { echo ${version}; exit; }\nprintf '%s\\n' "$@"\n`;

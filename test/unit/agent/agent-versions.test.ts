@@ -1,4 +1,4 @@
-/** The agent's version as a container: what becomes of it over restarts, on trial and off it. */
+/** The agent's version as a container: its states over restarts and a trial. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const config = (version: string, podNamespace = 'kube-system', attempt = 0): Con
     labels: { a: 'b' },
   }) as unknown as ContainerConfig;
 
-/** A host with both versions on disk; `runs` is the process that runs there now. */
+/** A host with both versions on disk. `runs` is the running process. */
 function host() {
   const directory = temporaryDirectory();
   const versions = new InstalledVersions(directory);
@@ -29,7 +29,7 @@ function host() {
   versions.activate('0.1.0');
   const trial = new UpgradeTrialFile(join(directory, 'trial.json'));
   const said: string[] = [];
-  /** The coordinator's floor: it allows nothing older. */
+  /** The coordinator's minimum version. */
   const floor = { version: '0.0.0' };
   const runs = (version: string, why?: string, newId = 'one-id') =>
     new AgentVersionContainers({

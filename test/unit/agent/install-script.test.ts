@@ -16,14 +16,14 @@ const TOKEN = 'abcdef.0123456789abcdef';
 const HASH = 'a'.repeat(64);
 const SHELLS = ['/bin/dash', '/bin/bash', '/bin/busybox'].filter((path) => existsSync(path));
 
-/** Stands in for the agent: prints its arguments, its input and the token in its environment. */
+/** A substitute for the agent. It prints its arguments, its input and the token in its environment. */
 const AGENT = `#!/bin/sh
 echo "arguments: $*"
 case " $* " in *' --token-file - '*) echo "input: $(cat)" ;; esac
 echo "environment: \${EVERYNODE_TOKEN-none}"
 `;
 
-/** Runs the line in `shell` without curl and sudo: the script comes from this tree. */
+/** Runs the line in `shell` without curl and sudo. The script is the one of this tree. */
 function typed(line: string, shell: string): { status: number | null; stdout: string; stderr: string } {
   const folder = temporaryDirectory();
   const file = join(folder, 'everynode-agent-1.2.3-linux-any.gz');

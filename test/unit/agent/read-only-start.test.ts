@@ -1,4 +1,4 @@
-/** An agent that began on a read-only disk: when it begins anew. */
+/** The restart of an agent that started on a read-only disk. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostMayWrite, waitForWritableDisk } from '../../../agent/program/wait-for-writable-disk.js';

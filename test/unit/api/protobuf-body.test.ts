@@ -4,7 +4,7 @@ import { decodeProtobuf } from '../../../coordinator/api/bodies/protobuf-body.js
 import { POD_DEFINITIONS } from '../../../coordinator/api/bodies/protobuf-pod.js';
 import { DEFINITIONS } from '../../../coordinator/kinds/schema/schema-definitions.js';
 
-/** Field `number` with length-delimited content: the only wire type that these messages need, but for one integer. */
+/** A field with length-delimited content, the only wire type of these messages except for one integer. */
 function field(number: number, content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
   const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 0x7f) | 0x80, bytes.length >> 7];
@@ -24,7 +24,7 @@ function body(apiVersion: string, kind: string, ...raw: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from('k8s\0'), field(1, typeMeta), field(2, Buffer.concat(raw))]);
 }
 
-/** As Go writes it: empty strings and a zero time explicitly. */
+/** As Go encodes it, with explicit empty strings and a zero time. */
 const METADATA = Buffer.concat([
   field(1, 'one'),
   field(2, ''),
@@ -124,7 +124,7 @@ test('a Pod: embedded messages, quantities, disabled switches, zeros with a mean
   const port = Buffer.concat([integer(1, 0), integer(2, 80), field(3, '')]);
   const container = Buffer.concat([
     ...[field(1, 'c'), field(2, 'i'), field(5, ''), field(8, field(1, limit)), field(15, securityContext)],
-    // stdin and readinessProbe: their numbers are above 15, and so two bytes long.
+    // The numbers of stdin and readinessProbe are above 15, and so two bytes long.
     ...[Buffer.from([0x80, 0x01, 0])],
     field(11, Buffer.concat([field(1, field(3, field(1, port))), integer(2, 0), integer(3, 5)])),
   ]);
@@ -150,7 +150,7 @@ test('a Pod: embedded messages, quantities, disabled switches, zeros with a mean
   });
 });
 
-/** Fields of each message, those of embedded ones in their place. */
+/** Fields of each message. Fields of embedded messages are listed in their place. */
 function podFields(): Map<string, Set<string>> {
   const messages = [...POD_DEFINITIONS.matchAll(/message (\w+) \{([^}]*)\}/g)];
   const own = new Map(

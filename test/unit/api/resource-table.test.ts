@@ -1,4 +1,4 @@
-/** The table of all resources: complete, each row with a handler for all that it says it serves. */
+/** The table of all resources is complete, and each row has handlers for all its verbs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hasRightScope, verbsAt } from '../../../coordinator/api/discovery/resource-scope.js';

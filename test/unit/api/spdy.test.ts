@@ -1,4 +1,4 @@
-/** SPDY/3.1 as kubectl speaks it: frames however they are cut, header blocks, streams, and nonsense. */
+/** SPDY/3.1 as kubectl uses it: fragmented frames, header blocks, streams, and invalid data. */
 import assert from 'node:assert/strict';
 import { Duplex, PassThrough } from 'node:stream';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ import {
 import { EmptyHeaderWriter, HeaderReader } from '../../../coordinator/api/spdy/spdy-headers.js';
 import { until } from '../../harness/basics/wait-until.js';
 
-/** A client's end of one connection. */
+/** The client's end of one connection. */
 class Client {
   readonly frames: Frame[] = [];
   readonly streams: SpdyStream[] = [];
@@ -44,7 +44,7 @@ class Client {
   }
 
   send(bytes: Uint8Array): void {
-    // As unkindly as a network may cut it.
+    // Small pieces, because a network may fragment data at any point.
     for (let at = 0; at < bytes.length; at += 5) this.#toServer.write(bytes.subarray(at, at + 5));
   }
 

@@ -29,7 +29,7 @@ const openings = (pattern: string, zone: string, from: string, count: number) =>
   return found;
 };
 
-/** Pattern, zone, from when, and the next openings, UTC. */
+/** Pattern, zone, start time, and the next openings in UTC. */
 const OPENINGS: [string, string, string, string, (string | undefined)[]][] = [
   ['each night', '0 3 * * *', 'UTC', '2026-05-01T03:00:00Z', ['05-02T03:00', '05-03T03:00']],
   ['each night, in local time', '0 3 * * *', 'Asia/Tokyo', '2026-05-01T00:00:00Z', ['05-01T18:00']],
@@ -108,7 +108,7 @@ describe('openings', () => {
         if (next === undefined) return;
         const task = createTask(pattern, () => undefined, { timezone: name });
         void task.destroy();
-        // At a skip the time that matches is shown by no clock.
+        // At a skipped hour no clock shows the matching time.
         const isSkip = zone.wallAt(next) - next !== zone.wallAt(next - 1) - (next - 1);
         assert.ok(isSkip || task.match(new Date(next)), `${iso(next)}`);
         const step = 60_000;
@@ -132,7 +132,7 @@ const SHOPS: MaintenanceScheduleSpec = {
 const hours = (times: MaintenanceScheduleSpec, labels: Record<string, string>, now: string) =>
   compileMaintenanceSchedules(times)(labels).at(Date.parse(now));
 
-/** Times, labels, now, then: replace, create, until. */
+/** Schedule, labels and time, then the expected replace, create and until. */
 const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, boolean, boolean, string?][] =
   [
     ['no windows', {}, {}, '2026-05-01T12:00:00Z', true, true],

@@ -1,4 +1,4 @@
-/** What the console says about how a container ended, and the words of a command. */
+/** The console's explanation of a container's exit, and its splitting of a command line. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { ContainerStateTerminated, ContainerStatus } from '../../../shared/kube/pods/pod-types.js';

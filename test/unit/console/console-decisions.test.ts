@@ -1,4 +1,4 @@
-/** What the console decides by itself: what is offered, what needs attention, what the URL means, how much is done at once. */
+/** Logic of the console: offered actions, problems, URL state, and concurrency. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { signInErrorText } from '../../../shared/kube/access/sign-in-errors.js';

@@ -1,4 +1,4 @@
-/** What the console keeps up with a fleet that changes: its sums and its order are those of a fleet that is looked at anew. */
+/** The console's incremental counts and order of a fleet. They equal a full recount. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ function host(name: string, site = 'kiel', isDark = false, pressures: string[] =
   };
 }
 
-/** Pictures of one fleet, one after another: a host that is as it was is the same object. */
+/** Successive snapshots of one fleet. An unchanged host is the same object. */
 const PICTURES = fc
   .array(
     fc.array(

@@ -1,4 +1,4 @@
-/** What the console's editor makes of a manifest's text, and of what the API says about it. */
+/** The console's editor: positions in a manifest's text, and errors of the API. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
@@ -64,7 +64,7 @@ describe('a field that an API error names', () => {
     ['spec.template.spec.containers[1]', 14, 'name: side\n          imag: b\n'],
     ['spec.template.spec.containers[0].image', 13, 'image: a'],
     ['metadata.labels[example.com/site]', 6, 'example.com/site: hamburg'],
-    // What the text does not have is marked where it would be.
+    // A path that the text lacks is marked where it would be.
     ['spec.template.spec.containers[0].resources.limits[cpu]', 12, 'name: main\n          image: a\n'],
     ['spec.selector', 7, 'spec'],
   ];

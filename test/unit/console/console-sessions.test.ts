@@ -1,4 +1,4 @@
-/** Sessions of the console: a cookie stands for a credential, and not for whoever can make a browser send it. */
+/** Sessions of the console. A cookie authenticates only requests from the console's own pages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConsoleSessions, refuseCrossSite } from '../../../coordinator/api/console/console-sessions.js';

@@ -1,15 +1,15 @@
-/** A stream of the API in the console, over a socket that the test holds. */
+/** A stream of the API in the console, over a socket that the test controls. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { consoleModule } from '../../harness/console/console-module.js';
 
-/** What is looked at of `console/api/api-stream.ts`, whose own types need a browser's. */
+/** The used part of `console/api/api-stream.ts`, whose own types require a browser. */
 type StreamOf = (path: string, signal: AbortSignal) => ReadableStream<string>;
 
 const { streamOf } = await consoleModule<{ streamOf: StreamOf }>('api/api-stream.ts');
 
-/** As a browser's. */
+/** A substitute for the browser's WebSocket. */
 class HeldSocket {
   static last: HeldSocket | undefined;
   onmessage: (event: { data: ArrayBuffer | string }) => void = () => undefined;
@@ -45,7 +45,7 @@ test('a finished stream leaves no listener on the signal of its page, however it
   const cancelled = opened();
   await cancelled.reader.cancel();
   assert.deepEqual([cancelled.listeners(), cancelled.socket.isClosed], [0, true]);
-  // What comes after the end goes nowhere.
+  // Data after the end is dropped.
   cancelled.socket.onmessage({ data: new ArrayBuffer(1) });
   cancelled.socket.onclose({ wasClean: false });
 

@@ -1,4 +1,4 @@
-/** What upstream's cases do not state: the budget as a law, over random fleets. */
+/** The update budget as a law over random fleets, in addition to upstream's cases. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

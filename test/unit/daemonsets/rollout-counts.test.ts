@@ -1,4 +1,4 @@
-/** The kept sums against a full count. */
+/** Incremental counts equal a full count. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

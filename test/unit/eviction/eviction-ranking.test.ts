@@ -1,4 +1,4 @@
-/** Who goes first where a host is short of something, and in which words (pkg/kubelet/eviction). */
+/** Order and messages of evictions (pkg/kubelet/eviction). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deadContainers } from '../../../agent/decisions/containers/dead-containers.js';

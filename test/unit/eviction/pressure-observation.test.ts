@@ -1,4 +1,4 @@
-/** When a host is short of something, and what it lets in then (pkg/kubelet/eviction). */
+/** Host pressure and its effect on admission (pkg/kubelet/eviction). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -27,7 +27,7 @@ describe('an observation of host pressure', () => {
     evictionMinimumReclaim: 'nodefs.available=5%',
   });
 
-  /** Looks one after another, each at a time in seconds with what is left then. */
+  /** Observes the host repeatedly, each time at a second with the given amounts left. */
   function looks(...each: [second: number, signals: Partial<Record<Signal, number>>][]) {
     let memory: PressureHistory = NO_PRESSURE;
     return each.map(([second, signals]) => {

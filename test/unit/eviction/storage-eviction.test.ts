@@ -1,4 +1,4 @@
-/** When a Pod has stored more than it may, and in which words it is told. */
+/** Eviction of Pods above their storage limits, and its messages. */
 import assert from 'node:assert/strict';
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

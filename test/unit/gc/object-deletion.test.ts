@@ -1,4 +1,4 @@
-/** What a DELETE does, by the state of the object: upstream's BeforeDelete and its finalizers. */
+/** The effect of a DELETE by the state of the object: upstream's BeforeDelete and its finalizers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
@@ -16,7 +16,7 @@ interface Case {
   rule: string;
   meta?: Partial<ObjectMeta>;
   options?: DeleteOptions;
-  /** Absent = a kind whose objects go at once. */
+  /** Absent means a kind whose objects are deleted at once. */
   grace?: number;
   expected: 'remove' | 'keep' | Partial<ObjectMeta>;
 }

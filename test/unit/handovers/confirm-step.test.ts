@@ -1,4 +1,4 @@
-/** When a host confirms what took a Pod's place, and when it goes back. */
+/** When a host confirms a successor Pod, and when it reverts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Turns that hosts have carried out, as a coordinator takes them in. */
+/** Handovers that hosts have carried out, and their effect in the store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -34,8 +34,8 @@ const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
 });
 
 /**
- * The metadata with which a coordinator with this past stores the successor of a turn that was given in the epoch `given`; `owners`: those
- * that the old Pod has by then.
+ * Returns the metadata with which a coordinator with these past epochs stores the successor of a handover from the
+ * epoch `given`. `owners` are the owners that the old Pod has by then.
  */
 async function stored(
   pastEpochs: ConstructorParameters<typeof ObjectSigner>[1]['pastEpochs'],
@@ -51,7 +51,7 @@ interface Past {
   graceSeconds?: number;
 }
 
-/** What was stored, and what was written in which order; `phase` and `graceSeconds`: those of the old Pod. */
+/** Returns the stored objects and the order of writes. `phase` and `graceSeconds` belong to the old Pod. */
 async function taken({
   pastEpochs = [],
   owners = [owner('ds')],

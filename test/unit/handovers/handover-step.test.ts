@@ -1,4 +1,4 @@
-/** When a host may begin a turn. */
+/** Conditions for the start of a handover on a host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What a policy lets hosts decide by themselves, and how a host's turn counts in a rollout. */
+/** Decisions that a policy leaves to hosts, and how a pending handover counts in a rollout. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toDaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';

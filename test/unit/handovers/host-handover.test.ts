@@ -1,4 +1,4 @@
-/** Which turns count that stand on a Pod. */
+/** Validity of the handover annotation on a Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** What a host keeps of a turn, step by step. */
+/** A host's record of a handover, step by step. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

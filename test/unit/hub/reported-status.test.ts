@@ -1,4 +1,4 @@
-/** How reports and what is stored become one status. */
+/** Merging of a reported status with the stored one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

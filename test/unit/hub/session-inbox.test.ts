@@ -1,4 +1,4 @@
-/** What agents say is heard in order, at once while there is time and never for long in one go. */
+/** Messages of agents are handled in order, in bounded time slices. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InboundQueue } from '../../../coordinator/hub/sessions/inbound-queue.js';

@@ -1,4 +1,4 @@
-/** Which images go when the disk fills, and what is said of it. */
+/** Selection of images to remove from a full disk, and the reports about it. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ test('the longest unused image is removed first; images in use and just pulled i
 });
 
 describe('the collector', () => {
-  /** Images of 10 bytes each on a disk of 100. */
+  /** Images of 10 bytes each on a disk of 100 bytes. */
   async function bench(availableBytes: number, ...names: string[]) {
     const clock = new ManualClock(0);
     const records = ImageRecords.inMemory();

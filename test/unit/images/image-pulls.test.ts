@@ -1,4 +1,4 @@
-/** Pulls on a hollow engine: how many at once, with which credentials, from where, and ahead of their Pods. */
+/** Pulls on a hollow engine: concurrency, credentials, mirrors and prefetching. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { settle } from '../../harness/pods/pod-host-fixture.js';
 const never = new AbortController().signal;
 const auth = (user: string) => ({ auth: Buffer.from(`${user}:pw`).toString('base64') });
 
-/** An engine whose registry answers as the test says. */
+/** An engine whose registry responses the test sets. */
 class Engine {
   readonly has = new Map<string, EngineImage>();
   readonly pulls: string[] = [];

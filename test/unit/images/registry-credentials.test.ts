@@ -1,4 +1,4 @@
-/** Names of images, and which credentials open which registry. */
+/** Image names, and the credentials that match a registry. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fullImageName, imageNameError, pullNames } from '../../../agent/decisions/images/image-name.js';
@@ -40,7 +40,7 @@ describe('credentials', () => {
       ring('*.example.com', 'a.example.com', 'a.example.com/team'),
       ring('a.example.com'),
     ]);
-    // The name was written with the key, which may hold a colon of its own.
+    // The entry's name contains the key, which may contain a colon.
     assert.deepEqual(
       found.map(({ username }) => username),
       ['a.example.com/team', 'a.example.com', '*.example.com', 'a.example.com'],

@@ -156,7 +156,7 @@ function row(pod: Pod): Record<string, string | number> {
   return Object.fromEntries(podKind.columns.map((column) => [column.name, column.cell(pod, NOW)]));
 }
 
-/** A Pod of one container in this state. */
+/** A Pod with one container in this state. */
 function podIn(state: ContainerState, status: object = {}, metadata: object = {}): Pod {
   const container = {
     name: 'c',
@@ -296,7 +296,7 @@ describe('warnings', () => {
 });
 
 describe('a handover', () => {
-  /** Who writes, the turn stored, the turn sent, the turn stored then. */
+  /** The user, the stored handover, the sent handover, and the handover stored afterwards. */
   const CASES: [string | undefined, string | undefined, string | undefined, string | undefined][] = [
     ['mallory', undefined, 'evil', undefined],
     ['mallory', 'given', 'evil', 'given'],

@@ -1,4 +1,4 @@
-/** The Pod Security Standards, check by check, in upstream's words. */
+/** The Pod Security Standards, check by check, with upstream's messages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -10,7 +10,7 @@ import type { Container, Pod, PodSpec } from '../../../shared/kube/pods/pod-type
 
 type Level = 'baseline' | 'restricted';
 
-/** A Pod that keeps to `restricted`. */
+/** A container within `restricted`. */
 const GOOD: Container = {
   name: 'a',
   image: 'i',

@@ -1,4 +1,4 @@
-/** Rules of upstream's TestValidatePodSpec, TestValidateContainers, TestValidateVolumes and their neighbours. */
+/** Rules of upstream's TestValidatePodSpec, TestValidateContainers, TestValidateVolumes and related tests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { validatePodSpec } from '../../../coordinator/kinds/pods/spec-validation/pod-spec-validation.js';

@@ -1,4 +1,4 @@
-/** A Node's mark that its host was heard after a restore: Pods are made by it. */
+/** The Node annotation for a resynced host. Users cannot set it, because controllers create Pods by it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../../coordinator/kinds/index.js';

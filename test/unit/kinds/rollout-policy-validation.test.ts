@@ -5,7 +5,7 @@ import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-po
 
 const WINDOW = { schedule: '0 3 * * *', durationSeconds: 3600 };
 
-/** A part of a spec, and the field and the words of the objection. */
+/** A part of a spec, and the field and message of its rejection. */
 const CASES: [Partial<RolloutPolicySpec>, string?, RegExp?][] = [
   [{ windows: [WINDOW, { ...WINDOW, timeZone: 'Europe/Berlin' }, { ...WINDOW, timeZoneLabel: 'tz' }] }],
   [{ windows: [{ ...WINDOW, schedule: '@daily' }] }],

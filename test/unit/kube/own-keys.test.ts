@@ -1,4 +1,4 @@
-/** Keys that every object inherits are absent from maps that do not hold them, and keys like any other in maps that do. */
+/** Inherited property names are absent from maps without them, and ordinary keys in maps with them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fieldValue, resourceValue } from '../../../agent/decisions/container-spec/field-ref.js';
@@ -58,7 +58,7 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
     });
 
     test('a resource with an inherited property name is insufficient where the node lacks it', () => {
-      // Validation refuses this name for a resource.
+      // Validation rejects this name for a resource.
       if (key === '__proto__') return;
       const resources = { requests: JSON.parse(`{"${key}": "1"}`) };
       const pod = podObject('p', { containers: [{ name: 'c', image: 'i', resources }] });

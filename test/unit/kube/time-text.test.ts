@@ -1,4 +1,4 @@
-/** Which texts are times, as Go's clients decode them. */
+/** Texts that are valid times, as Go's clients decode them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hubTimeMs } from '../../../coordinator/hub/reports/host-time.js';

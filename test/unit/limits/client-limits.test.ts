@@ -9,7 +9,7 @@ function limits(requestsPerSecond: number, burst: number): { clients: ClientLimi
   return { clients: new ClientLimits({ requestsPerSecond, burst }, clock), clock };
 }
 
-/** How many of `count` requests are let in. */
+/** Returns the number of accepted requests out of `count`. */
 function letIn(clients: ClientLimits, client: string, count: number): number {
   let passed = 0;
   for (let tried = 0; tried < count; tried += 1) {

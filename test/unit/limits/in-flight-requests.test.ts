@@ -1,11 +1,11 @@
-/** Places for requests in flight: bounded for all, and not to be filled by one user. */
+/** The limit of concurrent requests, in total and per user. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InFlightLimit } from '../../../coordinator/api/limits/in-flight-limit.js';
 
 const LIMIT = 100;
 
-/** Takes places until one is refused. */
+/** Takes places until one is rejected. */
 function fill(places: InFlightLimit, user: string): (() => void)[] {
   const leaves: (() => void)[] = [];
   for (;;) {

@@ -12,7 +12,7 @@ function limited(change: Partial<typeof SETTINGS> = {}) {
   return { clock, reads: new LargeReads({ ...SETTINGS, ...change }, clock) };
 }
 
-/** Enters, and tells in `order` when it is in. */
+/** Enters, and records its admission in `order`. */
 async function enter(
   reads: LargeReads,
   name: string,

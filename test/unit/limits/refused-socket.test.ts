@@ -1,4 +1,4 @@
-/** Connections that no request comes out of get an answer where one can arrive, and never linger. */
+/** Invalid connections get a response where one can arrive, and are always closed. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';

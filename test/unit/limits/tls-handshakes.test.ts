@@ -115,7 +115,7 @@ describe('handshakes', () => {
     for (const other of others) handshakes.add(asSocket(other));
     for (const socket of crowd.slice(0, 2)) handshakes.onHandshakeEnd(asSocket(socket));
     await settle();
-    // The second of the others is of the crowd's site: it stands behind it.
+    // The second of the other clients is in the network of the many, and queues behind them.
     assert.deepEqual(begun.slice(MAX_CONCURRENT_HANDSHAKES), [crowd[MAX_CONCURRENT_HANDSHAKES], others[0]]);
   });
 

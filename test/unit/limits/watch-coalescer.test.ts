@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { WatchCoalescer } from '../../../coordinator/api/limits/watch-coalescer.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-/** How many of `writes` small batches at one moment may be followed by the next at once. */
+/** Returns the number of `writes` concurrent small batches after which the next is sent at once. */
 async function goOnAtOnce(
   clock: ManualClock,
   rest: WatchCoalescer,

@@ -1,4 +1,4 @@
-/** A connection's signs of life, on a clock that the test moves. */
+/** Heartbeats of a connection, on a clock that the test advances. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Heartbeats } from '../../../agent/link/heartbeats.js';

@@ -1,4 +1,4 @@
-/** Frames: what goes in comes out, and nothing else gets in. */
+/** Encoding and decoding of frames, and rejection of invalid ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from 'msgpackr';

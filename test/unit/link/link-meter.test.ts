@@ -1,4 +1,4 @@
-/** What the meters of a link count, and how they are told. */
+/** The byte counts of a link, and their presentation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readProcessUsage, storedBytesIn } from '../../../agent/node/process-usage.js';
@@ -15,7 +15,7 @@ import { nodeObject } from '../../harness/objects/object-builders.js';
 
 const NOTHING = Object.fromEntries(LINK_CAUSES.map((cause) => [cause, 0])) as BytesByCause;
 
-/** What the kernel counted of one heartbeat on a real link: two segments from the host, one to it. */
+/** The kernel's count for one heartbeat on a real link: two segments from the host, one to it. */
 const BEAT = { up: 28 + 2 * 52, down: 24 + 52 };
 
 test("the metered bytes of a heartbeat match the kernel's count on a real link, so an idle day is below 2 MB", () => {

@@ -1,4 +1,4 @@
-/** How often a host shows life, by what its Node says; and what a metered link saves. */
+/** The heartbeat interval that a Node's settings choose, and the savings on a metered link. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../../coordinator/kinds/index.js';

@@ -27,7 +27,7 @@ const EVENTS: Record<string, LinkEvent> = {
   stopped: { kind: 'stopped' },
 };
 
-/** Phase after each event, `.` = the same state; columns as STATES. */
+/** Phase after each event, with `.` for the same state. Columns as in STATES. */
 const TABLE: Record<keyof typeof EVENTS, string> = {
   due: 'connecting . . . .',
   opened: '. greeting . . .',

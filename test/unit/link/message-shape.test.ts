@@ -1,4 +1,4 @@
-/** Shapes: what passes, what is left out, and what a refusal names. */
+/** Message shapes: accepted fields, dropped fields, and the path in a rejection. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -50,7 +50,7 @@ const OUTER = fc.record(
   { requiredKeys: ['id', 'all'], noNullPrototype: true },
 );
 
-/** Adds what a shape leaves out, to some of the maps. */
+/** Adds unknown fields to some of the maps. */
 function withMore<T extends object>(value: T, where: readonly boolean[]): T {
   let turn = 0;
   const grown = (map: object) => {

@@ -1,4 +1,4 @@
-/** What a host tells of the time when it could tell nobody, and when it says that it was. */
+/** Events that a host could not report while offline, and their times. */
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ function eventOf(reason: string, name = 'p'): ReportedEvent {
   };
 }
 
-/** A host whose boots and clocks are the test's. */
+/** A host whose boots and clocks the test controls. */
 class Host {
   boot = 'first';
   hubMs: number | undefined;

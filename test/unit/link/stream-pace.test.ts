@@ -1,10 +1,10 @@
-/** How much of streams may be under way, on lines of several kinds. */
+/** The bytes of streams in flight, on lines of several kinds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { STREAM_CHUNK_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { StreamCongestion } from '../../../shared/link/streams/stream-congestion.js';
 
-/** A line by which each chunk takes `chunkMs` after the one before, and `delayMs` more. */
+/** A line on which each chunk takes `chunkMs` after the one before, and `delayMs` more. */
 async function underWayAfter(chunks: number, chunkMs: number, delayMs: number): Promise<number> {
   let now = 0;
   const pace = new StreamCongestion(() => now);

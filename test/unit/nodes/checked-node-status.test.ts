@@ -1,4 +1,4 @@
-/** What of a status that a host reports is stored. */
+/** Checks of a reported Node status before it is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkedNodeStatus } from '../../../coordinator/hub/reports/node-status-check.js';

@@ -1,4 +1,4 @@
-/** What the owner of a host forbids. */
+/** The host policy, by which the owner of a host forbids Pods. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
@@ -32,7 +32,7 @@ function mounting(path: string, readOnly = true): Pod {
 const LOGS = parseHostPolicy({
   hostPaths: [{ path: '/var/log', readOnly: true }, { path: '/proc/', readOnly: true }, '/srv/data/'],
 });
-/** Below a path that pods may only read, one that they may write: a link in it may lead anywhere. */
+/** A writable path below a path that is read-only for Pods: a symbolic link in it may lead anywhere. */
 const MIXED = parseHostPolicy({ hostPaths: [{ path: '/', readOnly: true }, '/srv/data'] });
 const BELOW_WRITABLE =
   'is not allowed: pods may write "/srv/data" and replace directories below it by links; the policy allows "/srv/data" itself';

@@ -1,4 +1,4 @@
-/** What heartbeats tell of a host's load, on its way from the host to a chart. */
+/** Load readings in heartbeats, from the host to a chart. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { HostLoad } from '../../../agent/node/host-load.js';
@@ -16,7 +16,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
 const MINUTE_MS = 60_000;
-/** A whole minute, and a whole ten. */
+/** A full minute, and a full ten minutes. */
 const START = 1_800_000_000_000;
 
 describe('a host reading in a ping', () => {

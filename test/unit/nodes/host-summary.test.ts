@@ -1,4 +1,4 @@
-/** What the fleet's map says of a host. */
+/** The summary of a host on the fleet's map. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostSummary } from '../../../coordinator/decisions/views/host-summary.js';

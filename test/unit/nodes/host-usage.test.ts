@@ -1,4 +1,4 @@
-/** What hosts and containers use, out of two readings. */
+/** Resource usage of hosts and containers, computed from two readings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { busyTicks, workingSet } from '../../../agent/node/host-counters.js';

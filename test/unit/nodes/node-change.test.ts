@@ -1,4 +1,4 @@
-/** Changes of hosts as data: what they leave, and what undoes them. */
+/** Changes of hosts as data: their effect and their inverse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

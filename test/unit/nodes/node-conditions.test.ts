@@ -1,4 +1,4 @@
-/** What the hub writes of nodes that go out of contact together. */
+/** The hub's writes when many nodes become unreachable together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -33,12 +33,12 @@ function registered(asked: Registration, given: Record<string, string> = {}): No
   };
 }
 
-/** The Node after hellos that ask for these registrations, one after another. */
+/** Returns the Node after hellos with these registrations, one after another. */
 function afterHellos(node: Node, ...asked: Registration[]): Node {
   return asked.reduce((present, each) => withRegistration(present, each) ?? present, node);
 }
 
-/** An administrator's change of the Node. */
+/** Returns the Node after an administrator's change. */
 function edited(node: Node, labels: Record<string, string>, taints: Taint[] = []): Node {
   return { ...node, metadata: { ...node.metadata, labels }, spec: { taints } };
 }

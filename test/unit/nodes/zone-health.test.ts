@@ -1,4 +1,4 @@
-/** How zones are judged, and how fast their nodes are emptied (pkg/controller/nodelifecycle). */
+/** The state of zones, and the eviction rate of their nodes (pkg/controller/nodelifecycle). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

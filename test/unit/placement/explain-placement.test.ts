@@ -4,7 +4,7 @@ import type { PlacementSpec } from '../../../coordinator/decisions/placement/pla
 import { explainPlacement } from '../../../coordinator/decisions/placement/placement-explanation.js';
 import { nodeObject } from '../../harness/objects/object-builders.js';
 
-/** `NodeName: detail` of each rule, `!` before those that failed. */
+/** Returns `NodeName: detail` of each rule, with `!` before failed ones. */
 function outcomes(spec: PlacementSpec, node = nodeObject('n1')): string[] {
   return explainPlacement(node, spec).map(
     ({ rule, passed, detail }) => `${passed ? '' : '!'}${rule}: ${detail}`,

@@ -1,4 +1,4 @@
-/** placement against a naive reading of the rules, over random nodes and templates. */
+/** Placement compared with a naive implementation of the rules, over random nodes and templates. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ const SPEC = fc.record(
   { requiredKeys: [] },
 );
 
-/** Taints that every DaemonSet Pod bears, read from the text of the rules. */
+/** Taints that every DaemonSet Pod tolerates, read from the text of the rules. */
 function bearsByItself(taint: Taint): boolean {
   return (
     (taint.key === 'node.kubernetes.io/not-ready' && taint.effect === 'NoExecute') ||

@@ -1,4 +1,4 @@
-/** What workers have the cache keep: when a Pod could begin, once what stood in its place is gone. */
+/** The start time of a Pod that workers store in the cache, once its predecessor has ended. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCachedPodSource } from '../../../agent/assembly/cached-pod-source.js';
@@ -12,7 +12,7 @@ const OWNED = {
   ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true }],
 };
 
-/** A host that has held two Pods of one DaemonSet for 30 s; the first was let go of. */
+/** A host that has had two Pods of one DaemonSet assigned for 30 s. The first was removed. */
 async function holding(begun: string[]) {
   const clock = new ManualClock(1_000);
   const cache = DesiredCache.inMemory(clock, silentLogger);

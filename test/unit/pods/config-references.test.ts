@@ -1,4 +1,4 @@
-/** Which ConfigMaps and Secrets a Pod names: no place may be forgotten, or its host would wait for ever. */
+/** The ConfigMaps and Secrets that a Pod names. If one place were missed, the host would wait for it without end. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { configKey, configReferences } from '../../../shared/kube/pods/config-reference.js';

@@ -1,4 +1,4 @@
-/** What the engine is asked for, field by field. */
+/** The container configuration for the engine, field by field. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

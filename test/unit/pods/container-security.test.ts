@@ -1,4 +1,4 @@
-/** Who a container runs as, and what the engine is told of its isolation. */
+/** The user of a container, and its isolation settings. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hostIsolation } from '../../../agent/decisions/admission/host-isolation.js';

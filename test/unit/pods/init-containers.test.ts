@@ -1,4 +1,4 @@
-/** Init containers and sidecars: their order, their restarts, what the status says meanwhile. */
+/** Init containers and sidecars: their order, restarts and status. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SANDBOX_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
@@ -15,7 +15,7 @@ const first: Container = { name: 'first', image: 'first:1' };
 const second: Container = { name: 'second', image: 'second:1' };
 const proxy: Container = { name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' };
 
-/** A Pod on the host's network: no sandbox comes into it. */
+/** A Pod on the host network, so that it needs no sandbox. */
 function spec(initContainers: Container[], changes: Partial<PodSpec> = {}): Partial<PodSpec> {
   return { initContainers, hostNetwork: true, hostIPC: true, ...changes };
 }
@@ -28,7 +28,7 @@ const done = (name: string) => attempt({ name, state: 'exited', exitCode: 0, fin
 const failed = (name: string, changes = {}) =>
   attempt({ name, state: 'exited', exitCode: 3, finishedAt: NOW, ...changes });
 
-/** `create first 0`, `start …`, `wait`: the step in a word. */
+/** Returns the step as a short text: `create first 0`, `start …`, `wait`. */
 function step(view: PodView): string {
   const action = nextAction(view);
   switch (action.kind) {

@@ -1,4 +1,4 @@
-/** The one step that a Pod needs next, case by case. */
+/** The next step of a Pod, case by case. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';

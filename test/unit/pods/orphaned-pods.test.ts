@@ -1,4 +1,4 @@
-/** Looks at the engine take a while: what happens meanwhile is newer than what they answer. */
+/** Queries of the engine take time, and changes meanwhile are newer than their answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OrphanedPods } from '../../../agent/pods/orphaned-pods.js';
@@ -6,7 +6,7 @@ import type { ObservedContainer } from '../../../agent/runtime/runtime-driver.js
 
 const nobody = () => false;
 
-/** An engine whose answers the test gives. */
+/** An engine whose answers the test sets. */
 function slowEngine() {
   const answers: ((uids: string[] | Error) => void)[] = [];
   const list = () =>

@@ -1,4 +1,4 @@
-/** What a Pod shares, is called, and asks whom for names. */
+/** Namespaces, host names and resolvers of Pods. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** What the Pod's status says, case by case. */
+/** The Pod's status, case by case. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podStatus } from '../../../agent/decisions/pods/agent-pod-status.js';

@@ -1,4 +1,4 @@
-/** How the containers of a Pod end: hooks, turns, deadlines, reasons. */
+/** Termination of a Pod's containers: hooks, order, deadlines, reasons. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podStatus } from '../../../agent/decisions/pods/agent-pod-status.js';

@@ -1,4 +1,4 @@
-/** Manifests of a host to Pods, and these to their mirrors. */
+/** Static Pods: from manifests of a host to Pods, and to their mirror Pods. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';

@@ -1,4 +1,4 @@
-/** Which sysctls a Pod may set. */
+/** The sysctls that a Pod may set. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podRejection } from '../../../agent/decisions/admission/pod-admission.js';

@@ -1,4 +1,4 @@
-/** That a Pod has ended is told once the host cannot forget why. */
+/** The end of a Pod is reported only once its reason is durable on the host. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,7 +12,7 @@ function status(phase: 'Running' | 'Failed', message = ''): PodReport {
   return { ...POD, status: { phase, ...(message && { message }) } };
 }
 
-/** A host whose disk answers when the test says so. */
+/** A host whose disk writes the test completes. */
 function slowDisk(held?: Partial<AssignedPod>) {
   const writes: { done: () => void; failed: (why: Error) => void }[] = [];
   const told: string[] = [];

@@ -1,4 +1,4 @@
-/** What a probe's results come to, and which probes are put when. */
+/** The result of repeated probes, and the schedule of probes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -20,7 +20,7 @@ const RESULTS = {
   e: { kind: 'error', message: '?' },
 } as const;
 
-/** Outcome after each of the results: `-` none yet, `s` success, `f` failure. */
+/** Returns the outcome after each result: `-` none yet, `s` success, `f` failure. */
 function outcomes(probe: Probe, results: string): string {
   let state: ProbeState = { nextAt: NOW, run: 0 };
   let text = '';

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const YEAR = 365 * 86_400_000;
 const NOON = Date.parse('2026-06-01T12:00:30Z');
 
-/** Each run is told by what the wall clock shows then. */
+/** Records each run with the time that the wall clock shows. */
 function timer(pattern = '*/5 * * * *', run: () => Promise<void> = async () => undefined) {
   const clock = new ManualClock(NOON);
   const runs: string[] = [];
@@ -18,7 +18,7 @@ function timer(pattern = '*/5 * * * *', run: () => Promise<void> = async () => u
   return { clock, runs, stop: () => own.stop() };
 }
 
-/** Runs are over in a later turn. */
+/** Runs end in a later event loop turn. */
 async function pass(clock: ManualClock, minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
     clock.advance(MINUTE);
@@ -61,7 +61,7 @@ test('after a wrong clock was corrected while a nightly job waits, the job runs 
   await pass(clock, 24 * 60);
   assert.equal(runs.length, 2);
   const night = new Date(clock.now() - 24 * 60 * MINUTE);
-  // The first was the one that the jump ahead made due.
+  // The first run was the one that the jump ahead made due.
   night.setHours(3, 17, 0, 0);
   if (night.getTime() < clock.now() - 24 * 60 * MINUTE) night.setDate(night.getDate() + 1);
   assert.deepEqual(runs.slice(-1), [night.toISOString().slice(0, 16)]);

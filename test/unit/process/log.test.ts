@@ -1,4 +1,4 @@
-/** What a log line says, and what it must never say. */
+/** The content of a log line, and the secrets that it must not contain. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Loops that share a slice never hold the event loop for much longer than it, however many they are. */
+/** Many loops that share a time slice never block the event loop much longer than that slice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../../../shared/process/time/clock.js';

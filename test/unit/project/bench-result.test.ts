@@ -1,4 +1,4 @@
-/** Verdicts of the benchmark: medians over pairs, goals, and how they are written. */
+/** Verdicts of the benchmark: medians over pairs, goals, and their format. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

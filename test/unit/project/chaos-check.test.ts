@@ -1,4 +1,4 @@
-/** The checker of chaos finds each thing that may be wrong: a checker that sees nothing would let everything pass. */
+/** The chaos checker finds each possible problem. A checker that found nothing would pass every run. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -21,7 +21,7 @@ const template = (version: string) => ({
   spec: { containers: [{ name: 'alpha-v1', image: 'app:1', env: [{ name: 'VERSION', value: version }] }] },
 });
 
-/** All that is seen, to be changed. */
+/** The complete observation, which a case changes. */
 interface Whole extends ObservedFleet {
   hosts: (ObservedHost & { containers: ObservedHostContainer[] })[];
   nodes: Node[];
@@ -29,7 +29,7 @@ interface Whole extends ObservedFleet {
   daemonSets: DaemonSet[];
 }
 
-/** One host, one DaemonSet, one Pod, and all is well; a case changes what it is about. */
+/** A correct state with one host, one DaemonSet and one Pod. A case changes the part under test. */
 function whole(): Whole {
   const spec = template('v1').spec;
   return {

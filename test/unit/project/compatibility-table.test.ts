@@ -1,4 +1,4 @@
-/** The README's table of clients names what the tests run, and nothing that failed. */
+/** The README's table of clients lists exactly the tested clients, and none that failed. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

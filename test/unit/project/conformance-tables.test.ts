@@ -1,4 +1,4 @@
-/** The decision tables of test/conformance/cases, and the runner's refusal to skip what it does not know. */
+/** The decision tables of test/conformance/cases, and the runner's rejection of unknown keys. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';

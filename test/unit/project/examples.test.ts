@@ -44,7 +44,7 @@ function changesOf(spec: PodSpec): string[] {
   ];
 }
 
-/** By file: what its DaemonSets could change on a host. */
+/** Returns the changes that a file's DaemonSets could make to a host, by file. */
 function changesIn(folder: string): Map<string, string[]> {
   const files = readdirSync(folder).filter((name) => /\.(ya?ml|json)$/.test(name));
   const changesOfFile = (file: string): string[] =>

@@ -1,4 +1,7 @@
-/** No text names a command that could fetch a package called everynode from the public registry: that name is not ours. */
+/**
+ * No text contains a command that could fetch a package called everynode from the public registry, because that name
+ * belongs to another owner.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What is told of a host that is out of contact, or whose clock is wrong. */
+/** Messages about a host that is disconnected or has a wrong clock. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';

@@ -1,4 +1,4 @@
-/** One DaemonSet on one node: each row changes one thing about a Pod that runs, and names the code that it makes. */
+/** One DaemonSet on one node. Each row changes one thing about a running Pod, and names the resulting code. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -31,7 +31,7 @@ interface PodOptions {
   conditions?: NonNullable<NonNullable<Pod['status']>['conditions']>;
 }
 
-/** A ready Pod of the current revision, bound to n1, unless said otherwise. */
+/** By default a ready Pod of the current revision, bound to n1. */
 function pod(options: PodOptions = {}): Pod {
   const { name = 'web-1', hash = 'new', ready = true, bound = true, phase = 'Running' } = options;
   const status: ContainerStatus = {

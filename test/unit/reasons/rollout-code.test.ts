@@ -1,4 +1,4 @@
-/** Every host of a rollout has exactly one code; counts follow each event and add up to the fleet. */
+/** Every host of a rollout has exactly one code. Counts follow each event and add up to the fleet. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -284,7 +284,7 @@ describe('the estimated end', () => {
     cycleMs: 10_000,
     now: NOW,
   };
-  /** Hosts of one wave outside their windows, by how long from now these open. */
+  /** Hosts of one wave outside their windows, with the time until these open. */
   const opening =
     (wave: number, ...zones: [inMs: number | undefined, hosts: number][]) =>
     (index: number) =>

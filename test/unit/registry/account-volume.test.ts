@@ -1,4 +1,4 @@
-/** What a Pod that names an account is given, on its way into the store and on its host. */
+/** The additions to a Pod that names a ServiceAccount, on admission and on its host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

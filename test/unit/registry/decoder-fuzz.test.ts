@@ -1,7 +1,7 @@
 /**
- * Rubbish, and honest input bent a little, for what reads a stranger's bytes: frames, paths, patches. Whatever comes is
- * read or refused with a typed error. The corpus of what once was worth a look is in test/fixtures/fuzz;
- * `EVERYNODE_FUZZ_RUNS=1000000` goes on for longer.
+ * Random and mutated input for all code that decodes untrusted bytes: frames, paths, patches. All input is decoded or
+ * rejected with a typed error. Interesting past inputs are in test/fixtures/fuzz. `EVERYNODE_FUZZ_RUNS=1000000` runs
+ * longer.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ const HONEST = [
   }),
 ];
 
-/** Some bytes of an honest frame replaced, and its end cut off or grown. */
+/** A valid frame with some bytes replaced, truncated or extended. */
 const BENT = fc
   .tuple(
     fc.constantFrom(...HONEST),
@@ -145,7 +145,7 @@ test('patches: each is applied or rejected with a Status, and no prototype chang
   assert.ok(namespaces);
   await registry.create(namespaces, undefined, { metadata: { name: 'default' } });
   await registry.create(podKind, 'default', podObject('p'));
-  // As the API calls it: our own writers' bodies are not checked for their types.
+  // The API's patches are untyped. Patches of the coordinator are not checked for their types.
   const applies = async (type: Patch['type'], body: unknown) => {
     try {
       await registry.patch(

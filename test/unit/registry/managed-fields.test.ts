@@ -1,4 +1,4 @@
-/** Ownership of fields as plain data: FieldsV1, sets, and laws of applying. */
+/** Ownership of fields as plain data: FieldsV1, sets, and laws of apply. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -63,14 +63,14 @@ const manifest = fc
   })
   .map((body): JsonMap => JSON.parse(JSON.stringify(body)));
 
-/** The manifest with other names throughout, and without what is owned as a whole. */
+/** Returns the manifest with other names throughout, and without fields that are owned as a whole. */
 function renamed(body: JsonMap): JsonMap {
   const { metadata, spec } = JSON.parse(JSON.stringify(body).replace(/"([a-d])"/g, '"other-$1"'));
   const { tolerations: _list, nodeSelector: _map, ...rest } = spec;
   return { metadata, spec: rest };
 }
 
-/** Applies one after the other, by force. */
+/** Applies manifests one after the other, by force. */
 function applied(...steps: [manager: string, manifest: JsonMap][]): {
   object: JsonMap;
   managers: FieldManagers;

@@ -1,4 +1,4 @@
-/** Objects as bytes: the stored form, the revision spliced in, metadata read alone. */
+/** Objects as bytes: the stored form, insertion of the revision, and decoding of metadata only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import {
   spliceResourceVersion,
 } from '../../../coordinator/registry/encoding/object-encoding.js';
 
-/** Text that looks like structure, quotes and escapes included. */
+/** Text that looks like structure, including quotes and escapes. */
 const TRICKY = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ':', 'a', 'é', '"metadata":{', '\n') });
 
 const OBJECT = fc.record(

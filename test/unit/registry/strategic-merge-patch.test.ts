@@ -1,4 +1,4 @@
-/** Strategic merge patch against upstream's outcomes; parts of Pods and DaemonSets as kubectl sends them. */
+/** Strategic merge patches with upstream's results, for parts of Pods and DaemonSets as kubectl sends them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -282,7 +282,7 @@ describe('a strategic merge patch is rejected for', () => {
   }
 });
 
-/** The patch that kubectl would make of two manifests' containers: changes, deletions and the order. */
+/** The patch that kubectl would create between two manifests' containers: changes, deletions and order. */
 function patchBetween(from: JsonMap[], to: JsonMap[]): JsonMap {
   const deleted = from.filter(({ name }) => !to.some((next) => next.name === name));
   return {

@@ -1,4 +1,4 @@
-/** What stored times mean when the coordinator's clock was set since. */
+/** Correction of stored times after the coordinator's clock was stepped. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -11,7 +11,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** When the clock was set first. */
+/** Time of the first step. */
 const SET_AT = Date.parse('2026-01-05T12:00:00Z');
 const step = (fromMs: number, byMs: number): ClockStep => ({ fromMs, toMs: fromMs + byMs });
 const BACK = step(SET_AT, -HOUR);
@@ -19,7 +19,7 @@ const BACK_AGAIN = step(BACK.toMs + 10 * SECOND, -HOUR);
 const AHEAD = step(SET_AT, HOUR);
 const BACK_TO_BEFORE = step(AHEAD.toMs + 10 * SECOND, -2 * HOUR);
 
-/** What was stored, how the clock was set, its time now, and when that was. */
+/** The stored time, the steps of the clock, the corrected time, and the time of the check. */
 const CASES: [string, number, ClockStep[], number, number][] = [
   ['the clock was never stepped', SET_AT, [], SET_AT + SECOND, SET_AT],
   [

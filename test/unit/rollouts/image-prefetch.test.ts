@@ -1,4 +1,4 @@
-/** Which hosts fetch the next image ahead of their turn. */
+/** Selection of the hosts that prefetch the next image. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -17,7 +17,7 @@ const queue = [
 ];
 const MB = 1_000_000;
 
-/** One site with all three, one host at a time. */
+/** One site with all three hosts, one host at a time. */
 function input(change: Partial<PrePullInput> = {}, running = 0): PrePullInput {
   return {
     ...{ sites: [{ queue, running }], fleet: { running }, limit: { maxParallel: 9 }, siteLimit: {}, now: 10 },

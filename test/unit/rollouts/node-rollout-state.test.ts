@@ -262,7 +262,7 @@ test('without a budget no node fails: it blocks its wave, as upstream', () => {
   assert.equal(nodeRolloutState(facts, 600, {}), 'newUnavailable');
 });
 
-/** Now is 600. */
+/** The current time is 600. */
 const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget?: string][] = [
   ['lost, with no report of its handover', {}, 'failed', 'deferredHandover'],
   ['lost, it lacked the image', { waitReason: 'ImageNotPulled' }, 'failed', 'deferredHandover'],

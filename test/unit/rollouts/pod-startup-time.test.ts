@@ -1,4 +1,4 @@
-/** How long Pods take, as those that are there show it. */
+/** The startup time of Pods, measured from existing ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { measurePodTimings } from '../../../coordinator/decisions/rollouts/pod-timings.js';

@@ -1,4 +1,4 @@
-/** What is kept of a rollout where nothing may be made any more. */
+/** The history of a rollout in a namespace where nothing can be created. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
@@ -13,7 +13,7 @@ const PRESENT: Rollout = {
   status: { revision: 'r', phase: 'Soaking', message: 'm' } as RolloutStatus,
 };
 
-/** Keeps it in a store that refuses so. */
+/** Stores the history in a store that rejects with this reason. */
 function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | undefined> {
   const causes = [{ reason: cause, field: 'metadata.namespace', message: 'refused' }];
   const refuse = () => Promise.reject(new ApiError(reason, 'refused', { causes }));

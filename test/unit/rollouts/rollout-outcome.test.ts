@@ -1,4 +1,4 @@
-/** What past rollouts say of the revisions that they were about. */
+/** Outcomes of past rollouts, and their effect on revisions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -76,7 +76,7 @@ for (const [what, now, isSame] of ATTEMPTS) {
     assert.deepEqual(knownFailures(status({ failures: FAILURES }), status(now)), isSame ? FAILURES : []));
 }
 
-/** A wave of 5,000 hosts, of which so many have failed. */
+/** A wave of 5,000 hosts of which `failed` have failed. */
 const wave = (name: string, failed: number) => ({
   ...{ name, nodes: 5_000, updated: 0, deferred: 10, outsideWindow: 0, skipped: 0 },
   failed,

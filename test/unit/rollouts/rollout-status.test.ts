@@ -1,4 +1,4 @@
-/** What a Rollout keeps of the times that are stored in it. */
+/** Stored times in a Rollout's status. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storedTime } from '../../../coordinator/decisions/restore/stored-time.js';

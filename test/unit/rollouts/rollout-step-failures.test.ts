@@ -1,4 +1,4 @@
-/** What hosts that fail do to a rollout: when it stops, and who goes back. */
+/** The effect of failing hosts on a rollout: when it stops, and which hosts revert. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RolloutMemory } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
@@ -24,7 +24,7 @@ const BUDGETS_OF_WAVES: RolloutPolicySpec = {
   ],
 };
 
-/** Aborted, with a stable revision of which no Pod can be made any more. */
+/** Aborted, with a stable revision whose Pods cannot be created any longer. */
 const NO_WAY_BACK = {
   memory: memory({ failure: 'x', aborted: true, rolledBack: true, stable: 'gone' }),
   isKept: (hash: string) => hash !== 'gone',

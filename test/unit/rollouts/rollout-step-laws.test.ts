@@ -1,4 +1,4 @@
-/** What holds of a rollout by waves, whatever happens. */
+/** Laws of a single step of a rollout by waves. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

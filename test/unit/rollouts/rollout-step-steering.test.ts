@@ -1,4 +1,4 @@
-/** What people do to a rollout: pause, freeze, promote, abort, retry, skip. */
+/** The effect of steering requests: pause, freeze, promote, abort, retry, skip. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';

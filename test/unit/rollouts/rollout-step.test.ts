@@ -1,4 +1,4 @@
-/** How a rollout goes from wave to wave: what opens one, what holds it, and when all is done. */
+/** The progress of a rollout between waves: opening, blocking and completion. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WaveCounts } from '../../../coordinator/decisions/rollouts/rollout-memory.js';

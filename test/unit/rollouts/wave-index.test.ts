@@ -1,4 +1,4 @@
-/** What the waves of a rollout keep of their nodes from one look to the next. */
+/** The nodes of a rollout's waves, kept up to date between steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaveIndex, type WaveIndexOptions } from '../../../coordinator/controllers/rollouts/wave-index.js';
@@ -16,7 +16,7 @@ const record = (situation: NodeUpdateState, change: Partial<NodeRecord> = {}): N
   ...change,
 });
 
-/** Two waves, of which `lab` is the first. */
+/** Two waves, `lab` first. */
 function wavesOf(change: Partial<WaveIndexOptions> = {}): WaveIndex {
   return new WaveIndex({
     ...{ plan: new Map([['lab', 0]]), waves: 2, times: {}, rules: { deadlineMs: 600_000 } },
@@ -119,7 +119,7 @@ test('an open window closes when the clock is set back to before it, and opens a
   assert.equal(laneAt('2025-01-06T03:00:00Z'), 'oldAvailable');
 });
 
-/** The host `lab` with a Pod of this age that is not available, which `tell` tells of; `pass` moves the waves' clock on. */
+/** The host `lab` with an unavailable Pod of this age. `tell` reports the Pod, and `pass` advances the waves' clock. */
 function withSlowPod(ageMs: number) {
   let now = NOW;
   const waves = wavesOf({ now: () => now });

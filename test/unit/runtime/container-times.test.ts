@@ -7,7 +7,7 @@ import { attempt } from '../../harness/pods/pod-views.js';
 
 const YEAR = 365 * 24 * 3_600_000;
 
-/** Only what the cases ask for. */
+/** A driver with only the methods that the cases use. */
 function driverShowing(createdAt: number): RuntimeDriver {
   const inspectPod = async () => [attempt({ createdAt, startedAt: createdAt })];
   return { inspectPod } as unknown as RuntimeDriver;

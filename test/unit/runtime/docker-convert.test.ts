@@ -1,4 +1,4 @@
-/** What the engine is asked for, and what is read from its answers. */
+/** Requests to the engine, and decoding of its responses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -14,7 +14,7 @@ import { config } from '../../laws/driver-fixture.js';
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const PROGRAM = { image: 'app:1' };
 
-/** What these tests read of a body. */
+/** The part of a request body that these tests read. */
 interface Body {
   Entrypoint?: string[];
   Cmd?: string[];

@@ -1,4 +1,4 @@
-/** An engine that hangs closes nothing: it is noticed all the same, and so is its return. */
+/** A hanging engine closes no connection. Its outage and its return are detected all the same. */
 import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';

@@ -89,7 +89,7 @@ test('an engine that aborts its event stream is named with its socket', async (c
   await events.return(undefined);
 });
 
-/** Level and text of what `work` logs, without debug. */
+/** Level and text of the lines that `work` logs, without debug lines. */
 function logged(work: (log: Logger) => void): { level: string; msg: string; reason?: string }[] {
   const path = join(temporaryDirectory(), 'log');
   work(createFileLogger(path));

@@ -1,4 +1,4 @@
-/** Frames of logs, lines of progress, order of events: however the bytes are cut. */
+/** Log frames, progress lines and event order, for any fragmentation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { demultiplex } from '../../../agent/runtime/docker/docker-frames.js';

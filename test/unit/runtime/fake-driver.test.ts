@@ -1,4 +1,4 @@
-/** The fake driver keeps the laws of the real ones, and does what a test tells it. */
+/** The fake driver satisfies the laws of the real ones, and follows the commands of a test. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';

@@ -1,4 +1,4 @@
-/** Where engines are looked for, which API is spoken, and what a person is told. */
+/** The search for engines, API versions, and the messages for users. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

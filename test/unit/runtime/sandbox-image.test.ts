@@ -1,4 +1,4 @@
-/** The sandbox's program is what its assembly says, and its image is the same wherever it is made. */
+/** The sandbox program is the output of its assembly, and its image is reproducible. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What a simulation's texts mean: annotations, node queries, manifests, commands. */
+/** Texts of a simulation: annotations, node queries, manifests, commands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNodeQuery } from '../../../agent/simulate/node-query.js';

@@ -7,7 +7,7 @@ import { KeyMissing, RevisionMismatch } from '../../../coordinator/store/store.j
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-/** A target whose commits end when the test says so. */
+/** A commit target whose commits the test completes. */
 class Disk {
   readonly values = new PresentValues();
   readonly commits: string[][] = [];

@@ -1,4 +1,4 @@
-/** What goes to the worker thread comes out there as it went in. */
+/** Packing for the worker thread does not change the data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** The agent's own room on a disk that others fill. */
+/** The agent's reserved space on a disk that other programs fill. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

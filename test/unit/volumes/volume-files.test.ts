@@ -1,4 +1,4 @@
-/** Which files a volume shows, with which modes, and what it says when it cannot. */
+/** Files of a volume, their modes, and the errors of missing objects. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { goQuote } from '../../../agent/decisions/container-spec/go-quote.js';
