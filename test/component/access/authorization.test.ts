@@ -303,7 +303,7 @@ test('approving and signing need permission for the signer too', async () => {
     message(unsigned),
     /: user not permitted to sign requests with signerName "example.com\/one"$/,
   );
-  // A patch that changes neither certificate nor conditions is accepted without effect.
+  // A patch without certificate and conditions is accepted and has no effect.
   assert.equal((await bench.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
   assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
 });

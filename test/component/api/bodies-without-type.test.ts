@@ -42,7 +42,7 @@ const ACCESS = {
   resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' },
 };
 
-/** Resources whose created object is not stored as sent. */
+/** Resources that store something other than the sent body. */
 const BODIES: readonly TypedBody[] = [
   {
     line: `POST ${PODS}/evicted/eviction`,

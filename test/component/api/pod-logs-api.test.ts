@@ -13,7 +13,7 @@ let api: TestApi;
 let asked: { node: string; request: LogStreamRequest } | undefined;
 let open = 0;
 
-/** A host `n1` whose logs contain `one` and `two`, and continue without end when followed. */
+/** A host `n1` with logs that contain `one` and `two`, and continue without end when followed. */
 const streams: PodStreams = {
   ...NO_STREAMS,
   logs: async (node, request, signal) => {

@@ -36,7 +36,7 @@ const ACTION: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ kind: fc.constant('deletePod' as const), node: NODE }),
 );
 
-/** Upstream's passes over a fleet whose Pods become ready and stop at once. */
+/** Upstream's passes over a fleet of Pods that become ready and stop at once. */
 class Model {
   readonly taints = new Map<string, TaintEffect>();
   pods: { node: string; image: string; name: string }[] = [];

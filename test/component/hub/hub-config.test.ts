@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets on the link: a node's agent gets only those that its Pods name. */
+/** ConfigMaps and Secrets on the link: a node's agent gets only objects that its Pods name. */
 import assert from 'node:assert/strict';
 import { configMapKind, podKind, secretKind } from '../../../coordinator/kinds/index.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';

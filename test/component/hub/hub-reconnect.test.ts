@@ -54,7 +54,7 @@ withHub(
   },
 );
 
-/** A Node whose link was up when the previous coordinator ended. */
+/** A Node that was connected when the previous coordinator ended. */
 function connectedBefore(name: string) {
   const old = nodeObject(name);
   const conditions = [...(old.status?.conditions ?? []), { type: 'Connected', status: 'True' } as const];

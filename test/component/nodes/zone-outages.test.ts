@@ -65,7 +65,7 @@ class Zones {
     ).length;
   }
 
-  /** Returns the number of nodes whose Pod is being deleted. */
+  /** Returns the number of nodes with a terminating Pod. */
   emptied(zone: string): number {
     const { pods } = this.plane.informers;
     return this.#of(zone).filter(

@@ -1,4 +1,4 @@
-/** Objects of a template. Each equals the result of its own create. */
+/** Objects of a template. Each equals the result of a separate create. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';

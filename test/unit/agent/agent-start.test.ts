@@ -48,8 +48,8 @@ describe('the everynode-agent command', () => {
 
   test('is what an installed service starts, so that an upgrade of Node does not stop the agent', () => {
     const folder = temporaryDirectory();
-    const versions = JSON.stringify(join(ROOT, 'dist/agent/install/versions.js'));
-    const install = `import { Versions } from ${versions}; new Versions(${JSON.stringify(folder)}).addSelf('1.2.3');`;
+    const versions = JSON.stringify(join(ROOT, 'dist/agent/install/installed-versions.js'));
+    const install = `import { InstalledVersions } from ${versions}; new InstalledVersions(${JSON.stringify(folder)}).installSelf('1.2.3');`;
     const program = join(ROOT, 'dist/agent/everynode-agent.cjs');
     const installed = spawnSync(process.execPath, ['--input-type=module', '-e', install, program]);
     assert.equal(installed.status, 0, String(installed.stderr));

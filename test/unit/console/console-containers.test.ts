@@ -4,18 +4,18 @@ import { before, test } from 'node:test';
 import type { ContainerStateTerminated, ContainerStatus } from '../../../shared/kube/pods/pod-types.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
-interface ExplainEnd {
-  explainEnd(end: ContainerStateTerminated): string;
-  nextStart(status: ContainerStatus): string | undefined;
+interface ExitExplanation {
+  explainExit(end: ContainerStateTerminated): string;
+  nextRestartTime(status: ContainerStatus): string | undefined;
 }
 interface Words {
-  wordsOf(command: string): string[];
+  splitCommand(command: string): string[];
 }
 
-let ends: ExplainEnd;
+let ends: ExitExplanation;
 let words: Words;
 before(async () => {
-  ends = await consoleModule<ExplainEnd>('pods/exit-explanation.ts');
+  ends = await consoleModule<ExitExplanation>('pods/exit-explanation.ts');
   words = await consoleModule<Words>('pods/split-command.ts');
 });
 
@@ -32,7 +32,7 @@ const ENDS: [end: ContainerStateTerminated, words: RegExp][] = [
 ];
 
 test('an exit code is shown with its meaning', () => {
-  for (const [end, expected] of ENDS) assert.match(ends.explainEnd(end), expected);
+  for (const [end, expected] of ENDS) assert.match(ends.explainExit(end), expected);
 });
 
 test('the end of a back-off is the last exit plus the delay that the host reports', () => {
@@ -42,13 +42,13 @@ test('the end of a back-off is the last exit plus the delay that the host report
     lastState: { terminated: { exitCode: 1, finishedAt: '2026-01-01T00:00:00Z' } },
   });
   const text = (pause: string) => `back-off ${pause} restarting failed container=c pod=p_default(u)`;
-  assert.equal(ends.nextStart(waiting(text('10s'))), '2026-01-01T00:00:10.000Z');
-  assert.equal(ends.nextStart(waiting(text('2m40s'))), '2026-01-01T00:02:40.000Z');
-  assert.equal(ends.nextStart(waiting('something else')), undefined);
+  assert.equal(ends.nextRestartTime(waiting(text('10s'))), '2026-01-01T00:00:10.000Z');
+  assert.equal(ends.nextRestartTime(waiting(text('2m40s'))), '2026-01-01T00:02:40.000Z');
+  assert.equal(ends.nextRestartTime(waiting('something else')), undefined);
 });
 
 test('a command line is split into words as a shell splits it', () => {
-  assert.deepEqual(words.wordsOf(' sh  -c "echo a b" '), ['sh', '-c', 'echo a b']);
-  assert.deepEqual(words.wordsOf("a 'b c' d"), ['a', 'b c', 'd']);
-  assert.deepEqual(words.wordsOf(''), []);
+  assert.deepEqual(words.splitCommand(' sh  -c "echo a b" '), ['sh', '-c', 'echo a b']);
+  assert.deepEqual(words.splitCommand("a 'b c' d"), ['a', 'b c', 'd']);
+  assert.deepEqual(words.splitCommand(''), []);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { until } from '../../harness/basics/wait-until.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
-/** The used part of `console/api/live-list.ts`, whose own types require a browser. */
+/** The used part of `console/api/live-list.ts`, as types, because its own need a browser. */
 interface List {
   snapshot(): { phase: string; objects: { metadata: { name: string } }[] };
   subscribe(listener: () => void): () => void;

@@ -15,7 +15,7 @@ interface Problem {
 interface ManifestText {
   manifestText(daemonSet: DaemonSet): string;
   readManifest(text: string): { manifest?: Record<string, unknown>; problems?: Problem[] };
-  replacementOf(base: DaemonSet, manifest: Record<string, unknown>): { metadata: DaemonSet['metadata'] };
+  mergeManifest(base: DaemonSet, manifest: Record<string, unknown>): { metadata: DaemonSet['metadata'] };
   problemsOf(text: string, refusal: { message: string; causes: readonly StatusCause[] }): Problem[];
 }
 
@@ -116,7 +116,7 @@ test("the editor shows the user's fields, keeps hidden fields, and deletes field
     spec: DAEMON_SET.spec,
   });
   const edited = { ...shown, metadata: { name: 'till', namespace: 'default', labels: { app: 'till' } } };
-  const { metadata } = text.replacementOf(DAEMON_SET, edited);
+  const { metadata } = text.mergeManifest(DAEMON_SET, edited);
   assert.deepEqual(metadata, {
     name: 'till',
     namespace: 'default',

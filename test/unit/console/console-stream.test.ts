@@ -4,10 +4,10 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { consoleModule } from '../../harness/console/console-module.js';
 
-/** The used part of `console/api/api-stream.ts`, whose own types require a browser. */
-type StreamOf = (path: string, signal: AbortSignal) => ReadableStream<string>;
+/** The used part of `console/api/api-stream.ts`, as types, because its own need a browser. */
+type OpenStream = (path: string, signal: AbortSignal) => ReadableStream<string>;
 
-const { streamOf } = await consoleModule<{ streamOf: StreamOf }>('api/api-stream.ts');
+const { openStream } = await consoleModule<{ openStream: OpenStream }>('api/api-stream.ts');
 
 /** A substitute for the browser's WebSocket. */
 class HeldSocket {
@@ -28,7 +28,7 @@ class HeldSocket {
 function opened() {
   Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
   const page = new AbortController();
-  const reader = streamOf('/api/v1/nodes', page.signal).getReader();
+  const reader = openStream('/api/v1/nodes', page.signal).getReader();
   const socket = HeldSocket.last ?? assert.fail('no socket');
   const listeners = () => getEventListeners(page.signal, 'abort').length;
   return { page, reader, socket, listeners };
@@ -66,7 +66,7 @@ test('the text arrives in pieces, and leaving the page aborts the stream', async
 
 test('a stream that is started after leaving the page is aborted at once', async () => {
   Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
-  const reader = streamOf('/api/v1/nodes', AbortSignal.abort()).getReader();
+  const reader = openStream('/api/v1/nodes', AbortSignal.abort()).getReader();
   await assert.rejects(reader.read(), { reason: 'Unreachable' });
   assert.equal(HeldSocket.last?.isClosed, true);
 });

@@ -6,7 +6,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A worker whose informers have seen the revisions that the test sets. */
+/** A worker with informers at the revisions that the test sets. */
 function start(reconcile: Reconcile) {
   const clock = new ManualClock();
   let seen = (): void => undefined;

@@ -16,7 +16,7 @@ interface Case {
   rule: string;
   meta?: Partial<ObjectMeta>;
   options?: DeleteOptions;
-  /** Absent means a kind whose objects are deleted at once. */
+  /** Absent means that objects of the kind are deleted at once. */
   grace?: number;
   expected: 'remove' | 'keep' | Partial<ObjectMeta>;
 }

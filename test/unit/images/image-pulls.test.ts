@@ -16,7 +16,7 @@ import { settle } from '../../harness/pods/pod-host-fixture.js';
 const never = new AbortController().signal;
 const auth = (user: string) => ({ auth: Buffer.from(`${user}:pw`).toString('base64') });
 
-/** An engine whose registry responses the test sets. */
+/** An engine with registry responses from the test. */
 class Engine {
   readonly has = new Map<string, EngineImage>();
   readonly pulls: string[] = [];

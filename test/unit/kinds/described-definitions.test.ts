@@ -60,7 +60,7 @@ function saysTheSame(one: string, other: string): boolean {
   return [...shorter].filter((word) => longer.has(word)).length > 0.6 * shorter.size;
 }
 
-/** Returns the types whose description kubectl prints below that of the field. */
+/** Returns the types that kubectl describes below the field. */
 function typesOf({ $ref, allOf = [], items }: DescribedSchema): string[] {
   const references = [$ref, ...allOf.map((part) => part.$ref), items?.$ref];
   return references.flatMap((reference) => reference?.split('/').at(-1) ?? []);

@@ -46,7 +46,7 @@ const CASES: [Partial<RolloutPolicySpec>, string?, RegExp?][] = [
   ],
   [{ waves: [{ name: 'a', maxFailed: '10%' }], failureBudget: { maxFailed: 3, withinSeconds: 3600 } }],
   [{ failureBudget: { withinSeconds: 0 } }, 'spec.failureBudget.withinSeconds', /between 1/],
-  [{ waves: [{ name: 'a', draw: 'x' as 'Same' }] }, 'spec.waves[0].draw', /"Anew"/],
+  [{ waves: [{ name: 'a', draw: 'x' as 'Same' }] }, 'spec.waves[0].draw', /"Reshuffled"/],
   [{ spreadBy: 'topology.kubernetes.io/zone', catchUp: { maxParallel: '5%' } }],
   [{ catchUp: { maxParallel: 0 } }, 'spec.catchUp.maxParallel', /greater than 0/],
   [{ prePull: { maxParallel: '0%' } }, 'spec.prePull.maxParallel', /greater than 0/],

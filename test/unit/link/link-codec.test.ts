@@ -58,8 +58,8 @@ const REFUSED: [string, Buffer, RegExp][] = [
   ['a kind that only the hub sends', encodeMessage({ kind: 'statusAck', id: 1 }), /kind/],
   ['an inherited property name as kind', pack({ kind: 'constructor' }), /kind/],
   ['a missing field', pack({ kind: 'applied' }), /applied\.id/],
-  ['a field of another type', plain({ ...HELLO, have: 'all' }), /hello\.have/],
-  ['a deep mistake', plain({ ...HELLO, have: [['u', 'd'], ['u']] }), /hello\.have\[1\]/],
+  ['a field of another type', plain({ ...HELLO, objects: 'all' }), /hello\.objects/],
+  ['a deep mistake', plain({ ...HELLO, objects: [['u', 'd'], ['u']] }), /hello\.objects\[1\]/],
   [
     'a status that is not an object',
     plain({ ...HELLO, status: { conditions: [{ type: 'Ready', status: 'Yes' }] } }),

@@ -70,7 +70,7 @@ function eventOf(reason: string, name = 'p'): ReportedEvent {
   };
 }
 
-/** A host whose boots and clocks the test controls. */
+/** A host with boots and clocks under the test's control. */
 class Host {
   boot = 'first';
   hubMs: number | undefined;

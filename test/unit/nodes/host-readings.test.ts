@@ -125,17 +125,17 @@ test('a condition has changed when its status has, or when it is new', () => {
 });
 
 describe("a day of a condition's history", () => {
-  interface Stretches {
-    stretchesOf(
+  interface ConditionIntervals {
+    conditionIntervals(
       changes: readonly ConditionChange[],
       present: { status: string; since: number },
       start: number,
       end: number,
     ): { from: number; to: number; status: string }[];
   }
-  let stretches: Stretches;
+  let intervals: ConditionIntervals;
   before(async () => {
-    stretches = await consoleModule<Stretches>('hosts/condition-intervals.ts');
+    intervals = await consoleModule<ConditionIntervals>('hosts/condition-intervals.ts');
   });
   const change = (atMs: number, status: string, from?: string): ConditionChange => ({
     ...{ time: new Date(atMs).toISOString(), type: 'Ready', status, reason: '', message: '' },
@@ -143,7 +143,7 @@ describe("a day of a condition's history", () => {
   });
   const within = (since: number, ...changes: ConditionChange[]) => {
     const present = { status: 'True', since };
-    const found = stretches.stretchesOf(changes, present, START, START + 100_000);
+    const found = intervals.conditionIntervals(changes, present, START, START + 100_000);
     return found.map(({ from, to, status }) => [from, to, status]);
   };
 

@@ -9,13 +9,13 @@ import { BusyClock } from '../../harness/basics/test-clocks.js';
 
 test('when many nodes become unreachable at once, all are written, in slices', async () => {
   const written: string[] = [];
-  const parts = {
+  const deps = {
     ...{
       clock: new BusyClock(0),
       log: silentLogger,
-      presence: { of: () => ({ phase: 'away', end: 'unheard' }) },
+      liveness: { stateOf: () => ({ phase: 'away', end: 'unheard' }) },
     },
-    lanes: { run: (_: string, job: () => Promise<number>) => job().then(() => undefined) },
+    queue: { run: (_: string, job: () => Promise<number>) => job().then(() => undefined) },
     informers: {
       nodes: { get: () => ({ status: { conditions: [{ type: 'Connected', status: 'True' }] } }) },
       pods: { indexed: () => [] },
@@ -28,7 +28,7 @@ test('when many nodes become unreachable at once, all are written, in slices', a
       },
     },
   } as unknown as ConstructorParameters<typeof NodeStatusWriter>[0];
-  const conditions = new NodeStatusWriter(parts);
+  const conditions = new NodeStatusWriter(deps);
   const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
   for (const name of names) conditions.contactLost(name);
   let turns = 0;

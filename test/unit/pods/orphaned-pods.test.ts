@@ -6,7 +6,7 @@ import type { ObservedContainer } from '../../../agent/runtime/runtime-driver.js
 
 const nobody = () => false;
 
-/** An engine whose answers the test sets. */
+/** An engine with answers from the test. */
 function slowEngine() {
   const answers: ((uids: string[] | Error) => void)[] = [];
   const list = () =>

@@ -70,7 +70,7 @@ describe('a manifest', () => {
     ['another kind', { ...manifest(), kind: 'Deployment' }, 'not a v1 Pod'],
     ['no name', manifest({}, {}), 'metadata.name is missing or no name'],
     ['an invalid name', manifest({}, { name: 'A_b' }), 'metadata.name is missing or no name'],
-    ['no containers', manifest({ containers: [] }), 'a manifest without containers'],
+    ['no containers', manifest({ containers: [] }), 'spec.containers is missing'],
     [
       'a container without an image',
       manifest({ containers: [{ name: 'x' } as never] }),

@@ -12,7 +12,7 @@ function status(phase: 'Running' | 'Failed', message = ''): PodReport {
   return { ...POD, status: { phase, ...(message && { message }) } };
 }
 
-/** A host whose disk writes the test completes. */
+/** A host with a disk that the test controls. */
 function slowDisk(held?: Partial<AssignedPod>) {
   const writes: { done: () => void; failed: (why: Error) => void }[] = [];
   const told: string[] = [];

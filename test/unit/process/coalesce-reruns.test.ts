@@ -8,7 +8,7 @@ interface HeldRun {
   fail: (error: Error) => void;
 }
 
-/** Work whose runs the test completes. */
+/** Work that runs until the test completes it. */
 function heldWork() {
   const runs: HeldRun[] = [];
   const ask = coalesceReruns(() => new Promise<void>((end, fail) => void runs.push({ end, fail })));

@@ -38,10 +38,10 @@ test('JSON has the same meaning after escaping', () => {
 function printedBy(statements: string): { stdout: string; stderr: string } {
   const url = (path: string) => JSON.stringify(join(DIST, 'shared/process', path));
   const imports = [
-    `import { createLogger } from ${url('log.js')};`,
+    `import { createLogger } from ${url('output/logger.js')};`,
     `import { ExitError } from ${url('exit-error.js')};`,
-    `import { runProgram } from ${url('lifecycle.js')};`,
-    `import { createProgram, runCommandLine } from ${url('command-line.js')};`,
+    `import { runProgram } from ${url('service/program-lifecycle.js')};`,
+    `import { createCommandLine, runCommandLine } from ${url('settings/command-line.js')};`,
   ];
   return spawnSync(process.execPath, ['--input-type=module', '-e', [...imports, statements].join('\n')], {
     encoding: 'utf8',
@@ -53,8 +53,8 @@ test('messages of errors, stacks, help and log lines are escaped', () => {
   for (const statements of [
     `await runProgram(async () => { throw new ExitError(3, ${evil}); });`,
     `await runProgram(async () => { throw new Error(${evil}); });`,
-    `await runProgram(() => runCommandLine(createProgram('p', ${evil}), ['--help']));`,
-    `await runProgram(() => runCommandLine(createProgram('p', ''), [${evil}]));`,
+    `await runProgram(() => runCommandLine(createCommandLine('p', ${evil}), ['--help']));`,
+    `await runProgram(() => runCommandLine(createCommandLine('p', ''), [${evil}]));`,
     `createLogger('info').info({ pod: ${evil} }, 'm');`,
   ]) {
     const { stdout, stderr } = printedBy(statements);

@@ -63,7 +63,7 @@ describe('warnings for a DaemonSet that loses its policy', () => {
     startTime: '2026-01-31T09:00:00Z',
     ...change,
   });
-  const onItsOwn = 'without a policy the rollout reaches all nodes, as in Kubernetes';
+  const onItsOwn = 'without a policy it is rolled out to all nodes, as Kubernetes does';
   for (const [what, present, expected] of [
     ['no rollout', undefined, []],
     ['a completed rollout', status({ phase: 'Completed', completionTime: '2026-01-31T10:00:00Z' }), []],

@@ -24,7 +24,7 @@ const BUDGETS_OF_WAVES: RolloutPolicySpec = {
   ],
 };
 
-/** Aborted, with a stable revision whose Pods cannot be created any longer. */
+/** Aborted, with a stable revision that cannot be created any longer. */
 const NO_WAY_BACK = {
   memory: memory({ failure: 'x', aborted: true, rolledBack: true, stable: 'gone' }),
   isKept: (hash: string) => hash !== 'gone',

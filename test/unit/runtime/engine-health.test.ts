@@ -1,4 +1,4 @@
-/** A hanging engine closes no connection. Its outage and its return are detected all the same. */
+/** A hanging engine closes no connection. Its outage and its return are still detected. */
 import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';

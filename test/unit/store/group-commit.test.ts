@@ -7,7 +7,7 @@ import { KeyMissing, RevisionMismatch } from '../../../coordinator/store/store.j
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-/** A commit target whose commits the test completes. */
+/** A commit target that waits for the test. */
 class Disk {
   readonly values = new PresentValues();
   readonly commits: string[][] = [];
