@@ -46,18 +46,27 @@ function testFiles(path: string, recurse: boolean): string[] {
     .sort();
 }
 
-/** Titles of the tests in progress by file, so that a failure is printed with the `describe` blocks around it. */
-class OpenTitles {
-  readonly #byFile = new Map<string, string[]>();
+interface Title {
+  name: string;
+  nesting: number;
+  file?: string | undefined;
+}
 
-  add({ file = '', nesting, name }: { file?: string | undefined; nesting: number; name: string }): void {
-    const outer = this.#byFile.get(file) ?? [];
-    this.#byFile.set(file, [...outer.slice(0, nesting), name]);
+/** Titles of the tests in progress, so that a failure is printed with its file and the `describe` blocks around it. */
+class OpenTitles {
+  #open: Title[] = [];
+
+  /** Events of concurrent files arrive file by file. */
+  add(title: Title): void {
+    this.#open = [...this.#open.slice(0, title.nesting), title];
   }
 
-  of({ file = '', nesting, name }: { file?: string | undefined; nesting: number; name: string }): string {
-    const outer = this.#byFile.get(file)?.slice(0, nesting) ?? [];
-    return [relative(ROOT, file), ...outer, name].filter((title) => title !== '').join(' › ');
+  of(title: Title): string {
+    const path = [...this.#open.slice(0, title.nesting), title];
+    // A test that a fixture defines has the file of the fixture. The blocks around it may have the test's own.
+    const file = path.find((each) => each.file?.endsWith('.test.js'))?.file;
+    const names = path.map(({ name }) => name);
+    return (file === undefined ? names : [relative(ROOT, file), ...names]).join(' › ');
   }
 }
 
