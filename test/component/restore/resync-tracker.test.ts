@@ -21,8 +21,8 @@ function started() {
     registry: {},
     informers: { pods: { onChange: () => undefined, indexed: () => pods }, nodes: { get: () => undefined } },
     epoch: 'one',
-    sealer: { isRestored: false },
-    presence: { of: () => ({ phase }) },
+    signer: { isRestored: false },
+    liveness: { stateOf: () => ({ phase }) },
     clock,
     log: silentLogger,
   };

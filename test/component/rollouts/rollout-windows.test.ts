@@ -89,7 +89,7 @@ describe('windows', () => {
       await assert.rejects(rolling.steer('override-windows', 'n0'), /recorded with a reason/);
       await rolling.steer('override-windows', 'n0,n1', 'a hole in the lock');
       await rolling.expectStatus('AwaitingWindow', 'rest', 2);
-      await rolling.steer('override-windows', '*', 'and at all other places');
+      await rolling.steer('override-windows', '*', 'and everywhere else');
       await rolling.expectStatus('Completed', 'rest', 11);
       const requests = rolling.status?.steering?.requests?.map(({ user, reason }) => `${user}: ${reason}`);
       assert.deepEqual(requests, ['ann: a hole in the lock', 'ann: and everywhere else']);
