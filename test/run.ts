@@ -46,6 +46,30 @@ function testFiles(path: string, recurse: boolean): string[] {
     .sort();
 }
 
+interface Title {
+  name: string;
+  nesting: number;
+  file?: string | undefined;
+}
+
+/** Titles of the tests in progress, so that a failure is printed with its file and the `describe` blocks around it. */
+class OpenTitles {
+  #open: Title[] = [];
+
+  /** Events of concurrent files arrive file by file. */
+  add(title: Title): void {
+    this.#open = [...this.#open.slice(0, title.nesting), title];
+  }
+
+  of(title: Title): string {
+    const path = [...this.#open.slice(0, title.nesting), title];
+    // A test that a fixture defines has the file of the fixture. The blocks around it may have the test's own.
+    const file = path.find((each) => each.file?.endsWith('.test.js'))?.file;
+    const names = path.map(({ name }) => name);
+    return (file === undefined ? names : [relative(ROOT, file), ...names]).join(' › ');
+  }
+}
+
 interface Outcome {
   passed: number;
   failed: string[];
@@ -55,11 +79,13 @@ interface Outcome {
 async function runFiles(files: string[], concurrency: number, outcome: Outcome): Promise<void> {
   if (files.length === 0) return;
   const stream = run({ files, concurrency, timeout: 15 * 60_000 });
+  const titles = new OpenTitles();
+  stream.on('test:start', (event) => titles.add(event));
   stream.on('test:pass', (event) => {
     if (isLeaf(event) && event.skip === undefined) outcome.passed += 1;
   });
   stream.on('test:fail', (event) => {
-    if (isLeaf(event)) outcome.failed.push(event.name);
+    if (isLeaf(event)) outcome.failed.push(titles.of(event));
   });
   stream.on('test:diagnostic', ({ message }) => {
     if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));

@@ -11,7 +11,7 @@ import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js'
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
-import { freePort } from '../harness/basics/free-port.js';
+import { freePort } from '../harness/basics/test-sockets.js';
 import { pause, until } from '../harness/basics/wait-until.js';
 import type { EngineContainers } from '../harness/engines/engine-containers.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../harness/basics/skip-reason.js';
-import { untilTrue } from '../harness/basics/wait-until.js';
+import { untilPasses } from '../harness/basics/wait-until.js';
 import { findKubectl } from '../harness/clients/kubectl.js';
 import { UNITS_OF_TESTS } from '../harness/hosts/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts/test-hosts.js';
@@ -88,11 +88,11 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
   const containersOf = (host: TestHost): string[] =>
     host.runEngine('ps', '-q', '--filter', 'label=everynode.dev/container=app').split('\n').filter(Boolean);
   const everywhere = (): Promise<void> =>
-    untilTrue(() => {
+    untilPasses(() => {
       for (const host of members) assert.equal(containersOf(host).length, 1, host.name);
     }, PATIENCE_MS);
   const versionsAre = (version: string): Promise<void> =>
-    untilTrue(() => {
+    untilPasses(() => {
       const nodes = kubectl('get', 'nodes', '--no-headers');
       for (const { name } of members) assert.match(nodes, new RegExp(`^${name} +Ready .* v${version}$`, 'm'));
     }, TRIAL_MS);
@@ -143,7 +143,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     for (const host of members) {
       const from = performance.now();
       install(host, '--labels', 'color=green');
-      await untilTrue(
+      await untilPasses(
         () => assert.match(kubectl('get', 'nodes'), new RegExp(`${host.name} +Ready`)),
         PATIENCE_MS,
       );
@@ -192,7 +192,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     const before = members.map(containersOf);
     coordinator.run(...EVERYNODE, 'release', 'floor', '0.2.0');
     kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.1.0');
-    await untilTrue(() => {
+    await untilPasses(() => {
       assert.match(kubectl('-n', 'kube-system', 'get', 'events'), /agent 0\.1\.0 is older than 0\.2\.0/);
     }, TRIAL_MS);
     for (const host of members) {
@@ -214,10 +214,10 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     const before = members.map(containersOf);
     coordinator.run(...EVERYNODE, 'release', 'add', '/opt/everynode/dist/hosts/0.3.0');
     kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.3.0');
-    await untilTrue(() => {
+    await untilPasses(() => {
       assert.match(kubectl('-n', 'kube-system', 'get', 'rollouts', '--no-headers'), /RolledBack/);
     }, TRIAL_MS);
-    await untilTrue(() => {
+    await untilPasses(() => {
       // Of the hosts themselves: the API shows what it heard last, also of one that hangs.
       for (const host of members) {
         const versions = '/var/lib/everynode-agent/versions';
@@ -241,7 +241,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       const hung = pid();
       // As good as a loop that never ends: it says nothing any more.
       host.run('kill', '-STOP', hung);
-      await untilTrue(() => {
+      await untilPasses(() => {
         assert.notEqual(pid(), hung);
         assert.equal(host.run('systemctl', 'is-active', unit), 'active');
       }, TRIAL_MS);
@@ -274,7 +274,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       coordinator.run('systemctl', 'stop', 'everynode-coordinator');
       coordinator.run(...EVERYNODE, 'restore', backup, '--data', data, '--replace');
       coordinator.run(...EVERYNODE, 'coordinator', 'install');
-      await untilTrue(() => {
+      await untilPasses(() => {
         assert.equal(kubectl('get', 'configmap', 'before', '-o', 'name'), 'configmap/before');
         assert.match(kubectl('get', 'nodes', '--no-headers'), /^h1 +Ready .*\nh2 +Ready /);
       }, TRIAL_MS);
@@ -290,14 +290,14 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     assert.ok(host);
     const jsonpath = '{.status.conditions[?(@.type=="Connected")].status}';
     const connected = () => kubectl('get', 'node', host.name, '-o', `jsonpath=${jsonpath}`);
-    await untilTrue(() => assert.equal(connected(), 'True'), PATIENCE_MS);
+    await untilPasses(() => assert.equal(connected(), 'True'), PATIENCE_MS);
     const before = containersOf(host);
     coordinator.run(...EVERYNODE, 'node', 'revoke', host.name, '--data', '/var/lib/everynode');
     const from = performance.now();
-    await untilTrue(() => assert.equal(connected(), 'False'), PATIENCE_MS);
+    await untilPasses(() => assert.equal(connected(), 'False'), PATIENCE_MS);
     say(`shown as disconnected ${Math.round(performance.now() - from)} ms after the word`);
     host.run('systemctl', 'restart', 'everynode-agent');
-    await untilTrue(() => {
+    await untilPasses(() => {
       const who = ['--user', `system:node:${host.name}`, '--verb', 'connect', '--code', '401'];
       assert.notEqual(coordinator.run(...EVERYNODE, 'audit', ...who, '--data', '/var/lib/everynode'), '');
     }, PATIENCE_MS);

@@ -1,4 +1,4 @@
-/** Laws of drivers: commands beside a container's own, and its own streams. */
+/** Laws of drivers: additional commands in a container, and its standard streams. */
 import assert from 'node:assert/strict';
 import { MAX_OUTPUT_BYTES, runContainerCommand } from '../../agent/runtime/container-command.js';
 import { systemClock } from '../../shared/process/time/clock.js';
@@ -9,7 +9,7 @@ export function commandLaws(bench: LawFixture): void {
   const exec = (id: string, command: string[], io: { stdin?: boolean; tty?: boolean } = {}) =>
     bench.ours.exec(id, { command, stdin: io.stdin ?? false, tty: io.tty ?? false }, never());
 
-  bench.law('a command prints on its streams and ends with its code', async (podUid) => {
+  bench.law('a command writes to its streams and exits with its code', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const { prints, warns, fails, missing } = bench.fixture.commands;
     const printing = await exec(id, prints);
@@ -35,14 +35,14 @@ export function commandLaws(bench: LawFixture): void {
     assert.equal(await copying.exitCode(), 0);
   });
 
-  bench.law('without input a command reads the end at once', async (podUid) => {
+  bench.law('a command without input reads the end at once', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const copying = await exec(id, bench.fixture.commands.copies);
     await outputOf(copying.output);
     assert.equal(await copying.exitCode(), 0);
   });
 
-  bench.law('a terminal has one stream and the size it was given last', async (podUid) => {
+  bench.law('a terminal has one stream and its latest size', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const sizing = await exec(id, bench.fixture.commands.sizes, { stdin: true, tty: true });
     await sizing.resize({ width: 101, height: 37 });
@@ -56,7 +56,7 @@ export function commandLaws(bench: LawFixture): void {
     assert.match(text, /37 101/);
   });
 
-  bench.law('a killed command has ended', async (podUid) => {
+  bench.law('a killed command has exited', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const waiting = await exec(id, bench.fixture.commands.waits);
     assert.equal(await waiting.kill(), true);
@@ -65,7 +65,7 @@ export function commandLaws(bench: LawFixture): void {
     assert.equal(await waiting.kill(), true);
   });
 
-  bench.law('a command that is let go gives no more output, and its container runs on', async (podUid) => {
+  bench.law('a detached command gives no more output, and its container keeps running', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const letGo = new AbortController();
     const request = { command: bench.fixture.commands.waits, stdin: false, tty: false };
@@ -89,7 +89,7 @@ export function commandLaws(bench: LawFixture): void {
     );
   });
 
-  bench.law('a command runs in none but a running container of bench.ours', async (podUid) => {
+  bench.law('a command runs only in a running container of its own agent', async (podUid) => {
     const id = await bench.ours.create(config(podUid, bench.fixture.waits));
     await rejects(exec(id, bench.fixture.commands.prints), 'NotRunning');
     await bench.ours.remove(id);

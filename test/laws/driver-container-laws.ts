@@ -1,10 +1,10 @@
-/** Laws of drivers: containers, whose they are, how they begin and end, and what is told of them. */
+/** Laws of drivers: ownership, start, exit and events of containers. */
 import assert from 'node:assert/strict';
 import { config, identity, type LawFixture, THEIRS } from './driver-fixture.js';
 import { collect, listen, never, only, printed, rejects, until } from './driver-law-steps.js';
 
 export function containerLaws(bench: LawFixture): void {
-  bench.law('creating an identity twice is a conflict and makes no copy', async (podUid) => {
+  bench.law('creating an identity twice is a conflict and creates no copy', async (podUid) => {
     await bench.ours.create(config(podUid, bench.fixture.waits));
     await rejects(bench.ours.create(config(podUid, bench.fixture.waits)), 'Conflict');
     assert.equal((await bench.ours.inspectPod(podUid)).length, 1);
@@ -17,7 +17,7 @@ export function containerLaws(bench: LawFixture): void {
     assert.deepEqual(attempts.sort(), [0, 1]);
   });
 
-  bench.law('what was given at create comes back', async (podUid) => {
+  bench.law('the fields of a create are returned by inspect', async (podUid) => {
     await bench.ours.create(
       config(podUid, bench.fixture.waits, { labels: { 'everynode.dev/spec-hash': 'abc' } }),
     );
@@ -39,14 +39,14 @@ export function containerLaws(bench: LawFixture): void {
     assert.ok((ended.startedAt ?? 0) > 0 && (ended.finishedAt ?? 0) >= (ended.startedAt ?? 0));
   });
 
-  bench.law('starting the running changes nothing', async (podUid) => {
+  bench.law('starting a running container changes nothing', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const before = only(await bench.ours.inspectPod(podUid));
     await bench.ours.start(id);
     assert.deepEqual(only(await bench.ours.inspectPod(podUid)), before);
   });
 
-  bench.law('stopping the stopped and removing the absent are no errors', async (podUid) => {
+  bench.law('stopping a stopped container and removing an absent one are no errors', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     await bench.ours.stop(id, 10);
     await bench.ours.stop(id, 10);
@@ -56,7 +56,7 @@ export function containerLaws(bench: LawFixture): void {
     assert.deepEqual(await bench.ours.inspectPod(podUid), []);
   });
 
-  bench.law('a program that heeds SIGTERM ends before the grace', async (podUid) => {
+  bench.law('a program that handles SIGTERM exits before the end of the grace period', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     await printed(bench.ours, id, 'ready');
     const from = Date.now();
@@ -65,7 +65,7 @@ export function containerLaws(bench: LawFixture): void {
     assert.equal(only(await bench.ours.inspectPod(podUid)).exitCode, 0);
   });
 
-  bench.law('a program that does not is killed after the grace', async (podUid) => {
+  bench.law('a program that ignores SIGTERM is killed after the grace period', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.stubborn);
     const from = Date.now();
     await bench.ours.stop(id, 1);
@@ -73,29 +73,29 @@ export function containerLaws(bench: LawFixture): void {
     assert.equal(only(await bench.ours.inspectPod(podUid)).exitCode, 137);
   });
 
-  bench.law('removing the running ends it', async (podUid) => {
+  bench.law('removing a running container ends it', async (podUid) => {
     await bench.ours.remove(await bench.run(podUid, bench.fixture.stubborn));
     assert.deepEqual(await bench.ours.inspectPod(podUid), []);
   });
 
-  bench.law('starting the absent is NotFound', async (podUid) => {
+  bench.law('starting an absent container is NotFound', async (podUid) => {
     const id = await bench.ours.create(config(podUid, bench.fixture.waits));
     await bench.ours.remove(id);
     await rejects(bench.ours.start(id), 'NotFound');
   });
 
-  bench.law('a container that cannot start says so, and stays to be looked at', async (podUid) => {
+  bench.law('a container that cannot start reports it, and is kept for inspection', async (podUid) => {
     await rejects(bench.run(podUid, bench.fixture.unstartable), 'RunContainerError', 'CreateContainerError');
   });
 
-  bench.law('the memory limit holds', async (podUid) => {
+  bench.law('the memory limit applies', async (podUid) => {
     await bench.run(podUid, bench.fixture.greedy, { memoryLimitBytes: 16 * 2 ** 20 });
     const ended = await until(bench.ours, podUid, (container) => container.state === 'exited');
     assert.equal(ended.exitCode, 137);
   });
 
-  bench.law('an end for lack of memory is told as such', async (podUid) => {
-    // An engine hears of the end and of its cause apart, and may lose the cause: not every time.
+  bench.law('an exit for lack of memory is reported as such', async (podUid) => {
+    // An engine learns of an exit and its cause separately, and may lose the cause. A single loss is not a failure.
     const causes: boolean[] = [];
     while (bench.fixture.reportsOutOfMemory && causes.length < 5 && !causes.includes(true)) {
       const uid = `${podUid}-${causes.length}`;
@@ -119,18 +119,21 @@ export function containerLaws(bench: LawFixture): void {
     theirs.close();
   });
 
-  bench.law('events begin with resync and name the Pods whose containers start and end', async (podUid) => {
-    const events = listen(bench.ours);
-    await events.next((event) => event.kind === 'resync');
-    const id = await bench.run(podUid, bench.fixture.waits);
-    await events.next((event) => event.kind === 'container' && event.podUid === podUid);
-    await events.quiet();
-    await bench.ours.stop(id, 5);
-    await events.next((event) => event.kind === 'container' && event.podUid === podUid);
-    await events.end();
-  });
+  bench.law(
+    'events start with a resync and name the Pods whose containers start and exit',
+    async (podUid) => {
+      const events = listen(bench.ours);
+      await events.next((event) => event.kind === 'resync');
+      const id = await bench.run(podUid, bench.fixture.waits);
+      await events.next((event) => event.kind === 'container' && event.podUid === podUid);
+      await events.quiet();
+      await bench.ours.stop(id, 5);
+      await events.next((event) => event.kind === 'container' && event.podUid === podUid);
+      await events.end();
+    },
+  );
 
-  bench.law("another owner's containers make no events", async (podUid) => {
+  bench.law("another owner's containers cause no events", async (podUid) => {
     const theirs = bench.fixture.driver(THEIRS);
     const events = listen(bench.ours);
     await events.next((event) => event.kind === 'resync');
@@ -142,7 +145,7 @@ export function containerLaws(bench: LawFixture): void {
     theirs.close();
   });
 
-  bench.law('an image that is missing has no id, cannot be pulled, and cannot be run', async (podUid) => {
+  bench.law('a missing image has no id, cannot be pulled, and cannot be run', async (podUid) => {
     assert.equal(await bench.ours.findImage(bench.fixture.missingImage), undefined);
     await rejects(bench.ours.pull({ image: bench.fixture.missingImage, signal: never() }), 'ErrImagePull');
     await rejects(
@@ -151,7 +154,7 @@ export function containerLaws(bench: LawFixture): void {
     );
   });
 
-  bench.law('an engine that went away comes back with its containers, and a resync', async (podUid) => {
+  bench.law('an engine that was down returns with its containers, and a resync', async (podUid) => {
     if (!bench.fixture.restart) return;
     const events = listen(bench.ours);
     await events.next((event) => event.kind === 'resync');
@@ -164,7 +167,7 @@ export function containerLaws(bench: LawFixture): void {
     await events.end();
   });
 
-  bench.law('the engine names itself', async () => {
+  bench.law('the engine reports its name', async () => {
     const info = await bench.ours.info();
     assert.equal(info.name, bench.engine);
     assert.match(info.apiVersion, /^1\.\d+$/);

@@ -1,4 +1,4 @@
-/** What the laws of drivers are run on: an engine, programs whose behaviour is known, and the containers that are made of them. */
+/** The fixture of the driver laws: an engine, programs with known behaviour, and containers of them. */
 import {
   type ContainerConfig,
   type ContainerOwner,
@@ -6,61 +6,61 @@ import {
   SANDBOX,
 } from '../../agent/runtime/runtime-driver.js';
 
-/** An image and what to run in it. */
+/** An image and its command. */
 interface Program {
   image: string;
   command?: string[];
 }
 
-/** An engine under test, and programs in it whose behaviour the laws know. */
+/** An engine under test, and programs in it with known behaviour. */
 export interface DriverFixture {
   driver(owner: ContainerOwner): RuntimeDriver;
-  /** Prints `ready` once it heeds SIGTERM, runs until then, and ends with 0. */
+  /** Prints `ready` once it handles SIGTERM, runs until then, and exits with 0. */
   waits: Program;
-  /** Prints what it reads from its input. */
+  /** Prints its input. */
   copies: Program;
   /** Runs and ignores SIGTERM. */
   stubborn: Program;
-  /** Prints `one`, `two`, `three` in this order and ends with 3. */
+  /** Prints `one`, `two`, `three` in this order and exits with 3. */
   prints: Program;
   /** Cannot be started. */
   unstartable: Program;
   /** Uses more memory than 16 MiB. */
   greedy: Program;
-  /** Whether the engine here sees that a container was out of memory; conmon misses it on some cgroup v1 machines. */
+  /** True if the engine detects that a container ran out of memory. conmon misses it on some cgroup v1 machines. */
   reportsOutOfMemory: boolean;
-  /** Commands to run beside `waits`. */
+  /** Commands to run in the container of `waits`. */
   commands: {
     /** Prints `out` and a new line. */
     prints: string[];
     /** Prints `err` and a new line to stderr. */
     warns: string[];
-    /** Ends with 7. */
+    /** Exits with 7. */
     fails: string[];
-    /** Prints what it reads until the end of its input. */
+    /** Prints its input until the end. */
     copies: string[];
-    /** Prints height and width of its terminal for each line that it reads. */
+    /** Prints height and width of its terminal for each line of input. */
     sizes: string[];
     /** Runs for an hour. */
     waits: string[];
     /** Prints a million bytes. */
     floods: string[];
-    /** Is not there. */
+    /** Does not exist. */
     missing: string[];
   };
-  /** A name that can be asked for, and is not there. */
+  /** A valid name of an image that does not exist. */
   missingImage: string;
-  /** Ends the engine abruptly and brings it back with its data; absent where that is not possible. */
+  /** Kills the engine and restarts it with its data. Absent where that is impossible. */
   restart?: () => Promise<void>;
   close(): Promise<void>;
 }
 
 export const OURS: ContainerOwner = { clusterUID: 'law-cluster', nodeName: 'law-node' };
 export const THEIRS: ContainerOwner = { clusterUID: 'other-cluster', nodeName: 'law-node' };
-/** Longer than any engine takes. */
+/** Longer than any engine operation takes. */
 export const DEADLINE_MS = 20_000;
 
-/** A container on the host's network, so that thousands of laws need no bridge; what `overrides` says goes first. */
+/** A container on the host's network, so that thousands of tests need no bridge. `overrides` take precedence. */
 export function config(
   podUid: string,
   program: Program,
@@ -92,15 +92,15 @@ export function identity(podUid: string, container: string, attempt: number) {
   return { podUid, podNamespace: 'default', podName: 'law', container, attempt };
 }
 
-/** What a group of laws is declared with. */
+/** Context in which a group of laws is declared. */
 export interface LawFixture {
-  /** As it names itself. */
+  /** The engine's own name. */
   readonly engine: string;
   readonly fixture: DriverFixture;
   /** The driver under test. */
   readonly ours: RuntimeDriver;
-  /** A law on a Pod uid of its own. */
+  /** Defines a test with a new Pod uid. */
   law(name: string, body: (podUid: string) => Promise<void>): void;
-  /** Creates and starts a container; answers its id. */
+  /** Creates and starts a container. Returns its id. */
   run(podUid: string, program: Program, overrides?: Partial<ContainerConfig>): Promise<string>;
 }

@@ -1,4 +1,4 @@
-/** What the laws of drivers do again and again. */
+/** Steps that the driver laws share. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../agent/runtime/runtime-driver.js';
 import { DEADLINE_MS } from './driver-fixture.js';
 
-/** What came on each stream, once all of it has come. */
+/** Returns the output of each stream once both have ended. */
 export async function outputOf(
   output: AsyncIterable<OutputChunk>,
 ): Promise<{ stdout: string; stderr: string }> {
@@ -36,7 +36,7 @@ export function never(): AbortSignal {
   return new AbortController().signal;
 }
 
-/** Before a program has set its trap, SIGTERM means nothing to the first process of a container. */
+/** The first process of a container ignores SIGTERM until its program has set a trap. */
 export async function printed(driver: RuntimeDriver, id: string, line: string): Promise<void> {
   const stop = new AbortController();
   let text = '';
@@ -68,14 +68,14 @@ export async function until(
   }
 }
 
-/** What a law that failed left open; it would keep the process alive. */
+/** Subscriptions that a failed law left open. They would keep the process alive. */
 const LISTENING = new Set<AbortController>();
 
 export function stopListening(): void {
   for (const controller of LISTENING) controller.abort();
 }
 
-/** The driver's events, waited for one after another. */
+/** Subscribes to the driver's events. */
 export function listen(driver: RuntimeDriver) {
   const controller = new AbortController();
   LISTENING.add(controller);
@@ -84,7 +84,7 @@ export function listen(driver: RuntimeDriver) {
   let pending = pull();
   const within = <T>(ms: number, fallback: () => T) => sleep(ms, undefined, { ref: false }).then(fallback);
   return {
-    /** The next event that `holds`; others before it are passed over. */
+    /** Returns the next event for which `holds` returns true, and skips others. */
     async next(holds: (event: RuntimeEvent) => boolean): Promise<RuntimeEvent> {
       const late = within(DEADLINE_MS, () => assert.fail('the event did not come'));
       for (;;) {
@@ -93,7 +93,7 @@ export function listen(driver: RuntimeDriver) {
         if (holds(event)) return event;
       }
     },
-    /** Passes over what comes until nothing has come for a while. */
+    /** Skips events until none has arrived for a while. */
     async quiet(): Promise<void> {
       while ((await Promise.race([pending, within(300, () => undefined)])) !== undefined) pending = pull();
     },

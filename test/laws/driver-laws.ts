@@ -9,14 +9,14 @@ import { stopListening } from './driver-law-steps.js';
 import { logLaws } from './driver-log-laws.js';
 import { sandboxLaws } from './driver-sandbox-laws.js';
 
-/** Declares the suite; `open` answers a reason instead where the engine is not to be had. */
+/** Declares the suite. `open` resolves with a reason where the engine is unavailable. */
 export function driverLaws(engine: string, open: () => Promise<DriverFixture | string>): void {
   describe(`driver laws: ${engine}`, { concurrency: 1 }, () => {
     let opened: { fixture: DriverFixture; ours: RuntimeDriver } | undefined;
     let missing: string | undefined;
     let count = 0;
 
-    // The fake waits by timers that keep no process alive.
+    // The fake's timers do not keep the process alive.
     const alive = setInterval(() => undefined, 1000);
 
     before(async () => {

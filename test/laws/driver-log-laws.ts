@@ -4,7 +4,7 @@ import type { LawFixture } from './driver-fixture.js';
 import { collect, never, until } from './driver-law-steps.js';
 
 export function logLaws(bench: LawFixture): void {
-  bench.law('logs come in order, whole or from the end', async (podUid) => {
+  bench.law('logs are in order, complete or from the end', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.prints);
     await until(bench.ours, podUid, (container) => container.state === 'exited');
     const read = (tailLines?: number) =>
@@ -20,7 +20,7 @@ export function logLaws(bench: LawFixture): void {
     assert.equal(await read(0), '');
   });
 
-  bench.law('log lines can carry their time', async (podUid) => {
+  bench.law('log lines can include their time', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.prints);
     await until(bench.ours, podUid, (container) => container.state === 'exited');
     const text = await collect(bench.ours.logs(id, { follow: false, timestamps: true }, never()));
@@ -35,7 +35,7 @@ export function logLaws(bench: LawFixture): void {
     assert.equal(text, 'one\ntwo\nthree\n');
   });
 
-  bench.law('following a log ends when asked to', async (podUid) => {
+  bench.law('following a log ends on request', async (podUid) => {
     const id = await bench.run(podUid, bench.fixture.waits);
     const controller = new AbortController();
     const reading = collect(bench.ours.logs(id, { follow: true, timestamps: false }, controller.signal));

@@ -1,4 +1,4 @@
-/** The laws of section 5 of DESIGN.md, run against every implementation of Store. */
+/** The laws of Store, run against every implementation. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -13,7 +13,7 @@ import {
   type WatchBatch,
 } from '../../coordinator/store/store.js';
 
-/** An open store whose watches hear of progress within some milliseconds, and which keeps few changes in memory. */
+/** Opens a store that reports watch progress within milliseconds and keeps few changes in memory. */
 type OpenStore = (limits: { maxChanges: number; progressMs: number }) => Promise<Store>;
 
 const text = (value: Buffer | undefined): string | undefined => value?.toString();
@@ -33,12 +33,12 @@ async function keysOf(store: Store, prefix: string): Promise<string[]> {
   return (await store.list(prefix)).items.map((item) => item.key);
 }
 
-/** Registers the suite under `name`; each test opens a store of its own. */
+/** Registers the suite under `name`. Each test opens a new store. */
 export function storeLaws(name: string, open: OpenStore): void {
   const law = (rule: string, check: (store: Store) => Promise<void>, maxChanges = 8): void => {
     test(rule, async () => {
       const store = await open({ maxChanges, progressMs: 20 });
-      // The store's own timers keep no process alive.
+      // The store's timers do not keep the process alive.
       const alive = setTimeout(() => undefined, 10_000);
       try {
         await check(store);
@@ -58,7 +58,7 @@ export function storeLaws(name: string, open: OpenStore): void {
       assert.equal(await store.get('/a'), undefined);
     });
     law(
-      'a value is told apart from an earlier one of its key by the revision of its creation',
+      'the revision of its creation distinguishes a value from an earlier one of its key',
       async (store) => {
         assert.equal(await store.createdAt('/a'), undefined);
         const first = await store.create('/a', bytes('1'));
@@ -70,7 +70,7 @@ export function storeLaws(name: string, open: OpenStore): void {
         assert.equal(await store.createdAt('/a'), second);
       },
     );
-    law('of values created together each is stored or refused by itself', async (store) => {
+    law('of values that are created together each is stored or rejected separately', async (store) => {
       const revision = await store.create('/taken', bytes('1'));
       const guard = { key: '/taken', revision };
       const refusals = await store.createAll([
@@ -89,7 +89,7 @@ export function storeLaws(name: string, open: OpenStore): void {
       assert.equal((await store.get('/a'))?.revision, revision + 2);
       assert.deepEqual(await store.createAll([]), []);
     });
-    law('revisions rise with each write and the store names the last', async (store) => {
+    law('revisions increase with each write and the store reports the last', async (store) => {
       const revisions = [
         await store.create('/a', bytes('1')),
         await store.update('/a', bytes('2')),
@@ -102,12 +102,12 @@ export function storeLaws(name: string, open: OpenStore): void {
       );
       assert.equal(await store.revision(), revisions.at(-1));
     });
-    law('create refuses a key that exists', async (store) => {
+    law('create rejects an existing key', async (store) => {
       await store.create('/a', bytes('1'));
       await assert.rejects(store.create('/a', bytes('2')), KeyExists);
       assert.equal(text((await store.get('/a'))?.value), '1');
     });
-    law('update and delete refuse a key that is missing', async (store) => {
+    law('update and delete reject a missing key', async (store) => {
       await assert.rejects(store.update('/a', bytes('1')), KeyMissing);
       await assert.rejects(store.delete('/a'), KeyMissing);
     });
@@ -118,7 +118,7 @@ export function storeLaws(name: string, open: OpenStore): void {
       await assert.rejects(store.delete('/a', { revision: stale }), RevisionMismatch);
       assert.equal(await store.revision(), fresh);
     });
-    law('a write whose guard moved, or is gone, changes nothing', async (store) => {
+    law('a write whose guard changed or was deleted changes nothing', async (store) => {
       const guard = { key: '/leader', revision: await store.create('/leader', bytes('1')) };
       await store.create('/a', bytes('1'), { guard });
       await store.update('/leader', bytes('2'));
@@ -127,14 +127,14 @@ export function storeLaws(name: string, open: OpenStore): void {
       await store.delete('/leader');
       await assert.rejects(store.delete('/a', { guard }), RevisionMismatch);
     });
-    law('of many updates from one revision exactly one wins', async (store) => {
+    law('of many updates from one revision exactly one succeeds', async (store) => {
       const revision = await store.create('/a', bytes('0'));
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, index) => store.update('/a', bytes(`${index}`), { revision })),
       );
       assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 1);
     });
-    law('writes sent together take effect in the order they were sent', async (store) => {
+    law('writes that are sent together are applied in the order of sending', async (store) => {
       const writes = [
         store.create('/a', bytes('1')),
         store.update('/a', bytes('2')),
@@ -155,16 +155,16 @@ export function storeLaws(name: string, open: OpenStore): void {
   });
 
   describe(`${name}: lists`, () => {
-    law('a list holds the keys under its prefix in order', async (store) => {
+    law('a list contains the keys with its prefix in order', async (store) => {
       for (const key of ['/p/b', '/p/a', '/p', '/q/a', '/p/a/x', '/pa']) await store.create(key, bytes('1'));
       assert.deepEqual(await keysOf(store, '/p/'), ['/p/a', '/p/a/x', '/p/b']);
     });
-    law('a list names the revision it is true at', async (store) => {
+    law('a list has the revision of its state', async (store) => {
       await store.create('/a', bytes('1'));
       await store.create('/b', bytes('1'));
       assert.equal((await store.list('/a')).revision, await store.revision());
     });
-    law('a page says how many items follow, the last one nothing', async (store) => {
+    law('a page states the number of remaining items, the last one none', async (store) => {
       for (const key of ['/a', '/b', '/c']) await store.create(key, bytes('1'));
       const first = await store.list('/', { limit: 2 });
       assert.equal(first.remaining, 1);
@@ -175,7 +175,7 @@ export function storeLaws(name: string, open: OpenStore): void {
       assert.deepEqual([rest.items.map((item) => item.key), rest.remaining], [['/c'], undefined]);
     });
     for (const writesBetween of [0, 30]) {
-      law(`pages agree, whatever is written between them (${writesBetween} more)`, async (store) => {
+      law(`pages are consistent, whatever is written between them (${writesBetween} more)`, async (store) => {
         for (const key of ['/a', '/b', '/c', '/d']) await store.create(key, bytes('old'));
         const { revision } = await store.list('/', { limit: 1 });
         await store.update('/b', bytes('new'));
@@ -229,7 +229,7 @@ export function storeLaws(name: string, open: OpenStore): void {
         },
       ]);
     });
-    law('a watch begins after its revision and sees only its prefix', async (store) => {
+    law('a watch starts after its revision and sees only its prefix', async (store) => {
       const after = await store.create('/a/1', bytes('1'));
       await store.create('/b/1', bytes('1'));
       const last = await store.create('/a/2', bytes('1'));
@@ -239,14 +239,14 @@ export function storeLaws(name: string, open: OpenStore): void {
         ['/a/2'],
       );
     });
-    law('a watch without changes of its own hears how far the store is', async (store) => {
+    law('a watch without changes of its own receives the progress of the store', async (store) => {
       const watch = store.watch('/a/', { after: await store.revision() });
       const waiting = readUntil(watch, (await store.revision()) + 1);
       await store.create('/b', bytes('1'));
       assert.deepEqual(await waiting, []);
     });
     law(
-      'a watch misses nothing while many write at once',
+      'a watch misses nothing during many concurrent writes',
       async (store) => {
         const watch = store.watch('/', { after: 0 });
         const seen: number[] = [];
@@ -268,7 +268,7 @@ export function storeLaws(name: string, open: OpenStore): void {
       },
       1_000,
     );
-    law('a reader who falls behind the buffer ends with Expired and skips nothing', async (store) => {
+    law('a reader that falls behind the buffer ends with Expired and skips nothing', async (store) => {
       const iterator = store.watch('/', { after: 0 })[Symbol.asyncIterator]();
       const first = iterator.next();
       await store.create('/a', bytes('0'));
@@ -283,7 +283,7 @@ export function storeLaws(name: string, open: OpenStore): void {
       await store.compact(after + 1);
       await assert.rejects(store.watch('/', { after })[Symbol.asyncIterator]().next(), Expired);
     });
-    law('compaction keeps present values and what came after it', async (store) => {
+    law('compaction keeps current values and later changes', async (store) => {
       await store.create('/a', bytes('1'));
       const after = await store.update('/a', bytes('2'));
       const last = await store.update('/a', bytes('3'));
@@ -291,13 +291,13 @@ export function storeLaws(name: string, open: OpenStore): void {
       assert.equal((await readUntil(store.watch('/', { after }), last)).length, 1);
       assert.equal(text((await store.get('/a'))?.value), '3');
     });
-    law('close ends a waiting reader in silence', async (store) => {
+    law('close ends a waiting reader without an error', async (store) => {
       const watch = store.watch('/', { after: await store.revision() });
       const reading = readUntil(watch, Number.POSITIVE_INFINITY);
       watch.close();
       assert.deepEqual(await reading, []);
     });
-    law('closing the store ends its watches in silence', async (store) => {
+    law('closing the store ends its watches without an error', async (store) => {
       const reading = readUntil(store.watch('/', { after: 0 }), Number.POSITIVE_INFINITY);
       await store.close();
       assert.deepEqual(await reading, []);
@@ -305,7 +305,7 @@ export function storeLaws(name: string, open: OpenStore): void {
   });
 
   describe(`${name}: identity`, () => {
-    law('clusterUID and epoch are given and stay', async (store) => {
+    law('clusterUID and epoch are assigned and kept', async (store) => {
       assert.ok(store.clusterUID() && store.epoch());
       assert.equal(store.clusterUID(), store.clusterUID());
     });

@@ -12,7 +12,7 @@ import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
 import { silentLogger } from '../../shared/process/output/logger.js';
 import { CoordinatorApi } from '../harness/api/coordinator-api.js';
-import { freePort } from '../harness/basics/free-port.js';
+import { freePort } from '../harness/basics/test-sockets.js';
 import { until } from '../harness/basics/wait-until.js';
 import {
   type CoordinatorProcess,

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMALL_HEAP_FLAGS } from '../../shared/process/service/child-program.js';
 import { cpuMeter, memoryMegabytes } from '../bench/process-memory.js';
-import { freePort } from '../harness/basics/free-port.js';
+import { freePort } from '../harness/basics/test-sockets.js';
 import { pause, until } from '../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl } from '../harness/clients/kubectl.js';
 import { daemonImageArchives } from '../harness/engines/daemon-images.js';

@@ -11,7 +11,7 @@ import { createToken } from '../../coordinator/cli/commands/token-command.js';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
-import { freePort } from '../harness/basics/free-port.js';
+import { freePort } from '../harness/basics/test-sockets.js';
 import { until } from '../harness/basics/wait-until.js';
 import { EngineContainers } from '../harness/engines/engine-containers.js';
 import { startEngine, type TestEngine } from '../harness/engines/test-engines.js';

@@ -10,7 +10,7 @@ import { DockerApi } from '../../agent/runtime/docker/docker-api.js';
 import { LABEL } from '../../agent/runtime/docker/docker-convert.js';
 import { DockerEngine } from '../../agent/runtime/docker/docker-engine.js';
 import { askEngine } from '../../agent/runtime/docker/find-engine.js';
-import { untilTrue } from '../harness/basics/wait-until.js';
+import { untilPasses } from '../harness/basics/wait-until.js';
 import type { EngineKind } from '../harness/engines/test-engines.js';
 import { shell } from '../harness/engines/test-images.js';
 import { TourFixture } from '../harness/hosts/tour-fixture.js';
@@ -41,7 +41,7 @@ async function main(kind: EngineKind): Promise<void> {
   try {
     await bench.kubectl.ok('apply -f -', JSON.stringify(POD));
     const last = new RegExp(` ${LOG_LINES}$`);
-    await untilTrue(async () => void expectMatch(await bench.kubectl.ok('logs p --tail=1'), last), 120_000);
+    await untilPasses(async () => void expectMatch(await bench.kubectl.ok('logs p --tail=1'), last), 120_000);
     const api = accessOf(bench);
     const engine = await engineOf(bench);
     const [own, ours]: [number[], number[]] = [[], []];

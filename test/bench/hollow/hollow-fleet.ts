@@ -6,7 +6,7 @@ import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-cli
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
 import { loadSettings } from '../../../shared/process/settings/settings-schema.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
-import { freePort } from '../../harness/basics/free-port.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
 import { until } from '../../harness/basics/wait-until.js';
 import {
   type CoordinatorProcess,

@@ -8,8 +8,8 @@ import { measurePodTimings } from '../../../coordinator/decisions/rollouts/pod-t
 import { statusOf } from '../../../coordinator/decisions/rollouts/rollout-status.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import { runToEnd } from '../../harness/basics/run-to-end.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { runToEnd } from '../../harness/basics/test-clocks.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const TYPE = { apiVersion: 'fleet.everynode.dev/v1' };
 const POLICY: RolloutPolicy = {

@@ -7,7 +7,7 @@ import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-cli
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { CoordinatorApi, type RecordedWatch } from '../../harness/api/coordinator-api.js';
-import { freePort } from '../../harness/basics/free-port.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { AMPLE_HOST_ARGS } from '../../harness/pods/ample-host.js';
 import {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 
 const DAEMON_SET = `apiVersion: apps/v1
@@ -210,9 +210,9 @@ forEachKubectl('the API', (bench) => {
     await bench.kubectl.ok('create configmap watched');
     const watching = bench.kubectl.start('get cm watched --watch --no-headers -L seen');
     const rows = () => watching.stdout.trimEnd().split('\n');
-    await eventually(() => rows().length === 1 && rows()[0] !== '');
+    await until(() => rows().length === 1 && rows()[0] !== '');
     await bench.kubectl.ok('label cm watched seen=yes');
-    await eventually(() => rows().length === 2 || watching.stdout);
+    await until(() => rows().length === 2 || watching.stdout);
     assert.match(rows()[1] ?? '', /^watched +0 +\S+ +yes$/);
     watching.stop();
   });

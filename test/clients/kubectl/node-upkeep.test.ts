@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { freePort } from '../../harness/basics/free-port.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { until, untilTrue } from '../../harness/basics/wait-until.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { findClient } from '../../harness/clients/client-binaries.js';
 import { KUBECTLS } from '../../harness/clients/each-kubectl.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
@@ -17,7 +17,7 @@ import {
 } from '../../harness/processes/everynode-processes.js';
 
 const PATIENCE_MS = 60_000;
-const soon = (check: () => Promise<void>) => untilTrue(check, PATIENCE_MS);
+const soon = (check: () => Promise<void>) => untilPasses(check, PATIENCE_MS);
 
 const DAEMON_SET = `
 apiVersion: apps/v1

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
 
@@ -70,7 +70,7 @@ describe('a RolloutPolicy', () => {
     return counts;
   };
   const stands = (phase: string, wave: string): Promise<void> =>
-    untilTrue(async () => {
+    untilPasses(async () => {
       const path = '/apis/fleet.everynode.dev/v1/namespaces/default/rollouts/till';
       const { status } = await fleet.api.request<Rollout>('GET', path);
       assert.deepEqual([status?.phase, status?.wave], [phase, wave], status?.message);
@@ -118,7 +118,7 @@ describe('a RolloutPolicy', () => {
     );
     const told = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d nodes have failed/;
     for (const what of ['ds till', 'rollout till', 'rop gentle'])
-      await untilTrue(async () => assert.match(await kubectl.ok(`describe ${what}`), told, what));
+      await untilPasses(async () => assert.match(await kubectl.ok(`describe ${what}`), told, what));
     await kubectl.ok('rollout undo ds/till');
     await stands('AwaitingApproval', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES });
@@ -131,7 +131,7 @@ describe('a RolloutPolicy', () => {
     await kubectl.ok(`patch rop gentle --type=merge -p ${JSON.stringify({ spec: failureBudget })}`);
     await kubectl.ok('apply -f -', daemonSet(4, { 'simulate.everynode.dev/fail': 'true' }));
     await stands('RolledBack', 'canary');
-    await untilTrue(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
+    await untilPasses(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
     assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.numberAvailable}'), String(NODES));
     assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.updatedNumberScheduled}'), '');
     const image = 'jsonpath={.spec.template.spec.containers[0].image}';
@@ -151,7 +151,7 @@ describe('a RolloutPolicy', () => {
     assert.equal(await kubectl.ok('get rollout till -o jsonpath={.status.steering.skipped}'), '');
     await kubectl.ok(`${abort} fleet.everynode.dev/reason=tills-hang`);
     await stands('RolledBack', 'canary');
-    await untilTrue(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
+    await untilPasses(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
     const record = 'get rollout till -o jsonpath={.status.steering.requests[-1].user}';
     assert.equal(await kubectl.ok(record), 'everynode-admin');
     const events = 'get events --field-selector reason=RolloutSteered';
@@ -193,6 +193,6 @@ describe('a RolloutPolicy', () => {
 
   test('the Rollout goes with its DaemonSet', async () => {
     await kubectl.ok('delete ds till');
-    await untilTrue(async () => assert.equal(await kubectl.ok('get rollouts'), ''));
+    await untilPasses(async () => assert.equal(await kubectl.ok('get rollouts'), ''));
   });
 });

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
-import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { daemonSetObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'web' };
 const FAILURE =
@@ -29,7 +30,7 @@ forEachKubectl('rollout status', (bench) => {
 
   test('one that is rolled back meanwhile ends the wait with an error, below a warning that says why', async () => {
     const waiting = bench.kubectl.start('rollout status ds/web');
-    await untilTrue(() => assert.match(waiting.stdout, /0 out of 3 new pods have been updated/), 20_000);
+    await untilPasses(() => assert.match(waiting.stdout, /0 out of 3 new pods have been updated/), 20_000);
     await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
     assert.equal(await waiting.ended, 1);
     assert.equal(waiting.stderr, `Warning: ${FAILURE}\nerror: object has been deleted\n`);

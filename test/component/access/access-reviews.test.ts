@@ -1,4 +1,4 @@
-/** Reviews, over HTTPS: what the API tells of who may do what, and to whom. */
+/** Access reviews over HTTPS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
@@ -31,7 +31,7 @@ describe('reviews', () => {
     });
   });
 
-  test('a review within a namespace is refused for paths, which are outside of every namespace', async () => {
+  test('a review within a namespace is rejected for paths, which are outside every namespace', async () => {
     const line = 'POST /apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews';
     const body = { spec: { user: 'kim', nonResourceAttributes: { verb: 'get', path: '/metrics' } } };
     const refused = await call(bench.api, line, { body });
@@ -53,7 +53,7 @@ describe('reviews', () => {
     assert.equal(await codeOf(absent), 201);
   });
 
-  test('may they: for those who may ask', async () => {
+  test('a user may review the access of other users with a role for it only', async () => {
     const asked = { spec: { ...spec('list'), user: 'kim', groups: [] } };
     assert.equal((await review('SubjectAccessReview', asked)).allowed, true);
     assert.equal(
@@ -69,7 +69,7 @@ describe('reviews', () => {
     assert.ok((resourceRules as PolicyRule[]).some(({ resources }) => resources?.includes('daemonsets')));
   });
 
-  test('neither a resource nor a path, or both, is a mistake', async () => {
+  test('a review needs either a resource or a path', async () => {
     for (const body of [
       {},
       { spec: { ...spec('get'), nonResourceAttributes: { path: '/', verb: 'get' } } },

@@ -1,6 +1,6 @@
 /**
- * What a hostile network does to the coordinator's port: each is refused with the right status, a line in the log and one in
- * the audit log say so, and the next honest request is answered.
+ * Attacks on the coordinator's port. Each is rejected with the right status, a log line and an audit line, and the next
+ * valid request is answered.
  */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
@@ -22,15 +22,15 @@ import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { call } from '../../harness/api/https-call.js';
 import { idleConnections } from '../../harness/api/idle-connections.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
-/** Half of them from where the honest host is. */
+/** Half of them come from the address of the valid host. */
 const HALF_OPEN = 10_000;
 const HALF_OPEN_FROM = ['127.0.0.1', '127.0.0.2'];
 
-/** Keeps every line of every level as text. */
+/** A logger that keeps every line of every level as text. */
 function keptLog(lines: string[]): Logger {
   const write = (bindings: object) => (entry: unknown, text?: unknown) => {
     lines.push(JSON.stringify({ ...bindings, entry, text }));
@@ -57,12 +57,12 @@ async function target(context: TestContext) {
   return { ...bench, lines, events, audited, join };
 }
 
-/** The port still serves. */
+/** Asserts that the port still serves. */
 async function isWell({ api }: Pick<EnrolmentFixture, 'api'>): Promise<void> {
   assert.equal((await call(api, 'GET /api/v1/namespaces/default')).code, 200);
 }
 
-test('no token, a wrong, an expired or a spent one: 401, a line in the log, and no token in any line', async (context) => {
+test('a missing, wrong, expired or used token is 401 with a log line, and no line contains a token', async (context) => {
   const bench = await target(context);
   const [expired, spent] = [newJoinToken(), newJoinToken()];
   const grants = [tokenSecret(expired, { expiresAtMs: 1 }), tokenSecret(spent, { singleUse: true })];
@@ -90,7 +90,7 @@ test('no token, a wrong, an expired or a spent one: 401, a line in the log, and 
   }
 });
 
-test('whoever guesses passwords of the console waits; who comes in is told of as well, by name', async (context) => {
+test('password guessing at the console is throttled; a successful sign-in is logged by name', async (context) => {
   const bench = await target(context);
   const signIn = (token: string) => call(bench.api, 'POST /console/session', { token });
   const entered = await signIn(TEST_TOKEN);
@@ -105,7 +105,7 @@ test('whoever guesses passwords of the console waits; who comes in is told of as
   assert.equal(told[1], '401 Unauthorized  127.0.0.1');
 });
 
-test('whoever is refused too often waits, and says so', async (context) => {
+test('a client with too many rejections must wait, and is told so', async (context) => {
   const bench = await target(context);
   const codes = new Set<number>();
   for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1) {
@@ -117,7 +117,7 @@ test('whoever is refused too often waits, and says so', async (context) => {
   await isWell(bench);
 });
 
-test('a request for somebody else, for more than a name, or with another signature is 400', async (context) => {
+test('a request for another host, for more than a name, or with another signature is 400', async (context) => {
   const { api, token, audited } = await target(context);
   const csr = await certificateRequest(await generateKeyPem(), 'n2');
   const forged = csr.replace(/.{8}\n(?=-----END)/, 'AAAAAAA=\n');
@@ -133,16 +133,16 @@ test('a request for somebody else, for more than a name, or with another signatu
   assert.deepEqual(audited('join'), Array(4).fill(`400  system:bootstrap:${token.id} 127.0.0.1`));
 });
 
-test('10,000 connections that never shake hands take nobody’s place: a host joins, and they are told of', async (context) => {
+test('10,000 connections without a handshake block no place: a host joins, and they are reported', async (context) => {
   const bench = await target(context);
   const crowd = idleConnections(context, { port: bench.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
   for (let share = 1; share <= 5; share += 1) {
-    await eventually(() => crowd.opened() >= (share * HALF_OPEN) / 5, 60_000);
+    await until(() => crowd.opened() >= (share * HALF_OPEN) / 5, { timeoutMs: 60_000 });
     await isWell(bench);
   }
   assert.equal((await joinCoordinator(bench.options())).node, 'n1');
   await isWell(bench);
-  await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, 60_000);
+  await until(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, { timeoutMs: 60_000 });
   const reason = 'too many connections from this network without a TLS handshake';
   // Thousands from each, told once.
   const told = bench.audited('connect').filter((line) => line.startsWith('429'));
@@ -150,7 +150,7 @@ test('10,000 connections that never shake hands take nobody’s place: a host jo
   assert.ok(told.length < 10, `${told.length} lines`);
 });
 
-/** An upgraded connection of a host that has proved its name, and the code that it was closed with. */
+/** Opens an upgraded connection of an authenticated host. Returns it with its close code. */
 async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: string; key: string }) {
   const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
     ca: api.pki.ca.cert,
@@ -164,11 +164,11 @@ async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: 
   const wire = await new Promise<Socket>((resolve) =>
     socket.once('upgrade', (response) => resolve(response.socket)),
   );
-  await eventually(() => socket.readyState === WebSocket.OPEN);
+  await until(() => socket.readyState === WebSocket.OPEN);
   return { socket, wire, closed: () => code };
 }
 
-test('a frame that says it holds a gigabyte ends its link at once, and none of it is kept', async (context) => {
+test('a frame that announces a gigabyte ends its link at once, and is not buffered', async (context) => {
   const bench = await target(context);
   const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const { wire, closed } = await openLink(bench, { cert: certificate, key });
@@ -177,29 +177,29 @@ test('a frame that says it holds a gigabyte ends its link at once, and none of i
   head.writeUInt8(0xff, 1);
   head.writeBigUInt64BE(BigInt(2 ** 30), 2);
   wire.write(head);
-  // RFC 6455, 7.4.1: too big.
-  await eventually(() => closed() === 1009);
-  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  // RFC 6455, 7.4.1: message too big.
+  await until(() => closed() === 1009);
+  await until(() => bench.audited('connect').length === 1, { timeoutMs: 30_000 });
   assert.equal(bench.audited('connect')[0], '400 Max payload size exceeded system:node:n1 127.0.0.1');
   await isWell(bench);
 });
 
-test('a link takes no compressed frame: nothing on it can swell', async (context) => {
+test('a link accepts no compressed frames, so no frame can expand', async (context) => {
   const bench = await target(context);
   const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const { socket, wire, closed } = await openLink(bench, { cert: certificate, key });
   assert.equal(socket.extensions, '');
   const bomb = deflateRawSync(Buffer.alloc(2 ** 20));
-  // Final, compressed (RSV1), binary; masked by zeros.
+  // Final, compressed (RSV1), binary frame, masked by zeros.
   const head = Buffer.from([0xc2, 0xfe, bomb.length >> 8, bomb.length & 255, 0, 0, 0, 0]);
   wire.write(Buffer.concat([head, bomb]));
-  await eventually(() => closed() === 1002);
-  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  await until(() => closed() === 1002);
+  await until(() => bench.audited('connect').length === 1, { timeoutMs: 30_000 });
   assert.match(bench.audited('connect')[0] ?? '', /^400 .*RSV1.* system:node:n1 127\.0\.0\.1$/);
   await isWell(bench);
 });
 
-/** The HTTP status that a link is refused with. */
+/** Returns the HTTP status of a rejected link. */
 function refusedLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert?: string; key?: string }) {
   const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
     ca: api.pki.ca.cert,
@@ -211,17 +211,17 @@ function refusedLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert?: st
   );
 }
 
-test('who shows no certificate, or one of another fleet, gets no link: 401, in the audit log too', async (context) => {
+test('a host without a certificate, or with one of another fleet, gets no link: 401, also in the audit log', async (context) => {
   const bench = await target(context);
   const other = await loadPki(temporaryDirectory(), ['x'], Date.now());
   for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }])
     assert.equal(await refusedLink(bench, client), 401);
-  // Alike, and of one address: told once.
+  // Equal rejections of one address are one audit line.
   assert.deepEqual(bench.audited('connect'), ['401 Unauthorized  127.0.0.1']);
   assert.equal(bench.lines.filter((line) => line.includes('"peer refused"')).length, 1);
 });
 
-test('the host of a revoked node gets no link: 401, and the audit log says which it is', async (context) => {
+test('the host of a revoked node gets no link: 401, and the audit log names it', async (context) => {
   const bench = await target(context);
   const { certificate = '', key = '' } = await joinCoordinator(bench.options());
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
@@ -237,12 +237,12 @@ test('the host of a revoked node gets no link: 401, and the audit log says which
 const SMUGGLED: [string, string[]][] = [
   ['two lengths', ['Content-Length: 5', 'Content-Length: 6']],
   ['a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked']],
-  ['an odd coding', ['Transfer-Encoding: xchunked']],
+  ['an unknown transfer coding', ['Transfer-Encoding: xchunked']],
   ['a folded header', ['X-One: a', ' b: c']],
   ['a space before the colon', ['Content-Length : 5']],
   ['a bare line feed', ['X-One: a\nAuthorization: Bearer test-token']],
 ];
-test('headers that two readers would read differently are 400, and the connection ends', async (context) => {
+test('ambiguous headers are 400, and the connection ends', async (context) => {
   const bench = await target(context);
   for (const [what, headers] of SMUGGLED) {
     const lines = ['POST /api/v1/namespaces HTTP/1.1', 'Host: x', ...headers, '', 'hello'];
@@ -267,7 +267,7 @@ const PATHS = [
   '/install/..%2f..%2fpki%2fca.key',
   '/console/assets/..%2f..%2f..%2fpki%2fca.key',
 ];
-test('paths that would leave their place find nothing, and are audited', async (context) => {
+test('paths that escape their scope find nothing, and are audited', async (context) => {
   const bench = await target(context);
   const { events } = bench;
   for (const path of PATHS) {
@@ -276,40 +276,40 @@ test('paths that would leave their place find nothing, and are audited', async (
       `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\nConnection: close\r\n\r\n`,
     );
     const answer = await closed;
-    // Every path below the console is its page: it finds its way by itself.
+    // Every path below the console returns its page, which handles the path itself.
     const refused = path.startsWith('/console/') ? /\r\ncontent-type: text\/html/ : /^HTTP\/1\.1 (400|404) /;
     assert.match(answer, refused, path);
     assert.ok(!answer.includes('PRIVATE KEY') && !answer.includes('root:'), path);
   }
   const outside = PATHS.filter((path) => !path.startsWith('/console/'));
-  await eventually(() => events.length >= outside.length, 30_000);
+  await until(() => events.length >= outside.length, { timeoutMs: 30_000 });
   assert.deepEqual(
     events.map(({ requestURI, verb, user }) => [requestURI, verb, user.username]),
     outside.map((path) => [path, 'get', 'everynode-admin']),
   );
 });
 
-test('an exec whose path would leave its place is 404, and audited', async (context) => {
+test('an exec with an escaping path is 404, and audited', async (context) => {
   const bench = await target(context);
   const path = '/api/v1/namespaces/default/pods/%2e%2e/exec';
   const head = [`GET ${path}?command=sh HTTP/1.1`, 'Host: x', 'Authorization: Bearer test-token'];
   const upgrade = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', '', ''];
   const { closed } = await rawConnection(bench.api, [...head, ...upgrade].join('\r\n'));
   assert.match(await closed, /^HTTP\/1\.1 404 /);
-  await eventually(() => bench.events.length > 0, 30_000);
+  await until(() => bench.events.length > 0, { timeoutMs: 30_000 });
   assert.deepEqual(
     bench.events.map(({ requestURI, user, responseStatus: { code } }) => [requestURI, user.username, code]),
     [[path, 'everynode-admin', 404]],
   );
 });
 
-/** Nine names that each stand for nine of the one before. */
+/** Nine names that each refer to nine of the previous one. */
 const LAUGHS = ['a: &a0 [x,x,x,x,x,x,x,x,x]']
   .concat(
     Array.from({ length: 12 }, (_, at) => `b${at}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(',')}]`),
   )
   .join('\n');
-test('bombs are refused before they go off', async (context) => {
+test('decompression and alias bombs are rejected before they expand', async (context) => {
   const bench = await target(context);
   const line = 'POST /api/v1/namespaces/default/configmaps';
   const yaml = { 'content-type': 'application/yaml' };
@@ -318,7 +318,7 @@ test('bombs are refused before they go off', async (context) => {
   assert.equal(laughs.code, 400, laughs.text.slice(0, 200));
   const nested = await call(bench.api, line, { body: Buffer.from(`{"a":`.repeat(100_000)) });
   assert.equal(nested.code, 400);
-  // Nothing that a client has packed is unpacked.
+  // The server decompresses no request body.
   const packed = await call(bench.api, line, {
     body: gzipSync(Buffer.alloc(2 ** 25)),
     headers: { 'content-encoding': 'gzip' },

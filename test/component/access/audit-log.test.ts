@@ -1,4 +1,4 @@
-/** The audit log: what is in it, what is not, and that it stays within its bounds. */
+/** The audit log: its content, its omissions, and its size limits. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type AccessFixture, startAccessFixture } from '../../harness/api/access
 import { TEST_TOKEN } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
 const LIST = '/apis/fleet.everynode.dev/v1/auditevents';
@@ -18,7 +18,7 @@ const LIST = '/apis/fleet.everynode.dev/v1/auditevents';
 interface Audited {
   bench: AccessFixture;
   path: string;
-  /** Resolves when so many events fit the query. */
+  /** Resolves when `count` events match the query. */
   events(query: string, count: number): Promise<AuditEvent[]>;
 }
 
@@ -29,7 +29,7 @@ async function audited(context: TestContext): Promise<Audited> {
   context.after(() => bench.stop());
   const events = async (query: string, count: number) => {
     let items: AuditEvent[] = [];
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       items = (await call(bench.api, `GET ${LIST}?${query}`)).json<{ items: AuditEvent[] }>().items;
       assert.equal(items.length, count, JSON.stringify(items));
     }, 5_000);
@@ -38,7 +38,7 @@ async function audited(context: TestContext): Promise<Audited> {
   return { bench, path, events };
 }
 
-test('says who wrote what, from where, and with what result; no value, no token, no query', async (context) => {
+test('records who wrote what, from where, and with what result; no value, no token, no query', async (context) => {
   const { bench, path, events } = await audited(context);
   const body = { metadata: { name: 'db' }, stringData: { word: 'very-secret-word' } };
   await call(bench.api, `POST ${SECRETS}?fieldManager=query-word`, {
@@ -76,7 +76,7 @@ test('says who wrote what, from where, and with what result; no value, no token,
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test('a refusal says that it was one; who acts as another is told with both names', async (context) => {
+test('marks rejections; impersonation is recorded with both names', async (context) => {
   const { bench, events } = await audited(context);
   const ann = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
   await call(bench.api, 'GET /api/v1/nodes', { token: ann });
@@ -90,7 +90,7 @@ test('a refusal says that it was one; who acts as another is told with both name
   assert.deepEqual([acted?.user.username, acted?.impersonatedUser?.username], ['everynode-admin', 'kim']);
 });
 
-test('a write to a cluster-scoped resource below a namespace is audited as not found, and as allowed by no role', async (context) => {
+test('records a write to a cluster-scoped resource below a namespace as not found, and as allowed by no role', async (context) => {
   const { bench, events } = await audited(context);
   await call(bench.api, 'POST /apis/fleet.everynode.dev/v1/namespaces/default/restore');
   const [refused] = await events('resource=restore', 1);
@@ -100,7 +100,7 @@ test('a write to a cluster-scoped resource below a namespace is audited as not f
   );
 });
 
-test('who is refused a command in a container is told by name', async (context) => {
+test('records the user who is denied a command in a container', async (context) => {
   const { bench, events } = await audited(context);
   const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
   const headers = {
@@ -116,7 +116,7 @@ test('who is refused a command in a container is told by name', async (context) 
   assert.deepEqual([refused?.objectRef?.subresource, refused?.responseStatus.code], ['exec', 403]);
 });
 
-test('it is read by those who may, and a wrong query is refused', async (context) => {
+test('can be read with permission only, and a wrong query is rejected', async (context) => {
   const { bench } = await audited(context);
   const ann = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
   assert.equal((await call(bench.api, `GET ${LIST}`, { token: ann })).code, 403);
@@ -133,7 +133,7 @@ describe('the file', () => {
     return found;
   };
 
-  test('begins anew when it is full, and the oldest goes', async () => {
+  test('starts a new file when it is full, and the oldest is deleted', async () => {
     const path = join(temporaryDirectory(), 'audit.log');
     const file = new AuditFile({ path, maxBytes: 80, maxFiles: 2 }, silentLogger);
     for (let number = 0; number < 9; number++) {
@@ -144,7 +144,7 @@ describe('the file', () => {
     assert.deepEqual(await names(path), ['event-4', 'event-5', 'event-6', 'event-7', 'event-8']);
   });
 
-  test('keeps what was there before, and half a line is left out alone', async () => {
+  test('keeps earlier files, and skips an incomplete line only', async () => {
     const path = join(temporaryDirectory(), 'audit.log');
     writeFileSync(path, '{"auditID":"a"}\n{"auditID":"b"', { mode: 0o600 });
     const file = new AuditFile({ path, maxBytes: 1e6, maxFiles: 2 }, silentLogger);
@@ -154,7 +154,7 @@ describe('the file', () => {
     assert.deepEqual(await names(path), ['a', 'c', 'd']);
   });
 
-  test('that cannot be written holds up nobody', async () => {
+  test('does not block requests when it cannot be written', async () => {
     const file = new AuditFile({ path: '/proc/none/audit.log', maxBytes: 1e6, maxFiles: 2 }, silentLogger);
     file.record(event('a'));
     await file.flush();

@@ -1,4 +1,4 @@
-/** Who may do what, over HTTPS: roles, acting as others, and what nobody may give away. */
+/** Authorization over HTTPS: roles, impersonation, and privilege escalation. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
@@ -7,7 +7,7 @@ import type { Status } from '../../../shared/kube/objects/api-status.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { type AccessFixture, person, roleRef, startAccessFixture } from '../../harness/api/access-fixture.js';
 import { type CallAnswer, call } from '../../harness/api/https-call.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const DEFAULT = `${RBAC}/namespaces/default`;
@@ -22,7 +22,7 @@ function message(answer: CallAnswer): string {
   return answer.json<Status>().message ?? '';
 }
 
-test('nobody is a 401, someone without roles a 403 in upstream’s words', async () => {
+test('no credentials is a 401, a user without roles a 403 with upstream’s message', async () => {
   const nobody = await call(bench.api, 'GET /api/v1/pods', { token: null });
   assert.deepEqual([nobody.code, message(nobody)], [401, 'Unauthorized']);
   const ann = person('ann');
@@ -53,7 +53,7 @@ test('nobody is a 401, someone without roles a 403 in upstream’s words', async
   assert.equal((await bench.as(ann, 'GET /healthz')).code, 200);
 });
 
-test('a binding counts in its namespace alone, and no longer than it is there', async () => {
+test('a binding applies to its namespace only, and only while it exists', async () => {
   const ben = person('ben', 'readers');
   await bench.bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
   assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
@@ -65,7 +65,7 @@ test('a binding counts in its namespace alone, and no longer than it is there', 
   assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
 });
 
-test('a role may name objects; a list that selects one of them is about it', async () => {
+test('a role may name objects, and then allows a list that selects one of them', async () => {
   const cid = person('cid');
   await bench.grantRules(cid, [
     { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'] },
@@ -77,7 +77,7 @@ test('a role may name objects; a list that selects one of them is about it', asy
   assert.equal((await bench.as(cid, `GET ${maps}?fieldSelector=metadata.name%3Done`)).code, 200);
 });
 
-test('a binding of a role that is not there is told', async () => {
+test('a binding to a missing role is reported', async () => {
   const dan = person('dan');
   await bench.bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
   const text = message(await bench.as(dan, 'GET /api/v1/namespaces/default/pods'));
@@ -87,7 +87,7 @@ test('a binding of a role that is not there is told', async () => {
   );
 });
 
-describe('nobody grants what they do not hold:', () => {
+describe('privilege escalation is rejected:', () => {
   const eva = person('eva');
   const rules: PolicyRule[] = [{ verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] }];
   before(async () => {
@@ -99,7 +99,7 @@ describe('nobody grants what they do not hold:', () => {
       },
       { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
     ]);
-    // `*` on roles is `escalate` and `bind` as well: take these two away.
+    // `*` on roles includes `escalate` and `bind`, so these two are removed.
     await bench.asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
       metadata: { name: 'of-eva' },
       rules: [
@@ -113,7 +113,7 @@ describe('nobody grants what they do not hold:', () => {
     });
   });
 
-  test('a role with more', async () => {
+  test('a role with more rules', async () => {
     const answer = await bench.as(eva, `POST ${DEFAULT}/roles`, { metadata: { name: 'more' }, rules });
     assert.equal(answer.code, 403);
     assert.equal(
@@ -123,7 +123,7 @@ describe('nobody grants what they do not hold:', () => {
     );
   });
 
-  test('a role with what they hold, and a patch that would add to it', async () => {
+  test("a role with the user's own rules, and a patch that adds others", async () => {
     const own = { metadata: { name: 'own' }, rules: [{ ...rules[0], verbs: ['get'] }] };
     assert.equal((await bench.as(eva, `POST ${DEFAULT}/roles`, own)).code, 201);
     const headers = { 'content-type': 'application/merge-patch+json' };
@@ -132,7 +132,7 @@ describe('nobody grants what they do not hold:', () => {
     assert.equal((await bench.as(eva, `PATCH ${DEFAULT}/roles/own`, label, headers)).code, 200);
   });
 
-  test('a binding of more', async () => {
+  test('a binding to a role with more rules', async () => {
     const subjects = [{ kind: 'User', name: 'eva' }];
     const body = { metadata: { name: 'up' }, roleRef: roleRef('ClusterRole', 'cluster-admin'), subjects };
     const answer = await bench.as(eva, `POST ${DEFAULT}/rolebindings`, body);
@@ -145,13 +145,13 @@ describe('nobody grants what they do not hold:', () => {
     assert.equal((await bench.as(eva, `POST ${DEFAULT}/rolebindings`, missing)).code, 404);
   });
 
-  test('a role that gathers others', async () => {
+  test('a role that aggregates others', async () => {
     const body = { metadata: { name: 'all' }, rules: [], aggregationRule: { clusterRoleSelectors: [{}] } };
     const answer = await bench.as(eva, `POST ${RBAC}/clusterroles`, body);
     assert.match(message(answer), /must have cluster-admin privileges to use an aggregationRule$/);
   });
 
-  test('but with `bind` on a role it can be bound', async () => {
+  test('with the verb bind the role can be bound', async () => {
     const fay = person('fay');
     await bench.grantRules(fay, [
       { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
@@ -172,7 +172,7 @@ describe('nobody grants what they do not hold:', () => {
   });
 });
 
-test('a patch that would create needs leave to create', async () => {
+test('a patch that creates an object needs permission to create', async () => {
   const gus = person('gus');
   await bench.grantRules(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
   const headers = { 'content-type': 'application/apply-patch+yaml' };
@@ -182,8 +182,8 @@ test('a patch that would create needs leave to create', async () => {
   assert.match(message(answer), /cannot create resource "configmaps"/);
 });
 
-describe('acting as someone else', () => {
-  test('needs leave for the user and for each group', async () => {
+describe('impersonation', () => {
+  test('needs permission for the user and for each group', async () => {
     const hal = person('hal');
     await bench.grantRules(hal, [
       { verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['ida'] },
@@ -205,13 +205,13 @@ describe('acting as someone else', () => {
     );
   });
 
-  test('groups alone are refused', async () => {
+  test('of groups alone is rejected', async () => {
     const answer = await call(bench.api, 'GET /api/v1/nodes', { headers: { 'impersonate-group': 'a' } });
     assert.equal(answer.code, 400);
   });
 });
 
-test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () => {
+test('no user can create a mirror Pod, or turn a Pod into one or back', async () => {
   const eve = person('eve');
   await bench.grantRules(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
   const pods = '/api/v1/namespaces/default/pods';
@@ -248,7 +248,7 @@ test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () =
   }
 });
 
-test('who approves or signs needs the signer as well', async () => {
+test('approving and signing need permission for the signer too', async () => {
   const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const group = 'certificates.k8s.io';
   const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status'];
@@ -303,7 +303,7 @@ test('who approves or signs needs the signer as well', async () => {
     message(unsigned),
     /: user not permitted to sign requests with signerName "example.com\/one"$/,
   );
-  // What changes neither certificate nor conditions is no answer.
+  // A patch without certificate and conditions is accepted and has no effect.
   assert.equal((await bench.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
   assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
 });

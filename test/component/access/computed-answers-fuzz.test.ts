@@ -1,6 +1,7 @@
 /**
- * Users with any roles ask for everything in every way: no answer contains the name of an object in a namespace for which the user has
- * no rule. `EVERYNODE_FUZZ_RUNS=100000` asks for longer; a failure names the user's rules, the request and the leaked name.
+ * Users with random roles send random requests. No response contains the name of an object in a namespace for which the
+ * user has no rule. `EVERYNODE_FUZZ_RUNS=100000` runs longer. A failure names the user's rules, the request and the
+ * leaked name.
  */
 import assert from 'node:assert/strict';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -23,9 +24,9 @@ import {
 } from '../../harness/api/generated-requests.js';
 import { markedNames, NAMESPACES, NODES, startMarkedFleet } from '../../harness/api/marked-fleet.js';
 
-/** A run asks about a hundred times. */
+/** A run sends about a hundred requests. */
 const numRuns = Math.ceil(Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000) / 32);
-/** A watch is read for this time after its beginning. */
+/** Duration for which a watch is read after its start. */
 const STREAM_MS = 30;
 
 let bench: AccessFixture;
@@ -38,7 +39,7 @@ after(async () => {
   await bench.stop();
 });
 
-/** Status line, headers and body as one text; of a watch, its beginning. */
+/** Status line, headers and body as one text. For a watch, only its start. */
 function textOf({ method, path, headers, body }: GeneratedRequest, token: string): Promise<string> {
   const { port, pki } = bench.api;
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
@@ -62,7 +63,7 @@ function textOf({ method, path, headers, body }: GeneratedRequest, token: string
   });
 }
 
-/** Stores the roles of a user, and takes them away again. */
+/** Stores the roles of a user and removes them afterwards. */
 async function withRoles(
   name: string,
   { cluster, everywhere, inNamespace }: GeneratedUser,

@@ -1,4 +1,4 @@
-/** Whatever the console shows it asks of the API: who has no rights is given none of it, by no way in. */
+/** The data sources of the console require permissions on every path and protocol. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
@@ -9,7 +9,7 @@ import { call } from '../../harness/api/https-call.js';
 const FLEET = '/apis/fleet.everynode.dev/v1';
 const IN_DEFAULT = `${FLEET}/namespaces/default`;
 
-/** Beside the kinds that are stored, which `access.test.ts` holds. */
+/** In addition to the stored kinds, which `authorization.test.ts` covers. */
 const READS = [
   `GET ${FLEET}/hosts`,
   `GET ${FLEET}/hosts/n1/readings`,
@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-test('nobody is told who they would have to be, someone without rights that they may not', async () => {
+test('without credentials and without rights a request is rejected, and the rejection names no user', async () => {
   const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
   for (const line of READS) {
     const body = line.startsWith('POST') ? {} : undefined;
@@ -48,7 +48,7 @@ test('nobody is told who they would have to be, someone without rights that they
   }
 });
 
-test('neither is by a stream', async () => {
+test('without credentials and without rights a stream is rejected', async () => {
   const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
   for (const path of STREAMS) {
     assert.equal(await refusedWith(path, {}), 401, path);
@@ -56,7 +56,7 @@ test('neither is by a stream', async () => {
   }
 });
 
-/** The status that an upgrade is refused with; 101 when it is not. */
+/** Returns the status of a rejected upgrade, or 101. */
 function refusedWith(path: string, headers: Record<string, string>): Promise<number> {
   const { url, pki } = bench.api;
   const socket = new WebSocket(url.replace('https', 'wss') + path, STREAM_PROTOCOL, {

@@ -11,7 +11,7 @@ import { type CallAnswer, call } from '../../harness/api/https-call.js';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const owner = person('owner');
 
-/** A bench with the owner of the namespace `default`, and what is audited of sign-ins: code and user. */
+/** A fixture with the owner of the namespace `default`, and the audited sign-ins: code and user. */
 async function startSignIns(
   context: TestContext,
   change: Parameters<typeof startAccessFixture>[0] = {},
@@ -42,7 +42,7 @@ function signIn(bench: AccessFixture, token: string, headers: Record<string, str
   return call(bench.api, 'POST /console/session', { token, headers });
 }
 
-/** The user that a request with this cookie, and without a token, is from. */
+/** Returns the user of a request with this cookie and without a token. */
 async function userOf(bench: AccessFixture, signedIn: CallAnswer): Promise<string> {
   const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
   const headers = { cookie, 'x-everynode-console': '1' };
@@ -52,7 +52,7 @@ async function userOf(bench: AccessFixture, signedIn: CallAnswer): Promise<strin
   return status?.userInfo?.username ?? `${answer.code}`;
 }
 
-test('a sign-in with Impersonate-* headers is refused, and audited under the name of the impersonator', async (context) => {
+test('a sign-in with Impersonate-* headers is rejected, and audited under the name of the impersonator', async (context) => {
   const { bench, audited } = await startSignIns(context);
   const token = bench.admit(owner);
   const callers: [token: string, headers: Record<string, string>][] = [
@@ -68,7 +68,7 @@ test('a sign-in with Impersonate-* headers is refused, and audited under the nam
   assert.deepEqual(audited(), ['400 owner', '400 owner', `400 ${ADMIN.username}`]);
 });
 
-test('the owner of a namespace neither fills the sessions nor ends those of others', async (context) => {
+test('the owner of a namespace can neither exhaust the sessions nor end those of others', async (context) => {
   const { bench } = await startSignIns(context);
   const token = bench.admit(owner);
   const other = await signIn(bench, bench.admit(person('other')));
@@ -82,7 +82,7 @@ test('the owner of a namespace neither fills the sessions nor ends those of othe
   assert.equal(await userOf(bench, own), 'owner');
 });
 
-test('a token goes before the client certificate of the connection', async (context) => {
+test('a token takes precedence over the client certificate of the connection', async (context) => {
   const { bench, audited } = await startSignIns(context, { authenticateSocket: () => ADMIN });
   const headers = { 'sec-fetch-site': 'same-origin' };
   assert.equal((await signIn(bench, bench.admit(owner), headers)).code, 204);

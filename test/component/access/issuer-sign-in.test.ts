@@ -1,4 +1,4 @@
-/** Signing in at an issuer: what strangers can make the coordinator ask it, and have written down. */
+/** Signing in at an issuer: limits on requests and writes that unauthenticated clients can cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fetch } from '../../../coordinator/access/oidc-authenticator.js';
@@ -17,7 +17,7 @@ const DISCOVERY = {
   authorization_endpoint: `${ISSUER}/authorize`,
   token_endpoint: `${ISSUER}/token`,
 };
-/** As anybody can make it up. */
+/** A cookie that any client can forge. */
 const ATTEMPT = Buffer.from(JSON.stringify({ state: 's', nonce: 'n', verifier: 'v' })).toString('base64url');
 
 function issuer() {
@@ -30,7 +30,7 @@ function issuer() {
   return { clock, asked, oidc: new OidcSignIn(CLIENT, { fetch, clock, log: silentLogger }) };
 }
 
-test('where to sign in is asked for once a minute, by however many at once', async () => {
+test("the issuer's configuration is fetched at most once a minute, for any number of callers", async () => {
   const { clock, asked, oidc } = issuer();
   const begun = await Promise.all([oidc.start(HERE), oidc.start(HERE)]);
   assert.notEqual(begun[0].url, begun[1].url);
@@ -40,7 +40,7 @@ test('where to sign in is asked for once a minute, by however many at once', asy
   assert.equal(asked.length, 2);
 });
 
-test('a secret goes the way that the issuer takes it: by HTTP Basic where it does not say', async () => {
+test('a secret is sent as the issuer requires, by HTTP Basic by default', async () => {
   const TABLE: [ways: string[] | undefined, form: boolean][] = [
     [undefined, false],
     [['client_secret_basic'], false],
@@ -67,7 +67,7 @@ test('a secret goes the way that the issuer takes it: by HTTP Basic where it doe
   }
 });
 
-test('an issuer is asked so much at once, and no more', async () => {
+test('concurrent requests to an issuer are limited', async () => {
   const { asked, oidc } = issuer();
   await oidc.start(HERE);
   const refusals = await Promise.all(
@@ -80,7 +80,7 @@ test('an issuer is asked so much at once, and no more', async () => {
   assert.deepEqual(new Set(reasons), new Set(['Issuer', 'Busy']));
 });
 
-test('an address that comes back with made-up attempts is soon sent away, asking and writing nothing', async (context) => {
+test('an address that repeats forged sign-ins is soon rejected without requests and writes', async (context) => {
   const { asked, oidc } = issuer();
   const audited: AuditEvent[] = [];
   const record = (event: AuditEvent) => void audited.push(event);
@@ -95,7 +95,7 @@ test('an address that comes back with made-up attempts is soon sent away, asking
     codes.push(code);
     if (code === 302) assert.equal(answered.location, '/console/?refused=Issuer');
   }
-  // 30 at once, and one a second.
+  // 30 at once, and one per second.
   const told = codes.filter((code) => code === 302).length;
   assert.ok(told >= 30 && codes.includes(429), JSON.stringify(codes));
   assert.equal(asked.filter((path) => path === '/token').length, told);

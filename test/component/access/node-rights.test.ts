@@ -1,4 +1,4 @@
-/** What a node may do over HTTPS with its own certificate: its own, and nothing of others. The link's side is in the hub's tests. */
+/** The rights of a node's certificate over HTTPS: its own objects only. The hub's tests cover the link. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
@@ -8,14 +8,13 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { type CallOptions, call } from '../../harness/api/https-call.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
 import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { nodeObject, podObject } from '../../harness/objects/object-builders.js';
 
 const POD = '/api/v1/namespaces/default/pods';
 
-/** Two nodes with a Pod each; that of n1 names a Secret and a ConfigMap, and its own credential. */
+/** Two nodes with a Pod each. The Pod of n1 names a Secret, a ConfigMap and its own credential. */
 async function fleet(context: TestContext) {
   const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
@@ -40,7 +39,7 @@ async function fleet(context: TestContext) {
   return { ...bench, audit, ask };
 }
 
-test('a node reads and writes its own', async (context) => {
+test('a node can read and write its own objects', async (context) => {
   const { ask, api } = await fleet(context);
   for (const line of [
     'GET /api/v1/nodes/n1',
@@ -63,22 +62,22 @@ const REFUSED: [what: string, line: string, body?: object][] = [
   ["another's Pod", `GET ${POD}/theirs`],
   ['all Pods', 'GET /api/v1/pods'],
   ["another's Pods", 'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn2'],
-  ['Pods of all nodes but one', 'GET /api/v1/pods?fieldSelector=spec.nodeName%21%3Dn1'],
+  ['Pods of all nodes except one', 'GET /api/v1/pods?fieldSelector=spec.nodeName%21%3Dn1'],
   ['a watch of Pods', 'GET /api/v1/pods?watch=1&fieldSelector=spec.nodeName%3Dn1'],
   ["another's Secret", 'GET /api/v1/namespaces/default/secrets/other'],
   ['all Secrets', 'GET /api/v1/namespaces/default/secrets'],
   ['its own credential', 'GET /api/v1/namespaces/kube-system/secrets/node-credential-n1'],
   ["another's ConfigMap", 'GET /api/v1/namespaces/default/configmaps/other'],
-  ["the status of another's Node", 'PUT /api/v1/nodes/n2/status', nodeObject('n2')],
-  ["the status of another's Pod", `PUT ${POD}/theirs/status`, podObject('theirs')],
+  ['the status of another Node', 'PUT /api/v1/nodes/n2/status', nodeObject('n2')],
+  ["the status of another node's Pod", `PUT ${POD}/theirs/status`, podObject('theirs')],
   ['its own spec', 'PUT /api/v1/nodes/n1', nodeObject('n1')],
   ['a Pod of its own', `POST ${POD}`, podObject('new', { nodeName: 'n1' })],
-  ['the end of its Pod', `DELETE ${POD}/mine`],
+  ['the deletion of its Pod', `DELETE ${POD}/mine`],
   ['a command in its Pod', `POST ${POD}/mine/exec?command=id&stdout=1`],
   ['a signing request', 'POST /apis/certificates.k8s.io/v1/certificatesigningrequests', {}],
   ['its own approval', 'PUT /apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval', {}],
 ];
-test('a node is refused everything else with 403, and each is audited', async (context) => {
+test('a node is denied everything else with 403, and each denial is audited', async (context) => {
   const { ask, audit } = await fleet(context);
   for (const [what, line, body] of REFUSED) {
     const { code, text } = await ask(line, body ? { body } : {});
@@ -86,12 +85,12 @@ test('a node is refused everything else with 403, and each is audited', async (c
     assert.match(text, /User \\"system:node:n1\\" cannot/, what);
   }
   const refusals = () => audit.events.filter(({ responseStatus }) => responseStatus.code === 403);
-  await eventually(() => refusals().length === REFUSED.length, 30_000);
+  await until(() => refusals().length === REFUSED.length, { timeoutMs: 30_000 });
   for (const { user, sourceIPs } of refusals())
     assert.deepEqual([user.username, ...sourceIPs], ['system:node:n1', '127.0.0.1']);
 });
 
-test('a status carries no labels, taints or annotations', async (context) => {
+test('a status cannot set labels, taints or annotations', async (context) => {
   const { ask, api } = await fleet(context);
   const node = (await call(api, 'GET /api/v1/nodes/n1')).json<Node>();
   const labels = { ...node.metadata.labels, 'node-restriction.kubernetes.io/rack': '1' };
@@ -107,7 +106,7 @@ test('a status carries no labels, taints or annotations', async (context) => {
   assert.equal((await ask(`PUT ${POD}/mine/status`, { body })).code, 403);
 });
 
-test('a certificate whose key is revoked is nobody', async (context) => {
+test('a certificate with a revoked key is unauthenticated', async (context) => {
   const { ask, registry } = await fleet(context);
   await registry.delete(secretKind, { namespace: 'kube-system', name: credentialSecretName('n1') });
   await until(async () => (await ask('GET /api/v1/nodes/n1')).code === 401, {

@@ -1,4 +1,4 @@
-/** ID tokens of a real issuer over HTTPS: discovery, keys that change, and everything that must not pass. */
+/** ID tokens of a real issuer over HTTPS: discovery, key rotation, and rejections. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
@@ -91,7 +91,7 @@ function token({
     .sign(key);
 }
 
-test('a good token says who it is; the keys are fetched once', async () => {
+test('a valid token gives the user; the keys are fetched once', async () => {
   const oidc = authenticator();
   const before = fetched;
   for (let round = 0; round < 3; round++) {
@@ -103,7 +103,7 @@ test('a good token says who it is; the keys are fetched once', async () => {
   assert.equal(fetched - before, 1);
 });
 
-test('another audience, another issuer, the past, another key and rubbish are refused', async () => {
+test('another audience, another issuer, an expired token, another key and garbage are rejected', async () => {
   const oidc = authenticator();
   const stranger = await generateKeyPair('RS256');
   const wrong = [
@@ -126,11 +126,11 @@ test('another audience, another issuer, the past, another key and rubbish are re
   }
 });
 
-test('an issuer whose clock is some minutes ahead lets people in', async () => {
+test('an issuer whose clock is some minutes ahead is accepted', async () => {
   assert.equal((await authenticator().authenticate(await token({ from: '4m' })))?.username, 'oidc:ann');
 });
 
-test('an issuer that is down lets nobody in, one that is not trusted neither', async () => {
+test('an unreachable issuer and an untrusted one authenticate no user', async () => {
   isDown = true;
   assert.equal(await authenticator().authenticate(await token()), undefined);
   isDown = false;
@@ -139,7 +139,7 @@ test('an issuer that is down lets nobody in, one that is not trusted neither', a
   assert.equal(await authenticator(foreign.ca.cert).authenticate(await token()), undefined);
 });
 
-test('a new key of the issuer is found when a token names it', async () => {
+test('a new key of the issuer is fetched when a token names it', async () => {
   const oidc = authenticator(pki.ca.cert, 0);
   assert.ok(await oidc.authenticate(await token()));
   await publish('two');

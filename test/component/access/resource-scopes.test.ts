@@ -1,6 +1,7 @@
 /**
- * A Role must give nothing outside of its namespace: a path of a cluster-scoped resource below a namespace is a 404 for every caller.
- * Every resource, subresource and verb is asked, with and without impersonation, and over a WebSocket.
+ * A Role must grant nothing outside its namespace: a path of a cluster-scoped resource below a namespace is a 404 for
+ * every caller. The test sends every resource, subresource and verb, with and without impersonation, and over a
+ * WebSocket.
  */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
@@ -43,7 +44,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-/** Status code, and the message of a refusal. */
+/** Returns the status code, and the message of a rejection. */
 function answerTo(
   line: string,
   user: UserInfo,
@@ -88,7 +89,7 @@ for (const [who, user, headers] of CALLERS) {
   }
 }
 
-test('no restore was confirmed through a namespace', () => {
+test('no restore can be confirmed through a namespace', () => {
   assert.equal(confirmed, 0);
 });
 
@@ -160,7 +161,7 @@ test('as upstream, a resource that is not served is authorized first and not fou
   }
 });
 
-test('no stream of a cluster-scoped resource begins below a namespace', async () => {
+test('no stream of a cluster-scoped resource starts below a namespace', async () => {
   for (const { root, resource } of CLUSTER_SCOPED) {
     const path = `${root}/namespaces/default/${resource}?watch=true`;
     assert.equal(await upgradeTo(path), 404, path);
@@ -169,7 +170,7 @@ test('no stream of a cluster-scoped resource begins below a namespace', async ()
   assert.equal(await upgradeTo(logs), 404, logs);
 });
 
-/** The status that an upgrade is refused with; 101 when it is not. */
+/** Returns the status of a rejected upgrade, or 101. */
 function upgradeTo(path: string): Promise<number> {
   const { url, pki } = bench.api;
   const headers = { authorization: `Bearer ${bench.admit(owner)}` };
@@ -188,7 +189,7 @@ function upgradeTo(path: string): Promise<number> {
   });
 }
 
-test('what a user may do is still answered by roles alone, whatever the scope of the resource', async () => {
+test('access reviews are answered by roles alone, whatever the scope of the resource', async () => {
   const ask = async (namespace: string) => {
     const resourceAttributes = { verb: 'list', group: 'fleet.everynode.dev', resource: 'hosts', namespace };
     const answer = await bench.as(owner, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {

@@ -1,4 +1,4 @@
-/** Tokens of ServiceAccounts, over HTTPS: whom they say, for whom they are, and what ends them. */
+/** Tokens of ServiceAccounts over HTTPS: identity, audience and expiry. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ISSUER, ServiceAccountTokens } from '../../../coordinator/access/service-account-tokens.js';
@@ -33,7 +33,7 @@ describe('tokens of ServiceAccounts', () => {
   };
   before(() => bench.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'robot' } }));
 
-  test('say who it is and let it do what it may', async () => {
+  test('identify their account and have its permissions', async () => {
     const token = await tokenOf('robot');
     const { authenticated, user } = await whoIs(token);
     assert.equal(authenticated, true);
@@ -49,14 +49,14 @@ describe('tokens of ServiceAccounts', () => {
     assert.equal((await call(bench.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 200);
   });
 
-  test('are for their audiences', async () => {
+  test('are valid for their audiences', async () => {
     const token = await tokenOf('robot', { audiences: ['vault'] });
     assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
     assert.deepEqual((await whoIs(token, ['vault', 'other'])).audiences, ['vault']);
     assert.equal((await whoIs(token)).authenticated, false);
   });
 
-  test('end with their account, also when another of its name comes', async () => {
+  test('expire with their account, also when another of its name is created', async () => {
     await bench.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
     const token = await tokenOf('short');
     assert.equal((await call(bench.api, 'GET /apis', { token })).code, 200);
@@ -66,7 +66,7 @@ describe('tokens of ServiceAccounts', () => {
     assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
   });
 
-  test('end with the object that they are bound to', async () => {
+  test('expire with the object that they are bound to', async () => {
     const secrets = '/api/v1/namespaces/default/secrets';
     await bench.asAdmin(`POST ${secrets}`, { metadata: { name: 'bound' } });
     const token = await tokenOf('robot', {
@@ -79,14 +79,14 @@ describe('tokens of ServiceAccounts', () => {
 
   for (const [title, spec, code] of [
     ['less than ten minutes', { expirationSeconds: 599 }, 422],
-    ['an object that is not there', { boundObjectRef: { kind: 'Secret', name: 'none' } }, 404],
-    ['a kind that nothing can be bound to', { boundObjectRef: { kind: 'ConfigMap', name: 'a' } }, 400],
-    ['audiences that are no list', { audiences: 'a' }, 400],
+    ['a missing object', { boundObjectRef: { kind: 'Secret', name: 'none' } }, 404],
+    ['a kind that no token can be bound to', { boundObjectRef: { kind: 'ConfigMap', name: 'a' } }, 400],
+    ['audiences that are not a list', { audiences: 'a' }, 400],
   ] as [string, object, number][]) {
-    test(`are not had for ${title}`, async () => assert.equal((await request('robot', spec)).code, code));
+    test(`are not issued for ${title}`, async () => assert.equal((await request('robot', spec)).code, code));
   }
 
-  test('one that is changed, cut or of another key is nobody’s', async () => {
+  test('changed, truncated or signed by another key are rejected', async () => {
     const token = await tokenOf('robot');
     const [head = '', body = '', signature = ''] = token.split('.');
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
@@ -109,7 +109,7 @@ describe("when the coordinator's clock is set", () => {
   const MINUTE_MS = 60_000;
 
   withControlPlane(
-    'a token counts while its times hold, a minute aside, and again when the clock is right',
+    'a token is valid within its times, with a minute of tolerance, and again when the clock is right',
     async (plane) => {
       const { clock, registry } = plane;
       const keys = await loadSigningKeys(temporaryDirectory());

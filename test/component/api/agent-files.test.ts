@@ -1,4 +1,4 @@
-/** What a host without the agent is given: the script with the release's hashes, the files of a release and no others. */
+/** Files for a host without an agent: the script with the release's hashes, and the files of a release only. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,12 +29,12 @@ async function serve(context: TestContext) {
   return { api, key, places, folder, bytes, sum: createHash('sha256').update(bytes).digest('hex'), get };
 }
 
-/** A place without a release. */
+/** A data directory without a release. */
 function nowhere() {
   return releasePaths(temporaryDirectory());
 }
 
-test('the script names the server as it was asked for, the hashes and the key of the release, and is a shell script', async (context) => {
+test('the script names the requested server, the hashes and the key of the release, and is a shell script', async (context) => {
   const { api, key, sum, get } = await serve(context);
   const { code, text } = await get('/install.sh');
   assert.equal(code, 200, text);
@@ -46,13 +46,13 @@ test('the script names the server as it was asked for, the hashes and the key of
 });
 
 for (const host of ["x';reboot;'", '$(reboot)', 'a b', 'x`y`', '', 'h:1:2:3;', undefined]) {
-  test(`a Host header that is no name never reaches the script: ${JSON.stringify(host)}`, () => {
+  test(`an invalid Host header never reaches the script: ${JSON.stringify(host)}`, () => {
     const files = new AgentFiles(nowhere(), VERSION);
     return assert.rejects(files.script(host), /Host header/);
   });
 }
 
-test('a file of the release is given whole, to anybody', async (context) => {
+test('a file of the release is served completely, to any client', async (context) => {
   const { get, bytes } = await serve(context);
   for (const time of ['first', 'second']) {
     const { code, headers } = await get(`/agent/${VERSION}/${NAME}`);
@@ -71,7 +71,7 @@ for (const path of [
   '/agent/9.9.9/SHA256SUMS',
   `/agent/1.2.3/${NAME}%2f..%2f..%2feverynode.db`,
 ]) {
-  test(`nothing else is given: ${path}`, async (context) => {
+  test(`no other file is served: ${path}`, async (context) => {
     const { api } = await serve(context);
     const { code, text } = await call(api, `GET ${path}`, { token: null });
     assert.ok(code === 404 || code === 401 || code === 403, `${code} ${text}`);
@@ -81,10 +81,10 @@ for (const path of [
 
 type Served = Awaited<ReturnType<typeof serve>>;
 const ALL = ['/install.sh', `/agent/${VERSION}/${NAME}`, `/agent/${VERSION}/SHA256SUMS`];
-/** Changes to a release on the disk, the paths that are refused after each, and the status code of the refusal. */
+/** Changes to a stored release, the rejected paths after each, and the status code. */
 const CHANGES: [string, (served: Served) => void, string[], number][] = [
   [
-    'an agent that was changed, its size and times kept',
+    'an agent that was changed with its size and times kept',
     ({ folder, bytes }) => {
       const path = join(folder, NAME);
       writeFileSync(
@@ -97,7 +97,7 @@ const CHANGES: [string, (served: Served) => void, string[], number][] = [
     503,
   ],
   [
-    'an agent that was cut off',
+    'an agent that was truncated',
     ({ folder }) => truncateSync(join(folder, NAME), 1),
     [`/agent/${VERSION}/${NAME}`],
     503,
@@ -117,7 +117,7 @@ const CHANGES: [string, (served: Served) => void, string[], number][] = [
   ['the trusted key removed', ({ places }) => rmSync(places.trustFile), ALL, 404],
   ['the trusted key damaged', ({ places }) => writeFileSync(places.trustFile, '{"key": "x"}'), ALL, 503],
   [
-    'a floor above the version',
+    'a minimum version above it',
     ({ places, key: { publicKey } }) =>
       writeFileSync(places.trustFile, JSON.stringify({ key: publicKey, floor: '1.3.0' })),
     ALL,
@@ -125,7 +125,7 @@ const CHANGES: [string, (served: Served) => void, string[], number][] = [
   ],
 ];
 for (const [what, change, paths, refusal] of CHANGES) {
-  test(`not served after it was: ${what}`, async (context) => {
+  test(`not served after this change: ${what}`, async (context) => {
     const served = await serve(context);
     for (const path of paths) assert.equal((await served.get(path)).code, 200, path);
     change(served);
@@ -137,7 +137,7 @@ for (const [what, change, paths, refusal] of CHANGES) {
   });
 }
 
-test('a coordinator without a release says how to get one', async (context) => {
+test('a coordinator without a release reports how to get one', async (context) => {
   const api = await startTestApi({ agentFiles: new AgentFiles(nowhere(), VERSION) });
   context.after(() => api.stop());
   const { code, text } = await call(api, 'GET /install.sh', { token: null });
@@ -145,7 +145,7 @@ test('a coordinator without a release says how to get one', async (context) => {
   assert.match(text, /npm run release/);
 });
 
-test('one address that asks for too much is told when to come again', async (context) => {
+test('an address with too many requests gets a Retry-After', async (context) => {
   const settings = { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0.01, burst: 2 } };
   const api = await startTestApi({
     settings,

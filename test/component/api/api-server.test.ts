@@ -11,13 +11,13 @@ after(() => api.stop());
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
-test('health and version are answered to anyone', async () => {
+test('health and version are answered without credentials', async () => {
   for (const path of ['/healthz', '/readyz', '/livez', '/version']) {
     assert.equal((await call(api, `GET ${path}`, { token: null })).code, 200);
   }
 });
 
-test('each check of health is told by itself, in upstream’s form', async () => {
+test('each health check can be queried alone, in upstream’s format', async () => {
   const read = async (path: string, token?: null) => {
     const { code, text } = await call(api, `GET ${path}`, token === null ? { token } : {});
     return [code, text];
@@ -43,7 +43,7 @@ test('each check of health is told by itself, in upstream’s form', async () =>
   }
 });
 
-test('all else needs a token: 401 with a Status', async () => {
+test('all other paths need a token: 401 with a Status', async () => {
   for (const token of [null, 'wrong']) {
     const answer = await call(api, 'GET /api/v1/nodes', { token });
     assert.equal(answer.code, 401);
@@ -59,7 +59,7 @@ test('all else needs a token: 401 with a Status', async () => {
   }
 });
 
-test('an object is created, read, replaced and deleted', async () => {
+test('an object can be created, read, replaced and deleted', async () => {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '1' } };
   const created = await call(api, `POST ${CONFIG_MAPS}`, { body });
   assert.equal(created.code, 201);
@@ -74,7 +74,7 @@ test('an object is created, read, replaced and deleted', async () => {
   assert.equal(gone.json<{ message: string }>().message, 'configmaps "one" not found');
 });
 
-test('a DELETE may bring its options in pieces, without a length', async () => {
+test('a DELETE may send its options chunked, without a length', async () => {
   const metadata = { name: 'pieces' };
   await call(api, `POST ${CONFIG_MAPS}`, { body: { metadata } });
   const inPieces = (preconditions: object) =>
@@ -88,7 +88,7 @@ test('a DELETE may bring its options in pieces, without a length', async () => {
 
 const APPLY = 'application/apply-patch+yaml';
 
-test('server-side apply over the wire: YAML, 201 and then 200, manager and force from the query', async () => {
+test('server-side apply over HTTP: YAML, 201 and then 200, manager and force from the query', async () => {
   const apply = (query: string, value: string) =>
     call(api, `PATCH ${CONFIG_MAPS}/applied?${query}`, {
       headers: { 'content-type': APPLY },
@@ -102,7 +102,7 @@ test('server-side apply over the wire: YAML, 201 and then 200, manager and force
   assert.equal((await apply('fieldManager=two&force=true', '2')).code, 200);
 });
 
-test('an apply must name its manager, and only an apply may be forced: 422', async () => {
+test('an apply must name its manager, and only an apply can be forced: 422', async () => {
   const patch = async (contentType: string, query: string) => {
     const answer = await call(api, `PATCH ${CONFIG_MAPS}/x?${query}`, {
       headers: { 'content-type': contentType },
@@ -120,7 +120,7 @@ test('an apply must name its manager, and only an apply may be forced: 422', asy
   ]);
 });
 
-test('finalizers of a Namespace change through /finalize, and nothing else does', async () => {
+test('/finalize changes only the finalizers of a Namespace', async () => {
   const path = '/api/v1/namespaces/held';
   const held = { metadata: { name: 'held', labels: { own: 'yes' } }, spec: { finalizers: ['hold.dev/it'] } };
   assert.equal((await call(api, 'POST /api/v1/namespaces', { body: held })).code, 201);

@@ -27,7 +27,7 @@ async function create(name: string, labels: Record<string, string> = {}): Promis
 
 const one = (name: string) => `fieldSelector=metadata.name%3D${name}`;
 
-test('a watch from a version tells what came after it', async () => {
+test('a watch from a version sends the changes after it', async () => {
   const version = await create('from');
   const watch = await openWatch(api, `${MAPS}?watch=1&resourceVersion=${version}&${one('from')}`);
   await call(api, `DELETE ${MAPS}/from`);
@@ -38,7 +38,7 @@ test('a watch from a version tells what came after it', async () => {
 });
 
 for (const version of ['', '&resourceVersion=0']) {
-  test(`a watch with "${version}" begins with what is there`, async () => {
+  test(`a watch with "${version}" starts with the existing objects`, async () => {
     const name = `there${version.length}`;
     await create(name);
     const watch = await openWatch(api, `${MAPS}?watch=1${version}&${one(name)}`);
@@ -47,7 +47,7 @@ for (const version of ['', '&resourceVersion=0']) {
   });
 }
 
-test('a watch-list ends its initial events with a bookmark that says so', async () => {
+test('a watch-list ends its initial events with a marked bookmark', async () => {
   await create('listed');
   const query = `sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&${one('listed')}`;
   const watch = await openWatch(api, `${MAPS}?watch=1&${query}`);
@@ -78,13 +78,13 @@ test('an object that leaves the selection is DELETED', async () => {
   watch.close();
 });
 
-test('timeoutSeconds ends the stream quietly', async () => {
+test('timeoutSeconds ends the stream without an error', async () => {
   const version = await create('timed');
   const watch = await openWatch(api, `${MAPS}?watch=1&resourceVersion=${version}&timeoutSeconds=1`);
   assert.equal(await watch.next(), undefined);
 });
 
-test('a version that is forgotten is 410 Expired in the stream', async () => {
+test('a compacted version is 410 Expired in the stream', async () => {
   const version = await create('old');
   await create('newer');
   await store.compact(await store.revision());
@@ -94,12 +94,12 @@ test('a version that is forgotten is 410 Expired in the stream', async () => {
   assert.equal(await watch.next(), undefined);
 });
 
-test('a version of the future is refused with 504', async () => {
+test('a future version is rejected with 504', async () => {
   const answer = await call(api, `GET ${MAPS}?watch=1&resourceVersion=999999999`);
   assert.equal(answer.code, 504);
 });
 
-test('a Table watch describes its columns once', async () => {
+test('a Table watch sends its columns once', async () => {
   await create('tabled');
   const watch = await openWatch(api, `${MAPS}?watch=1&${one('tabled')}`, { accept: TABLE });
   const first = await watch.next();
@@ -118,7 +118,7 @@ for (const [allowed, expected] of [
   ['true', 'BOOKMARK'],
   ['false', undefined],
 ] as const) {
-  test(`allowWatchBookmarks=${allowed}: a minute without events brings ${expected ?? 'nothing'}`, async () => {
+  test(`allowWatchBookmarks=${allowed}: a minute without events sends ${expected ?? 'nothing'}`, async () => {
     const clock = new ManualClock(Date.now());
     const quiet = await startTestApi({ clock });
     const { records } = await quiet.registry.list(configMapKind);

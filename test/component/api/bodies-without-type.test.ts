@@ -1,4 +1,4 @@
-/** Bodies without apiVersion and kind, which many client libraries send: the URL says what they are. */
+/** Bodies without apiVersion and kind, which many client libraries send. The URL determines both. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { podKind, serviceAccountKind } from '../../../coordinator/kinds/index.js';
@@ -42,7 +42,7 @@ const ACCESS = {
   resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'default' },
 };
 
-/** Everything that is created and not stored as sent. */
+/** Resources that store something other than the sent body. */
 const BODIES: readonly TypedBody[] = [
   {
     line: `POST ${PODS}/evicted/eviction`,
@@ -77,7 +77,7 @@ const BODIES: readonly TypedBody[] = [
 ];
 
 for (const { line, apiVersion, kind, body } of BODIES) {
-  test(`${kind}: a body of another kind or version is refused, one without either is accepted`, async () => {
+  test(`${kind}: a body of another kind or version is rejected, one without either is accepted`, async () => {
     if (kind === 'Eviction') await createPod('evicted');
     if (kind === 'Binding') await createPod('bound');
     const send = async (type: object) => {
@@ -96,7 +96,7 @@ for (const { line, apiVersion, kind, body } of BODIES) {
   });
 }
 
-test('an Eviction or a Binding for another name or namespace than the URL is refused', async () => {
+test('an Eviction or a Binding for another name or namespace than the URL is rejected', async () => {
   await createPod('placed');
   const refusal = async (subresource: string, body: object) => {
     const { code, json } = await call(api, `POST ${PODS}/placed/${subresource}`, { body });
@@ -118,13 +118,13 @@ test('an Eviction or a Binding for another name or namespace than the URL is ref
   assert.equal((await call(api, `GET ${PODS}/placed`)).code, 200);
 });
 
-test('an Eviction is also accepted as policy/v1beta1', async () => {
+test('an Eviction is accepted as policy/v1beta1 too', async () => {
   await createPod('evicted-by-beta');
   const body = { apiVersion: 'policy/v1beta1', metadata: { name: 'evicted-by-beta' } };
   assert.equal((await call(api, `POST ${PODS}/evicted-by-beta/eviction`, { body })).code, 201);
 });
 
-test('an update of an object and of its status need neither apiVersion nor kind', async () => {
+test('an update of an object and of its status needs neither apiVersion nor kind', async () => {
   await createPod('updated');
   const { metadata, spec } = (await call(api, `GET ${PODS}/updated`)).json<{
     metadata: object;

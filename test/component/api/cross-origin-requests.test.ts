@@ -1,4 +1,4 @@
-/** A client certificate comes along with whatever a browser sends: what a page of another site sends changes nothing. */
+/** Browsers attach a client certificate to requests of any page. Requests of other sites must not change anything. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADMIN } from '../../../coordinator/api/auth/token-authenticator.js';
@@ -6,7 +6,7 @@ import { configMapKind } from '../../../coordinator/kinds/index.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 
-test('a change counts from kubectl and the console, and from no page of another site', async (context) => {
+test('a change is accepted from kubectl and the console, and not from a page of another site', async (context) => {
   const api = await startTestApi({ authenticateSocket: () => ADMIN });
   context.after(() => api.stop());
   const callers: [string, number, Record<string, string>][] = [

@@ -1,4 +1,4 @@
-/** What upstream's `field_validation_test.go` asks of a Deployment, asked of a DaemonSet. */
+/** The cases of upstream's `field_validation_test.go` for a Deployment, with a DaemonSet. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
@@ -178,7 +178,7 @@ const CASES: Case[] = [
 for (const { what, line, type, text, warnings, code, error } of CASES) {
   const separator = line.includes('?') ? '&' : '?';
   describe(`repeated keys in a ${what}`, () => {
-    test('Strict refuses them all', async () => {
+    test('Strict rejects them', async () => {
       const answer = await send(`${line}${separator}fieldValidation=Strict`, type, text);
       assert.equal(answer.code, code, answer.text);
       const { message } = answer.json<{ message: string }>();
@@ -191,7 +191,7 @@ for (const { what, line, type, text, warnings, code, error } of CASES) {
       assert.deepEqual(warningsOf(answer), warnings);
     });
 
-    test('Ignore says nothing; the last one wins', async () => {
+    test('Ignore is silent; the last one applies', async () => {
       const answer = await send(`${line}${separator}fieldValidation=Ignore`, type, text);
       assert.ok(answer.code < 300, answer.text);
       assert.deepEqual(warningsOf(answer), []);

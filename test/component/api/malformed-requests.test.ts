@@ -1,4 +1,4 @@
-/** Whatever is put together from things that mean something, the answer is never a 500. */
+/** Random combinations of valid request parts never cause a 500. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ const RESOURCES = [
 ];
 const SUBRESOURCES = ['', '/status', '/log', '/eviction', '/binding', '/finalize', '/scale', '/constructor'];
 
-/** Places where something is or may be written. */
+/** Paths of existing and possible objects. */
 const WRITABLE = [
   '/api/v1/namespaces/default/pods/x',
   '/api/v1/namespaces/default/pods/x/status',
@@ -165,7 +165,7 @@ const request = fc.record({
   body: fc.option(body, { nil: undefined }),
 });
 
-test('no request brings a 500', async () => {
+test('no malformed request causes a 500', async () => {
   await fc.assert(
     fc.asyncProperty(request, async ({ method, path, query, type, accept, body }) => {
       const headers = { 'content-type': type, accept };

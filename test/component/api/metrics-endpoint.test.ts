@@ -1,4 +1,4 @@
-/** What Prometheus reads: a page that its own parser takes, with the fleet as it is. */
+/** The metrics page for Prometheus: its format, and the state of the fleet. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { metricsPage } from '../../harness/api/scraped-metrics.js';
@@ -20,7 +20,7 @@ after(() => fleet.stop());
 
 const page = (path?: string, headers?: Record<string, string>) => metricsPage(fleet.api, path, headers);
 
-test('the page holds the fleet, the requests and the commits, in a form that Prometheus takes', async () => {
+test('the page contains fleet, request and commit metrics in Prometheus format', async () => {
   const { text } = await page();
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   assert.deepEqual(
@@ -53,12 +53,12 @@ test('the page holds the fleet, the requests and the commits, in a form that Pro
   assert.ok(value('process_resident_memory_bytes') > 0);
 });
 
-test('a queue that has been worked off is shown empty', async () => {
+test('a drained queue is shown as empty', async () => {
   const isEmpty = async () => /^workqueue_depth\{name="daemonset"\} 0$/m.test((await page()).text);
   await until(isEmpty, { timeoutMs: 60_000, what: 'an empty queue' });
 });
 
-test('each agent has its lines on a page of its own', async () => {
+test('the lines of each agent are on a page of their own', async () => {
   const { text } = await page('/metrics/agents');
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   assert.deepEqual(
@@ -70,12 +70,12 @@ test('each agent has its lines on a page of its own', async () => {
   assert.ok(lines.every((line) => Number(line.split(' ').at(-1)) > 0));
 });
 
-test('names that clients invent make no labels', async () => {
+test('client-chosen names do not become labels', async () => {
   await fleet.api.send('GET', '/apis/evil/v1/invented-by-somebody');
   const { text } = await page();
   assert.ok(!text.includes('invented'));
 });
 
-test('nobody reads it without being somebody', async () => {
+test('the page requires credentials', async () => {
   assert.equal((await page('/metrics', {})).code, 401);
 });

@@ -7,13 +7,13 @@ import type { LogStreamRequest } from '../../../shared/link/messages/link-messag
 import { NO_STREAMS, startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 let api: TestApi;
 let asked: { node: string; request: LogStreamRequest } | undefined;
 let open = 0;
 
-/** A host `n1` whose logs say `one`, `two`, and then go on for ever when followed. */
+/** A host `n1` with logs that contain `one` and `two`, and continue without end when followed. */
 const streams: PodStreams = {
   ...NO_STREAMS,
   logs: async (node, request, signal) => {
@@ -60,7 +60,7 @@ after(() => api.stop());
 
 const LOG = '/api/v1/namespaces/default/pods/here/log';
 
-test('a log is plain text from the Pod’s host, asked for by uid', async () => {
+test('a log is plain text from the Pod’s host, requested by uid', async () => {
   const answer = await call(api, `GET ${LOG}?container=c&tailLines=5&timestamps=true`);
   assert.equal(answer.headers['content-type'], 'text/plain');
   assert.equal(answer.text, 'one\ntwo\n');
@@ -69,20 +69,20 @@ test('a log is plain text from the Pod’s host, asked for by uid', async () => 
   assert.ok(asked?.request.podUid);
 });
 
-test('a followed log comes at once and ends on the host when the client goes', async () => {
+test('a followed log is streamed at once and ends on the host when the client disconnects', async () => {
   const head = `Host: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n`;
   const { socket } = await rawConnection(api, `GET ${LOG}?follow=true HTTP/1.1\r\n${head}\r\n`);
   let text = '';
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString();
   });
-  await eventually(() => text.includes('two\n') || text);
+  await until(() => text.includes('two\n') || text);
   assert.equal(open, 1);
   socket.destroy();
-  await eventually(() => open === 0 || `${open} streams are open`);
+  await until(() => open === 0 || `${open} streams are open`);
 });
 
-test('a host out of reach is a 503 that says so', async () => {
+test('an unreachable host is a 503 that says so', async () => {
   const answer = await call(api, 'GET /api/v1/namespaces/default/pods/dark/log');
   assert.equal(answer.code, 503);
   assert.equal(answer.json<{ message: string }>().message, 'node n2 is not connected');

@@ -1,4 +1,4 @@
-/** A namespace's labels decide what its Pods may be: for a person, and for the DaemonSet controller. */
+/** A namespace's labels restrict its Pods, for users and for the DaemonSet controller. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
@@ -38,7 +38,7 @@ async function label(labels: Record<string, string>): Promise<void> {
   });
 }
 
-test('a Pod beyond the level is refused and not stored, also as a dry run', async () => {
+test('a Pod that violates the enforced level is rejected and not stored, also in a dry run', async () => {
   for (const query of ['', '?dryRun=All']) {
     const body = { metadata: { name: 'bad' }, spec: BAD };
     const answer = await call(api, `POST ${PODS}${query}`, { body });
@@ -47,7 +47,7 @@ test('a Pod beyond the level is refused and not stored, also as a dry run', asyn
   assert.equal((await call(api, `GET ${PODS}/bad`)).code, 404);
 });
 
-test('a Pod within the level is taken, with a warning of the other one', async () => {
+test('a Pod within the enforced level is accepted, with a warning for the stricter level', async () => {
   const answer = await call(api, `POST ${PODS}`, {
     body: { metadata: { name: 'good' }, spec: { containers: CONTAINERS } },
   });
@@ -58,7 +58,7 @@ test('a Pod within the level is taken, with a warning of the other one', async (
   );
 });
 
-test('a template is warned of, and the Pods that would be made of it are refused with an Event', async () => {
+test('a violating template causes a warning, and its Pods are rejected with an Event', async () => {
   const template = { metadata: { labels: { app: 'web' } }, spec: BAD };
   const body = { metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } };
   const path = '/apis/apps/v1/namespaces/default/daemonsets';
@@ -79,7 +79,7 @@ test('a template is warned of, and the Pods that would be made of it are refused
   assert.equal(records.length, 1);
 });
 
-test('a level that there is not is refused', async () => {
+test('an unknown level is rejected', async () => {
   const headers = { 'content-type': 'application/merge-patch+json' };
   const body = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'strict' } } };
   const answer = await call(api, 'PATCH /api/v1/namespaces/default', { body, headers });

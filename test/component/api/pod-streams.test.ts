@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { STREAM_WINDOW_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { StreamError } from '../../../shared/link/streams/byte-stream.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { FOLLOWED_LOG, type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 
 async function liveAgent(bench: HubFixture): Promise<TestAgent> {
   const agent = await bench.agent('n1');
-  await eventually(() => agent.link.phase === 'live' && bench.hub.connected === 1);
+  await until(() => agent.link.phase === 'live' && bench.hub.connected === 1);
   return agent;
 }
 
@@ -22,7 +22,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-withHub('a log arrives whole and ends', async (bench) => {
+withHub('a log is streamed completely and ends', async (bench) => {
   const agent = await liveAgent(bench);
   const line = `${'x'.repeat(99_999)}\n`;
   agent.log = async function* () {
@@ -31,7 +31,7 @@ withHub('a log arrives whole and ends', async (bench) => {
   assert.equal(await textOf(await open(bench)), line.repeat(10));
 });
 
-withHub('a host sends no more than its reader has room for', async (bench) => {
+withHub('a host sends no more than its reader has requested', async (bench) => {
   const agent = await liveAgent(bench);
   let made = 0;
   agent.log = async function* () {
@@ -41,13 +41,13 @@ withHub('a host sends no more than its reader has room for', async (bench) => {
     }
   };
   const stream = await open(bench);
-  await eventually(() => made >= STREAM_WINDOW_BYTES);
+  await until(() => made >= STREAM_WINDOW_BYTES);
   await bench.controlPlane.settle();
   assert.ok(made <= STREAM_WINDOW_BYTES + 1_000, String(made));
   for await (const _ of stream) if (made > 3 * STREAM_WINDOW_BYTES) break;
 });
 
-withHub('a reader that leaves ends the log on the host', async (bench) => {
+withHub('a reader that disconnects ends the log on the host', async (bench) => {
   const agent = await liveAgent(bench);
   let signal: AbortSignal | undefined;
   agent.openStream = async (_request, _input, given) => {
@@ -61,13 +61,13 @@ withHub('a reader that leaves ends the log on the host', async (bench) => {
   const reader = new AbortController();
   const stream = await open(bench, reader.signal);
   const reading = textOf(stream);
-  await eventually(() => signal !== undefined);
+  await until(() => signal !== undefined);
   reader.abort();
-  await eventually(() => signal?.aborted);
+  await until(() => signal?.aborted);
   assert.match(await reading, /^(one\n)?$/);
 });
 
-withHub('what the host refuses the reader hears, with its reason', async (bench) => {
+withHub("a host's rejection reaches the reader with its reason", async (bench) => {
   const agent = await liveAgent(bench);
   agent.openStream = () => Promise.reject(new StreamError('NotFound', 'no such container'));
   await assert.rejects(open(bench), (error) => {
@@ -75,7 +75,7 @@ withHub('what the host refuses the reader hears, with its reason', async (bench)
   });
 });
 
-withHub('a log that breaks in the middle is an error after what came', async (bench) => {
+withHub('a log that breaks is an error after the received bytes', async (bench) => {
   const agent = await liveAgent(bench);
   agent.log = async function* () {
     yield Buffer.from('one\n');
@@ -85,7 +85,7 @@ withHub('a log that breaks in the middle is an error after what came', async (be
   await assert.rejects(textOf(stream), /engine down/);
 });
 
-withHub('a host that is not connected is a clear refusal, a link that breaks ends the log', async (bench) => {
+withHub('a disconnected host is a clear rejection, a broken link ends the log', async (bench) => {
   await assert.rejects(open(bench), /node "n1" is not connected/);
   const agent = await liveAgent(bench);
   agent.log = async function* () {

@@ -1,4 +1,7 @@
-/** The alerts and the dashboard in examples/ ask for what the pages have: a name that nobody serves would never alert. */
+/**
+ * The alerts and the dashboard in examples/ use only names on the metrics pages. An alert on a missing name would never
+ * fire.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -8,9 +11,9 @@ import { applyEverywhere } from '../../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
 
 const FOLDER = 'examples/prometheus';
-/** What Prometheus itself says of each of its jobs. */
+/** Metrics that Prometheus itself adds for each job. */
 const OF_PROMETHEUS = ['up'];
-/** Words of its language, and the label of a histogram's buckets; functions are known by their bracket. */
+/** Keywords of PromQL, and the bucket label of histograms. Functions are recognised by their bracket. */
 const WORDS = ['by', 'le', 'and', 'or', 'unless', 'on', 'ignoring', 'without'];
 
 interface Expression {
@@ -38,7 +41,7 @@ function dashboard(): Expression[] {
   );
 }
 
-/** Names of the metrics that an expression asks for; labels stand in brackets, and brackets behind `by`. */
+/** Returns the metric names in an expression. Labels are in braces, and in brackets after `by`. */
 function metricsIn(expression: string): string[] {
   const bare = expression
     .replace(/\{[^}]*\}/g, '')
@@ -48,7 +51,7 @@ function metricsIn(expression: string): string[] {
   return [...new Set(names)].filter((name) => !WORDS.includes(name) && !OF_PROMETHEUS.includes(name));
 }
 
-/** Labels that an expression compares or sums by. */
+/** Returns the labels that an expression compares or groups by. */
 function labelsIn(expression: string): string[] {
   const compared = [...expression.matchAll(/[{,]\s*([a-z_]+)\s*[=!]/g)].map(([, name]) => name ?? '');
   const summed = [...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, names = '']) =>
@@ -57,7 +60,7 @@ function labelsIn(expression: string): string[] {
   return [...new Set([...compared, ...summed])].filter((name) => !['le', 'job'].includes(name));
 }
 
-/** The series of a metric on a page, with those of a histogram. */
+/** Returns the series of a metric on a page, including those of a histogram. */
 function seriesOf(metric: string, page: string): string[] {
   return page.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
 }
@@ -67,7 +70,7 @@ function isServed(metric: string, page: string): boolean {
   return page.split('\n').some((line) => [metric, family].some((name) => line.startsWith(`# TYPE ${name} `)));
 }
 
-describe('what examples/prometheus asks for', () => {
+describe('metrics and labels of examples/prometheus', () => {
   let fleet: SimulatedFleet;
   let page = '';
   before(async () => {
@@ -77,7 +80,7 @@ describe('what examples/prometheus asks for', () => {
   });
   after(() => fleet.stop());
 
-  test('is served, by these names', () => {
+  test('every metric name is served', () => {
     const asked = [...alerts(), ...dashboard()];
     assert.ok(asked.length > 25, `${asked.length} expressions`);
     const missing = asked.flatMap(({ where, text }) =>
@@ -89,7 +92,7 @@ describe('what examples/prometheus asks for', () => {
     assert.ok(asked.every(({ text }) => metricsIn(text).length > 0 || text.startsWith('up')));
   });
 
-  test('has the labels that it is told apart by', () => {
+  test('every label that distinguishes series exists', () => {
     const missing = [...alerts(), ...dashboard()].flatMap(({ where, text }) => {
       const series = metricsIn(text).flatMap((metric) => seriesOf(metric, page));
       const labels = series.length > 0 ? labelsIn(text) : [];

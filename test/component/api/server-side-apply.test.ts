@@ -6,12 +6,8 @@ import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
 import type { Registry, WriteOptions } from '../../../coordinator/registry/registry.js';
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects/meta.js';
-import {
-  daemonSetManifest,
-  podManifest,
-  refusal,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { daemonSetObject, podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
@@ -48,7 +44,7 @@ async function apply<T extends KubeObject>(
   return (await registry.patch(kind, REF, { type: 'apply', body, force }, write)).record.object();
 }
 
-/** `manager Operation fields`, the fields as JSON. */
+/** Returns `manager Operation fields`, the fields as JSON. */
 function ownership(object: KubeObject): string[] {
   return (object.metadata.managedFields ?? []).map(entryText);
 }
@@ -57,7 +53,7 @@ function entryText({ manager, operation, subresource, fieldsV1 }: ManagedFieldsE
   return `${manager} ${operation}${subresource ? `/${subresource}` : ''} ${JSON.stringify(fieldsV1)}`;
 }
 
-test('an apply creates what is missing, and owns what the manifest names but no default', async () => {
+test('an apply creates a missing object, and owns the fields of the manifest but no default', async () => {
   const { registry } = await testRegistry();
   const body = daemonSet({ containers: [{ name: 'c', image: 'x:1', ports: [{ containerPort: 80 }] }] });
   const patch = { type: 'apply' as const, body };
@@ -69,9 +65,9 @@ test('an apply creates what is missing, and owns what the manifest names but no 
   ]);
 });
 
-test('a creation by POST owns what it names and what was defaulted', async () => {
+test('a creation by POST owns its fields and the defaults', async () => {
   const { registry } = await testRegistry();
-  const body = { ...daemonSetManifest('a'), metadata: { name: 'a', labels: { l: '1' } } };
+  const body = { ...daemonSetObject('a'), metadata: { name: 'a', labels: { l: '1' } } };
   const record = await registry.create(daemonSetKind, 'default', body, { fieldManager: 'kubectl-create' });
   const [entry, ...others] = record.object().metadata.managedFields ?? [];
   assert.equal(others.length, 0);
@@ -113,7 +109,7 @@ test('a creation by POST owns what it names and what was defaulted', async () =>
   });
 });
 
-test('what nobody names any more goes, what another owns stays', async () => {
+test('a field that no manager names is removed, a field of another owner is kept', async () => {
   const { registry } = await testRegistry();
   await apply(registry, configMapKind, configMap({ a: '1', b: '2' }), 'one');
   await apply(registry, configMapKind, configMap({ b: '2', c: '3' }), 'two');
@@ -136,7 +132,7 @@ test('another value of an owned field is a 409 that names owner and path', async
   });
 });
 
-test('several conflicts are told owner by owner, updaters with their version', async () => {
+test('several conflicts are listed owner by owner, updaters with their version', async () => {
   const { registry } = await testRegistry();
   await registry.create(configMapKind, 'default', configMap({ a: '1', b: '1' }), { fieldManager: 'maker' });
   await apply(registry, configMapKind, configMap({ c: '1' }), 'other');
@@ -147,7 +143,7 @@ test('several conflicts are told owner by owner, updaters with their version', a
   );
 });
 
-test('force takes the field over; the former owner keeps the rest', async () => {
+test('force takes the field over; the former owner keeps the others', async () => {
   const { registry } = await testRegistry();
   await apply(registry, configMapKind, configMap({ a: '1', b: '1' }), 'one');
   const forced = await apply(registry, configMapKind, configMap({ a: '2' }), 'two', { force: true });
@@ -155,7 +151,7 @@ test('force takes the field over; the former owner keeps the rest', async () => 
   assert.deepEqual(ownership(forced), ['one Apply {"f:data":{"f:b":{}}}', 'two Apply {"f:data":{"f:a":{}}}']);
 });
 
-test('an update takes what it changes from everybody, and what it removes is nobody’s', async () => {
+test('an update takes ownership of changed fields, and a removed field has no owner', async () => {
   const { registry } = await testRegistry();
   await apply(registry, configMapKind, configMap({ a: '1', b: '1', c: '1' }), 'one');
   const change = { type: 'merge' as const, body: { data: { a: '2', b: null } } };
@@ -166,7 +162,7 @@ test('an update takes what it changes from everybody, and what it removes is nob
   ]);
 });
 
-test('an apply that changes nothing moves neither time nor resourceVersion', async () => {
+test('an apply without changes modifies neither time nor resourceVersion', async () => {
   const { registry, clock } = await testRegistry();
   const first = await apply(registry, configMapKind, configMap({ a: '1' }), 'me');
   clock.advance(60_000);
@@ -174,7 +170,7 @@ test('an apply that changes nothing moves neither time nor resourceVersion', asy
   assert.deepEqual(second, first);
 });
 
-test('a Secret’s stringData, which is never there to compare with, does not make each apply a write', async () => {
+test('a Secret’s write-only stringData does not turn each apply into a write', async () => {
   const { registry, clock } = await testRegistry();
   const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' }, stringData: { k: 'v' } };
   const first = await apply(registry, secretKind, body, 'me');
@@ -182,7 +178,7 @@ test('a Secret’s stringData, which is never there to compare with, does not ma
   assert.deepEqual(await apply(registry, secretKind, body, 'me'), first);
 });
 
-test('an apply that changes a value tells its time', async () => {
+test('an apply that changes a value updates its time', async () => {
   const { registry, clock } = await testRegistry();
   await apply(registry, configMapKind, configMap({ a: '1' }), 'me');
   clock.advance(60_000);
@@ -190,7 +186,7 @@ test('an apply that changes a value tells its time', async () => {
   assert.equal(metadata.managedFields?.[0]?.time, '2026-01-02T03:05:05Z');
 });
 
-test('a dropped volume goes whole, though a default in it is nobody’s', async () => {
+test('a dropped volume is removed completely, though a default in it has no owner', async () => {
   const { registry } = await testRegistry();
   const containers = [{ name: 'c', image: 'x:1' }];
   const volumes = [{ name: 'v', hostPath: { path: '/v' } }];
@@ -202,7 +198,7 @@ test('a dropped volume goes whole, though a default in it is nobody’s', async 
   assert.equal(none.spec.template.spec.volumes, undefined);
 });
 
-test('ports of one number and two protocols are two items', async () => {
+test('ports with one number and two protocols are two items', async () => {
   const { registry } = await testRegistry();
   const ports = [{ containerPort: 53 }, { containerPort: 53, protocol: 'UDP' }];
   const withPorts = (list: object[]) => daemonSet({ containers: [{ name: 'c', image: 'x:1', ports: list }] });
@@ -211,9 +207,9 @@ test('ports of one number and two protocols are two items', async () => {
   assert.deepEqual(left.spec.template.spec.containers[0]?.ports, [{ containerPort: 53, protocol: 'UDP' }]);
 });
 
-test('what was never tracked belongs to before-first-apply', async () => {
+test('untracked fields belong to before-first-apply', async () => {
   const { registry } = await testRegistry();
-  await registry.create(podKind, 'default', podManifest('a'));
+  await registry.create(podKind, 'default', podObject('a'));
   const label = (value: string) => ({ metadata: { name: 'a', labels: { x: value } } });
   await registry.modify(podKind, REF, (pod) => {
     pod.metadata.labels = { x: '0' };
@@ -226,7 +222,7 @@ test('what was never tracked belongs to before-first-apply', async () => {
   );
 });
 
-test('kubectl may take back what it applied from the client’s side, and keeps the annotation true', async () => {
+test('kubectl may migrate a client-side apply, and the annotation stays correct', async () => {
   const { registry } = await testRegistry();
   const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
   const lastApplied = JSON.stringify(configMap({ a: '1' }));
@@ -238,7 +234,7 @@ test('kubectl may take back what it applied from the client’s side, and keeps 
   assert.deepEqual(JSON.parse(taken.metadata.annotations?.[annotation] ?? ''), configMap({ a: '2' }));
 });
 
-test('managedFields: an empty entry clears them, an empty list and nonsense leave them', async () => {
+test('managedFields: an empty entry clears them, an empty list and garbage keep them', async () => {
   const { registry } = await testRegistry();
   const before = await apply(registry, configMapKind, configMap({ a: '1' }), 'me');
   const set = async (managedFields: unknown) => {
@@ -255,7 +251,7 @@ test('managedFields: an empty entry clears them, an empty list and nonsense leav
   assert.equal(await set([]), undefined);
 });
 
-test('status is owned apart: main applies neither own nor contest it', async () => {
+test('status is owned separately: main applies neither own nor contest it', async () => {
   const { registry } = await testRegistry();
   const body = { ...daemonSet({ containers: [{ name: 'c', image: 'x:1' }] }), status: { numberReady: 7 } };
   await apply(registry, daemonSetKind, body, 'me');
@@ -276,14 +272,14 @@ test('status is owned apart: main applies neither own nor contest it', async () 
   assert.equal(again.status?.conditions?.length, 1);
 });
 
-test('an apply to the status of nothing is a 404', async () => {
+test('an apply to the status of a missing object is a 404', async () => {
   const { registry } = await testRegistry();
   const body = { status: { numberReady: 1 } };
   const error = await refusal(apply(registry, daemonSetKind, body, 'me', { subresource: 'status' }));
   assert.equal(error.code, 404);
 });
 
-test('a dry run tells the outcome and stores nothing', async () => {
+test('a dry run returns the result and stores nothing', async () => {
   const { registry } = await testRegistry();
   const dry = await apply(registry, configMapKind, configMap({ a: '1' }), 'me', { dryRun: true });
   assert.deepEqual(ownership(dry), ['me Apply {"f:data":{"f:a":{}}}']);
@@ -305,9 +301,9 @@ for (const [rule, body, code, message] of [
   ],
   ['another kind', { apiVersion: 'v1', kind: 'Secret' }, 400, /Secret in version "v1" cannot be handled/],
   ['another revision', configMap({}, { resourceVersion: '1' }), 409, /the object has been modified/],
-  ['a manifest that is no map', [], 400, /not a JSON object/],
+  ['a manifest that is not a map', [], 400, /not a JSON object/],
 ] as const) {
-  test(`an apply refuses ${rule}`, async () => {
+  test(`an apply rejects ${rule}`, async () => {
     const { registry } = await testRegistry();
     await apply(registry, configMapKind, configMap({ a: '1' }), 'me');
     const error = await refusal(apply(registry, configMapKind, body, 'me'));
@@ -316,7 +312,7 @@ for (const [rule, body, code, message] of [
   });
 }
 
-test('a controller’s change of a tracked field is told, its status is not', async () => {
+test('a controller’s change of a tracked field is recorded, its status is not', async () => {
   const { registry } = await testRegistry();
   await apply(registry, daemonSetKind, daemonSet({ containers: [{ name: 'c', image: 'x:1' }] }), 'me');
   const label = await registry.modify(daemonSetKind, REF, (set) => {
@@ -338,7 +334,7 @@ test('a controller’s change of a tracked field is told, its status is not', as
   assert.equal(ownership(status.object()).length, 2);
 });
 
-test('of more than ten updaters the oldest are told together', async () => {
+test('of more than ten updaters the oldest are merged', async () => {
   const { registry, clock } = await testRegistry();
   await registry.create(configMapKind, 'default', configMap({ k0: '' }), { fieldManager: 'm0' });
   for (let index = 1; index <= 11; index += 1) {

@@ -1,8 +1,7 @@
-/** Streams on a slow line: they share it, and neither a long log nor a reader that sleeps holds up anything else. */
+/** Streams on a slow line share it. Neither a long log nor a stalled reader may delay other traffic. */
 import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { FOLLOWED_LOG, type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 import { type ThrottledProxy, throttledProxy } from '../../harness/hub/throttled-connection.js';
@@ -10,12 +9,12 @@ import { type ThrottledProxy, throttledProxy } from '../../harness/hub/throttled
 const MEGABYTE = 1_000_000;
 
 const wires: ThrottledProxy[] = [];
-// Whatever the test's end: an open wire would keep this process alive.
+// Runs even after a failure, because an open proxy would keep this process alive.
 afterEach(() => {
   for (const wire of wires.splice(0)) wire.close();
 });
 
-/** A host `n1` behind a wire, whose log is `size` bytes long. */
+/** A host `n1` behind a throttled proxy, with a log of `size` bytes. */
 async function hostBehind(
   bench: HubFixture,
   bytesPerSecond: number,
@@ -28,11 +27,11 @@ async function hostBehind(
   agent.log = async function* () {
     for (let left = size; left > 0; left -= piece.length) yield piece.subarray(0, left);
   };
-  await eventually(() => agent.link.phase === 'live' && bench.hub.connected === 1);
+  await until(() => agent.link.phase === 'live' && bench.hub.connected === 1);
   return { agent };
 }
 
-/** Reads a log of `n1` and counts. */
+/** Reads a log of `n1` and counts its bytes. */
 function read(bench: HubFixture, signal: AbortSignal = new AbortController().signal) {
   const counted = { bytes: 0, ended: Promise.resolve() };
   counted.ended = (async () => {
@@ -42,7 +41,7 @@ function read(bench: HubFixture, signal: AbortSignal = new AbortController().sig
   return counted;
 }
 
-/** Reports a new status of the Pod `p`, and resolves when the hub has stored it. */
+/** Reports a new status of the Pod `p`. Resolves when the hub has stored it. */
 async function report(bench: HubFixture, agent: TestAgent, uid: string, message: string): Promise<void> {
   const pod = { uid, namespace: 'default', name: 'p' };
   agent.link.outbox.putPod({ ...pod, status: { phase: 'Running', message } });
@@ -53,7 +52,7 @@ async function report(bench: HubFixture, agent: TestAgent, uid: string, message:
   });
 }
 
-withHub('a log of 100 MB on a slow line holds up neither reports nor commands', async (bench) => {
+withHub('a log of 100 MB on a slow line delays neither reports nor commands', async (bench) => {
   const { agent } = await hostBehind(bench, 25 * MEGABYTE, 100 * MEGABYTE);
   const uid = (await bench.boundPod('p', 'n1')).metadata.uid ?? '';
   const log = read(bench);
@@ -66,7 +65,7 @@ withHub('a log of 100 MB on a slow line holds up neither reports nor commands', 
     const before = log.bytes;
     await report(bench, agent, uid, `report ${count}`);
     ahead.push(log.bytes - before);
-    // A command the other way.
+    // A command in the other direction.
     const name = `command-${count}`;
     const commanded = (await bench.boundPod(name, 'n1')).metadata.uid ?? '';
     await until(() => agent.held.has(commanded), { timeoutMs: 60_000, what: name, pollMs: 5 });
@@ -77,13 +76,13 @@ withHub('a log of 100 MB on a slow line holds up neither reports nor commands', 
   assert.deepEqual(agent.lost, []);
 });
 
-withHub('eight logs on a line of 300 KB/s: a report waits for little of them', async (bench) => {
+withHub('eight logs on a line of 300 KB/s delay a report only a little', async (bench) => {
   const { agent } = await hostBehind(bench, 0.3 * MEGABYTE, 100 * MEGABYTE);
   const uid = (await bench.boundPod('p', 'n1')).metadata.uid ?? '';
   const leave = new AbortController();
   const logs = Array.from({ length: 8 }, () => read(bench, leave.signal));
   const total = () => logs.reduce((sum, { bytes }) => sum + bytes, 0);
-  // The pace has learnt what the line carries.
+  // By now the stream pace has adapted to the line.
   await until(() => total() > 0.6 * MEGABYTE, { timeoutMs: 60_000, what: 'bytes of the logs' });
   for (let count = 0; count < 3; count += 1) {
     const before = total();
@@ -97,7 +96,7 @@ withHub('eight logs on a line of 300 KB/s: a report waits for little of them', a
   await Promise.all(logs.map(({ ended }) => ended));
 });
 
-withHub('a reader that sleeps holds up no other, and its host waits', async (bench) => {
+withHub('a reader that stalls delays no other, and its host waits', async (bench) => {
   await hostBehind(bench, 25 * MEGABYTE, 20 * MEGABYTE);
   const leave = new AbortController();
   const sleeping = await bench.hub.streams.logs('n1', FOLLOWED_LOG, leave.signal);

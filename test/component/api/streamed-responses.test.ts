@@ -1,4 +1,7 @@
-/** Watches over a WebSocket, as the console reads them: the same bytes, the same refusals, and nothing left when the reader goes. */
+/**
+ * Watches over a WebSocket, as the console reads them: the same bytes, the same rejections, and no leaks when the
+ * reader disconnects.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
@@ -17,12 +20,12 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 const WATCH = `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
 const LIMITS = { timeoutMs: 30_000 };
 
-/** A reader's end. */
+/** The reader's end of a stream. */
 class Reader {
-  /** Of all binary messages. */
+  /** All binary messages. */
   body = '';
   refusal: Status | undefined;
-  /** Where it was refused without being opened. */
+  /** Close code of a stream that was rejected before it opened. */
   code = 0;
   readonly closed: Promise<void>;
 
@@ -44,10 +47,10 @@ class Reader {
   readonly socket: WebSocket;
 }
 
-/** RFC 6455, 7.4.1: no word of an end. */
+/** RFC 6455, 7.4.1: closed without a close frame. */
 const BROKEN_OFF = 1006;
 
-/** The log of a host that goes after its first line, once that is `over`. */
+/** The log of a host that disconnects after its first line, once `over` resolves. */
 async function* lostLog(over: Promise<void>): AsyncGenerator<Uint8Array> {
   yield Buffer.from('one\n');
   await over;
@@ -68,7 +71,7 @@ async function startedPod(registry: Registry, name: string): Promise<void> {
 
 const asAdmin = { authorization: `Bearer ${TEST_TOKEN}` };
 
-test('a watch begins with what is there and goes on with what changes, as its body would', async (context) => {
+test('a watch starts with the existing objects and continues with changes, as its body would', async (context) => {
   const api = await startTestApi();
   context.after(() => api.stop());
   await api.registry.create(configMapKind, 'default', { metadata: { name: 'first' } });
@@ -88,7 +91,7 @@ test('a watch begins with what is there and goes on with what changes, as its bo
   await reader.closed;
 });
 
-test('what ends by itself is no stream, and a page of our own hears in a Status why', async (context) => {
+test('a request that ends by itself is not a stream, and the console gets the reason in a Status', async (context) => {
   const api = await startTestApi();
   context.after(() => api.stop());
   const list = context.mock.method(api.registry, 'list');
@@ -104,7 +107,7 @@ test('what ends by itself is no stream, and a page of our own hears in a Status 
   assert.deepEqual([other.code, other.body], [401, '']);
 });
 
-test('a page of another site is told nothing by the certificate of who looks at it', async (context) => {
+test("a page of another site gets nothing by the certificate of the browser's user", async (context) => {
   const api = await startTestApi({ authenticateSocket: () => ADMIN });
   context.after(() => api.stop());
   const own = new Reader(api, WATCH, { origin: api.url });
@@ -115,7 +118,7 @@ test('a page of another site is told nothing by the certificate of who looks at 
   assert.deepEqual([foreign.code, foreign.body], [403, '']);
 });
 
-test('a log whose host goes breaks off, and is no fault of the coordinator', async (context) => {
+test('a log whose host disconnects breaks off, and is no error of the coordinator', async (context) => {
   const faults: unknown[] = [];
   const log = { ...silentLogger, child: () => log, error: (fault: unknown) => void faults.push(fault) };
   let lose = (): void => undefined;

@@ -1,4 +1,7 @@
-/** Exec, attach and port-forward take GET and POST alone, also on a connection that is upgraded: other verbs must not run anything. */
+/**
+ * Exec, attach and port-forward accept GET and POST only, also on an upgraded connection. Other verbs must not run
+ * anything.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';
@@ -31,7 +34,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-/** The status code of a SPDY upgrade by this method. */
+/** Returns the status code of a SPDY upgrade with this method. */
 async function upgradeBy(method: string, subresource: string): Promise<number> {
   const lines = [
     `${method} ${POD}/${subresource}?command=id&stdout=true HTTP/1.1`,

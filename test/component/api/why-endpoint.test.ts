@@ -1,4 +1,4 @@
-/** `why` over a running DaemonSet controller: by the API, and by the program over that API. */
+/** `why` over a running DaemonSet controller, by the API and by the command. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ let fleet: DaemonFleet;
 let api: TestApi;
 let dataDir: string;
 
-/** n0 and n1 run `web`, n2 has the wrong label, n3 a taint since before, n4 one since after. */
+/** n0 and n1 run `web`, n2 has the wrong label, n3 had a taint before the rollout, n4 got one after it. */
 before(async () => {
   fleet = await DaemonFleet.start(['n0', 'n1', 'n2', 'n3', 'n4']);
   for (const name of ['n0', 'n1', 'n3', 'n4']) await fleet.label(name, { disk: 'ssd' });
@@ -90,7 +90,7 @@ test('a Pod that stays under a new taint is named', async () => {
   assert.match(pod, /^web-/);
 });
 
-test('the fleet: each node under one code, counts that add up', async () => {
+test('the fleet: each node under one code, with counts that add up', async () => {
   const { sentence, total, reasons } = (await call(api, `GET ${WHY}/web/why`)).json<
     FleetReasonsDocument & Record<string, unknown>
   >();
@@ -126,7 +126,7 @@ for (const [request, code, message] of REFUSED) {
   });
 }
 
-test('a stranger is told nothing', async () => {
+test('an unauthenticated client gets no answer', async () => {
   assert.equal((await call(api, `GET ${WHY}/web/why`, { token: null })).code, 401);
 });
 
@@ -157,13 +157,13 @@ test('everynode why ds/NAME: a line for each code with its nodes', async () => {
   );
 });
 
-test('everynode why -o json: as the API answers it', async () => {
+test("everynode why -o json: the same as the API's answer", async () => {
   const { stdout } = await why('ds/web', 'node/n0', '-o', 'json');
   const { code, node } = JSON.parse(stdout) as NodeReasonDocument;
   assert.deepEqual([code, node], ['Running', 'n0']);
 });
 
-test('everynode why: what it cannot answer is one sentence and an exit code', async () => {
+test('everynode why: an unanswerable question is one sentence and an exit code', async () => {
   const unknown = await why('ds/none');
   assert.equal(unknown.stderr, 'Error from server (NotFound): daemonsets.apps "none" not found\n');
   assert.equal(unknown.code, 5);

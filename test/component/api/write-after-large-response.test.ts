@@ -1,4 +1,4 @@
-/** A write that reaches the server while the answer before it, on the same connection, is still being sent. */
+/** A write that reaches the server while the previous response on the same connection is still being sent. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { configMapKind } from '../../../coordinator/kinds/index.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
-/** Together far more than the buffers of two sockets hold: the server cannot have sent the whole list. */
+/** Together far more than the buffers of two sockets, so the server cannot have sent the whole list. */
 const LARGE_MAPS = { count: 8, bytes: 900_000 };
 const CONNECTIONS = 10;
 
@@ -20,7 +20,10 @@ async function createLargeMaps(api: TestApi): Promise<void> {
   }
 }
 
-/** A TCP connection that can hold back what TLS writes and then send it at once, so that one read of the server finds all of it. */
+/**
+ * A TCP connection that delays the output of TLS and sends it at once, so that one read of the server contains all of
+ * it.
+ */
 class JoiningWire extends Duplex {
   readonly #tcp: Socket;
   #held: Buffer[] | undefined;
@@ -71,7 +74,7 @@ function written(socket: TLSSocket, text: string): Promise<void> {
   });
 }
 
-/** Lists everything, patches once the first bytes of the list have come, and resolves with the codes of both answers. */
+/** Lists everything, patches once the first bytes of the list have arrived, and resolves with both status codes. */
 async function listAndPatch(api: TestApi, name: string): Promise<string[]> {
   const wire = new JoiningWire(api.port);
   const socket = connectTls({ socket: wire, ca: api.pki.ca.cert, servername: 'localhost' });
@@ -92,7 +95,7 @@ async function listAndPatch(api: TestApi, name: string): Promise<string[]> {
   return codes;
 }
 
-test('a write whose head and body are two TLS records is served while a large answer is being sent', async (context) => {
+test('a write whose head and body are two TLS records is served while a large response is being sent', async (context) => {
   const api = await startTestApi();
   context.after(() => api.stop());
   await createLargeMaps(api);

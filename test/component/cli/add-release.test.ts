@@ -1,4 +1,4 @@
-/** `everynode release`: a release is added after all of it was verified, or the data directory stays as it was. */
+/** `everynode release`: a release is added after complete verification, or the data directory is unchanged. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import {
@@ -33,7 +33,7 @@ import { runEverynode } from '../../harness/processes/everynode-processes.js';
 const VERSION = '1.2.3';
 const ARCHIVE = agentArchive(VERSION);
 
-/** A release and an empty place for a data directory; `outside` is what a path with `../` could reach. */
+/** A release and a path for a data directory. `outside` is a path that `../` could reach. */
 function bench(version = VERSION) {
   const outside = temporaryDirectory();
   const data = join(outside, 'coordinator', 'data');
@@ -42,13 +42,13 @@ function bench(version = VERSION) {
   return { outside, data, key, folder, places: releasePaths(data) };
 }
 
-/** Every path below a folder. */
+/** Returns every path below a folder. */
 const treeOf = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).sort() : [];
 
 const add = (folder: string, data: string) => runEverynode(['release', 'add', folder, '--data', data]);
 
-test('a signed release is added with what hosts fetch, readable by its owner alone, and its key is printed', async () => {
+test('a signed release is stored with the files that hosts fetch, private to its owner, and its key is printed', async () => {
   const { folder, data, places } = bench();
   const { code, stdout, stderr } = await add(folder, data);
   assert.deepEqual([code, stderr], [0, '']);
@@ -63,7 +63,7 @@ test('a signed release is added with what hosts fetch, readable by its owner alo
   assert.deepEqual(readdirSync(places.directory), [VERSION]);
 });
 
-test('the same release again, and the next one of the same key, are added', async () => {
+test('the same release, and the next one of the same key, can be added again', async () => {
   const { folder, data, key, places, outside } = bench();
   for (const source of [folder, folder, makeRelease(join(outside, 'next'), '1.3.0', key)]) {
     assert.equal((await add(source, data)).code, 0);
@@ -80,7 +80,7 @@ const REFUSED: [string, (given: Bench) => void, RegExp][] = [
   ],
   ['without a list', ({ folder }) => rmSync(join(folder, 'SHA256SUMS')), /has no SHA256SUMS/],
   [
-    'with a signature of another list',
+    'with the signature of another list',
     ({ folder }) => writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${ARCHIVE}\n`),
     /not the signature of SHA256SUMS/,
   ],
@@ -94,7 +94,7 @@ const REFUSED: [string, (given: Bench) => void, RegExp][] = [
     ({ folder }) => writeFileSync(join(folder, `everynode-${VERSION}.tgz`), 'another package'),
     /everynode-1\.2\.3\.tgz does not have the hash/,
   ],
-  ['with a file cut off', ({ folder }) => truncateSync(join(folder, ARCHIVE), 3), /does not have the hash/],
+  ['with a truncated file', ({ folder }) => truncateSync(join(folder, ARCHIVE), 3), /does not have the hash/],
   ['with a missing file', ({ folder }) => rmSync(join(folder, ARCHIVE)), /gz of SHA256SUMS is missing/],
   [
     'with an extra file',
@@ -147,7 +147,7 @@ for (const version of ['../../../escaped', '1.2.3-../../../escaped', '1.2', '..'
 }
 
 for (const [what, spoil, why] of REFUSED) {
-  test(`a release ${what} is refused and nothing is written`, async () => {
+  test(`a release ${what} is rejected and nothing is written`, async () => {
     const given = bench();
     spoil(given);
     const before = treeOf(given.outside);
@@ -158,7 +158,7 @@ for (const [what, spoil, why] of REFUSED) {
   });
 }
 
-test('a refusal is one sentence that names the folder, the file and what to do', async () => {
+test('a rejection is one sentence that names the folder, the file and a remedy', async () => {
   const { folder, data } = bench();
   rmSync(join(folder, 'SHA256SUMS.sig'));
   const { code, stderr } = await add(folder, data);
@@ -170,7 +170,7 @@ test('a refusal is one sentence that names the folder, the file and what to do',
   assert.equal(existsSync(data), false);
 });
 
-test('a release of another key is refused until that key is trusted; then the first key is refused', async () => {
+test('a release of another key is rejected until that key is trusted; then the first key is rejected', async () => {
   const { folder, data, outside, places } = bench();
   await add(folder, data);
   const next = makeRelease(join(outside, 'next'), '1.3.0', newReleaseKey());
@@ -192,7 +192,7 @@ test('a release of another key is refused until that key is trusted; then the fi
   assert.equal((await add(folder, data)).code, 5);
 });
 
-test('a file that holds no public Ed25519 key is not trusted', async () => {
+test('a file without a public Ed25519 key is not trusted', async () => {
   const { data, outside, key } = bench();
   const file = join(outside, 'key.pem');
   for (const text of ['', 'rubbish', key.privateKey.export({ type: 'pkcs8', format: 'pem' })]) {
@@ -202,7 +202,7 @@ test('a file that holds no public Ed25519 key is not trusted', async () => {
   }
 });
 
-test('below the floor nothing is added or served', async () => {
+test('a version below the minimum is neither added nor served', async () => {
   const { folder, data, places } = bench();
   await add(folder, data);
   const floor = (...args: string[]) => runEverynode(['release', 'floor', ...args, '--data', data]);
@@ -217,19 +217,19 @@ test('below the floor nothing is added or served', async () => {
   assert.equal(await new VerifiedReleases(places).has(VERSION), true);
 });
 
-test('an interrupted addition leaves nothing, and what a killed one left is removed by the next', async () => {
+test('an interrupted addition leaves nothing, and remains of a killed one are removed by the next', async () => {
   const { folder, data, places } = bench();
   mkdirSync(data, { recursive: true });
   await assert.rejects(addRelease(folder, data, AbortSignal.abort()), { name: 'AbortError' });
   assert.deepEqual(treeOf(data), []);
-  // No process has an id as high as this.
+  // Process ids are never as high as this.
   mkdirSync(join(places.directory, '.adding-99999999'), { recursive: true });
   mkdirSync(join(places.directory, '.replaced-99999999-1.0.0'));
   assert.equal((await add(folder, data)).code, 0);
   assert.deepEqual(readdirSync(places.directory), ['1.0.0', VERSION]);
 });
 
-test('in a data directory of another user, all that root adds is that user’s', {
+test('in a data directory of another user, everything that root adds belongs to that user', {
   skip: process.getuid?.() !== 0 && 'needs root',
 }, async () => {
   const { folder, data, places, outside } = bench();
@@ -244,7 +244,7 @@ test('in a data directory of another user, all that root adds is that user’s',
   ];
   for (const path of written) assert.equal(statSync(path).uid, 65_534, path);
 
-  // That user can put a link where root writes next.
+  // The directory's owner can create a link where root writes next.
   rmSync(places.directory, { recursive: true });
   mkdirSync(join(outside, 'of-root'), { mode: 0o755 });
   symlinkSync(join(outside, 'of-root'), places.directory);

@@ -1,4 +1,4 @@
-/** The commands of `everynode` as a user runs them: with a kubeconfig of their own, and the rights that their roles give. */
+/** The commands of `everynode` as a user runs them: with a kubeconfig, and the rights of their roles. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const RULES = [
   { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['list'] },
 ];
 
-/** Empty for what is no file, and for a process that has ended. */
+/** Returns an empty text for a missing file or an exited process. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1');
@@ -49,7 +49,7 @@ function textOf(path: string): string {
   }
 }
 
-describe('everynode as a user', () => {
+describe('everynode run by a user', () => {
   const folder = temporaryDirectory();
   const data = join(folder, 'data');
   const home = join(folder, 'home');
@@ -102,12 +102,12 @@ describe('everynode as a user', () => {
     ['confirm-restore', 0, /^There is nothing to confirm\.\n$/],
   ];
   for (const [words, code, printed] of COMMANDS) {
-    test(`${words.split(' -f ')[0]} works by $KUBECONFIG, with the roles it needs`, async () => {
+    test(`${words.split(' -f ')[0]} works with $KUBECONFIG and the roles that it needs`, async () => {
       const done = await as('ann', ...words.split(' '));
       assert.match(done.stdout, printed, done.stderr);
       assert.equal(done.code, code, done.stderr);
     });
-    test(`${words.split(' -f ')[0]} names the rule that is missing, without roles`, async () => {
+    test(`${words.split(' -f ')[0]} names the missing rule when roles are missing`, async () => {
       const done = await as('bob', ...words.split(' '));
       assert.equal(done.code, words.startsWith('plan') ? 1 : 5, done.stderr);
       assert.match(done.stderr, /^Error from server \(Forbidden\): .* is forbidden: User "bob" cannot /);
@@ -118,7 +118,7 @@ describe('everynode as a user', () => {
     });
   }
 
-  test('of a list the first file chooses the context, and its namespace counts where none is given', async () => {
+  test('of a list of kubeconfig files the first sets the context and the default namespace', async () => {
     const first = join(folder, 'in-shop.kubeconfig');
     const context = { cluster: 'everynode', user: 'everynode', namespace: 'shop' };
     writeFileSync(first, stringify({ 'current-context': 'c', contexts: [{ name: 'c', context }] }));
@@ -128,7 +128,7 @@ describe('everynode as a user', () => {
     assert.equal(code, 0);
   });
 
-  test('control characters in a description of another user are escaped', async () => {
+  test("control characters in another user's description are escaped", async () => {
     const evil = '\x1b[2J\x1b]0;title\x07\u009b31m\u202e';
     const made = await as('ann', 'token', 'create', '--description', evil);
     const { stdout } = await as('ann', 'token', 'list');
@@ -138,13 +138,13 @@ describe('everynode as a user', () => {
     assert.equal((await as('ann', 'token', 'revoke', id)).stdout, `token ${id} revoked\n`);
   });
 
-  test('the printed line joins a host, and no process has the token as an argument', async (context) => {
+  test("the printed line joins a host without the token in any process's arguments", async (context) => {
     const { stdout: line } = await as('ann', 'token', 'create');
     const token = tokenInLine(line);
     const agentData = join(folder, 'agent');
     const agent = `${process.execPath} ${AGENT}`;
     const typed = `${line.trim().replace('everynode-agent', agent)} --runtime hollow --node-name typed --data ${agentData}`;
-    // A shell that reads what is typed: the line is none of its arguments.
+    // A shell that reads the line from its input, so that the line is in none of its arguments.
     const shell = spawn('sh', ['-s'], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     context.after(() => void process.kill(-(shell.pid ?? 0), 'SIGKILL'));
     shell.stdin.end(`${typed}\n`);
@@ -178,7 +178,7 @@ describe('everynode as a user', () => {
     assert.deepEqual(asked, [`GET /apis/${FLEET}`]);
   });
 
-  /** A Kubernetes API that has no group of ours and takes every write. */
+  /** A Kubernetes API without Everynode's API group that accepts every write. */
   async function otherCluster() {
     const { serving, trustBundle: trust } = await sharedPki();
     const asked: string[] = [];

@@ -1,4 +1,4 @@
-/** `everynode down` as a user types it, with no engine in reach. */
+/** `everynode down` as a user runs it, without a reachable engine. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function down(data: string) {
   });
 }
 
-test("a directory that is not Everynode's is left alone", () => {
+test('a directory of another program is left alone', () => {
   const data = temporaryDirectory();
   writeFileSync(join(data, 'thesis.txt'), 'years of work');
   const { status, stderr } = down(data);
@@ -27,7 +27,7 @@ test("a directory that is not Everynode's is left alone", () => {
   assert.ok(existsSync(join(data, 'thesis.txt')));
 });
 
-test('an engine that does not answer keeps what it would have to be asked for', () => {
+test('an unreachable engine keeps the data that it would have to confirm', () => {
   const data = temporaryDirectory();
   mkdirSync(join(data, 'agent'));
   writeFileSync(join(data, 'everynode.db'), '');

@@ -1,4 +1,4 @@
-/** A first start, a join or a restore that fails leaves nothing behind, and changes nothing that was there. */
+/** A failed first start, join or restore leaves nothing behind and changes no existing data. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { until, untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { tokenInLine } from '../../harness/hub/join-line.js';
 import { mountSmallDisk } from '../../harness/pods/small-disk.js';
 import {
@@ -20,7 +20,7 @@ import {
 
 const EVERYNODE = 'coordinator/cli/everynode.js';
 
-/** Every path below a folder with the file's content or mode. */
+/** Returns every path below a folder with the file's content or mode. */
 function contentOf(folder: string): Record<string, string> {
   const paths = existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).sort() : [];
   const describe = (path: string): string =>
@@ -28,7 +28,7 @@ function contentOf(folder: string): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, describe(join(folder, path))]));
 }
 
-/** A server on every address that keeps its port. */
+/** A server that occupies its port on every address. */
 async function occupiedPort(): Promise<{ server: Server; port: string }> {
   const server = createServer();
   await new Promise<void>((done) => void server.listen(0, '0.0.0.0', done));
@@ -47,14 +47,10 @@ describe('a first up', () => {
   after(() => occupied.server.close());
 
   const FAILURES: [string, (folder: string) => string[], number][] = [
-    ['whose port is in use', () => ['--port', occupied.port], 3],
+    ['with a port in use', () => ['--port', occupied.port], 3],
+    ['with a missing certificate', () => ['--tls-cert-file', '/none', '--tls-private-key-file', '/none'], 2],
     [
-      'whose certificate is missing',
-      () => ['--tls-cert-file', '/none', '--tls-private-key-file', '/none'],
-      2,
-    ],
-    [
-      'whose engine does not answer',
+      'with an engine that does not answer',
       (folder) => ['--runtime', 'docker', '--data', join(folder, 'a', 'data')],
       3,
     ],
@@ -81,7 +77,7 @@ describe('a first up', () => {
     assert.deepEqual(contentOf(data), before);
   });
 
-  test('the same holds for the coordinator alone', async () => {
+  test('of the coordinator alone leaves no directory either', async () => {
     const folder = temporaryDirectory();
     const args = ['coordinator', '--data', join(folder, 'data'), '--port', occupied.port];
     const { code, stderr } = await runEverynode(args);
@@ -98,17 +94,18 @@ describe('a first up', () => {
       await until(() => readFileSync(log, 'utf8').includes(line), { timeoutMs: 60_000, what: line });
       await up.end('SIGINT');
       const printed = readFileSync(log, 'utf8');
-      // On a busy machine the node can be Ready before the signal arrives. Then the address was printed, and the data stays.
+      // On a busy machine the node can be Ready before the signal arrives. Then the address was printed, and the data
+      // is kept.
       if (line === 'waiting for the node' && printed.includes('  API  ')) {
         return assert.ok(existsSync(join(data, 'everynode.db')), printed);
       }
       assert.deepEqual(contentOf(folder), {}, printed);
       assert.match(printed, /nothing was kept: \S+ is unchanged/);
-      await untilTrue(() => assert.deepEqual(processesNaming(join(data, 'agent')), []));
+      await untilPasses(() => assert.deepEqual(processesNaming(join(data, 'agent')), []));
     });
   }
 
-  test('whose agent ends leaves no directory', async () => {
+  test('whose agent exits leaves no directory', async () => {
     const folder = temporaryDirectory();
     const args = upArgs(join(folder, 'data'));
     const { code, stderr } = await runEverynode(args, { EVERYNODE_AGENT_METRICS_ADDRESS: 'no address' });
@@ -117,7 +114,7 @@ describe('a first up', () => {
     assert.deepEqual(contentOf(folder), {});
   });
 
-  test('that became Ready keeps its data when it ends, and a later one that fails changes nothing', async () => {
+  test('that became Ready keeps its data when it ends, and a later failing start changes nothing', async () => {
     const data = join(temporaryDirectory(), 'data');
     const log = join(temporaryDirectory(), 'log');
     const up = startProgram(EVERYNODE, upArgs(data), log);
@@ -156,16 +153,16 @@ describe('a join', () => {
   };
   const WRONG: [string, () => [string, string]][] = [
     [
-      'with a token that is refused',
+      'with a rejected token',
       () => [line.server, line.token.replace(/\.[a-z0-9]{16}\./, '.aaaaaaaaaaaaaaaa.')],
     ],
     [
       'with a token of another authority',
       () => [line.server, line.token.replace(/[0-9a-f]{64}$/, '0'.repeat(64))],
     ],
-    ['with a token that is none', () => [line.server, 'rubbish']],
-    ['of a server that does not answer', () => ['https://127.0.0.1:1', line.token]],
-    ['of a server that is no address', () => ['nowhere', line.token]],
+    ['with an invalid token', () => [line.server, 'rubbish']],
+    ['with a server that does not answer', () => ['https://127.0.0.1:1', line.token]],
+    ['with an invalid server address', () => ['nowhere', line.token]],
   ];
   for (const [what, wish] of WRONG) {
     test(`${what} leaves no directory`, () => {
@@ -176,7 +173,7 @@ describe('a join', () => {
     });
   }
 
-  test('that is refused leaves the key of an earlier join that got no answer', () => {
+  test('that is rejected keeps the key of an earlier join without an answer', () => {
     const data = temporaryDirectory();
     const identity = { node: 'n1', key: 'a key', ca: 'an authority' };
     writeFileSync(join(data, 'identity.json'), `${JSON.stringify(identity, undefined, 2)}\n`);
@@ -200,10 +197,10 @@ describe('a restore', () => {
     runEverynode(['restore', file, '--data', data, ...flags]);
 
   for (const [what, bytes] of [
-    ['that is no backup', () => Buffer.from('rubbish')],
-    ['that was cut off', () => readFileSync(backup).subarray(0, 2_000)],
+    ['that is not a backup', () => Buffer.from('rubbish')],
+    ['that was truncated', () => readFileSync(backup).subarray(0, 2_000)],
   ] as const) {
-    test(`of a file ${what} leaves no directory, and data that was there as it was`, async () => {
+    test(`of a file ${what} leaves no directory, and keeps existing data`, async () => {
       const place = temporaryDirectory();
       const file = join(temporaryDirectory(), 'file');
       writeFileSync(file, bytes());
@@ -217,9 +214,9 @@ describe('a restore', () => {
     });
   }
 
-  test('that cannot move all of the earlier data aside puts it back', async (context) => {
+  test('that cannot move all existing data aside moves it back', async (context) => {
     const data = join(folder, 'data');
-    // A mounted file cannot be renamed; the database has been moved by then.
+    // A mounted file cannot be renamed. The database has been moved by then.
     const kubeconfig = join(data, 'kubeconfig');
     const mounted = spawnSync('mount', ['--bind', kubeconfig, kubeconfig], { encoding: 'utf8' });
     if (mounted.status !== 0) return leaveOut(context, 'a file that cannot be moved', mounted.stderr);
@@ -230,7 +227,7 @@ describe('a restore', () => {
     assert.deepEqual(contentOf(data), before);
   });
 
-  test('onto a full disk leaves the disk as it was', async (context) => {
+  test('onto a full disk leaves the disk unchanged', async (context) => {
     const disk = mountSmallDisk(join(temporaryDirectory(), 'disk'), 1);
     if (typeof disk === 'string') return leaveOut(context, 'a full disk', disk);
     context.after(() => disk.unmount());

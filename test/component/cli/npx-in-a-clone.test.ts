@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
 const FOREIGN = 'code of a stranger';
 
-/** A package of our name that a stranger has published. */
+/** A package of the same name that another owner has published. */
 async function strangersPackage(): Promise<Buffer> {
   const archive = pack();
   const manifest = { name: 'everynode', version: '9.9.9', bin: { everynode: 'run.js' } };
@@ -30,7 +30,7 @@ async function strangersPackage(): Promise<Buffer> {
   return gzipSync(await buffer(archive));
 }
 
-/** A registry with that package, and the paths that were asked for. */
+/** A registry with that package, and the requested paths. */
 async function strangersRegistry(context: TestContext): Promise<{ url: string; asked: string[] }> {
   const tarball = await strangersPackage();
   const asked: string[] = [];
@@ -50,7 +50,7 @@ async function strangersRegistry(context: TestContext): Promise<{ url: string; a
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked };
 }
 
-describe('npx in a clone and elsewhere', () => {
+describe('npx inside and outside a clone', () => {
   let home: string;
   before(() => {
     home = temporaryDirectory();
@@ -70,7 +70,7 @@ describe('npx in a clone and elsewhere', () => {
     });
   }
 
-  test('elsewhere, --no keeps the package of a stranger from being fetched and run', async (context) => {
+  test('outside, --no prevents fetching and running a foreign package', async (context) => {
     const { url, asked } = await strangersRegistry(context);
     const elsewhere = join(home, 'elsewhere');
     mkdirSync(elsewhere);
@@ -83,7 +83,7 @@ describe('npx in a clone and elsewhere', () => {
   });
 
   for (const folder of ['.', 'examples']) {
-    test(`in the clone's folder ${folder} it is this package's program, and no registry is asked`, async (context) => {
+    test(`in the clone's folder ${folder} this package's program runs, and no registry is queried`, async (context) => {
       const { url, asked } = await strangersRegistry(context);
       const { code, stdout } = await npx(join(ROOT, folder), url, '--no', 'everynode', 'version');
       assert.deepEqual([code, asked], [0, []]);

@@ -1,4 +1,7 @@
-/** A program that cannot start says why in one sentence, names the option to change, and prints addresses as the user typed them. */
+/**
+ * A program that cannot start prints one sentence with the reason and the option to change, and addresses as the user
+ * typed them.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -18,7 +21,7 @@ import {
 const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 const COORDINATOR = ['coordinator', '--log-level', 'warn'];
 const folder = temporaryDirectory();
-/** Nothing can be made below a file, not even by root. */
+/** Not even root can create a path below a file. */
 const file = join(folder, 'file');
 writeFileSync(file, '');
 const fresh = (name: string) => join(folder, name);
@@ -32,16 +35,20 @@ function agent(args: readonly string[], token?: string): { code: number | null; 
   return { code: done.status, stderr: done.stderr };
 }
 
-describe('a coordinator does not start', () => {
+describe('a coordinator fails to start', () => {
   for (const [name, args, sentence] of [
-    ['on an address of another machine', ['--host', '192.0.2.1'], /no address 192\.0\.2\.1 .*--host\.$/],
-    ['with data that cannot be written', ['--data', join(file, 'data')], /^Cannot write to .*with --data\.$/],
+    ['on an address of another host', ['--host', '192.0.2.1'], /no address 192\.0\.2\.1 .*--host\.$/],
     [
-      'with keys that cannot be written',
+      'with an unwritable data directory',
+      ['--data', join(file, 'data')],
+      /^Cannot write to .*with --data\.$/,
+    ],
+    [
+      'with an unwritable key directory',
       ['--secrets-key-file', join(file, 'k')],
       /with --secrets-key-file\.$/,
     ],
-    ['with a log that cannot be written', ['--request-log-file', join(file, 'l')], /^--request-log-file: /],
+    ['with an unwritable log', ['--request-log-file', join(file, 'l')], /^--request-log-file: /],
   ] as const) {
     test(name, async () => {
       const { code, stderr } = await runEverynode([
@@ -72,7 +79,7 @@ describe('a coordinator does not start', () => {
     assert.equal(code, 3);
   });
 
-  test('nor is a backup taken without a database, or restored where nothing can be written', async () => {
+  test('no backup is taken without a database, and none is restored into an unwritable directory', async () => {
     const taken = await runEverynode(['backup', '--data', folder]);
     assert.equal(
       taken.stderr,
@@ -83,7 +90,7 @@ describe('a coordinator does not start', () => {
   });
 });
 
-describe('an agent does not start', () => {
+describe('an agent fails to start', () => {
   const data = fresh('coordinator');
   let coordinator: CoordinatorProcess;
   let server: string;
@@ -95,7 +102,7 @@ describe('an agent does not start', () => {
   });
   after(() => coordinator.end('SIGKILL'));
 
-  test('with data that cannot be written', () => {
+  test('with an unwritable data directory', () => {
     const { code, stderr } = agent(['--server', server, '--data', join(file, 'data')]);
     assert.match(
       stderr,
@@ -104,7 +111,7 @@ describe('an agent does not start', () => {
     assert.equal(code, 3);
   });
 
-  test('without a join token, and is told where one comes from', () => {
+  test('without a join token, with a hint where to get one', () => {
     const { code, stderr } = agent(['--server', server, '--data', fresh('agent')]);
     assert.match(
       stderr,
@@ -113,7 +120,7 @@ describe('an agent does not start', () => {
     assert.equal(code, 5);
   });
 
-  test('with a token that is not known: the sentence says how to get one, and names the address as typed', () => {
+  test('with an unknown token: the message says how to get one, and names the address as typed', () => {
     const typed = `${server.replace('https', 'HTTPS')}/`;
     const wrong = token.replace(/\.\w{16}\./, `.${'0'.repeat(16)}.`);
     const { code, stderr } = agent(['--server', typed, '--data', fresh('agent')], wrong);
@@ -138,9 +145,9 @@ describe('an agent does not start', () => {
   for (const [name, args, sentence] of [
     ['a file without a token', ['--token-file', file], /^--token-file: \S+ holds no join token\.$/],
     ['no such file', ['--token-file', join(file, 'x')], /^--token-file: \S+ cannot be read: ENOTDIR/],
-    ['input that ends', ['--token-file', '-'], /^--token-file: standard input holds no join token\.$/],
+    ['empty input', ['--token-file', '-'], /^--token-file: standard input holds no join token\.$/],
     [
-      'input for two',
+      'input with two tokens',
       ['--token-file', '-', '--end-with-input'],
       /^--token-file - and --end-with-input both need/,
     ],
@@ -153,7 +160,7 @@ describe('an agent does not start', () => {
     });
   }
 
-  test('with a token in a settings file, which others may read', () => {
+  test('with a token in a settings file that other users can read', () => {
     const settings = fresh('agent.yaml');
     writeFileSync(settings, `server: ${server}\ntoken: ${token}\n`);
     const { code, stderr } = agent(['--config', settings]);

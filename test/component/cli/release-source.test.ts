@@ -1,4 +1,6 @@
-/** An agent fetches its next version: only a program that the pinned key has signed is installed, even if the coordinator serves another one. */
+/**
+ * An agent installs its next version only if the pinned key has signed it, even if the coordinator serves another one.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -14,7 +16,7 @@ import { agentArchive, newReleaseKey, signRelease, storedRelease } from '../../h
 const VERSION = '1.2.3';
 const PROGRAM = '#!/bin/sh\necho 1.2.3\n';
 
-/** A stored release, and the source of a host that pinned its key and asks at `serve`'s address. */
+/** A stored release, and the release source of a host that pinned its key. */
 async function release(
   context: TestContext,
   serve: (context: TestContext, places: ReturnType<typeof storedRelease>) => Promise<string>,
@@ -38,7 +40,7 @@ async function coordinator(context: TestContext, places: ReturnType<typeof store
   return api.url;
 }
 
-/** In place of a coordinator that an attacker has taken over: it has the right certificate, and serves any file as it is. */
+/** A coordinator under an attacker's control: it has the right certificate, and serves any file unchanged. */
 async function takenOver(context: TestContext, places: ReturnType<typeof storedRelease>): Promise<string> {
   const { serving } = await sharedPki();
   const server = createServer({ key: serving.key, cert: serving.cert }, ({ url = '' }, answer) => {
@@ -61,30 +63,30 @@ for (const serve of [coordinator, takenOver]) {
 
 const SPOILED: [string, (folder: string, name: string) => void, RegExp][] = [
   [
-    'checksums that were changed after they were signed',
+    'checksums that were changed after signing',
     (folder, name) => writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${name}\n`),
     /not signed with the key/,
   ],
   ['a release of another key', (folder) => signRelease(folder, newReleaseKey()), /not signed with the key/],
   [
-    'a signature that is rubbish',
+    'an invalid signature',
     (folder) => writeFileSync(join(folder, 'SHA256SUMS.sig'), 'rubbish'),
     /not signed with the key/,
   ],
   [
-    'a program that is not the signed one',
+    'a program other than the signed one',
     (folder, name) => writeFileSync(join(folder, name), gzipSync('#!/bin/sh\nreboot\n')),
     /does not have the checksum of the release/,
   ],
   [
-    'a program that came in part',
+    'a truncated program',
     (folder, name) => writeFileSync(join(folder, name), gzipSync(PROGRAM).subarray(0, 10)),
     /does not have the checksum of the release/,
   ],
 ];
 
 for (const [what, spoil, why] of SPOILED) {
-  test(`a host takes nothing of ${what}`, async (context) => {
+  test(`a host rejects ${what}`, async (context) => {
     const { fetch, target, folder } = await release(context, takenOver);
     spoil(folder, agentArchive(VERSION));
     await assert.rejects(fetch(), why);
@@ -93,14 +95,14 @@ for (const [what, spoil, why] of SPOILED) {
   });
 }
 
-test('a release that the coordinator does not have, and a host without a key, say so', async (context) => {
+test('a release that the coordinator lacks, and a host without a key, are reported', async (context) => {
   const { fetch, keyFile } = await release(context, coordinator);
   await assert.rejects(fetch('9.9.9'), /has no SHA256SUMS of release 9.9.9: status 404/);
   writeFileSync(keyFile, '');
   await assert.rejects(fetch(), /accepts no upgrades/);
 });
 
-test('a version below the coordinator’s floor is neither fetched nor allowed; one that it does not have is allowed', async (context) => {
+test('a version below the coordinator’s minimum is neither fetched nor allowed; an unknown version is allowed', async (context) => {
   const { source, fetch, places, key } = await release(context, coordinator);
   await source.requireAllowed(VERSION);
   await source.requireAllowed('9.9.9');

@@ -1,11 +1,12 @@
-/** What `kubectl rollout status` is answered about a rollout by waves that has failed, and that other clients are not. */
+/** The response to `kubectl rollout status` about a failed rollout by waves, which other clients do not get. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
 import { startTestApi, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
-import { daemonSetObject, failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { failedStatus, writeStatuses } from '../../harness/controllers/failed-rollout.js';
+import { daemonSetObject } from '../../harness/objects/object-builders.js';
 
 const PATH = '/apis/apps/v1/namespaces/default/daemonsets';
 const REF = { namespace: 'default', name: 'web' };
@@ -29,7 +30,7 @@ async function revision(): Promise<string> {
   return resourceVersion;
 }
 
-test('its first request is refused with the failure, that of other commands is not', async () => {
+test('its first request is rejected with the failure, other commands are not', async () => {
   await writeStatuses(api.registry, REF, failedStatus('RolledBack'));
   const refused = await call(api, `GET ${PATH}/web`, { headers: COMMAND });
   assert.deepEqual([refused.code, refused.json<{ message: string }>().message], [409, FAILURE]);
@@ -39,7 +40,7 @@ test('its first request is refused with the failure, that of other commands is n
   }
 });
 
-test('a rollout that stopped without a roll back has failed as well', async () => {
+test('a rollout that stopped without a rollback has failed too', async () => {
   await writeStatuses(api.registry, REF, failedStatus('Failed'));
   const refused = await call(api, `GET ${PATH}/web`, { headers: COMMAND });
   const { message } = refused.json<{ message: string }>();
@@ -49,27 +50,27 @@ test('a rollout that stopped without a roll back has failed as well', async () =
 for (const [what, status] of [
   ['goes on', { phase: 'Progressing' as const }],
   ['was completed', { phase: 'Completed' as const, endTime: '2026-01-01T00:00:00Z' }],
-  ['has hosts that are still going back', { ...failedStatus('Failed'), codes: { RollingBack: 1 } }],
+  ['has hosts that are still reverting', { ...failedStatus('Failed'), codes: { RollingBack: 1 } }],
 ] as const) {
-  test(`one that ${what} is answered as ever`, async () => {
+  test(`one that ${what} is answered normally`, async () => {
     await writeStatuses(api.registry, REF, status);
     assert.equal((await call(api, `GET ${PATH}/web`, { headers: COMMAND })).code, 200);
   });
 }
 
-test('so is one whose newest template the controller has yet to see', async () => {
+test('a rollout whose newest template the controller has not seen is answered normally too', async () => {
   await writeStatuses(api.registry, REF, failedStatus('RolledBack'), { isObserved: false });
   assert.equal((await call(api, `GET ${PATH}/web`, { headers: COMMAND })).code, 200);
 });
 
 for (const [how, query] of [
   [
-    'that begins with initial events',
+    'that starts with initial events',
     '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
   ],
   ['from revision 0', '&resourceVersion=0'],
 ] as const) {
-  test(`a watch ${how} shows the object, then that it has left, below a warning`, async () => {
+  test(`a watch ${how} shows the object, then its removal, below a warning`, async () => {
     await writeStatuses(api.registry, REF, failedStatus('RolledBack'));
     const watch = await openWatch(api, watchPath(query), { headers: COMMAND });
     assert.match(watch.warning ?? '', /the rollout of daemon set .*failed and was rolled back/);
@@ -95,7 +96,7 @@ test('a watch ends when the rollout fails, and the next one says why', async () 
   assert.equal(await next.next(), undefined);
 });
 
-test('watches of others go on', async () => {
+test('watches of other clients continue', async () => {
   const other = await openWatch(api, watchPath(`&resourceVersion=${await revision()}`));
   await writeStatuses(api.registry, REF, failedStatus('RolledBack'));
   await writeStatuses(api.registry, REF, failedStatus('RolledBack'), { isObserved: false });

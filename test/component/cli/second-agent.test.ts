@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { dataDirOf } from '../../../agent/program/other-agents.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { until, untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { tokenInLine } from '../../harness/hub/join-line.js';
 import {
   runEverynode,
@@ -14,7 +14,7 @@ import {
   startProgram,
 } from '../../harness/processes/everynode-processes.js';
 
-test('the command that down prints for the second agent of the machine ends it and removes its data', async (context) => {
+test('the command that down prints for the second agent of the host ends it and removes its data', async (context) => {
   const folder = temporaryDirectory();
   const data = join(folder, 'data');
   const log = join(folder, 'up.log');
@@ -41,7 +41,7 @@ test('the command that down prints for the second agent of the machine ends it a
   const removed = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
   assert.equal(removed.status, 0, removed.stderr);
   assert.equal(existsSync(dataDir), false);
-  await untilTrue(() => assert.equal(second.running, false));
+  await untilPasses(() => assert.equal(second.running, false));
 });
 
 test('an agent’s directory is read from its flags before its environment', () => {

@@ -1,4 +1,4 @@
-/** What a person types at a simulation happens to the hosts that it names. */
+/** Simulation commands have their effect on the selected hosts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -12,7 +12,7 @@ import {
 } from '../../harness/simulated/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
 
-/** Two links' silence and two reconnects, on a busy machine. */
+/** Two heartbeat timeouts and two reconnects, on a busy machine. */
 const TIMEOUT_MS = 90_000;
 const DELAY_MS = 1_500;
 
@@ -34,7 +34,7 @@ function podOn(node: string): Promise<Pod | undefined> {
   return simulated.api.items<Pod>(path).then(({ items }) => items[0]);
 }
 
-test('a condition that is set is seen on its node alone', async () => {
+test('a condition that is set is visible on its node only', async () => {
   assert.equal(await runCommand(simulated, 'condition DiskPressure=True node-5'), 1);
   await untilCondition('node-5', 'DiskPressure', 'True');
   assert.equal(await conditionOf(simulated, 'node-4', 'DiskPressure'), 'False');
@@ -55,7 +55,7 @@ test('a reboot has another boot id and runs the Pod again', async () => {
   assert.equal((await podOn('node-1'))?.status?.containerStatuses?.[0]?.restartCount, 0);
 });
 
-test('offline hosts are missed, keep their containers, and are back when they are online', async () => {
+test('offline hosts become disconnected, keep their containers, and reconnect when they are online', async () => {
   const { running } = simulated.hosts.counts();
   assert.equal(await runCommand(simulated, 'offline node-1,node-2'), 2);
   await Promise.all(['node-1', 'node-2'].map((node) => untilCondition(node, 'Connected', 'False')));
@@ -66,7 +66,7 @@ test('offline hosts are missed, keep their containers, and are back when they ar
   assert.equal(simulated.hosts.counts().running, running);
 });
 
-test('a slow link takes its time in both directions, and none once it is quick again', async () => {
+test('a slow link is slow in both directions, until it is reset', async () => {
   assert.equal(await runCommand(simulated, `slow ${DELAY_MS}ms node-3`), 1);
   await untilCondition('node-3', 'Connected', 'False');
   await untilCondition('node-3', 'Connected', 'True');

@@ -1,4 +1,4 @@
-/** Pretended hosts behave as the annotations of their Pods ask. */
+/** Simulated hosts follow the annotations of their Pods. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -17,7 +17,7 @@ before(async () => {
 
 after(() => simulated.stop());
 
-test('every host connects, is given its Pod and reports it ready in its own time', async () => {
+test('every host connects, gets its Pod and reports it ready in its own time', async () => {
   assert.equal(simulated.hosts.counts().live, NODES);
   await applyEverywhere(simulated, 'ready', { 'simulate.everynode.dev/ready-after': '30s' });
   const what = 'all Pods to be ready, sixty times faster than they say';

@@ -1,4 +1,4 @@
-/** Mistakes of a user, on the real programs: one sentence and the exit code for it, never a stack trace. */
+/** Mistakes of a user with the real programs: one sentence and the right exit code, never a stack trace. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const DATA = ['--data', inFolder('data'), '--port', '0', '--host', '127.0.0.1'];
 const NODE = ['--runtime', 'hollow', '--server', 'https://127.0.0.1:1', '--data', inFolder('agent')];
 const { usage, environment, data, refused } = EXIT_CODES;
 
-/** The program, its arguments, the exit codes that fit, and what the sentence must name. */
+/** The program, its arguments, the permitted exit codes, and the required text. */
 const MISTAKES: readonly [string, readonly string[], readonly number[], RegExp][] = [
   [COORDINATOR, ['nonsense'], [usage], /nonsense/],
   [COORDINATOR, ['up', '--nonsense'], [usage], /--nonsense/],

@@ -7,8 +7,8 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function withControllers(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
@@ -39,7 +39,7 @@ const nodesOf = (plane: ControlPlane) =>
 
 describe('all controllers together', () => {
   withControllers(
-    'a DaemonSet gets one bound Pod on each node, and each is told as scheduled',
+    'a DaemonSet gets one bound Pod on each node, each with a Scheduled Event',
     async (plane) => {
       await apply(plane);
       assert.deepEqual(nodesOf(plane), ['n1', 'n2', 'n3']);
@@ -57,7 +57,7 @@ describe('all controllers together', () => {
     assert.deepEqual(nodesOf(plane), ['n1', 'n2', 'n3', 'n4']);
   });
 
-  withControllers('where there is no room the Pod waits, and starts when there is', async (plane) => {
+  withControllers('without capacity the Pod waits, and starts when there is capacity', async (plane) => {
     const filler = { containers: [{ name: 'c', image: 'app:1', resources: { requests: { cpu: '4' } } }] };
     await plane.registry.create(podKind, 'default', podObject('filler', { ...filler, nodeName: 'n2' }));
     await plane.settle();
@@ -69,7 +69,7 @@ describe('all controllers together', () => {
     assert.deepEqual(nodesOf(plane), ['n1', 'n2', 'n3']);
   });
 
-  withControllers('a deleted DaemonSet takes its Pods along', async (plane) => {
+  withControllers('deleting a DaemonSet deletes its Pods', async (plane) => {
     await apply(plane);
     await plane.registry.delete(daemonSetKind, { namespace: 'default', name: 'web' });
     await plane.settle();
@@ -81,7 +81,7 @@ describe('all controllers together', () => {
     assert.deepEqual([plane.informers.pods.size, plane.informers.controllerRevisions.size], [0, 0]);
   });
 
-  withControllers('a deleted node takes its Pod along', async (plane) => {
+  withControllers('deleting a node deletes its Pod', async (plane) => {
     await apply(plane);
     await plane.registry.delete(nodeKind, { name: 'n2' });
     await plane.settle();

@@ -1,4 +1,4 @@
-/** How DaemonSets go, and what a new one of the same selector makes of what is left. */
+/** Deletion of DaemonSets, and adoption of the remains by a new one with the same selector. */
 import assert from 'node:assert/strict';
 import { startControllers } from '../../../coordinator/controllers/index.js';
 import { daemonSetKind } from '../../../coordinator/kinds/index.js';
@@ -8,7 +8,7 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const WEB = { namespace: 'default', name: 'web' };
 
@@ -47,7 +47,7 @@ const ownersOf = (plane: ControlPlane) =>
     ),
   );
 
-withFleet('orphaned, Pods and revisions stay without an owner', async (plane) => {
+withFleet('orphaned, Pods and revisions are kept without an owner', async (plane) => {
   const before = uidsOf(plane);
   await remove(plane, 'Orphan');
   assert.equal(plane.informers.daemonSets.size, 0);
@@ -55,7 +55,7 @@ withFleet('orphaned, Pods and revisions stay without an owner', async (plane) =>
   assert.deepEqual(ownersOf(plane), new Set([undefined]));
 });
 
-withFleet('a DaemonSet made again takes orphans and their revision over as they are', async (plane) => {
+withFleet('a recreated DaemonSet adopts orphans and their revision unchanged', async (plane) => {
   const before = uidsOf(plane);
   const [revision] = plane.informers.controllerRevisions.list();
   await remove(plane, 'Orphan');
@@ -77,7 +77,7 @@ withFleet(
   },
 );
 
-withFleet('in the foreground it stays until its Pods are gone, and makes no new ones', async (plane) => {
+withFleet('in the foreground it remains until its Pods are deleted, and creates none', async (plane) => {
   await remove(plane, 'Foreground');
   assert.ok(plane.informers.daemonSets.get(WEB)?.metadata.deletionTimestamp);
   for (const pod of podsOf(plane)) {
@@ -88,7 +88,7 @@ withFleet('in the foreground it stays until its Pods are gone, and makes no new 
   assert.deepEqual([plane.informers.pods.size, plane.informers.daemonSets.size], [0, 0]);
 });
 
-withFleet('two sets with overlapping selectors leave each other’s Pods alone', async (plane) => {
+withFleet('two DaemonSets with overlapping selectors leave each other’s Pods alone', async (plane) => {
   const before = uidsOf(plane);
   const { spec } = daemonSet('web');
   await plane.registry.create(daemonSetKind, 'default', { metadata: { name: 'twin' }, spec });

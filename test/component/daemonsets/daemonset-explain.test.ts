@@ -1,4 +1,4 @@
-/** Reasons as the informers have them, over the running DaemonSet controller. */
+/** Reasons computed from informers, over the running DaemonSet controller. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
@@ -19,13 +19,13 @@ async function start(nodes: string[], updateStrategy: { type: string }): Promise
 
 afterEach(() => fleet.stop());
 
-/** `CODE node,node` for each code. */
+/** Returns `CODE node,node` for each code. */
 async function reasons(): Promise<string[]> {
   const { reasons } = await explainer.explainFleet(WEB);
   return reasons.map(({ code, nodes }) => `${code} ${nodes.join(',')}`);
 }
 
-test('a node that only a Pod still names is counted with the fleet until that Pod is gone', async () => {
+test('a node that only a Pod still names is counted with the fleet until that Pod is deleted', async () => {
   await start(['n0', 'n1'], { type: 'RollingUpdate' });
   await fleet.registry.delete(nodeKind, { name: 'n1' });
   await fleet.settle();
@@ -37,7 +37,7 @@ test('a node that only a Pod still names is counted with the fleet until that Po
   assert.throws(() => explainer.explainNode(WEB, 'n1'), /nodes "n1" not found/);
 });
 
-test('with OnDelete, nodes of an older template stand apart from those whose Pod was replaced', async () => {
+test('with OnDelete, nodes of an older template are listed apart from those whose Pod was replaced', async () => {
   await start(['n0', 'n1'], { type: 'OnDelete' });
   await fleet.setImage('web', 'app:2');
   await fleet.settle();
@@ -47,7 +47,7 @@ test('with OnDelete, nodes of an older template stand apart from those whose Pod
   assert.deepEqual(await reasons(), ['Running n1', 'UpdateOnDelete n0']);
 });
 
-test('a rolling update that its first new Pod holds up: one not ready, the others wait for their turn', async () => {
+test('in a rolling update with an unready first Pod, the other nodes wait', async () => {
   await start(['n0', 'n1', 'n2'], { type: 'RollingUpdate' });
   fleet.agents.ready = () => false;
   await fleet.setImage('web', 'app:2');
@@ -63,14 +63,14 @@ test('a rolling update that its first new Pod holds up: one not ready, the other
   assert.equal(total, 3);
 });
 
-test('a DaemonSet that waits for its finalizers answers so for every node', async () => {
+test('a DaemonSet that waits for its finalizers shows that for every node', async () => {
   await start(['n0', 'n1'], { type: 'RollingUpdate' });
   await fleet.registry.delete(daemonSetKind, WEB, { propagationPolicy: 'Foreground' });
   await fleet.settle();
   assert.deepEqual(await reasons(), ['DaemonSetDeleting n0,n1']);
 });
 
-test('a DaemonSet of this name in another namespace is another', async () => {
+test('a DaemonSet of the same name in another namespace is separate', async () => {
   await start(['n0'], { type: 'RollingUpdate' });
   await assert.rejects(
     explainer.explainFleet({ ...WEB, namespace: 'other' }),

@@ -1,4 +1,4 @@
-/** The controllers' small keys end where upstream's whole pass, repeated until it rests, ends. */
+/** The incremental controllers converge to the result of upstream's full pass, repeated until it is stable. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -7,8 +7,8 @@ import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import { daemonPodView } from '../../harness/controllers/daemon-builders.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
+import { daemonPodView } from '../../harness/objects/daemon-builders.js';
 
 const NODES = ['n0', 'n1', 'n2', 'n3'];
 const STRATEGIES: DaemonSetUpdateStrategy[] = [
@@ -36,7 +36,7 @@ const ACTION: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ kind: fc.constant('deletePod' as const), node: NODE }),
 );
 
-/** Upstream's passes over a fleet whose Pods become ready, and stop, at once. */
+/** Upstream's passes over a fleet of Pods that become ready and stop at once. */
 class Model {
   readonly taints = new Map<string, TaintEffect>();
   pods: { node: string; image: string; name: string }[] = [];
@@ -92,7 +92,7 @@ async function act(fleet: DaemonFleet, action: Action): Promise<void> {
   }
 }
 
-test('after every change the fleet comes to rest where upstream’s passes do', async () => {
+test('after every change the fleet converges to the result of upstream’s passes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(ACTION, { minLength: 1, maxLength: 6 }), async (actions) => {
       const fleet = await DaemonFleet.start(NODES);

@@ -1,9 +1,9 @@
-/** The revisions of a DaemonSet over the real registry and informers: made, numbered, cleared up, told apart from what is not its own. */
+/** The revisions of a DaemonSet over the real registry and informers: creation, numbering, clean-up, and conflicts. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { controllerRevisionKind, daemonSetKind } from '../../../coordinator/kinds/index.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const DEFAULT = 'default';
@@ -16,7 +16,7 @@ async function start(...nodes: string[]): Promise<void> {
 
 afterEach(() => fleet.stop());
 
-test('going back keeps the revision’s name and raises its number', async () => {
+test('a rollback keeps the revision’s name and raises its number', async () => {
   await start('n0');
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -29,11 +29,11 @@ test('going back keeps the revision’s name and raises its number', async () =>
   );
   await fleet.setImage('web', 'app:1');
   await fleet.rolledOut('web');
-  await eventually(() => fleet.revisions().at(-1)?.revision === 3);
+  await until(() => fleet.revisions().at(-1)?.revision === 3);
   assert.equal(fleet.revisions().at(-1)?.metadata.name, first?.metadata.name);
 });
 
-test('old revisions beyond the limit go', async () => {
+test('old revisions beyond the limit are deleted', async () => {
   await start('n0');
   await fleet.create('web', { revisionHistoryLimit: 1 });
   for (const image of ['app:2', 'app:3', 'app:4']) {
@@ -41,7 +41,7 @@ test('old revisions beyond the limit go', async () => {
     await fleet.setImage('web', image);
   }
   await fleet.rolledOut('web');
-  await eventually(
+  await until(
     () =>
       fleet
         .revisions()
@@ -50,7 +50,7 @@ test('old revisions beyond the limit go', async () => {
   );
 });
 
-test('of two revisions with the same template the higher stays, and Pods take its hash', async () => {
+test('of two revisions with the same template the higher is kept, and Pods take its hash', async () => {
   await start('n0', 'n1');
   await fleet.create('web');
   await fleet.rolledOut('web');
@@ -62,7 +62,7 @@ test('of two revisions with the same template the higher stays, and Pods take it
     data: first?.data,
     revision: 5,
   });
-  await eventually(
+  await until(
     () =>
       fleet
         .revisions()
@@ -77,22 +77,22 @@ test('of two revisions with the same template the higher stays, and Pods take it
   );
 });
 
-test('a name taken by other data raises collisionCount and is evaded', async () => {
+test('a name that other data uses raises collisionCount and is avoided', async () => {
   await start('n0');
   await fleet.create('web');
   await fleet.rolledOut('web');
   const [first] = fleet.revisions();
   assert.ok(first);
   await fleet.registry.delete(daemonSetKind, { namespace: DEFAULT, name: 'web' });
-  await eventually(() => fleet.status('web') === undefined);
+  await until(() => fleet.status('web') === undefined);
   const ref = { namespace: DEFAULT, name: first.metadata.name };
   await fleet.registry.delete(controllerRevisionKind, ref);
   const squatter = { metadata: { name: first.metadata.name }, data: { other: true }, revision: 7 };
   await fleet.registry.create(controllerRevisionKind, DEFAULT, squatter);
   for (const pod of fleet.pods()) await fleet.delete(pod);
-  await eventually(() => fleet.pods().length === 0);
+  await until(() => fleet.pods().length === 0);
   await fleet.create('web');
-  await eventually(() => fleet.status('web')?.collisionCount === 1);
+  await until(() => fleet.status('web')?.collisionCount === 1);
   fleet.clock.advance(1_000);
   await fleet.rolledOut('web');
   assert.equal(fleet.revisions().length, 2);

@@ -1,4 +1,4 @@
-/** Pods that the API refuses: `plan` reports the refusal before the apply, `why` reports it afterwards. */
+/** Pods that the API rejects: `plan` reports the rejection before the apply, `why` reports it afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
@@ -76,7 +76,7 @@ function refusedTest(rule: string, check: (refusing: Refusing) => Promise<void>)
   });
 }
 
-/** Causes of a refusal. `prepare` sets one up, `spec` is the refused template, `message` the API's text. */
+/** Causes of a rejection. `prepare` sets one up, `spec` is the rejected template, `message` the API's text. */
 const CAUSES: [
   cause: string,
   prepare: (refusing: Refusing) => Promise<void>,
@@ -114,7 +114,7 @@ for (const [cause, prepare, spec, message] of CAUSES) {
     for (const { code } of plan?.hosts ?? []) assert.equal(code, 'FailedCreate');
   });
 
-  refusedTest(`why reports ${cause}, on hosts whose create waits for the retry as well`, async (refusing) => {
+  refusedTest(`why reports ${cause}, also on hosts whose create waits for its retry`, async (refusing) => {
     await prepare(refusing);
     await refusing.apply(spec);
     for (const node of NODES) {
@@ -129,14 +129,14 @@ for (const [cause, prepare, spec, message] of CAUSES) {
   });
 }
 
-test('in a namespace that is being deleted, why and plan report why nothing follows a Pod that ended', async () => {
+test('in a terminating namespace, why and plan report why no Pod follows an ended one', async () => {
   const fleet = await DaemonFleet.start(NODES);
   try {
     const ref = { namespace: 'shops', name: 'web' };
     await fleet.registry.create(namespaceKind, undefined, { metadata: { name: 'shops' } });
     await fleet.registry.create(daemonSetKind, 'shops', daemonSet({ containers: CONTAINERS }));
     await fleet.settle();
-    // No namespace controller runs in this test, so the objects stay.
+    // No namespace controller runs in this test, so the objects are kept.
     await fleet.registry.delete(namespaceKind, { name: 'shops' });
     const { records } = await fleet.registry.list(podKind, { namespace: 'shops' });
     const pod = records[0]?.object();
@@ -159,7 +159,7 @@ test('in a namespace that is being deleted, why and plan report why nothing foll
   }
 });
 
-refusedTest('why counts the refusals and forgets them when a Pod is created', async (refusing) => {
+refusedTest('why counts the rejections and forgets them when a Pod is created', async (refusing) => {
   await refusing.apply(ROBOT);
   const first = refusing.why('n0').failedCreate;
   refusing.fleet.clock.advance(1_000);
@@ -176,7 +176,7 @@ refusedTest('why counts the refusals and forgets them when a Pod is created', as
   assert.equal((await refusing.fleetReasons()).failedCreate, undefined);
 });
 
-refusedTest('after many refusals, a change of the template is tried at once', async (refusing) => {
+refusedTest('after many rejections, a change of the template is tried at once', async (refusing) => {
   await refusing.apply({ containers: [{ name: 'app', image: 'app:1 ' }] });
   for (let round = 0; round < 12; round += 1) {
     refusing.fleet.clock.advance(2 ** round * 10);
@@ -191,7 +191,7 @@ refusedTest('after many refusals, a change of the template is tried at once', as
   assert.equal(refusing.why('n0').failedCreate, undefined);
 });
 
-refusedTest('plan counts what the same manifests create as there', async (refusing) => {
+refusedTest('plan treats objects that the same manifests create as existing', async (refusing) => {
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } };
   assert.equal((await refusing.plan(account, daemonSet(ROBOT))).verdict, 'Changes');
   assert.equal((await refusing.plan(daemonSet(ROBOT), account)).verdict, 'Changes');
@@ -204,7 +204,7 @@ refusedTest('plan counts what the same manifests create as there', async (refusi
   assert.match(daemonSets[0]?.blockedBy ?? '', /violates PodSecurity "restricted:latest"/);
 });
 
-refusedTest('a rolling update stops as many Pods as it may, and plan says so before', async (refusing) => {
+refusedTest('a rolling update stops as many Pods as it may, as plan predicts', async (refusing) => {
   await refusing.apply({ containers: CONTAINERS });
   const { verdict, daemonSets } = await refusing.plan(daemonSet(ROBOT));
   assert.equal(verdict, 'Blocked');
@@ -218,7 +218,7 @@ refusedTest('a rolling update stops as many Pods as it may, and plan says so bef
   assert.deepEqual(reasons, [{ code: 'FailedCreate', count: NODES.length, nodes: NODES }]);
 });
 
-refusedTest('with surge no Pod stops for one that is refused', async (refusing) => {
+refusedTest('with surge no Pod stops for one that is rejected', async (refusing) => {
   const updateStrategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
   await refusing.apply({ containers: CONTAINERS }, { updateStrategy });
   const { verdict, daemonSets } = await refusing.plan(daemonSet(ROBOT, { updateStrategy }));
@@ -226,7 +226,7 @@ refusedTest('with surge no Pod stops for one that is refused', async (refusing) 
   assert.deepEqual([daemonSets[0]?.counts.stop, daemonSets[0]?.counts.wait], [0, NODES.length]);
 });
 
-refusedTest('no host is given a turn to a Pod that its namespace refuses', async (refusing) => {
+refusedTest('no host gets a handover to a Pod that its namespace rejects', async (refusing) => {
   const { fleet } = refusing;
   const spec = { selector: {}, updateLock: {}, waves: [{ name: 'canary', nodes: 1 }] };
   await fleet.registry.create(rolloutPolicyKind, 'default', { metadata: { name: 'gentle' }, spec });

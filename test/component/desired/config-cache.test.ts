@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets on a host's disk: there after a reboot, no Secret in plain. */
+/** ConfigMaps and Secrets on a host's disk: present after a reboot, and no Secret as plain text. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ const bytes = () =>
     .join('\n');
 
 describe('config cache', () => {
-  test('what was given is there after a restart, its Secrets unreadable on disk', async () => {
+  test('stored objects are present after a restart, with Secrets encrypted on disk', async () => {
     await give(await open(), [object('s'), object('c', { kind: 'ConfigMap' })]).durable;
     const cache = await open();
     assert.deepEqual(cache.have().sort(), [
@@ -75,7 +75,7 @@ describe('config cache', () => {
     for (const name of files()) assert.equal(statSync(join(directory, 'config', name)).mode & 0o777, 0o600);
   });
 
-  test('a Secret that must not be kept is in memory alone, also when it was kept before', async () => {
+  test('a Secret that must not be stored is kept in memory only, also when it was stored before', async () => {
     await give(await open(), [object('s')]).durable;
     const cache = await open();
     await give(cache, [object('s', { digest: 'd2', annotations: { 'everynode.dev/offline': 'false' } })])
@@ -85,7 +85,7 @@ describe('config cache', () => {
     assert.deepEqual((await open()).have(), []);
   });
 
-  test('what is gone leaves the disk; the same name made anew stays', async () => {
+  test('a removed object is deleted from disk; a recreated one of the same name is kept', async () => {
     const cache = await open();
     await give(cache, [object('s')]).durable;
     const { changed, durable } = give(cache, [object('s', { uid: 'uid-2' })], ['uid-s']);
@@ -98,13 +98,13 @@ describe('config cache', () => {
     assert.deepEqual(files(), []);
   });
 
-  test('another key opens nothing and destroys nothing', async () => {
+  test('another key decrypts nothing and deletes nothing', async () => {
     await give(await open(), [object('s')]).durable;
     assert.deepEqual((await open(Buffer.alloc(32, 'x'))).have(), []);
     assert.deepEqual((await open()).have(), [['uid-s', 'd1']]);
   });
 
-  test('a file moved to the name of another is not taken for it', async () => {
+  test("a file that was renamed to another object's name is rejected", async () => {
     await give(await open(), [object('s')]).durable;
     const [name = ''] = files();
     writeFileSync(
@@ -119,7 +119,7 @@ describe('config cache', () => {
     ['nothing in it', () => Buffer.alloc(0)],
     ['a flipped byte', (content: Buffer) => Buffer.from(content.toString('latin1').replace('text', 'tExt'))],
   ] as const) {
-    test(`a file with ${damage} is removed and the rest is held`, async () => {
+    test(`a file with ${damage} is removed and the others are kept`, async () => {
       await give(await open(), [object('c', { kind: 'ConfigMap' }), object('s')]).durable;
       const path = join(directory, 'config', 'uid-c.object');
       writeFileSync(path, spoil(readFileSync(path)));
@@ -128,7 +128,7 @@ describe('config cache', () => {
     });
   }
 
-  test('what could not be written is not claimed to be held, and is when it can be', async () => {
+  test('an object that could not be written is not reported as stored until it is written', async () => {
     const cache = await open();
     const folder = join(directory, 'config');
     rmSync(folder, { recursive: true });
@@ -143,7 +143,7 @@ describe('config cache', () => {
     assert.deepEqual((await open()).have(), [['uid-s', 'd1']]);
   });
 
-  test('an object that cannot be read is left out and the rest taken', async () => {
+  test('an unreadable object is skipped and the others are read', async () => {
     const cache = await open();
     const broken: DesiredObject = { uid: 'x', digest: 'd', kind: 'Secret', object: Buffer.from('{') };
     await give(cache, [broken, object('s')]).durable;

@@ -7,8 +7,8 @@ import { durableFile } from '../../../agent/desired/durable-file.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 const FLEET = { clusterUID: 'fleet', epoch: 'epoch-1' };
 
@@ -28,12 +28,12 @@ describe('desired cache', () => {
   const give = (cache: DesiredCache, set: DesiredObject[], gone: string[] = [], revision = 7) =>
     cache.apply({ ...FLEET, revision, set, unassigned: gone });
 
-  test('a host that was never given anything holds nothing', async () => {
+  test('a new host has no desired state', async () => {
     const cache = await open();
     assert.deepEqual([cache.have(), cache.position()], [[], { revision: 0 }]);
   });
 
-  test('what was applied is there after a restart, with its position', async () => {
+  test('applied state is present after a restart, with its position', async () => {
     await give(await open(5), [podObject('a')]);
     const cache = await open();
     assert.deepEqual(cache.have(), [['a', 'd1']]);
@@ -41,7 +41,7 @@ describe('desired cache', () => {
     assert.equal(cache.get('a')?.acceptedAt, 5);
   });
 
-  test('what a full disk refused is written once it has room, though nothing changes any more', async () => {
+  test('state that a full disk rejected is written once there is space, without another change', async () => {
     const clock = new ManualClock(0);
     let isFull = true;
     let written: string | undefined;
@@ -59,11 +59,11 @@ describe('desired cache', () => {
     );
     isFull = false;
     clock.advance(10_000);
-    await eventually(() => written !== undefined);
+    await until(() => written !== undefined);
     assert.deepEqual((await DesiredCache.open(file, clock, silentLogger)).have(), [['a', 'd1']]);
   });
 
-  test('what may only be done once it is written is not held before, nor when it cannot be written', async () => {
+  test('an action that requires a durable state waits for the write, and fails with it', async () => {
     let write: (text: string) => Promise<void> = async () => undefined;
     const file = {
       read: async () => undefined,
@@ -80,7 +80,7 @@ describe('desired cache', () => {
     let finish = (): void => undefined;
     write = () => new Promise((resolve) => (finish = resolve));
     const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'b' });
-    await eventually(() => finish.length === 1);
+    await until(() => finish.length === 1);
     assert.equal(cache.get('a'), held);
     finish();
     write = async () => undefined;
@@ -89,7 +89,7 @@ describe('desired cache', () => {
     assert.equal(cache.get('a')?.replacedBy, 'b');
   });
 
-  test('a change that is written just before what waits to be kept is not overwritten by it', async () => {
+  test('a change that is written just before a pending one is not overwritten by it', async () => {
     let text = '';
     let finish: (() => void) | undefined;
     const file = {
@@ -102,7 +102,7 @@ describe('desired cache', () => {
     };
     const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
     const first = give(cache, [podObject('a')]);
-    await eventually(() => finish !== undefined);
+    await until(() => finish !== undefined);
     const held = cache.get('a');
     assert.ok(held);
     const second = give(cache, [podObject('b')]);
@@ -119,11 +119,11 @@ describe('desired cache', () => {
     assert.deepEqual([text.includes('d2'), text.includes('replacedBy')], [true, false]);
   });
 
-  test('what was given is given back byte for byte with its seal, also after a restart', async () => {
+  test('a stored object is returned byte for byte with its MAC, also after a restart', async () => {
     const seal = { epoch: 'epoch-1', revision: 7, tag: 'm' };
     const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };
     const metadata = { name: 'a', uid: 'a', labels };
-    // As every object that the coordinator decoded and encodes again.
+    // Like every object that the coordinator decoded and encodes again.
     const pod = JSON.parse(
       JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } }),
     );
@@ -132,7 +132,7 @@ describe('desired cache', () => {
     assert.deepEqual((await open()).returnObject('a'), { uid: 'a', object, mac: seal });
   });
 
-  test('what is on its way out, unsealed or unknown is not given back', async () => {
+  test('terminating, unsigned and unknown objects are not returned', async () => {
     const seal = { epoch: 'epoch-1', revision: 7, tag: 'm' };
     const cache = await open();
     await give(cache, [{ ...podObject('a'), mac: seal }, podObject('b')]);
@@ -150,7 +150,7 @@ describe('desired cache', () => {
     await durable;
   });
 
-  test('a Pod that is gone stays until its containers are: then it is forgotten', async () => {
+  test('a removed Pod is kept until its containers are removed', async () => {
     const cache = await open();
     await give(cache, [podObject('a')]);
     await give(cache, [], ['a']);
@@ -161,13 +161,13 @@ describe('desired cache', () => {
     assert.deepEqual((await open()).have(), []);
   });
 
-  test('many changes at once end as the last of them', async () => {
+  test('many simultaneous changes end with the last of them', async () => {
     const cache = await open();
     await Promise.all(['d1', 'd2', 'd3'].map((digest) => give(cache, [podObject('a', digest)])));
     assert.deepEqual((await open()).have(), [['a', 'd3']]);
   });
 
-  test('what is no Pod is left out and the rest applied', async () => {
+  test('an invalid Pod is skipped and the others are applied', async () => {
     const cache = await open();
     const broken = { uid: 'x', digest: 'd', object: Buffer.from('{') };
     const other = { uid: 'y', digest: 'd', object: Buffer.from('{"kind":"Secret","metadata":{"name":"s"}}') };
@@ -181,7 +181,7 @@ describe('desired cache', () => {
     ['nothing in it', () => ''],
     ['an unknown format', (text: string) => text.replace('"format":1', '"format":9')],
   ] as const) {
-    test(`a file with ${damage} is kept aside and nothing is held`, async () => {
+    test(`a file with ${damage} is moved aside and the state is empty`, async () => {
       await give(await open(), [podObject('a')]);
       const spoilt = spoil(readFileSync(path, 'utf8'));
       writeFileSync(path, spoilt);
@@ -191,13 +191,13 @@ describe('desired cache', () => {
     });
   }
 
-  test('a write that was cut off leaves the old content', async () => {
+  test('an interrupted write keeps the old content', async () => {
     await give(await open(), [podObject('a')]);
     writeFileSync(`${path}.new`, '{"half');
     assert.deepEqual((await open()).have(), [['a', 'd1']]);
   });
 
-  test('only its owner can read it', async () => {
+  test('the cache is readable by its owner only', async () => {
     await give(await open(), [podObject('a')]);
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });

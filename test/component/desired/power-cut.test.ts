@@ -1,6 +1,6 @@
 /**
- * The power goes at every write of the agent's data directory, and the disk keeps of what was not synced what it likes: the agent
- * finds what it had said to be kept, or something newer, never rubbish, and goes on. (supervisor#2196, #1413)
+ * A power cut at every write of the agent's data directory, in which the disk may keep or lose unsynced data. The agent
+ * must find the state that it reported as stored, or a newer one, and continue. (supervisor#2196, #1413)
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ import { type DiskState, RecordedDisk } from '../../harness/pods/recorded-disk.j
 const FLEET = { clusterUID: 'fleet', epoch: 'epoch-1' };
 const POD = 'uid-1';
 
-/** What an agent keeps below its data directory, opened as at its start. */
+/** Opens everything that an agent stores in its data directory, as at its start. */
 async function openAll(directory: string) {
   const clock = new ManualClock(0);
   const boot = { bootMark: 'boot', uptimeMs: () => 0 };
@@ -52,11 +52,11 @@ async function openAll(directory: string) {
 
 type Kept = Awaited<ReturnType<typeof openAll>>;
 
-/** What is known of each thing, as text: these are compared. */
+/** The comparable state of each part, as text. */
 const KNOWN: Record<string, (kept: Kept) => string> = {
   identity: ({ identity }) => identity?.clusterUID ?? identity?.node ?? 'none',
   pods: ({ cache }) => JSON.stringify([cache.position().revision, cache.have().sort()]),
-  // A file each: one may be newer than the other.
+  // Separate files, so one may be newer than the other.
   s1: ({ config }) => digestOf(config, 's1'),
   s2: ({ config }) => digestOf(config, 's2'),
   images: ({ images }) => [...images.all().keys()].join(),
@@ -75,7 +75,7 @@ function object(name: string, digest: string, kind?: 'Secret'): DesiredObject {
   return { uid: name, digest, object: Buffer.from(JSON.stringify(value)), ...(kind && { kind }) };
 }
 
-/** One thing that an agent does and says to be kept when it resolves. */
+/** One action of an agent that is durable when it resolves. */
 type Work = (kept: Kept) => Promise<unknown>;
 
 const give = (revision: number, set: DesiredObject[], gone: string[] = []): Work => {
@@ -85,7 +85,7 @@ const giveSecrets = (set: DesiredObject[], unassigned: string[] = []): Work => {
   return ({ config }) => config.apply({ set, unassigned }).durable;
 };
 
-/** A day of an agent in small: it joins, is given things, changed things, and loses them. */
+/** A short life of an agent: it joins, receives objects and changes, and removes objects. */
 const LIFE: readonly Work[] = [
   ({ directory }) => writeIdentity(directory, { node: 'host-1', ca: 'pem', key: 'key' }),
   ({ directory }) => writeIdentity(directory, { node: 'host-1', ca: 'pem', key: 'key', ...FLEET }),
@@ -104,7 +104,10 @@ const LIFE: readonly Work[] = [
   give(3, [], [POD]),
 ];
 
-/** What was so, and from which deed to which: `until` is when it was said to be kept. */
+/**
+ * A state, and the range of operations in which it was valid. `until` is the operation at which it was reported as
+ * stored.
+ */
 interface Chapter {
   known: Record<string, string>;
   begun: number;
@@ -120,14 +123,14 @@ async function live(directory: string, disk: RecordedDisk): Promise<Chapter[]> {
   for (const work of LIFE) {
     const begun = disk.deeds;
     await work(kept);
-    // The identity is read by the next start alone.
+    // Only the next start reads the identity.
     kept.identity = await readIdentity(directory);
     chapters.push({ known: knownIn(kept), begun, until: disk.deeds });
   }
   return chapters;
 }
 
-/** Lays a state down under another folder. */
+/** Writes a disk state into another folder. */
 function layDown(state: DiskState, from: string, to: string): void {
   rmSync(to, { recursive: true, force: true });
   for (const [path, bytes] of [...state].sort(([one], [other]) => one.localeCompare(other))) {
@@ -137,8 +140,8 @@ function layDown(state: DiskState, from: string, to: string): void {
   }
 }
 
-describe('the power is cut at every write', () => {
-  test('and the agent finds what was kept, or newer, and can be given more', async (context) => {
+describe('a power cut at every write', () => {
+  test('and the agent finds the stored state, or a newer one, and accepts more', async (context) => {
     const root = mkdtempSync(join(tmpdir(), 'everynode-power-'));
     context.after(() => rmSync(root, { recursive: true, force: true }));
     const [directory, other] = [join(root, 'data'), join(root, 'after')];
@@ -172,7 +175,7 @@ describe('the power is cut at every write', () => {
   });
 });
 
-test('what was not synced may be torn or gone, what was is whole', async (context) => {
+test('unsynced data may be truncated or lost, synced data is complete', async (context) => {
   const root = mkdtempSync(join(tmpdir(), 'everynode-power-'));
   context.after(() => rmSync(root, { recursive: true, force: true }));
   const disk = new RecordedDisk(root);
@@ -195,7 +198,7 @@ test('what was not synced may be torn or gone, what was is whole', async (contex
   }
 });
 
-/** The last that was said to be kept by then, and all that was begun since. */
+/** Returns the last state that was reported as stored by then, and all states that were started since. */
 function mayBe(chapters: readonly Chapter[], cut: number, name: string): (string | undefined)[] {
   const kept = chapters.findLastIndex(({ until }) => until <= cut);
   return chapters

@@ -1,4 +1,4 @@
-/** The manifest directory: what lies in it is held, followed, and survives what is wrong with it. */
+/** The manifest directory: its files are read, watched, and invalid files are tolerated. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { StaticPods } from '../../../agent/desired/static-pods.js';
 import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 
 const manifest = (name: string, image = 'app:1') =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {containers: [{name: app, image: "${image}"}]}\n`;
@@ -20,7 +20,7 @@ let cache: DesiredCache;
 let statics: StaticPods;
 let mirrors: MirrorPod[];
 let changes: { set: string[]; gone: string[] }[];
-// The agent's timers keep no process alive.
+// The agent's timers do not keep the process alive.
 const alive = setInterval(() => undefined, 1000);
 
 beforeEach(() => {
@@ -58,7 +58,7 @@ const names = () =>
     .map(({ pod }) => `${pod.metadata.name} ${pod.spec.containers[0]?.image}`);
 
 describe('static Pods', () => {
-  test('are what the directory holds, YAML or JSON, hidden files and folders left out', async () => {
+  test('are read from the directory, YAML or JSON, without hidden files and folders', async () => {
     put('b.yaml', manifest('b'));
     put(
       'a.json',
@@ -76,7 +76,7 @@ describe('static Pods', () => {
     assert.equal(mirrors.length, 2);
   });
 
-  test('are none of what the coordinator gave: a hello does not name them', async () => {
+  test('are not part of the desired state: a hello does not name them', async () => {
     put('a.yaml', manifest('a'));
     await start();
     assert.deepEqual(cache.have(), []);
@@ -86,28 +86,28 @@ describe('static Pods', () => {
     put('a.yaml', manifest('a'));
     await start();
     put('b.yaml', manifest('b'));
-    await eventually(() => names().length === 2);
+    await until(() => names().length === 2);
     put('a.yaml', manifest('a', 'app:2'));
-    await eventually(() => names().includes('a-host-1 app:2'));
+    await until(() => names().includes('a-host-1 app:2'));
     assert.ok(!names().includes('a-host-1 app:1'));
     rmSync(join(directory, 'b.yaml'));
-    await eventually(() => names().length === 1);
+    await until(() => names().length === 1);
     assert.deepEqual(changes.at(-1)?.set, []);
   });
 
-  test('go on while their manifest cannot be read', async () => {
+  test('keep running while their manifest is unreadable', async () => {
     put('a.yaml', manifest('a'));
     put('b.yaml', manifest('b'));
     await start();
     put('a.yaml', 'apiVersion: v1\nkind: [');
     rmSync(join(directory, 'b.yaml'));
-    await eventually(() => names().length === 1);
+    await until(() => names().length === 1);
     assert.deepEqual(names(), ['a-host-1 app:1']);
     put('a.yaml', manifest('a', 'app:2'));
-    await eventually(() => names()[0] === 'a-host-1 app:2');
+    await until(() => names()[0] === 'a-host-1 app:2');
   });
 
-  test('end when their manifest went while the agent was away', async () => {
+  test('end when their manifest was removed while the agent was away', async () => {
     put('a.yaml', manifest('a'));
     put('b.yaml', manifest('b'));
     await start();
@@ -119,7 +119,7 @@ describe('static Pods', () => {
     assert.deepEqual([changes[0]?.set, changes[0]?.gone.length], [[], 1]);
   });
 
-  test('need no directory', async () => {
+  test('do not require a directory', async () => {
     await start();
     assert.deepEqual([names(), mirrors], [[], []]);
   });

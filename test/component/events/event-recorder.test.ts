@@ -1,4 +1,4 @@
-/** Events reach the store in batches that give way, and a failing store is asked again. */
+/** Events are stored in batches that yield to other work, and a failing store is retried. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventKind } from '../../../coordinator/kinds/index.js';
@@ -28,7 +28,7 @@ async function written(plane: ControlPlane): Promise<number> {
   return (await plane.registry.list(eventKind)).records.length;
 }
 
-withPlane('of many Events a batch is written at once, and each next one after a pause', async (plane) => {
+withPlane('of many Events a batch is written at once, and each next batch after a pause', async (plane) => {
   const tell = plane.events.forComponent('kubelet');
   for (let index = 0; index < 600; index++) tell(podOf(index), 'Normal', 'Started', 'Started container c');
   await plane.settle();
@@ -41,23 +41,26 @@ withPlane('of many Events a batch is written at once, and each next one after a 
   assert.equal(await written(plane), 600);
 });
 
-withPlane('behind sixteen of a crowd the next wait as well, behind fifteen they do not', async (plane) => {
-  const tell = plane.events.forComponent('kubelet');
-  const tellOf = (first: number, count: number) => {
-    for (let index = first; index < first + count; index++)
-      tell(podOf(index), 'Normal', 'Started', 'Started container c');
-    return plane.settle();
-  };
-  await tellOf(0, 15);
-  await tellOf(15, 16);
-  assert.equal(await written(plane), 31);
-  await tellOf(31, 1);
-  assert.equal(await written(plane), 31);
-  await plane.advance(50);
-  assert.equal(await written(plane), 32);
-});
+withPlane(
+  'after sixteen Events of a burst the next wait as well, after fifteen they do not',
+  async (plane) => {
+    const tell = plane.events.forComponent('kubelet');
+    const tellOf = (first: number, count: number) => {
+      for (let index = first; index < first + count; index++)
+        tell(podOf(index), 'Normal', 'Started', 'Started container c');
+      return plane.settle();
+    };
+    await tellOf(0, 15);
+    await tellOf(15, 16);
+    assert.equal(await written(plane), 31);
+    await tellOf(31, 1);
+    assert.equal(await written(plane), 31);
+    await plane.advance(50);
+    assert.equal(await written(plane), 32);
+  },
+);
 
-withPlane('a few Events are written at once, counted up while they wait', async (plane) => {
+withPlane('a few Events are written at once, and counted up while they wait', async (plane) => {
   const tell = plane.events.forComponent('kubelet');
   tell(podOf(1), 'Normal', 'Started', 'Started container c');
   tell(podOf(1), 'Normal', 'Started', 'Started container c');
@@ -71,7 +74,7 @@ withPlane('a few Events are written at once, counted up while they wait', async 
   );
 });
 
-withPlane('what the store could not take is tried again; what is refused is not', async (plane) => {
+withPlane('a write that the store could not perform is retried, a rejected one is not', async (plane) => {
   const tell = plane.events.forComponent('kubelet');
   const { store } = plane;
   const create = store.createAll.bind(store);

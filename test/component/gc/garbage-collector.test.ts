@@ -18,8 +18,8 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'web' };
 
@@ -41,7 +41,7 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
   });
 }
 
-/** What a kind cannot be made without. */
+/** Required fields of each kind. */
 const REQUIRED: Record<string, object> = {
   CertificateSigningRequest: {
     spec: {
@@ -57,7 +57,7 @@ const REQUIRED: Record<string, object> = {
   RolloutPolicy: { spec: { selector: {} } },
   Service: { spec: { ports: [{ port: 80 }] } },
 };
-/** All that can be owned, apart from what the tests above are about. */
+/** All kinds that can be owned, except those of the tests above. */
 const DEPENDENT_KINDS = ALL_KINDS.filter(
   ({ kind }) => !['Event', 'Pod', 'Node', 'Namespace', 'DaemonSet', 'ControllerRevision'].includes(kind),
 );
@@ -81,19 +81,19 @@ const sizes = ({ informers: { daemonSets, pods, controllerRevisions } }: Control
 ];
 
 describe('garbage collector', () => {
-  withCollector('background: dependents go after their owner', async (plane) => {
+  withCollector('background: dependents are deleted after their owner', async (plane) => {
     await deleteOwner(plane, { propagationPolicy: 'Background' });
     assert.deepEqual(sizes(plane), [0, 0, 0]);
   });
 
-  withCollector('orphan: dependents stay, without their owner', async (plane) => {
+  withCollector('orphan: dependents are kept without their owner', async (plane) => {
     await deleteOwner(plane, { propagationPolicy: 'Orphan' });
     assert.deepEqual(sizes(plane), [0, 1, 1]);
     const pod = plane.informers.pods.get({ namespace: 'default', name: 'web-1' });
     assert.equal(pod?.metadata.ownerReferences, undefined);
   });
 
-  withCollector('foreground: the owner waits for a Pod that still stops', async (plane) => {
+  withCollector('foreground: the owner waits for a Pod that is terminating', async (plane) => {
     await plane.registry.bind({ namespace: 'default', name: 'web-1' }, 'n1');
     await deleteOwner(plane, { propagationPolicy: 'Foreground' });
     assert.deepEqual(sizes(plane), [1, 1, 0]);
@@ -106,7 +106,7 @@ describe('garbage collector', () => {
 
   for (const kind of DEPENDENT_KINDS) {
     withCollector(
-      `a ${kind.kind} goes with its owner, wherever it stands in the chain`,
+      `a ${kind.kind} is deleted with its owner, at any place in the chain`,
       async (plane, owner) => {
         const namespace = kind.namespaced ? 'default' : undefined;
         const body = ownedBy({ ...REQUIRED[kind.kind], metadata: { name: 'mine' } }, owner);
@@ -134,7 +134,7 @@ describe('garbage collector', () => {
   }
 
   withCollector(
-    'a ConfigMap of a ConfigMap that is deleted with its dependents orphaned stays',
+    'a ConfigMap of a ConfigMap that is deleted with orphaned dependents is kept',
     async (plane) => {
       const owner = (
         await plane.registry.create(configMapKind, 'default', { metadata: { name: 'a' } })
@@ -152,14 +152,14 @@ describe('garbage collector', () => {
     },
   );
 
-  withCollector('an object made for an owner that is gone already is removed', async (plane, owner) => {
+  withCollector('an object that is created for a deleted owner is deleted', async (plane, owner) => {
     await deleteOwner(plane, { propagationPolicy: 'Background' });
     await plane.registry.create(podKind, 'default', ownedBy(podObject('late'), owner));
     await plane.settle();
     assert.deepEqual(sizes(plane), [0, 0, 0]);
   });
 
-  withCollector('another owner keeps it, and the lost one is struck off', async (plane, owner) => {
+  withCollector('another owner keeps it, and the lost owner is removed from it', async (plane, owner) => {
     const pod = ownedBy(podObject('shared'), owner);
     const lost = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'lost', uid: 'gone' };
     Object.assign(pod.metadata, { ownerReferences: [...(pod.metadata.ownerReferences ?? []), lost] });
@@ -172,7 +172,7 @@ describe('garbage collector', () => {
     );
   });
 
-  withCollector('an owner of a kind that is not served is left to its own', async (plane) => {
+  withCollector('an owner of an unknown kind is ignored', async (plane) => {
     const ownerReferences = [{ apiVersion: 'example.org/v1', kind: 'Thing', name: 't', uid: 'u' }];
     const pod = podObject('foreign');
     await plane.registry.create(podKind, 'default', {
@@ -199,7 +199,7 @@ function withPodCollector(rule: string, check: (plane: ControlPlane) => Promise<
 }
 
 describe('pod garbage collector', () => {
-  withPodCollector('Pods of a deleted node go after 40 s', async (plane) => {
+  withPodCollector('Pods of a deleted node are deleted after 40 s', async (plane) => {
     await plane.registry.delete(nodeKind, { name: 'n1' });
     await plane.settle();
     await plane.advance(39_000);
@@ -208,7 +208,7 @@ describe('pod garbage collector', () => {
     assert.equal(plane.informers.pods.size, 0);
   });
 
-  withPodCollector('a node that comes back in time keeps its Pods', async (plane) => {
+  withPodCollector('a node that returns in time keeps its Pods', async (plane) => {
     await plane.registry.delete(nodeKind, { name: 'n1' });
     await plane.settle();
     await plane.advance(20_000);
@@ -217,7 +217,7 @@ describe('pod garbage collector', () => {
     assert.equal(plane.informers.pods.size, 1);
   });
 
-  withPodCollector('a Pod bound to a node that never was goes too', async (plane) => {
+  withPodCollector('a Pod that is bound to a node that never existed is deleted too', async (plane) => {
     await plane.registry.create(podKind, 'default', podObject('b', { nodeName: 'nowhere' }));
     await plane.settle();
     await plane.advance(41_000);

@@ -3,7 +3,7 @@ import { describe } from 'node:test';
 import { NamespaceController } from '../../../coordinator/controllers/gc/namespace-controller.js';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { type ControlPlane, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function withNamespaces(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
@@ -22,18 +22,18 @@ const namesIn = (plane: ControlPlane) =>
   [...plane.informers.namespaces.list()].map((namespace) => namespace.metadata.name).sort();
 
 describe('namespace controller', () => {
-  withNamespaces("upstream's four namespaces are there", async (plane) => {
+  withNamespaces("upstream's four namespaces exist", async (plane) => {
     assert.deepEqual(namesIn(plane), ['default', 'kube-node-lease', 'kube-public', 'kube-system']);
   });
 
-  withNamespaces('a system namespace that goes comes back', async (plane) => {
+  withNamespaces('a deleted system namespace is created again', async (plane) => {
     await plane.registry.delete(namespaceKind, { name: 'kube-node-lease' });
     await plane.settle();
     const namespace = plane.informers.namespaces.get({ name: 'kube-node-lease' });
     assert.equal(namespace?.status?.phase, 'Active');
   });
 
-  withNamespaces('a deleted namespace is emptied, then goes', async (plane) => {
+  withNamespaces('a deleted namespace is emptied, then removed', async (plane) => {
     await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'team' } });
     await plane.registry.create(configMapKind, 'team', { metadata: { name: 'settings' } });
     await plane.registry.delete(namespaceKind, { name: 'team' });
@@ -42,7 +42,7 @@ describe('namespace controller', () => {
     assert.deepEqual((await plane.registry.list(configMapKind, { namespace: 'team' })).records, []);
   });
 
-  withNamespaces('it stays while a Pod of it still stops', async (plane) => {
+  withNamespaces('a namespace is kept while one of its Pods is terminating', async (plane) => {
     await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'team' } });
     const pod = { ...podObject('a', { nodeName: 'n1' }), metadata: { name: 'a', namespace: 'team' } };
     const created = await plane.registry.create(podKind, 'team', pod);

@@ -1,4 +1,4 @@
-/** When a host confirms or takes back, with the clock in hand: stalls of its own process and reboots are no verdict on a Pod. */
+/** Confirmation and revert of a handover by the clock. A stalled process or a reboot must not count against a Pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { afterHandoverStart } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
@@ -17,7 +17,7 @@ function podOf(uid: string): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: 'n1', containers: [] } };
 }
 
-/** A process that can stand still: time goes on, and its timers fire late. */
+/** A process that can stall: time passes, and its timers fire late. */
 class Process {
   readonly #time = new ManualClock(1_000_000);
   #stoodMs = 0;
@@ -31,7 +31,7 @@ class Process {
   async run(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 500) {
       this.#time.advance(Math.min(left, 500));
-      // What was decided is put on disk.
+      // The decision is written to disk.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -41,7 +41,7 @@ class Process {
   }
 }
 
-/** A host that has begun a turn while its link stood, in an agent of its own. */
+/** A host that has started a handover while its link was up, in a new agent. */
 async function begun() {
   const process = new Process();
   const { clock } = process;
@@ -77,7 +77,7 @@ async function begun() {
   return { process, cache, agent, outcome, hear, asked: () => asked };
 }
 
-test('a host that stands still right after it asked gives the answer its time all the same', async () => {
+test('a host that stalls after its request still gives the answer its full time', async () => {
   const { process, agent, outcome, hear, asked } = await begun();
   const confirmations = agent();
   confirmations.onLinkUp();
@@ -93,7 +93,7 @@ test('a host that stands still right after it asked gives the answer its time al
   confirmations.stop();
 });
 
-test('and goes back when none comes in the time that it was awake', async () => {
+test('a host reverts when no answer arrives in its running time', async () => {
   const { process, agent, outcome } = await begun();
   const confirmations = agent();
   confirmations.onLinkUp();
@@ -105,7 +105,7 @@ test('and goes back when none comes in the time that it was awake', async () => 
   confirmations.stop();
 });
 
-test('a Pod has all its time to become ready, however often the process stood still', async () => {
+test('a Pod has its full time to become ready, however long the process stalled', async () => {
   const { process, agent, outcome, hear } = await begun();
   const confirmations = agent();
   confirmations.onLinkUp();
@@ -123,7 +123,7 @@ test('a Pod has all its time to become ready, however often the process stood st
   confirmations.stop();
 });
 
-test('a host that reboots again and again goes back before the Pod starts once more, and a power cut is none of that', async () => {
+test('a host that reboots repeatedly reverts before starting the Pod again, and a power cut does not count', async () => {
   const { process, agent, outcome } = await begun();
   for (const [mark, expected] of [
     ['boot-2', 'open'],
@@ -139,7 +139,7 @@ test('a host that reboots again and again goes back before the Pod starts once m
   }
 });
 
-test('a Pod has its time to become ready from when the one before it has ended', async () => {
+test('a Pod has its time to become ready from the end of its predecessor', async () => {
   const { process, cache, agent, outcome } = await begun();
   const leaving = cache.get('old');
   assert.ok(leaving);

@@ -1,4 +1,4 @@
-/** A host's turn has a Pod in it that is run unasked: whoever writes Pods writes no turn. */
+/** A handover contains a Pod that a host runs without further checks. No API write of a Pod may set one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';
@@ -6,7 +6,7 @@ import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handove
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 
-/** A Pod that nobody who writes this may create: it would run beside everything, with everything. */
+/** A Pod that no author of this write may create: privileged, and with access to everything. */
 const EVIL = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -27,7 +27,7 @@ const WAYS: [string, string, string][] = [
   ['PUT', '/status', 'json'],
 ];
 
-test('a turn that comes by the API is none: no way to write a Pod leaves one on it', async (t) => {
+test('a handover cannot be set through the API: no way to write a Pod keeps one', async (t) => {
   const api = await startTestApi();
   t.after(() => api.stop());
   const { registry } = api;

@@ -1,4 +1,4 @@
-/** Turns that hosts carry out by themselves: a coordinator and the real agents over engines that only pretend. */
+/** Handovers that hosts carry out by themselves: a coordinator and the real agents over hollow engines. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hasImages } from '../../../coordinator/decisions/rollouts/pre-pull-schedule.js';
@@ -32,11 +32,11 @@ before(async () => {
 
 after(() => simulated.stop());
 
-/** One DaemonSet under a policy of its own. */
+/** One DaemonSet with its own policy. */
 class Governed {
   constructor(readonly name: string) {}
 
-  /** Applies both; resolves when the first revision is ready everywhere. */
+  /** Applies both. Resolves when the first revision is ready everywhere. */
   async start(policy: Omit<RolloutPolicySpec, 'selector'>): Promise<void> {
     const matchLabels = { app: this.name };
     const spec = { selector: { matchLabels }, ...policy };
@@ -97,7 +97,7 @@ const hasTurn = (pod: Pod) => handoverAnnotationOf(pod) !== undefined;
 const DARK_IMAGE = 'docker.io/library/app:dark';
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName).sort();
 
-test('a good release replaces one Pod a host, each once, and leaves no turn behind', async () => {
+test('a good release replaces one Pod per host, each once, and leaves no pending handover', async () => {
   const app = new Governed('good');
   await app.start({ confirm: { deadlineSeconds: 1 } });
   const before = await app.pods();
@@ -111,7 +111,7 @@ test('a good release replaces one Pod a host, each once, and leaves no turn behi
   assert.ok(pods.every(({ metadata }) => before.every((old) => old.metadata.uid !== metadata.uid)));
 });
 
-test('a release that does not become ready is taken back by its host alone, counted failed, and stays', async () => {
+test('a release that does not become ready is reverted by its host, counted as failed, and not retried', async () => {
   const app = new Governed('bad');
   await app.start({ confirm: { deadlineSeconds: 2 }, failureBudget: { maxFailed: 0 } });
   await app.release('app:2', { 'simulate.everynode.dev/ready-after': '1h' });
@@ -139,7 +139,7 @@ test('a release that does not become ready is taken back by its host alone, coun
   );
 });
 
-test('a release that has its host reboot again and again is taken back by that host (row 22)', async () => {
+test('a release that makes its host reboot repeatedly is reverted by that host (row 22)', async () => {
   const app = new Governed('reboots');
   await app.start({ confirm: { deadlineSeconds: 600 }, failureBudget: { maxFailed: 0 } });
   await app.release('app:reboots');
@@ -160,7 +160,7 @@ test('a release that has its host reboot again and again is taken back by that h
   await until(isFailed, { timeoutMs: TIMEOUT_MS, what: 'the rollout to fail' });
 });
 
-test('a host that is cut off goes on with its turn, and tells of it when it is back', async () => {
+test('a disconnected host completes its handover and reports it after reconnecting', async () => {
   const app = new Governed('dark');
   await app.start({ confirm: { deadlineSeconds: 1 } });
   await app.release('app:dark', { 'simulate.everynode.dev/pull-time': '1500ms' });
@@ -184,7 +184,7 @@ test('a host that is cut off goes on with its turn, and tells of it when it is b
   assert.ok(known.filter(isLive).filter(({ spec }) => spec.nodeName === node).length === 1, 'one Pod on it');
 });
 
-test('a release whose image cannot be had stops no Pod, and fails', async () => {
+test('a release whose image is unavailable stops no Pod, and fails', async () => {
   const app = new Governed('missing');
   const failureBudget = { maxFailed: 0, progressDeadlineSeconds: 2 };
   await app.start({ updateLock: {}, failureBudget });
@@ -199,7 +199,7 @@ test('a release whose image cannot be had stops no Pod, and fails', async () => 
   assert.ok(after.every(isReady));
 });
 
-test('a Pod that is orphaned loses its turn, and has another one of the DaemonSet that adopts it', async () => {
+test('an orphaned Pod loses its handover, and gets another one of the DaemonSet that adopts it', async () => {
   const app = new Governed('orphan');
   await app.start({ updateLock: {}, failureBudget: { maxFailed: 0 } });
   const before = (await app.pods()).map(({ metadata }) => metadata.uid).sort();
@@ -213,7 +213,7 @@ test('a Pod that is orphaned loses its turn, and has another one of the DaemonSe
   assert.ok(
     orphans.some(({ status }) => findCondition(status?.conditions, HANDOVER_CONDITION)?.reason === WITHDRAWN),
   );
-  // The last of its Pods may be let go of before it goes itself.
+  // The last of its Pods may be removed before the DaemonSet.
   const isGone = async () => (await simulated.api.send('GET', `${APPS}/${app.name}`)).code === 404;
   await until(isGone, { timeoutMs: TIMEOUT_MS, what: 'the DaemonSet to be gone' });
   await app.create('app:1');
@@ -227,11 +227,11 @@ test('a Pod that is orphaned loses its turn, and has another one of the DaemonSe
   assert.equal(after.length, NODES);
 });
 
-test('the next image is fetched ahead by so many hosts at once, before any wave may open', async () => {
+test('the next image is prefetched by a limited number of hosts at once, before any wave may open', async () => {
   const app = new Governed('ahead');
   const waves = [{ name: 'all', approval: 'Manual' as const }];
   await app.start({ waves, prePull: { maxParallel: 2 } });
-  // Long enough on their way to be seen.
+  // Slow enough to be observed.
   await runCommand(simulated, 'slow 300ms *');
   await app.release('app:ahead');
   let most = 0;

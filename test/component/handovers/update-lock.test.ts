@@ -1,4 +1,4 @@
-/** A host's own word on its turns: who says 'not now' by a file or a socket, and what time it has heard. */
+/** The update lock of a host by a file or a socket, and its received time. */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -19,7 +19,7 @@ async function answering(path: string, answer: (socket: Socket, question: string
   return server;
 }
 
-test('a file holds by being there, and no file does not', async () => {
+test('an existing file is an update lock, a missing one is not', async () => {
   const path = join(temporaryDirectory(), 'hold');
   const hold = updateLockAt(path, systemClock, systemClock);
   assert.equal(await hold.ask(QUESTION), undefined);
@@ -31,7 +31,7 @@ test('a file holds by being there, and no file does not', async () => {
   assert.equal(await hold.ask(QUESTION), undefined);
 });
 
-test('a socket is told which Pod is to go, and says so or not', async () => {
+test('a lock socket is asked about the Pod to be replaced, and allows it or not', async () => {
   const path = join(temporaryDirectory(), 'hold');
   const hold = updateLockAt(path, systemClock, systemClock);
   const asked: unknown[] = [];
@@ -47,7 +47,7 @@ test('a socket is told which Pod is to go, and says so or not', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a socket that does not answer counts as busy', async () => {
+test('a lock socket that does not answer counts as busy', async () => {
   const path = join(temporaryDirectory(), 'hold');
   const sockets: Socket[] = [];
   const server = await answering(path, (socket) => sockets.push(socket));
@@ -57,7 +57,7 @@ test('a socket that does not answer counts as busy', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a time is trusted for the boot in which it was heard, by whichever agent, and no longer', async () => {
+test('a received time is trusted for the boot in which it arrived, by any agent process', async () => {
   const path = join(temporaryDirectory(), 'coordinator-time.json');
   let uptime = 1_000;
   const open = (bootMark: string) =>

@@ -1,12 +1,12 @@
-/** ConfigMaps and Secrets on the link: a node's agent gets what its Pods name, and nothing else. */
+/** ConfigMaps and Secrets on the link: a node's agent gets only objects that its Pods name. */
 import assert from 'node:assert/strict';
 import { configMapKind, podKind, secretKind } from '../../../coordinator/kinds/index.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -49,14 +49,14 @@ const kindsSent = (agent: TestAgent) =>
   agent.changes.flatMap(({ set }) => set.map((object) => decoded(object).kind));
 
 withHub(
-  'what a Pod names comes before the Pod, once, and without what the host has no use for',
+  'the config of a Pod arrives before the Pod, once, and without fields that the host does not use',
   async (bench) => {
     const uid = await secret(bench, 's');
     await configMap(bench, 'c');
     await configMap(bench, 'unnamed');
     await namingPod(bench, 'p', 'n1', { secrets: ['s'], configMaps: ['c'] });
     const agent = await bench.agent('n1');
-    await eventually(() => agent.held.size === 3);
+    await until(() => agent.held.size === 3);
     assert.deepEqual(kindsSent(agent).sort().reverse(), ['Secret', 'Pod', 'ConfigMap']);
     assert.equal(kindsSent(agent).at(-1), 'Pod');
     assert.deepEqual(decoded(agent.assigned.get(uid)), {
@@ -69,18 +69,18 @@ withHub(
   },
 );
 
-withHub("an agent never gets another node's Secret, whatever it says it has", async (bench) => {
+withHub("an agent never gets another node's Secret, whatever it reports to have", async (bench) => {
   const uid = await secret(bench, 's');
   await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
   const owner = await bench.agent('n1');
-  await eventually(() => owner.held.has(uid));
+  await until(() => owner.held.has(uid));
   const other = await bench.agent('n2', { held: new Map([[uid, 'another-digest']]) });
-  await eventually(() => !other.held.has(uid));
+  await until(() => !other.held.has(uid));
   await bench.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 's' }, (object) => {
     object.data = { key: 'bmV3' };
     return undefined;
   });
-  await eventually(() => owner.changes.length === 2);
+  await until(() => owner.changes.length === 2);
   await bench.controlPlane.settle();
   assert.deepEqual(
     other.changes.flatMap(({ set }) => set),
@@ -88,40 +88,40 @@ withHub("an agent never gets another node's Secret, whatever it says it has", as
   );
 });
 
-withHub('an agent cannot have a Secret by a Pod of the same name in another namespace', async (bench) => {
+withHub('an agent cannot get a Secret through a Pod of the same name in another namespace', async (bench) => {
   await bench.controlPlane.registry.create(secretKind, 'kube-system', {
     metadata: { name: 's' },
     data: { key: 'dg==' },
   });
   await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
   const agent = await bench.agent('n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   assert.deepEqual(kindsSent(agent), ['Pod']);
 });
 
-withHub("an agent's credential is given to nobody", async (bench) => {
+withHub("an agent's credential is sent to no agent", async (bench) => {
   const agent = await bench.agent('n1');
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   const pod = podObject('p', { nodeName: 'n1' });
   pod.metadata.namespace = 'kube-system';
   (pod.spec as PodSpec).volumes = [{ name: 'v', secret: { secretName: 'node-credential-n1' } }];
   await bench.controlPlane.registry.create(podKind, 'kube-system', pod);
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   assert.deepEqual(kindsSent(agent), ['Pod']);
 });
 
-withHub('a changed object comes again, one made later comes when it is there', async (bench) => {
+withHub('a changed object is sent again, and an object that is created later is sent then', async (bench) => {
   await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
   const agent = await bench.agent('n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   const uid = await configMap(bench, 'c');
-  await eventually(() => agent.held.has(uid));
+  await until(() => agent.held.has(uid));
   await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
     object.data = { key: 'changed' };
     return undefined;
   });
-  await eventually(() => decoded(agent.assigned.get(uid)).data.key === 'changed');
-  // No news for a host: nothing that it holds has changed.
+  await until(() => decoded(agent.assigned.get(uid)).data.key === 'changed');
+  // A change that no host needs is not sent.
   const sent = agent.changes.length;
   await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
     object.metadata.labels = { a: 'b' };
@@ -131,32 +131,35 @@ withHub('a changed object comes again, one made later comes when it is there', a
   assert.equal(agent.changes.length, sent);
 });
 
-withHub('one that is deleted and made anew is another object', async (bench) => {
+withHub('an object that is deleted and created again is another object', async (bench) => {
   const first = await configMap(bench, 'c');
   await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
   const agent = await bench.agent('n1');
-  await eventually(() => agent.held.has(first));
+  await until(() => agent.held.has(first));
   await bench.controlPlane.registry.delete(configMapKind, { namespace: 'default', name: 'c' });
   const second = await configMap(bench, 'c');
-  await eventually(() => agent.held.has(second) && !agent.held.has(first));
+  await until(() => agent.held.has(second) && !agent.held.has(first));
 });
 
-withHub('what no Pod of the node names any more is gone; what another still names stays', async (bench) => {
-  const [shared, own] = [await secret(bench, 'shared'), await secret(bench, 'own')];
-  const pod = await namingPod(bench, 'p1', 'n1', { secrets: ['shared', 'own'] });
-  await namingPod(bench, 'p2', 'n1', { secrets: ['shared'] });
-  const agent = await bench.agent('n1');
-  await eventually(() => agent.held.size === 4);
-  await bench.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
-  await eventually(() => agent.held.size === 2);
-  assert.deepEqual([agent.held.has(shared), agent.held.has(own)], [true, false]);
-});
+withHub(
+  'an object that no Pod of the node references is removed; one that is still referenced is kept',
+  async (bench) => {
+    const [shared, own] = [await secret(bench, 'shared'), await secret(bench, 'own')];
+    const pod = await namingPod(bench, 'p1', 'n1', { secrets: ['shared', 'own'] });
+    await namingPod(bench, 'p2', 'n1', { secrets: ['shared'] });
+    const agent = await bench.agent('n1');
+    await until(() => agent.held.size === 4);
+    await bench.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
+    await until(() => agent.held.size === 2);
+    assert.deepEqual([agent.held.has(shared), agent.held.has(own)], [true, false]);
+  },
+);
 
-withHub('an agent that comes back is sent only what changed meanwhile', async (bench) => {
+withHub('a reconnecting agent is sent only the changes since', async (bench) => {
   const [same, changed] = [await secret(bench, 'same'), await secret(bench, 'changed')];
   await namingPod(bench, 'p', 'n1', { secrets: ['same', 'changed'] });
   const first = await bench.agent('n1');
-  await eventually(() => first.held.size === 3);
+  await until(() => first.held.size === 3);
   first.link.stop();
   await bench.controlPlane.registry.modify(
     secretKind,
@@ -168,7 +171,7 @@ withHub('an agent that comes back is sent only what changed meanwhile', async (b
   );
   await bench.controlPlane.settle();
   const back = await bench.agent('n1', { instanceID: 'restarted', held: new Map(first.held) });
-  await eventually(() => back.changes.length === 1);
+  await until(() => back.changes.length === 1);
   assert.deepEqual(
     back.changes[0]?.set.map(({ uid }) => uid),
     [changed],
@@ -183,7 +186,7 @@ withHub('all nodes are sent the very same bytes', async (bench) => {
     await namingPod(bench, `p-${node}`, node, { configMaps: ['c'] });
     agents.push(await bench.agent(node));
   }
-  await eventually(() => agents.every((agent) => agent.held.has(uid)));
+  await until(() => agents.every((agent) => agent.held.has(uid)));
   const [one, two] = agents.map((agent) => agent.assigned.get(uid));
   assert.deepEqual(one, two);
   assert.equal(one?.mac, undefined);

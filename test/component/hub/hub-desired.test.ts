@@ -1,29 +1,29 @@
-/** What an agent is told to hold: the difference, nothing else, one at a time. */
+/** The desired state that an agent is sent: only the difference, and one difference at a time. */
 import assert from 'node:assert/strict';
 import { PREFETCH_IMAGES_ANNOTATION } from '../../../coordinator/hub/desired/prefetch-images.js';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Desired } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
-withHub('an agent that holds everything is sent nothing', async (bench) => {
+withHub('an agent with the complete state is sent nothing', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   const first = await bench.agent('n1');
-  await eventually(() => first.held.size === 1);
+  await until(() => first.held.size === 1);
   first.link.stop();
   const held = new Map(first.held);
   const back = await bench.agent('n1', { instanceID: 'restarted', held, clusterUID: first.clusterUID ?? '' });
-  await eventually(() => back.link.phase === 'live');
+  await until(() => back.link.phase === 'live');
   await bench.controlPlane.settle();
   assert.deepEqual(back.changes, []);
   assert.ok(back.held.has(pod.metadata.uid ?? ''));
 });
 
-withHub('after any absence only the difference comes: new, changed and gone', async (bench) => {
+withHub('after any absence only the difference is sent: new, changed and removed objects', async (bench) => {
   const [same, changed] = [await bench.boundPod('same', 'n1'), await bench.boundPod('changed', 'n1')];
   const first = await bench.agent('n1');
-  await eventually(() => first.held.size === 2);
+  await until(() => first.held.size === 2);
   first.link.stop();
   const held = new Map([...first.held, ['only-in-the-engine', '']]);
   await bench.controlPlane.registry.modify(podKind, changed.metadata, (pod) => {
@@ -34,7 +34,7 @@ withHub('after any absence only the difference comes: new, changed and gone', as
   await bench.boundPod('elsewhere', 'n2');
   await bench.controlPlane.settle();
   const back = await bench.agent('n1', { instanceID: 'restarted', held });
-  await eventually(() => back.changes.length === 1);
+  await until(() => back.changes.length === 1);
   const [change] = back.changes;
   assert.deepEqual(
     change?.set.map(({ uid }) => uid).sort(),
@@ -44,84 +44,78 @@ withHub('after any absence only the difference comes: new, changed and gone', as
   assert.ok(back.held.has(same.metadata.uid ?? ''));
 });
 
-withHub(
-  'containers of an unknown Pod that come to light after the hello are stopped as well',
-  async (bench) => {
-    const agent = await bench.agent('n1');
-    const pod = await bench.boundPod('p', 'n1');
-    const { uid = '' } = pod.metadata;
-    await eventually(() => agent.held.has(uid));
-    agent.link.outbox.putUnknownUids(['only-in-the-engine', uid]);
-    await eventually(() => agent.changes.some(({ unassigned: gone }) => gone.includes('only-in-the-engine')));
-    assert.deepEqual(
-      agent.changes.flatMap(({ unassigned: gone }) => gone),
-      ['only-in-the-engine'],
-    );
-  },
-);
+withHub('containers of an unknown Pod that are reported after the hello are stopped too', async (bench) => {
+  const agent = await bench.agent('n1');
+  const pod = await bench.boundPod('p', 'n1');
+  const { uid = '' } = pod.metadata;
+  await until(() => agent.held.has(uid));
+  agent.link.outbox.putUnknownUids(['only-in-the-engine', uid]);
+  await until(() => agent.changes.some(({ unassigned: gone }) => gone.includes('only-in-the-engine')));
+  assert.deepEqual(
+    agent.changes.flatMap(({ unassigned: gone }) => gone),
+    ['only-in-the-engine'],
+  );
+});
 
-withHub('a deleted Pod is stopped, confirmed, and then gone', async (bench) => {
+withHub('a deleted Pod is stopped, confirmed, and then removed', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
   const uid = metadata.uid ?? '';
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   await bench.controlPlane.registry.delete(podKind, metadata);
-  await eventually(() => agent.changes.length === 2);
+  await until(() => agent.changes.length === 2);
   const told = JSON.parse(Buffer.from(agent.changes[1]?.set[0]?.object ?? []).toString());
   assert.ok(told.metadata.deletionTimestamp);
   assert.ok(await bench.pod('p'), 'the store waits for the agent');
   agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
-  await eventually(() => agent.held.size === 0);
+  await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[2]?.unassigned, [uid]);
   assert.equal(await bench.pod('p'), undefined);
 });
 
-withHub(
-  'a host that lost what it held is asked to confirm a Pod that had ended while it was deleted',
-  async (bench) => {
-    const first = await bench.agent('n1');
-    const { metadata } = await bench.boundPod('p', 'n1');
-    await eventually(() => first.held.size === 1);
-    await bench.controlPlane.registry.delete(podKind, metadata);
-    await bench.controlPlane.registry.modify(
-      podKind,
-      metadata,
-      (pod) => {
-        pod.status = { ...pod.status, phase: 'Succeeded' };
-        return undefined;
-      },
-      { subresource: 'status' },
-    );
-    await eventually(() => first.changes.length === 2);
-    first.link.stop();
-    const back = await bench.agent('n1', { instanceID: 'restarted' });
-    await eventually(() => back.changes.length === 1);
-    assert.deepEqual(
-      back.changes[0]?.set.map(({ uid }) => uid),
-      [metadata.uid],
-    );
-  },
-);
+withHub('a host that lost its state is asked to confirm a deleted Pod that had ended', async (bench) => {
+  const first = await bench.agent('n1');
+  const { metadata } = await bench.boundPod('p', 'n1');
+  await until(() => first.held.size === 1);
+  await bench.controlPlane.registry.delete(podKind, metadata);
+  await bench.controlPlane.registry.modify(
+    podKind,
+    metadata,
+    (pod) => {
+      pod.status = { ...pod.status, phase: 'Succeeded' };
+      return undefined;
+    },
+    { subresource: 'status' },
+  );
+  await until(() => first.changes.length === 2);
+  first.link.stop();
+  const back = await bench.agent('n1', { instanceID: 'restarted' });
+  await until(() => back.changes.length === 1);
+  assert.deepEqual(
+    back.changes[0]?.set.map(({ uid }) => uid),
+    [metadata.uid],
+  );
+});
 
-withHub('a forced deletion is gone alone', async (bench) => {
+withHub('a forced deletion only sends the removal', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   await bench.controlPlane.registry.delete(podKind, metadata, { gracePeriodSeconds: 0 });
-  await eventually(() => agent.held.size === 0);
+  await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[1]?.set, []);
 });
 
-withHub('an agent cannot remove a Pod that nobody deleted', async (bench) => {
+withHub('an agent cannot remove a Pod that was not deleted', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   agent.link.outbox.putRemoved({ uid: metadata.uid ?? '', namespace: 'default', name: 'p' });
   await bench.controlPlane.settle();
   assert.ok(await bench.pod('p'));
 });
 
-withHub('a Pod that has ended is not brought to a host that does not know it', async (bench) => {
+withHub('an ended Pod is not sent to a host that does not know it', async (bench) => {
   const { metadata } = await bench.boundPod('p', 'n1');
   const options = { subresource: 'status' } as const;
   await bench.controlPlane.registry.modify(
@@ -135,35 +129,32 @@ withHub('a Pod that has ended is not brought to a host that does not know it', a
   );
   await bench.controlPlane.settle();
   const agent = await bench.agent('n1');
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   await bench.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
 
-withHub(
-  'until a difference is applied no other is sent, and what changed meanwhile merges',
-  async (bench) => {
-    const agent = await rawAgent(bench, 'n1');
-    agent.send(helloOf('n1'));
-    await agent.waitFor('welcome');
-    const first = await bench.boundPod('p1', 'n1');
-    const { id } = await agent.waitFor('desired');
-    const [second, third] = [await bench.boundPod('p2', 'n1'), await bench.boundPod('p3', 'n1')];
-    await bench.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
-    await bench.controlPlane.settle();
-    const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
-    assert.equal(sent().length, 1);
-    agent.send({ kind: 'applied', id });
-    await eventually(() => sent().length === 2);
-    assert.deepEqual(
-      sent()[1]?.set.map(({ uid }) => uid),
-      [second.metadata.uid, third.metadata.uid],
-    );
-    assert.deepEqual(sent()[1]?.removed, [first.metadata.uid]);
-  },
-);
+withHub('until a difference is applied no other is sent, and later changes are merged', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.send(helloOf('n1'));
+  await agent.waitFor('welcome');
+  const first = await bench.boundPod('p1', 'n1');
+  const { id } = await agent.waitFor('desired');
+  const [second, third] = [await bench.boundPod('p2', 'n1'), await bench.boundPod('p3', 'n1')];
+  await bench.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
+  await bench.controlPlane.settle();
+  const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
+  assert.equal(sent().length, 1);
+  agent.send({ kind: 'applied', id });
+  await until(() => sent().length === 2);
+  assert.deepEqual(
+    sent()[1]?.set.map(({ uid }) => uid),
+    [second.metadata.uid, third.metadata.uid],
+  );
+  assert.deepEqual(sent()[1]?.removed, [first.metadata.uid]);
+});
 
-withHub('a large difference comes in several messages that each fit a frame', async (bench) => {
+withHub('a large difference is sent in several messages that each fit a frame', async (bench) => {
   const filler = 'x'.repeat(200_000);
   for (let i = 0; i < 12; i++) {
     const { metadata } = await bench.boundPod(`p${i}`, 'n1');
@@ -174,28 +165,28 @@ withHub('a large difference comes in several messages that each fit a frame', as
   }
   await bench.controlPlane.settle();
   const agent = await bench.agent('n1');
-  await eventually(() => agent.held.size === 12);
+  await until(() => agent.held.size === 12);
   assert.equal(agent.changes.length, 2);
 });
 
-withHub('the images to hold are told when it connects, and when they change', async (bench) => {
+withHub('the images to prefetch are sent on connect, and when they change', async (bench) => {
   const agent = await bench.agent('n1');
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   const annotate = (images: string) =>
     bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
       node.metadata.annotations = { [PREFETCH_IMAGES_ANNOTATION]: images };
       return undefined;
     });
   await annotate('app:2, side:3');
-  await eventually(() => agent.pinnedImages.length === 1);
+  await until(() => agent.pinnedImages.length === 1);
   await annotate('app:2,side:3,,');
   await annotate('');
-  await eventually(() => agent.pinnedImages.length === 2);
+  await until(() => agent.pinnedImages.length === 2);
   assert.deepEqual(agent.pinnedImages, [['app:2', 'side:3'], []]);
   await annotate('app:4');
-  await eventually(() => agent.pinnedImages.length === 3);
+  await until(() => agent.pinnedImages.length === 3);
   agent.link.stop();
   const back = await bench.agent('n1', { instanceID: 'restarted', clusterUID: agent.clusterUID ?? '' });
-  await eventually(() => back.pinnedImages.length === 1);
+  await until(() => back.pinnedImages.length === 1);
   assert.deepEqual(back.pinnedImages, [['app:4']]);
 });

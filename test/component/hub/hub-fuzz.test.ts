@@ -14,8 +14,7 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import type { FromAgent } from '../../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import {
   type FrameSubjects,
@@ -25,13 +24,14 @@ import {
   validHello,
 } from '../../harness/hub/mutated-frames.js';
 import { type RawAgent, rawAgent } from '../../harness/hub/raw-agent.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 const numRuns = Number(process.env.EVERYNODE_FUZZ_RUNS ?? 80);
 const SEED = process.env.DRAW === 'random' ? {} : { seed: 20_261_123 };
 const ADMIN_TAINT: Taint = { key: 'admin', value: 'kept', effect: 'NoExecute' };
 const ADMIN_LABELS = { 'example.com/admin': 'kept', zone: 'of-the-admin' };
 
-/** Errors that the hub logs and that are no refusals: its own defects. */
+/** Errors that the hub logs and that are not rejections are defects of the hub. */
 const faults: string[] = [];
 const note = (fields: Readonly<Record<string, unknown>> | string, msg?: string): void => {
   const { err } = typeof fields === 'string' ? {} : fields;
@@ -54,7 +54,7 @@ function checkTexts(value: unknown, path: string): void {
   }
 }
 
-/** Fails for an object, written after this revision, that a write by the API would be refused for. */
+/** Throws for an object, written after this revision, that the API would reject. */
 async function checkStored<T extends KubeObject>(
   { controlPlane: plane }: HubFixture,
   kind: Kind<T>,
@@ -96,11 +96,14 @@ async function othersOf({ controlPlane: plane }: HubFixture): Promise<string> {
 
 async function untilQuiet({ controlPlane: plane }: HubFixture, agent: RawAgent, acks: number): Promise<void> {
   const count = () => agent.received.filter(({ kind }) => kind === 'statusAck').length;
-  await eventually(() => agent.closed !== undefined || count() >= acks || 'no acknowledgement');
+  await until(() => agent.closed !== undefined || count() >= acks || 'no acknowledgement');
   await plane.settle();
 }
 
-/** Connects, sends the hello and the messages, and reconnects with a valid hello when the hub closed the link. Returns how many messages were accepted. */
+/**
+ * Connects, sends the hello and the messages, and reconnects with a valid hello when the hub closed the link. Returns
+ * the number of accepted messages.
+ */
 async function play(
   bench: HubFixture,
   subjects: FrameSubjects,
@@ -113,7 +116,7 @@ async function play(
     agent.sendRaw(encodeMessage(message as FromAgent));
     const isAnswered = () =>
       agent.received.some(({ kind }) => kind === 'welcome') || agent.closed !== undefined;
-    await eventually(() => isAnswered() || 'no answer to a hello');
+    await until(() => isAnswered() || 'no answer to a hello');
   };
   await greet(hello);
   for (const message of messages) {
@@ -129,7 +132,7 @@ async function play(
     if (agent.closed === undefined) accepted += 1;
   }
   agent.socket.terminate();
-  await eventually(() => agent.closed !== undefined);
+  await until(() => agent.closed !== undefined);
   return accepted;
 }
 
@@ -147,7 +150,7 @@ const MESSAGES = fc.array(
 );
 
 withHub(
-  'no frame of a host stores an invalid object, or changes anything of other nodes or of an administrator',
+  'no frame of a host stores an invalid object, or changes objects of other nodes or of an administrator',
   async (bench) => {
     const { registry } = bench.controlPlane;
     const other = await rawAgent(bench, 'other');

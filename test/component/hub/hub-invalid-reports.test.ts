@@ -1,9 +1,8 @@
-/** Reports of a host with values that no client decodes: what is invalid changes nothing, and the link stays. */
+/** Reports with values that no client decodes. Invalid values change nothing, and the link is kept. */
 import assert from 'node:assert/strict';
 import { eventKind } from '../../../coordinator/kinds/index.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
@@ -29,20 +28,20 @@ withHub('an invalid quantity keeps the stored one, and the Node gets an Event', 
   const { status } = await bench.node('n1');
   assert.deepEqual(status?.capacity, { cpu: '4', memory: '16Gi' });
   const expected = /^InvalidNodeStatus: status\.capacity\["cpu"\]: quantities must match/;
-  await untilTrue(async () => {
+  await untilPasses(async () => {
     const events = await bench.controlPlane.eventsAbout('n1');
     assert.ok(events.some((text) => expected.test(text)));
   });
   assert.equal(agent.closed, undefined);
 });
 
-withHub('a hello with an invalid quantity makes a Node without it', async (bench) => {
+withHub('a hello with an invalid quantity creates a Node without it', async (bench) => {
   const agent = await liveAgent(bench, { ...GOOD, allocatable: { cpu: '0x10', memory: '', pods: '10' } });
   assert.deepEqual((await bench.node('n1')).status?.allocatable, { pods: '10' });
   assert.equal(agent.closed, undefined);
 });
 
-withHub('times of a host whose steady clock is far off have years that clients decode', async (bench) => {
+withHub('times of a host whose monotonic clock is far off have years that clients decode', async (bench) => {
   for (const hostTimeMs of [8.64e15, -8.64e15]) {
     const pod = await bench.boundPod(hostTimeMs > 0 ? 'ahead' : 'behind', 'n1');
     const agent = await liveAgent(bench, GOOD, hostTimeMs);
@@ -53,11 +52,11 @@ withHub('times of a host whose steady clock is far off have years that clients d
     await agent.waitFor('statusAck');
     assert.match((await bench.pod(name))?.status?.startTime ?? '', /^(1970|20\d\d)-/);
     agent.socket.terminate();
-    await eventually(() => bench.hub.connected === 0);
+    await until(() => bench.hub.connected === 0);
   }
 });
 
-withHub('an Event is counted no further than an int32 goes', async (bench) => {
+withHub('the count of an Event is capped at an int32', async (bench) => {
   const agent = await liveAgent(bench, GOOD);
   const times = { firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:00Z' };
   const event = {
@@ -73,7 +72,7 @@ withHub('an Event is counted no further than an int32 goes', async (bench) => {
   };
   agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 }] });
   agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
-  await untilTrue(async () => assert.equal(await countOf(), 2 ** 31 - 2));
+  await untilPasses(async () => assert.equal(await countOf(), 2 ** 31 - 2));
   agent.send({ kind: 'events', items: [{ ...event, ...times, count: 2 ** 31 - 2 }] });
-  await untilTrue(async () => assert.equal(await countOf(), 2 ** 31 - 1));
+  await untilPasses(async () => assert.equal(await countOf(), 2 ** 31 - 1));
 });

@@ -1,12 +1,12 @@
-/** Both ends of a link count the same, and what an agent says of itself is kept for those who ask. */
+/** Both ends of a link count the same bytes, and an agent's reported metrics are available. */
 import assert from 'node:assert/strict';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { LINK_CAUSES } from '../../../shared/kube/fleet/host-meter-types.js';
 import { LINK_LABEL } from '../../../shared/kube/nodes/heartbeat-config.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
 
-const soon = (holds: () => true | unknown) => eventually(holds, 30_000);
+const soon = (holds: () => true | unknown) => until(holds, { timeoutMs: 30_000 });
 
 withHub('both ends count the same bytes, by the same causes', async (bench) => {
   assert.equal(bench.hub.meters.of('n1'), undefined);
@@ -20,7 +20,7 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
   const counted = () => bench.hub.meters.of('n1')?.link;
   await soon(() => (counted()?.up.desired ?? 0) > 0 && (counted()?.down.desired ?? 0) > 0);
   for (const cause of LINK_CAUSES) {
-    // Each end reads the head of the upgrade off its own socket.
+    // Each end reads the upgrade headers from its own socket.
     if (cause === 'connect') continue;
     await soon(() => counted()?.up[cause] === agent.link.bytes.of('up', cause));
     await soon(() => counted()?.down[cause] === agent.link.bytes.of('down', cause));
@@ -31,7 +31,7 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
 });
 
 withHub(
-  'what an agent says of its process is shown with its time; a deleted Node is forgotten',
+  "an agent's process metrics are shown with their time; a deleted Node is forgotten",
   async (bench) => {
     const agent = await bench.agent('n1', { cost: { memoryBytes: 5e7, writtenBytes: 10 } });
     await soon(() => agent.link.phase === 'live');
@@ -47,7 +47,7 @@ withHub(
 );
 
 withHub(
-  'a Node whose link is metered is beaten for seldom, and is missed as late; without the label as any other',
+  'a Node with a metered link has slow heartbeats and a longer grace period; without the label the usual ones',
   async (bench) => {
     const agent = await bench.agent('n1');
     await soon(() => agent.link.phase === 'live');
@@ -59,7 +59,7 @@ withHub(
       });
     const heartbeats = () => bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0;
     await label('metered');
-    // The change of pace is answered by a heartbeat.
+    // The agent answers a change of the interval with a heartbeat.
     await soon(() => heartbeats() > 0);
     const once = heartbeats();
     for (let seconds = 0; seconds < 110; seconds += 10) await bench.controlPlane.advance(10_000);
@@ -84,7 +84,7 @@ withHub(
   },
 );
 
-withHub('on a metered link changes are told together', async (bench) => {
+withHub('on a metered link changes are batched', async (bench) => {
   const agent = await bench.agent('n1');
   agent.labels = { [LINK_LABEL]: 'metered' };
   await soon(() => agent.link.phase === 'live');

@@ -1,13 +1,13 @@
-/** Static Pods in the API: mirrors come, are put right, and go with what their hosts tell. */
+/** Static Pods in the API: mirror Pods are created, corrected and deleted as their hosts report. */
 import assert from 'node:assert/strict';
 import { staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
 import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { MirrorPod } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
   const manifest = {
@@ -25,44 +25,47 @@ const shown = (bench: HubFixture, name: string): Pod | undefined =>
   bench.controlPlane.informers.pods.get({ namespace: 'default', name });
 
 async function stored(bench: HubFixture, name: string): Promise<Pod> {
-  await eventually(() => shown(bench, name) !== undefined);
+  await until(() => shown(bench, name) !== undefined);
   return shown(bench, name) ?? assert.fail();
 }
 
 async function live(bench: HubFixture, node: string): Promise<TestAgent> {
   const agent = await bench.agent(node);
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   return agent;
 }
 
 const report = (agent: TestAgent, uid: string, name: string, phase: 'Pending' | 'Running') =>
   agent.link.outbox.putPod({ uid, namespace: 'default', name, status: { phase, containerStatuses: [] } });
 
-withHub('a static Pod is shown with its status, and is not sent down to run again', async (bench) => {
-  const agent = await live(bench, 'n1');
-  const web = mirror('web', 'n1');
-  report(agent, web.uid, 'web-n1', 'Running');
-  agent.link.outbox.putMirrors([web]);
-  await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
-  const { metadata, spec } = await stored(bench, 'web-n1');
-  assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
-  assert.notEqual(metadata.uid, web.uid);
-  assert.equal(spec.nodeName, 'n1');
-  await bench.controlPlane.settle();
-  assert.deepEqual(agent.changes, []);
-});
+withHub(
+  'a static Pod is shown with its status, and is not sent to its host as desired state',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const web = mirror('web', 'n1');
+    report(agent, web.uid, 'web-n1', 'Running');
+    agent.link.outbox.putMirrors([web]);
+    await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+    const { metadata, spec } = await stored(bench, 'web-n1');
+    assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
+    assert.notEqual(metadata.uid, web.uid);
+    assert.equal(spec.nodeName, 'n1');
+    await bench.controlPlane.settle();
+    assert.deepEqual(agent.changes, []);
+  },
+);
 
 withHub(
-  'a mirror that somebody deletes comes back with its status; the host is told nothing',
+  'a mirror Pod that a user deletes is created again with its status; the host is not involved',
   async (bench) => {
     const agent = await live(bench, 'n1');
     const web = mirror('web', 'n1');
     agent.link.outbox.putMirrors([web]);
     report(agent, web.uid, 'web-n1', 'Running');
-    await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+    await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
     const { uid } = (await stored(bench, 'web-n1')).metadata;
     await bench.controlPlane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
-    await eventually(() => {
+    await until(() => {
       const now = shown(bench, 'web-n1');
       return now !== undefined && now.metadata.uid !== uid && now.status?.phase === 'Running';
     });
@@ -70,35 +73,41 @@ withHub(
   },
 );
 
-withHub('another manifest of the same name replaces its mirror; without one it goes', async (bench) => {
-  const agent = await live(bench, 'n1');
-  agent.link.outbox.putMirrors([mirror('web', 'n1')]);
-  const first = (await stored(bench, 'web-n1')).metadata.uid;
-  const changed = mirror('web', 'n1', { hostNetwork: true });
-  agent.link.outbox.putMirrors([changed]);
-  await eventually(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
-  assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
-  agent.link.outbox.putMirrors([]);
-  await eventually(() => shown(bench, 'web-n1') === undefined);
-});
-
-withHub('mirrors stay while their host is away, and are put right when it is back', async (bench) => {
-  const agent = await live(bench, 'n1');
-  agent.link.outbox.putMirrors([mirror('web', 'n1'), mirror('old', 'n1')]);
-  await stored(bench, 'web-n1');
-  await stored(bench, 'old-n1');
-  agent.link.stop();
-  await eventually(() => bench.hub.connected === 0);
-  await bench.controlPlane.settle();
-  assert.ok(await bench.pod('old-n1'));
-  const back = await bench.agent('n1', { instanceID: 'restarted' });
-  back.link.outbox.putMirrors([mirror('web', 'n1')]);
-  await eventually(() => shown(bench, 'old-n1') === undefined);
-  assert.ok(await bench.pod('web-n1'));
-});
+withHub(
+  'another manifest of the same name replaces its mirror Pod; without a manifest it is deleted',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    agent.link.outbox.putMirrors([mirror('web', 'n1')]);
+    const first = (await stored(bench, 'web-n1')).metadata.uid;
+    const changed = mirror('web', 'n1', { hostNetwork: true });
+    agent.link.outbox.putMirrors([changed]);
+    await until(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
+    assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
+    agent.link.outbox.putMirrors([]);
+    await until(() => shown(bench, 'web-n1') === undefined);
+  },
+);
 
 withHub(
-  'a host cannot show a Pod under the name of another host, nor one that names a Secret',
+  'mirror Pods are kept while their host is offline, and corrected when it reconnects',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    agent.link.outbox.putMirrors([mirror('web', 'n1'), mirror('old', 'n1')]);
+    await stored(bench, 'web-n1');
+    await stored(bench, 'old-n1');
+    agent.link.stop();
+    await until(() => bench.hub.connected === 0);
+    await bench.controlPlane.settle();
+    assert.ok(await bench.pod('old-n1'));
+    const back = await bench.agent('n1', { instanceID: 'restarted' });
+    back.link.outbox.putMirrors([mirror('web', 'n1')]);
+    await until(() => shown(bench, 'old-n1') === undefined);
+    assert.ok(await bench.pod('web-n1'));
+  },
+);
+
+withHub(
+  'a host cannot show a Pod under the name of another host, or one that names a Secret',
   async (bench) => {
     const agent = await live(bench, 'n1');
     const naming = mirror('web', 'n1');
@@ -115,7 +124,7 @@ withHub(
   },
 );
 
-withHub('a mirror names no ServiceAccount, by neither of the two fields', async (bench) => {
+withHub('a mirror Pod names no ServiceAccount, in neither of the two fields', async (bench) => {
   const agent = await live(bench, 'n1');
   const bent = (['serviceAccountName', 'serviceAccount'] as const).map((field): MirrorPod => {
     const { uid, object } = mirror(field.toLowerCase(), 'n1');
@@ -130,55 +139,52 @@ withHub('a mirror names no ServiceAccount, by neither of the two fields', async 
   }
 });
 
-withHub(
-  'mirrors that are incomplete or of wrong types are not shown, and their link stays',
-  async (bench) => {
-    const agent = await live(bench, 'n1');
-    const wrong: unknown[] = [
-      null,
-      [],
-      { kind: 'Pod' },
-      { kind: 'Pod', metadata: {} },
-      { kind: 'Pod', metadata: { name: 'a-n1' } },
-      { kind: 'Pod', metadata: { name: 7 }, spec: { containers: [] } },
-      { kind: 'Pod', metadata: { name: 'b-n1' }, spec: { containers: [null] } },
-      { kind: 'Pod', metadata: { name: 'c-n1' }, spec: { containers: [{}], volumes: [null] } },
-      { kind: 'Pod', metadata: { name: 'd-n1' }, spec: { containers: [{ name: 'a', image: {} }] } },
-      {
-        kind: 'Pod',
-        metadata: { name: 'e-n1' },
-        spec: { containers: [{ name: 'a', image: 'i', env: [null] }] },
-      },
-      { kind: 'Pod', metadata: { name: 'f-n1', labels: { a: 1 } }, spec: { containers: 'none' } },
-      { kind: 'Node', metadata: { name: 'g-n1' }, spec: { containers: [] } },
-    ];
-    const mirrors = wrong.map((pod, index) => ({
-      uid: `u${index}`,
-      object: Buffer.from(JSON.stringify(pod)),
-    }));
-    agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
-    await stored(bench, 'good-n1');
-    const { records } = await bench.controlPlane.registry.list(podKind);
-    assert.deepEqual(
-      records.map((record) => record.object().metadata.name),
-      ['good-n1'],
-    );
-    assert.deepEqual([agent.link.phase, agent.lost], ['live', []]);
-  },
-);
+withHub('incomplete and invalid mirror Pods are not stored, and their link is kept', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const wrong: unknown[] = [
+    null,
+    [],
+    { kind: 'Pod' },
+    { kind: 'Pod', metadata: {} },
+    { kind: 'Pod', metadata: { name: 'a-n1' } },
+    { kind: 'Pod', metadata: { name: 7 }, spec: { containers: [] } },
+    { kind: 'Pod', metadata: { name: 'b-n1' }, spec: { containers: [null] } },
+    { kind: 'Pod', metadata: { name: 'c-n1' }, spec: { containers: [{}], volumes: [null] } },
+    { kind: 'Pod', metadata: { name: 'd-n1' }, spec: { containers: [{ name: 'a', image: {} }] } },
+    {
+      kind: 'Pod',
+      metadata: { name: 'e-n1' },
+      spec: { containers: [{ name: 'a', image: 'i', env: [null] }] },
+    },
+    { kind: 'Pod', metadata: { name: 'f-n1', labels: { a: 1 } }, spec: { containers: 'none' } },
+    { kind: 'Node', metadata: { name: 'g-n1' }, spec: { containers: [] } },
+  ];
+  const mirrors = wrong.map((pod, index) => ({
+    uid: `u${index}`,
+    object: Buffer.from(JSON.stringify(pod)),
+  }));
+  agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
+  await stored(bench, 'good-n1');
+  const { records } = await bench.controlPlane.registry.list(podKind);
+  assert.deepEqual(
+    records.map((record) => record.object().metadata.name),
+    ['good-n1'],
+  );
+  assert.deepEqual([agent.link.phase, agent.lost], ['live', []]);
+});
 
-withHub('a Pod that somebody else marks as a mirror goes, and its host is not given it', async (bench) => {
+withHub('a Pod that a user marks as a mirror is deleted, and is not sent to its host', async (bench) => {
   const agent = await live(bench, 'n1');
   agent.link.outbox.putMirrors([]);
   await bench.controlPlane.settle();
   const pod = podObject('fake', { nodeName: 'n1' });
   pod.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
   await bench.controlPlane.registry.create(podKind, 'default', pod);
-  await eventually(() => bench.controlPlane.informers.revision > 0 && shown(bench, 'fake') === undefined);
+  await until(() => bench.controlPlane.informers.revision > 0 && shown(bench, 'fake') === undefined);
   assert.deepEqual(agent.changes, []);
 });
 
-/** The uids of Pods whose logs the host is asked for from now on. */
+/** Records the uids of Pods whose logs are requested from the host. */
 function askedOf(agent: TestAgent): string[] {
   const asked: string[] = [];
   const open = agent.openStream.bind(agent);
@@ -202,7 +208,7 @@ async function readLog(bench: HubFixture, podUid: string): Promise<void> {
   for await (const _ of await bench.hub.streams.logs('n1', request, new AbortController().signal));
 }
 
-withHub("the log of a mirror is asked for under the host's uid", async (bench) => {
+withHub("the log of a mirror Pod is requested under the host's uid", async (bench) => {
   const agent = await live(bench, 'n1');
   const asked = askedOf(agent);
   const web = mirror('web', 'n1');
@@ -212,7 +218,7 @@ withHub("the log of a mirror is asked for under the host's uid", async (bench) =
   assert.deepEqual(asked, [web.uid]);
 });
 
-withHub('no annotation leads into the Pod of another namespace', async (bench) => {
+withHub('no annotation gives access to the Pod of another namespace', async (bench) => {
   const agent = await live(bench, 'n1');
   const asked = askedOf(agent);
   const web = mirror('web', 'n1');
@@ -222,7 +228,7 @@ withHub('no annotation leads into the Pod of another namespace', async (bench) =
   await registry.create(namespaceKind, undefined, { metadata: { name: 'tenant' } });
   const victim = await registry.create(podKind, 'default', podObject('victim', { nodeName: 'n1' }));
   const reads: Promise<void>[] = [];
-  // At once, for the hub drops what is no mirror of its host.
+  // At once, because the hub drops a Pod that is not a mirror of its host.
   informers.pods.onChange(({ previous, current }) => {
     if (previous || current?.metadata.namespace !== 'tenant') return;
     reads.push(readLog(bench, current.metadata.uid ?? ''));
@@ -237,7 +243,7 @@ withHub('no annotation leads into the Pod of another namespace', async (bench) =
     const body = { ...pod, metadata: { ...pod.metadata, namespace: 'tenant', annotations } };
     own.push((await registry.create(podKind, 'tenant', body)).object().metadata.uid ?? '');
   }
-  await eventually(() => reads.length === 2);
+  await until(() => reads.length === 2);
   await Promise.all(reads);
   assert.deepEqual(asked, own);
 });

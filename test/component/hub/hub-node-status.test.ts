@@ -1,13 +1,13 @@
-/** What a host says of itself: that it is not ready, that it has booted, what its clock shows. */
+/** A host's own reports: not ready, rebooted, and its clock. */
 import assert from 'node:assert/strict';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { nodeInfo, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
 withHub(
-  'a node that reports itself not ready takes the readiness of its Pods, and gives it back',
+  'a node that reports itself not ready makes its Pods not ready, until it is ready again',
   async (bench) => {
     const agent = await bench.agent('n1');
     const { metadata } = await bench.boundPod('p', 'n1');
@@ -20,7 +20,7 @@ withHub(
     await untilConnected(bench, agent, 'n1');
     const { outbox } = agent.link;
     outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
-    await eventually(() => podReady() === 'True');
+    await until(() => podReady() === 'True');
     const unready = {
       type: 'Ready',
       status: 'False',
@@ -29,13 +29,13 @@ withHub(
     } as const;
     const pressure = { type: 'MemoryPressure', status: 'True' } as const;
     outbox.putNode({ ...agent.status, conditions: [unready, pressure] });
-    await eventually(() => podReady() === 'False');
+    await until(() => podReady() === 'False');
     assert.equal(bench.controlPlane.informers.pods.byUid(uid)?.status?.phase, 'Running');
     outbox.putNode({
       ...agent.status,
       conditions: [...(agent.status.conditions ?? []), { ...pressure, status: 'False' }],
     });
-    await eventually(() => podReady() === 'True');
+    await until(() => podReady() === 'True');
     await bench.controlPlane.settle();
     assert.deepEqual(await bench.controlPlane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
     const text = (reason: string) => `${reason}: Node n1 status is now: ${reason}`;
@@ -48,18 +48,18 @@ withHub(
   },
 );
 
-withHub('a host that has booted since is told of, once, also when nobody saw it go', async (bench) => {
+withHub('a reboot is reported once, also when no coordinator saw it', async (bench) => {
   const boots = async (bootID: string, instanceID: string) => {
     const agent = await rawAgent(bench, 'n1');
     const conditions = [{ type: 'Ready', status: 'True' } as const];
     const status = { conditions, nodeInfo: { ...nodeInfo(), bootID } };
     agent.send(helloOf('n1', { instanceID, status }));
     await agent.waitFor('welcome');
-    await eventually(
+    await until(
       () => bench.controlPlane.informers.nodes.get({ name: 'n1' })?.status?.nodeInfo?.bootID === bootID,
     );
     agent.socket.terminate();
-    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
     await bench.controlPlane.settle();
   };
   await boots('first', 'a');
@@ -69,15 +69,15 @@ withHub('a host that has booted since is told of, once, also when nobody saw it 
   assert.deepEqual(told, ['Rebooted: Node n1 has been rebooted, boot id: second']);
 });
 
-withHub('a wrong clock is told, and counts for nothing', async (bench) => {
+withHub('a wrong clock is reported, and changes no time', async (bench) => {
   const { clock } = bench.controlPlane;
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1', { hostTimeMs: 0, wallTimeMs: 0 }));
   await agent.waitFor('welcome');
-  await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'True ClockSkew');
+  await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'True ClockSkew');
   const report = (wallTimeMs: number, id: number) =>
     agent.send({ kind: 'status', id, hostTimeMs: 0, wallTimeMs, pods: [], removed: [] });
   report(clock.now() + 1_000, 1);
-  await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False ClockInSync');
+  await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False ClockInSync');
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True undefined');
 });

@@ -1,4 +1,4 @@
-/** What agents report: their own only, committed before it is acknowledged, in the hub's time. */
+/** Status reports of agents: own Pods only, committed before the acknowledgement, in the hub's time. */
 import assert from 'node:assert/strict';
 import { eventKind, podKind } from '../../../coordinator/kinds/index.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
@@ -7,8 +7,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 import type { StatusReport } from '../../../shared/link/messages/link-messages.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
@@ -36,7 +35,7 @@ withHub('a report on a Pod of another node is acknowledged and dropped', async (
 });
 
 withHub(
-  'so is the removal of another node’s Pod, and a report under a uid that is no more',
+  'the removal of another node’s Pod, and a report under an outdated uid, are dropped too',
   async (bench) => {
     const foreign = await bench.boundPod('p', 'n2');
     await bench.controlPlane.registry.delete(podKind, foreign.metadata);
@@ -78,7 +77,7 @@ withHub('a report is acknowledged only when it is committed', async (bench) => {
   commit();
 });
 
-withHub('a report that the store fails to take ends the session without acknowledgement', async (bench) => {
+withHub('a report that the store cannot write ends the session without acknowledgement', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
@@ -87,12 +86,12 @@ withHub('a report that the store fails to take ends the session without acknowle
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
   agent.send(reportOn(pod));
-  await eventually(() => agent.closed !== undefined);
+  await until(() => agent.closed !== undefined);
   assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
   registry.writeStatus = writeStatus;
 });
 
-withHub('a report that says nothing new writes nothing', async (bench) => {
+withHub('a report without changes writes nothing', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
@@ -108,19 +107,19 @@ withHub('a report that says nothing new writes nothing', async (bench) => {
 
 withHub('heartbeats write nothing', async (bench) => {
   const agent = await bench.agent('n1', { clock: bench.controlPlane.clock });
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   await bench.controlPlane.settle();
   const revision = await bench.controlPlane.store.revision();
   for (let heartbeat = 0; heartbeat < 12; heartbeat++) {
     await bench.controlPlane.advance(10_000);
     const heardBefore = bench.controlPlane.clock.now();
-    await eventually(() => bench.liveness.lastSeenMs('n1') === heardBefore);
+    await until(() => bench.liveness.lastSeenMs('n1') === heardBefore);
   }
   assert.equal(agent.link.phase, 'live');
   assert.equal(await bench.controlPlane.store.revision(), revision);
 });
 
-withHub('conditions of others stay, and a Pod that has ended stays so', async (bench) => {
+withHub('conditions of other writers are kept, and an ended Pod stays ended', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   await bench.controlPlane.registry.modify(
     podKind,
@@ -143,10 +142,10 @@ withHub('conditions of others stay, and a Pod that has ended stays so', async (b
   assert.equal((await bench.pod('p'))?.status?.phase, 'Failed');
 });
 
-withHub('a host that believes in 1970 reports in the hub’s time', async (bench) => {
+withHub('a host with a clock in 1970 reports in the hub’s time', async (bench) => {
   const pod = await bench.boundPod('p', 'n1');
   const agent = await bench.agent('n1', { clock: new ManualClock(100_000) });
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   const { uid = '' } = pod.metadata;
   const startTime = '1970-01-01T00:01:30Z';
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '1970-01-01T00:01:40Z' } as const];
@@ -156,14 +155,14 @@ withHub('a host that believes in 1970 reports in the hub’s time', async (bench
     name: 'p',
     status: { phase: 'Running', startTime, conditions },
   });
-  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
   const stored = (await bench.pod('p'))?.status;
   const now = bench.controlPlane.clock.now();
   assert.equal(Date.parse(stored?.startTime ?? ''), now - 10_000);
   assert.equal(Date.parse(findCondition(stored?.conditions, 'Ready')?.lastTransitionTime ?? ''), now);
 });
 
-withHub('Events are told of own objects only', async (bench) => {
+withHub("Events are accepted for the host's own objects only", async (bench) => {
   const [own, foreign] = [await bench.boundPod('own', 'n1'), await bench.boundPod('foreign', 'n2')];
   await bench.controlPlane.settle();
   const agent = await liveAgent(bench, 'n1');
@@ -187,7 +186,7 @@ withHub('Events are told of own objects only', async (bench) => {
   assert.deepEqual(await bench.controlPlane.eventsAbout('foreign'), []);
 });
 
-withHub('an Event keeps what its host counted, in our time', async (bench) => {
+withHub("an Event keeps the host's count, in the coordinator's time", async (bench) => {
   const { metadata } = await bench.boundPod('p', 'n1');
   await bench.controlPlane.settle();
   const now = bench.controlPlane.clock.now();
@@ -209,7 +208,7 @@ withHub('an Event keeps what its host counted, in our time', async (bench) => {
     });
   const told = async (count: number) => {
     let found: KubeEvent | undefined;
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const { records } = await bench.controlPlane.registry.list(eventKind);
       found = records.map((record) => record.object()).find(({ reason }) => reason === 'BackOff');
       assert.equal(found?.count, count);

@@ -1,12 +1,12 @@
-/** Which nodes are there after a coordinator's start: its own absence counts for none of them. */
+/** Connectivity of nodes after a coordinator's start. The coordinator's own absence must not count against a node. */
 import assert from 'node:assert/strict';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
-withHub('after a start nodes that were not heard yet get the time to come back', async (bench) => {
+withHub('after a start nodes that have not reconnected get a grace period', async (bench) => {
   await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('old'));
   await bench.controlPlane.settle();
   await bench.controlPlane.advance(RETURN_MS + GRACE_MS - 1);
@@ -20,7 +20,7 @@ withHub('after a start nodes that were not heard yet get the time to come back',
 });
 
 withHub(
-  'after a start a link that was up before is told to be down only when its host could be back',
+  'after a start a link that was up before is reported as down only when its host could have reconnected',
   async (bench) => {
     const { registry, informers } = bench.controlPlane;
     await registry.create(nodeKind, undefined, connectedBefore('silent'));
@@ -34,7 +34,7 @@ withHub(
     await bench.controlPlane.advance(RETURN_MS - 1);
     assert.equal(revision(), created, 'nothing is written while it may come back');
     await bench.controlPlane.advance(1);
-    await eventually(() => conditionOf(bench, 'silent', 'Connected') === 'False NotReconnectedSinceStart');
+    await until(() => conditionOf(bench, 'silent', 'Connected') === 'False NotReconnectedSinceStart');
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     assert.equal(
       bench.liveness.awaitingSince('silent'),
@@ -45,7 +45,7 @@ withHub(
     await bench.controlPlane.advance(GRACE_MS - 1);
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     await bench.controlPlane.advance(1);
-    await eventually(() => conditionOf(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
+    await until(() => conditionOf(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
     assert.equal(conditionOf(bench, 'silent', 'Connected'), 'False NotReconnectedSinceStart');
     assert.equal(bench.liveness.awaitingSince('silent'), startedAt);
     const back = await bench.agent('silent');
@@ -54,38 +54,35 @@ withHub(
   },
 );
 
-/** A Node whose link was up when the last coordinator ended. */
+/** A Node that was connected when the previous coordinator ended. */
 function connectedBefore(name: string) {
   const old = nodeObject(name);
   const conditions = [...(old.status?.conditions ?? []), { type: 'Connected', status: 'True' } as const];
   return { ...old, status: { ...old.status, conditions } };
 }
 
-withHub(
-  'a host is awaited after a start until it has told of all that it held, or counts as lost',
-  async (bench) => {
-    const { resync: heard } = bench.hub;
-    const news: string[] = [];
-    heard.onResynced((node) => void news.push(node));
-    await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
-    await bench.controlPlane.settle();
-    assert.ok(heard.isAwaitingResync('silent'));
-    const { metadata } = await bench.boundPod('p', 'n1');
-    const { uid = '' } = metadata;
-    const agent = await bench.agent('n1', { held: new Map([[uid, 'as it was']]) });
-    await untilConnected(bench, agent, 'n1');
-    assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
-    agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
-    await eventually(() => !heard.isAwaitingResync('n1'));
-    assert.equal(heard.resyncedAt('n1'), bench.controlPlane.clock.now());
-    await bench.controlPlane.advance(RETURN_MS + GRACE_MS);
-    assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
-    assert.equal(heard.resyncedAt('silent'), undefined);
-    assert.deepEqual(news, ['n1']);
-  },
-);
+withHub('after a start a host is awaited until it has reported all its Pods, or is lost', async (bench) => {
+  const { resync: heard } = bench.hub;
+  const news: string[] = [];
+  heard.onResynced((node) => void news.push(node));
+  await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
+  await bench.controlPlane.settle();
+  assert.ok(heard.isAwaitingResync('silent'));
+  const { metadata } = await bench.boundPod('p', 'n1');
+  const { uid = '' } = metadata;
+  const agent = await bench.agent('n1', { held: new Map([[uid, 'as it was']]) });
+  await untilConnected(bench, agent, 'n1');
+  assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
+  agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
+  await until(() => !heard.isAwaitingResync('n1'));
+  assert.equal(heard.resyncedAt('n1'), bench.controlPlane.clock.now());
+  await bench.controlPlane.advance(RETURN_MS + GRACE_MS);
+  assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
+  assert.equal(heard.resyncedAt('silent'), undefined);
+  assert.deepEqual(news, ['n1']);
+});
 
-withHub('a node that is revoked before it was heard is not waited for', async (bench) => {
+withHub('a node that is revoked before it was resynced is not awaited', async (bench) => {
   await bench.controlPlane.registry.create(nodeKind, undefined, connectedBefore('old'));
   await bench.hostKey('old');
   await bench.controlPlane.settle();
@@ -93,7 +90,7 @@ withHub('a node that is revoked before it was heard is not waited for', async (b
     namespace: 'kube-system',
     name: 'node-credential-old',
   });
-  await eventually(() => conditionOf(bench, 'old', 'Connected') === 'False NotReconnectedSinceStart');
+  await until(() => conditionOf(bench, 'old', 'Connected') === 'False NotReconnectedSinceStart');
   await bench.controlPlane.advance(GRACE_MS - 1);
   assert.equal(conditionOf(bench, 'old', 'Ready'), 'True undefined');
   await bench.controlPlane.advance(1);

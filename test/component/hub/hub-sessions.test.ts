@@ -1,4 +1,4 @@
-/** Who is let in, who is not, and one session a node. */
+/** Accepted and rejected sessions, and one session per node. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
@@ -13,12 +13,12 @@ import {
   SUBPROTOCOL,
 } from '../../../shared/link/messages/link-messages.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { certificateHeader, fixtureAuthority } from '../../harness/hub/fixture-host-keys.js';
 import { type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
-/** Status code and body of a refused upgrade. */
+/** Returns status code and body of a rejected upgrade. */
 function refusedUpgrade(bench: HubFixture, headers: Record<string, string>): Promise<[number, string]> {
   const upgrade = {
     connection: 'Upgrade',
@@ -64,7 +64,7 @@ withHub('without the certificate of a node there is no upgrade', async (bench) =
   ]);
 });
 
-withHub('deleting the Secret of a credential ends the session that it began, and no other', async (bench) => {
+withHub('deleting the Secret of a credential ends its session, and no other', async (bench) => {
   const [revoked, other] = [await rawAgent(bench, 'n1'), await rawAgent(bench, 'n2')];
   for (const [node, agent] of [
     ['n1', revoked],
@@ -74,33 +74,33 @@ withHub('deleting the Secret of a credential ends the session that it began, and
     await agent.waitFor('welcome');
   }
   const own = certificateHeader(await bench.hostKey('n1'));
-  await eventually(() => bench.hub.connected === 2);
+  await until(() => bench.hub.connected === 2);
   await bench.controlPlane.registry.delete(secretKind, {
     namespace: 'kube-system',
     name: 'node-credential-n1',
   });
   const goodbye = await revoked.waitFor('goodbye');
   assert.deepEqual([goodbye.reason, goodbye.message], ['refused', 'the credential of this node was revoked']);
-  await eventually(() => bench.hub.connected === 1);
+  await until(() => bench.hub.connected === 1);
   const headers = { ...own, 'sec-websocket-protocol': SUBPROTOCOL };
   assert.deepEqual(await refusedUpgrade(bench, headers), [401, 'Unauthorized']);
 });
 
-withHub('a credential speaks for its own node only', async (bench) => {
+withHub('a credential is valid for its own node only', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n2'));
   assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
   assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
-withHub('an agent of another fleet is refused', async (bench) => {
+withHub('an agent of another fleet is rejected', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1', { clusterUID: 'another' }));
   assert.equal((await agent.waitFor('goodbye')).reason, 'refused');
   assert.equal(bench.controlPlane.informers.nodes.size, 0);
 });
 
-withHub('labels that no Node may have are refused with the reason', async (bench) => {
+withHub('labels that no Node may have are rejected with the reason', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1', { register: { labels: { 'not a label': 'x' }, taints: [] } }));
   const goodbye = await agent.waitFor('goodbye');
@@ -117,23 +117,23 @@ const RUBBISH: [string, Buffer | string][] = [
   ],
 ];
 for (const [what, frame] of RUBBISH) {
-  withHub(`${what} ends the session with a reason, and others go on`, async (bench) => {
+  withHub(`${what} ends the session with a reason, and other sessions continue`, async (bench) => {
     const good = await bench.agent('n2');
     const bad = await rawAgent(bench, 'n1');
     bad.socket.send(frame);
     assert.equal((await bad.waitFor('goodbye')).reason, 'refused');
-    await eventually(() => bad.closed !== undefined);
-    await eventually(() => good.link.phase === 'live');
+    await until(() => bad.closed !== undefined);
+    await until(() => good.link.phase === 'live');
   });
 }
 
 withHub('an oversized frame closes the connection', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.socket.send(Buffer.alloc(MAX_FRAME_BYTES + 1));
-  await eventually(() => agent.closed === 1009 || `closed ${agent.closed}`);
+  await until(() => agent.closed === 1009 || `closed ${agent.closed}`);
 });
 
-withHub('what the protocol forbids in a live session ends it', async (bench) => {
+withHub('a protocol violation in a live session ends it', async (bench) => {
   const data = { kind: 'streamData', stream: 1, bytes: Buffer.from('x') } as const;
   const breaches: FromAgent[] = [helloOf('n1'), { kind: 'applied', id: 7 }];
   for (const breach of breaches) {
@@ -146,15 +146,15 @@ withHub('what the protocol forbids in a live session ends it', async (bench) => 
   }
 });
 
-withHub('who connects and says nothing is left after 15 s', async (bench) => {
+withHub('a connected client that sends nothing is disconnected after 15 s', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
-  await eventually(() => {
+  await until(() => {
     bench.controlPlane.clock.advance(5_000);
     return agent.closed !== undefined;
   });
 });
 
-withHub('the same agent process replaces its old session', async (bench) => {
+withHub('a new connection of the same agent process replaces its old session', async (bench) => {
   const old = await rawAgent(bench, 'n1');
   old.send(helloOf('n1'));
   await old.waitFor('welcome');
@@ -162,16 +162,16 @@ withHub('the same agent process replaces its old session', async (bench) => {
   young.send(helloOf('n1'));
   await young.waitFor('welcome');
   assert.equal((await old.waitFor('goodbye')).reason, 'superseded');
-  await eventually(() => old.closed !== undefined);
+  await until(() => old.closed !== undefined);
   assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
   assert.equal(bench.hub.connected, 1);
 });
 
-withHub('a clone is refused while the first agent answers, and the Node tells of it', async (bench) => {
+withHub('a clone is rejected while the first agent answers, and the Node gets an Event', async (bench) => {
   const first = await rawAgent(bench, 'n1');
   first.send(helloOf('n1'));
   await first.waitFor('welcome');
-  await eventually(() => bench.controlPlane.informers.nodes.size === 1);
+  await until(() => bench.controlPlane.informers.nodes.size === 1);
   const clone = await rawAgent(bench, 'n1');
   clone.send(helloOf('n1', { instanceID: 'clone' }));
   assert.equal((await clone.waitFor('goodbye')).reason, 'duplicate');
@@ -184,34 +184,37 @@ withHub('a clone is refused while the first agent answers, and the Node tells of
   );
 });
 
-withHub('an agent that does not answer any more is taken over', async (bench) => {
+withHub('the session of an agent that does not answer is taken over', async (bench) => {
   const dead = await rawAgent(bench, 'n1', false);
   dead.send(helloOf('n1'));
   await dead.waitFor('welcome');
   const young = await rawAgent(bench, 'n1');
   young.send(helloOf('n1', { instanceID: 'young' }));
-  await eventually(() => {
+  await until(() => {
     bench.controlPlane.clock.advance(1_000);
     return young.received.some(({ kind }) => kind === 'welcome');
   });
   assert.equal((await dead.waitFor('goodbye')).reason, 'superseded');
 });
 
-withHub('a Node deleted under its agent drops the Pods there and stays away', async (bench) => {
-  const agent = await bench.agent('n1');
-  await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
-  await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
-  await eventually(() => agent.ended.length === 1);
-  assert.equal(agent.held.size, 0);
-  await bench.controlPlane.advance(120_000);
-  assert.equal(bench.controlPlane.informers.nodes.size, 0);
-  const restarted = await bench.agent('n1', { instanceID: 'next' });
-  await eventually(() => restarted.link.phase === 'live');
-  assert.equal((await bench.node('n1')).metadata.name, 'n1');
-});
+withHub(
+  'deleting a Node while its agent is connected drops its Pods and keeps the agent away',
+  async (bench) => {
+    const agent = await bench.agent('n1');
+    await bench.boundPod('p', 'n1');
+    await until(() => agent.held.size === 1);
+    await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
+    await until(() => agent.ended.length === 1);
+    assert.equal(agent.held.size, 0);
+    await bench.controlPlane.advance(120_000);
+    assert.equal(bench.controlPlane.informers.nodes.size, 0);
+    const restarted = await bench.agent('n1', { instanceID: 'next' });
+    await until(() => restarted.link.phase === 'live');
+    assert.equal((await bench.node('n1')).metadata.name, 'n1');
+  },
+);
 
-withHub('so it is when the Node was deleted while the agent was away', async (bench) => {
+withHub('deleting a Node while its agent is offline has the same effect', async (bench) => {
   const { controlPlane: plane } = bench;
   const epoch = plane.store.epoch();
   const clusterUID = plane.store.clusterUID();
@@ -227,7 +230,7 @@ withHub('so it is when the Node was deleted while the agent was away', async (be
   await restored.waitFor('welcome');
 });
 
-withHub('a stop sends agents away for a moment', async (bench) => {
+withHub('a stop makes agents disconnect for a short time', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
@@ -244,7 +247,7 @@ withHub('a stop sends agents away for a moment', async (bench) => {
 });
 
 withHub(
-  'a host that asks for an administrator’s label and taint, and then no longer, removes neither',
+  'a host that requests an administrator’s label and taint, and then withdraws them, removes neither',
   async (bench) => {
     const { registry, settle } = bench.controlPlane;
     const taint: Taint = { key: 'maintenance', value: 'x', effect: 'NoExecute' };
@@ -258,7 +261,7 @@ withHub(
       agent.send(helloOf('n1', { register }));
       await agent.waitFor('welcome');
       agent.socket.terminate();
-      await eventually(() => bench.hub.connected === 0);
+      await until(() => bench.hub.connected === 0);
       if (index > 0) continue;
       await registry.modify(nodeKind, { name: 'n1' }, (node) => {
         node.metadata.labels = { ...node.metadata.labels, rack: '7' };

@@ -1,24 +1,24 @@
-/** Which nodes are there: told at once, and judged after the grace. */
+/** Connectivity of nodes: reported at once, and Ready after the grace period. */
 import assert from 'node:assert/strict';
 import { nodeLeases } from '../../../coordinator/hub/reports/node-leases.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js';
 import { GRACE_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
-withHub('a closed link shows at once, and Ready stays for the grace', async (bench) => {
+withHub('a closed link is shown at once, and Ready keeps its status for the grace period', async (bench) => {
   const agent = await bench.agent('n1');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
   await bench.controlPlane.advance(GRACE_MS - 1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
 });
 
-withHub('after the grace nobody knows: Node, Pods and Events say so, once', async (bench) => {
+withHub('after the grace period Node, Pods and Events become Unknown, once', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
   const conditions = [{ type: 'Ready', status: 'True' } as const];
@@ -29,10 +29,10 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
     name: 'p',
     status: { phase: 'Running', conditions },
   });
-  await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+  await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
   await bench.controlPlane.advance(GRACE_MS);
   for (const type of ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']) {
     assert.match(conditionOf(bench, 'n1', type) ?? '', /^Unknown NodeStatus(Unknown|NeverUpdated)$/);
@@ -40,21 +40,21 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
   const { status } = (await bench.pod('p')) ?? {};
   assert.deepEqual([status?.phase, findCondition(status?.conditions, 'Ready')?.status], ['Running', 'False']);
   await bench.controlPlane.advance(600_000);
-  // Of the Node itself the node lifecycle tells, which sees every cause.
+  // The node lifecycle controller emits the Node's Events, because it sees every cause.
   const told = (await bench.controlPlane.eventsAbout('n1')).filter((event) => event.includes('NodeNotReady'));
   assert.deepEqual(told, []);
   assert.deepEqual(await bench.controlPlane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
   const back = await bench.agent('n1', { instanceID: 'back' });
   back.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
   await untilConnected(bench, back, 'n1');
-  await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'True KubeletReady');
-  await eventually(() => {
+  await until(() => conditionOf(bench, 'n1', 'Ready') === 'True KubeletReady');
+  await until(() => {
     const pod = bench.controlPlane.informers.pods.byUid(uid);
     return findCondition(pod?.status?.conditions, 'Ready')?.status === 'True';
   });
 });
 
-withHub('a link cut without a word is noticed by its silence', async (bench) => {
+withHub('a silently broken link is detected by missing heartbeats', async (bench) => {
   const deaf = await rawAgent(bench, 'n1', false);
   deaf.send(helloOf('n1'));
   await deaf.waitFor('welcome');
@@ -62,18 +62,18 @@ withHub('a link cut without a word is noticed by its silence', async (bench) => 
   await bench.controlPlane.advance(14_999);
   assert.equal(bench.liveness.stateOf('n1')?.phase, 'connected');
   await bench.controlPlane.advance(1);
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkSilent');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkSilent');
   await bench.controlPlane.advance(GRACE_MS - 15_000 - 1);
   assert.equal(
     conditionOf(bench, 'n1', 'Ready'),
     'True undefined',
-    'the grace counts from the last sign of life',
+    'the grace period counts from the last sign of life',
   );
   await bench.controlPlane.advance(1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
 });
 
-withHub('a link that comes and goes is told disconnected at most once in 10 s', async (bench) => {
+withHub('an unstable link is reported as disconnected at most once in 10 s', async (bench) => {
   let writes = 0;
   bench.controlPlane.informers.nodes.onChange(({ previous, current }) => {
     const isDown = findCondition(current?.status?.conditions, 'Connected')?.status === 'False';
@@ -84,7 +84,7 @@ withHub('a link that comes and goes is told disconnected at most once in 10 s', 
     const agent = await bench.agent('n1');
     await untilConnected(bench, agent, 'n1');
     agent.link.stop();
-    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
     await bench.controlPlane.settle();
     if (round < 4) await bench.controlPlane.advance(1_000);
   }
@@ -102,17 +102,17 @@ withHub('a node that flaps does not flap its Pods', async (bench) => {
   const held = new Map<string, string>();
   for (let round = 0; round < 12; round++) {
     const agent = await bench.agent('n1', { held });
-    // As after each hello: the whole status again.
+    // After each hello the complete status is sent again.
     agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: ready });
     await untilConnected(bench, agent, 'n1');
-    await eventually(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+    await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
     if (round === 0)
       bench.controlPlane.informers.pods.onChange(({ previous }) => {
-        // Who begins to listen is first told what there is.
+        // A new listener first receives the existing objects.
         if (previous) podWrites += 1;
       });
     agent.link.stop();
-    await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
     await bench.controlPlane.settle();
     taints.push(...(bench.controlPlane.informers.nodes.get({ name: 'n1' })?.spec?.taints ?? []));
     await bench.controlPlane.advance(GRACE_MS / 2);
@@ -122,11 +122,11 @@ withHub('a node that flaps does not flap its Pods', async (bench) => {
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
 });
 
-withHub('a verdict that cannot be written is tried again', async (bench) => {
+withHub('a status change that cannot be written is retried', async (bench) => {
   const agent = await bench.agent('n1');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False AgentStopped');
   const { registry } = bench.controlPlane;
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
@@ -137,54 +137,57 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
 });
 
-withHub('a process that dies is told from one that stops', async (bench) => {
+withHub('a crashed agent is distinguished from a stopped one', async (bench) => {
   const agent = await rawAgent(bench, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'True LinkUp');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'True LinkUp');
   agent.socket.terminate();
-  await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkBroken');
+  await until(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkBroken');
   await bench.controlPlane.advance(GRACE_MS);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
   assert.equal(
     conditionOf(bench, 'n1', 'Connected'),
     'False LinkBroken',
-    'why it is offline stays to be read',
+    'the reason for going offline remains readable',
   );
 });
 
-withHub('a node has a grace of its own, which also counts for one that is away already', async (bench) => {
-  const grace = (text: string | undefined) =>
-    bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
-      metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': text ?? '' };
-      if (text === undefined) delete metadata.annotations['fleet.everynode.dev/grace-period'];
-      return undefined;
-    });
-  const agent = await bench.agent('n1');
-  await untilConnected(bench, agent, 'n1');
-  await assert.rejects(grace('a while'), /must be a duration from 1s to 576h, such as 90s or 36h/);
-  await grace('36h');
-  await bench.controlPlane.settle();
-  agent.link.stop();
-  await eventually(() => bench.liveness.stateOf('n1')?.phase === 'away');
-  await bench.controlPlane.advance(36 * 3_600_000 - 1);
-  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
-  assert.equal(
-    nodeLeases({ liveness: bench.liveness, createdAt: () => undefined }).get('n1')?.spec
-      ?.leaseDurationSeconds,
-    129_600,
-  );
-  await grace('48h');
-  await bench.controlPlane.settle();
-  await bench.controlPlane.advance(12 * 3_600_000);
-  assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
-  await grace(undefined);
-  await bench.controlPlane.settle();
-  await bench.controlPlane.advance(1);
-  await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
-});
+withHub(
+  'a node has its own grace period, which also applies to one that is offline already',
+  async (bench) => {
+    const grace = (text: string | undefined) =>
+      bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
+        metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': text ?? '' };
+        if (text === undefined) delete metadata.annotations['fleet.everynode.dev/grace-period'];
+        return undefined;
+      });
+    const agent = await bench.agent('n1');
+    await untilConnected(bench, agent, 'n1');
+    await assert.rejects(grace('a while'), /must be a duration from 1s to 576h, such as 90s or 36h/);
+    await grace('36h');
+    await bench.controlPlane.settle();
+    agent.link.stop();
+    await until(() => bench.liveness.stateOf('n1')?.phase === 'away');
+    await bench.controlPlane.advance(36 * 3_600_000 - 1);
+    assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+    assert.equal(
+      nodeLeases({ liveness: bench.liveness, createdAt: () => undefined }).get('n1')?.spec
+        ?.leaseDurationSeconds,
+      129_600,
+    );
+    await grace('48h');
+    await bench.controlPlane.settle();
+    await bench.controlPlane.advance(12 * 3_600_000);
+    assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
+    await grace(undefined);
+    await bench.controlPlane.settle();
+    await bench.controlPlane.advance(1);
+    await until(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
+  },
+);
 
-withHub('a host that joins by a wrong clock: its conditions have been since now', async (bench) => {
+withHub('a host that joins with a wrong clock: its conditions start now', async (bench) => {
   const now = toTimestamp(bench.controlPlane.clock.now());
   for (const [node, time] of [
     ['n1', '1970-01-01T00:01:00Z'],
@@ -199,14 +202,14 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
     } as const;
     agent.send(helloOf(node, { status: { conditions: [ready] }, hostTimeMs: Date.parse(time) }));
     await agent.waitFor('welcome');
-    await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
+    await until(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
     const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
     const told = findCondition(status?.conditions, 'Ready');
     assert.deepEqual([told?.lastTransitionTime, told?.lastHeartbeatTime], [now, now]);
   }
 });
 
-withHub('Leases are read from presence', async (bench) => {
+withHub('Leases are read from the node liveness', async (bench) => {
   const leases = nodeLeases({
     liveness: bench.liveness,
     createdAt: (name) =>

@@ -1,4 +1,7 @@
-/** The authority's successor is told over the link: hosts that heard of it know the coordinator when it serves with it. */
+/**
+ * The successor of the authority is sent over the link. A host that received it trusts the coordinator that serves with
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,23 +10,23 @@ import { CertificateAuthority } from '../../../coordinator/pki/certificate-autho
 import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { sharedPki } from '../../harness/api/api-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { identityFile, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 const PATIENCE_MS = 30_000;
 
-/** An authority that has followed another, and what it serves with. */
+/** Returns an authority with a successor, and the certificate that it serves with. */
 async function successor(directory: string): Promise<Pki> {
   const at = (years: number) =>
     loadPki(directory, ['localhost', '127.0.0.1'], Date.now() - years * 365 * 24 * 60 * 60 * 1000);
-  // Made, announced, in use.
+  // Created, announced, in use.
   await at(9);
   await at(1.5);
   return at(0);
 }
 
-test('a host hears of the next authority, keeps it on disk, and goes on when that one serves; one that missed it does not', async (context) => {
+test('a host receives the next authority, stores it, and trusts it when it serves; a host that missed it does not', async (context) => {
   const present = await sharedPki();
   const next = await successor(temporaryDirectory());
   let pki = present;
@@ -37,26 +40,26 @@ test('a host hears of the next authority, keeps it on disk, and goes on when tha
   await joinCoordinator(missed);
   const enrolled = bench.options();
   const { link, identity } = await bench.host(enrolled);
-  await eventually(() => link.phase === 'live', PATIENCE_MS);
+  await until(() => link.phase === 'live', { timeoutMs: PATIENCE_MS });
   assert.equal(identity.ca, present.ca.cert);
 
   const both = present.ca.cert + next.ca.cert;
   pki = { ...present, authorities: both, trustBundle: both, trustBundleToResend: both };
   bench.hub.sendTrustBundle();
-  await eventually(() => identity.ca === both, PATIENCE_MS);
+  await until(() => identity.ca === both, { timeoutMs: PATIENCE_MS });
   assert.ok(readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(both).slice(1, -1)));
 
   const turned = next.ca.cert + present.ca.cert;
   pki = { ...next, authorities: turned, trustBundle: turned, trustBundleToResend: turned };
   bench.api.renewCertificate({ ...next.serving, clientAuthorities: pki.authorities });
   link.stop();
-  await eventually(() => bench.hub.connected === 0, PATIENCE_MS);
+  await until(() => bench.hub.connected === 0, { timeoutMs: PATIENCE_MS });
   const again = await bench.host(enrolled);
-  await eventually(() => again.link.phase === 'live' && bench.hub.connected === 1, PATIENCE_MS);
-  // What is told at the welcome while there are two: the one in use first.
-  await eventually(() => again.identity.ca === pki.trustBundle, PATIENCE_MS);
+  await until(() => again.link.phase === 'live' && bench.hub.connected === 1, { timeoutMs: PATIENCE_MS });
+  // A welcome contains both authorities, the active one first.
+  await until(() => again.identity.ca === pki.trustBundle, { timeoutMs: PATIENCE_MS });
 
   const stranger = await bench.host(missed);
-  await eventually(() => stranger.link.phase === 'waiting', PATIENCE_MS);
+  await until(() => stranger.link.phase === 'waiting', { timeoutMs: PATIENCE_MS });
   assert.equal(bench.hub.connected, 1);
 });

@@ -23,7 +23,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.parse('2026-11-21T00:00:00Z');
 const NAMES = ['localhost', '127.0.0.1', '::1', 'host.example'];
 
-test('the first start makes an authority and a serving certificate, readable by the owner alone', async () => {
+test('the first start creates an authority and a serving certificate, readable by the owner only', async () => {
   const directory = temporaryDirectory();
   const { ca, serving, caHash } = await loadPki(directory, NAMES, NOW);
   const certificate = new X509Certificate(serving.cert);
@@ -36,12 +36,12 @@ test('the first start makes an authority and a serving certificate, readable by 
     assert.equal(statSync(join(directory, file)).mode & 0o777, 0o600);
 });
 
-test('the next start finds the same', async () => {
+test('the next start uses the same', async () => {
   const directory = temporaryDirectory();
   assert.deepEqual(await loadPki(directory, NAMES, NOW), await loadPki(directory, NAMES, NOW + DAY_MS));
 });
 
-test('a new name, or an end in sight, makes a new serving certificate under the same authority', async () => {
+test('a new name, or a near expiry, creates a new serving certificate under the same authority', async () => {
   const directory = temporaryDirectory();
   const first = await loadPki(directory, NAMES, NOW);
   const named = await loadPki(directory, [...NAMES, '10.0.0.1'], NOW);
@@ -55,7 +55,7 @@ for (const [how, by] of [
   ['set back a year', -365],
   ['set ahead a year', 365],
 ] as const)
-  test(`a start with a clock that was ${how}: its certificate is good by that clock and by the right one`, async () => {
+  test(`a start with a clock that was ${how}: its certificate is valid by that clock and by the right one`, async () => {
     const directory = temporaryDirectory();
     await loadPki(directory, NAMES, NOW);
     const { serving } = await loadPki(directory, NAMES, NOW + by * DAY_MS);
@@ -64,7 +64,7 @@ for (const [how, by] of [
       assert.ok(Date.parse(validFrom) < time && time + 300 * DAY_MS < Date.parse(validTo));
   });
 
-test('whatever the clock had shown, a certificate is one of 825 days at most', async () => {
+test('whatever the clock showed, a certificate is valid for 825 days at most', async () => {
   for (const by of [-36_500, -400, -365, 0, 365, 400, 36_500]) {
     const directory = mkdtempSync(join(temporaryDirectory(), 'pki-'));
     await loadPki(directory, NAMES, NOW - by * DAY_MS);
@@ -79,7 +79,7 @@ for (const [how, madeAt] of [
   ['by a clock that was a year ahead', NOW + 365 * DAY_MS],
   ['by a clock that was thirty years ahead', NOW + 10_950 * DAY_MS],
 ] as const)
-  test(`an authority that was made ${how} gets a certificate that is good now, for the key that hosts and tokens know`, async () => {
+  test(`an authority that was created ${how} gets a certificate that is valid now, for the key that hosts and tokens pin`, async () => {
     const directory = temporaryDirectory();
     const wrong = await loadPki(directory, NAMES, madeAt);
     const right = await loadPki(directory, NAMES, NOW);
@@ -91,14 +91,14 @@ for (const [how, madeAt] of [
     assert.ok(serving && isInTime(serving, NOW));
     for (const known of [authority, former])
       assert.ok(serving.checkIssued(known) && serving.verify(known.publicKey));
-    // Nobody took over: who was away knows the one that signs.
+    // Without a succession an offline host trusts the signing authority.
     assert.equal(right.authorities, right.ca.cert);
     const again = await loadPki(directory, NAMES, NOW + DAY_MS);
     assert.deepEqual(again, { ...right, isCaReissued: false });
     assert.equal((await loadPki(directory, NAMES, madeAt + 1)).isCaReissued, false);
   });
 
-test('what an authority of the wrong time signs is good now: it is made anew first', async () => {
+test('certificates signed by an authority with a wrong date are valid now: the authority is renewed first', async () => {
   const directory = temporaryDirectory();
   let pki = await loadPki(directory, NAMES, 60_000);
   const clock = new ManualClock(60_000);
@@ -126,7 +126,7 @@ test('what an authority of the wrong time signs is good now: it is made anew fir
   );
 });
 
-test('what a host that was away is told is known since the load: no certificate is read for a welcome', () => {
+test('the trust bundle for a returning host is cached at load: a welcome reads no certificate', () => {
   const unread = { cert: 'no certificate', key: '' };
   const loaded = { ca: unread, authorities: unread.cert, trustBundle: unread.cert };
   for (const trustBundleToResend of [undefined, 'what was loaded']) {
@@ -139,7 +139,7 @@ test('what a host that was away is told is known since the load: no certificate 
   }
 });
 
-test('a lost CA certificate is made anew from its key: what agents pinned still holds', async () => {
+test('a lost CA certificate is recreated from its key, so pinned agents still trust it', async () => {
   const directory = temporaryDirectory();
   const { caHash } = await loadPki(directory, NAMES, NOW);
   rmSync(join(directory, 'ca.crt'));
@@ -160,7 +160,7 @@ for (const [what, damage] of [
   });
 }
 
-test('the kubeconfig keeps its token, and a lost one gets another', async () => {
+test('the kubeconfig keeps its token, and a lost kubeconfig gets a new one', async () => {
   const dataDir = temporaryDirectory();
   const { ca } = await loadPki(join(dataDir, 'pki'), NAMES, NOW);
   const access = { dataDir, server: 'https://127.0.0.1:6443', caCertificate: ca.cert };
@@ -193,7 +193,7 @@ test('a renewed certificate is served to the next connection', async () => {
 
 const YEAR_MS = 365 * DAY_MS;
 
-test('an authority near its end is followed by another, which hosts trust before it signs', async () => {
+test('an authority near its expiry gets a successor, which hosts trust before it signs', async () => {
   const directory = temporaryDirectory();
   const first = await loadPki(directory, NAMES, NOW);
   assert.equal(first.trustBundle, first.ca.cert);
@@ -214,7 +214,7 @@ test('an authority near its end is followed by another, which hosts trust before
   assert.deepEqual([alone.authorities, alone.trustBundleToResend], [next, undefined]);
 });
 
-test('a succession that was cut short between key and certificate goes on', async () => {
+test('a succession that was interrupted between key and certificate continues', async () => {
   const directory = temporaryDirectory();
   const { ca } = await loadPki(directory, NAMES, NOW + 2.5 * YEAR_MS - 10 * YEAR_MS);
   await loadPki(directory, NAMES, NOW);
@@ -240,7 +240,7 @@ for (const [which, leftMs, announcedAgoMs, step] of STEPS) {
   });
 }
 
-test("an operator's certificate is served, and its authority is what hosts pin", async () => {
+test("an operator's certificate is served, and hosts pin its authority", async () => {
   const theirs = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const directory = temporaryDirectory();
   const [tlsCertFile, tlsPrivateKeyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];

@@ -1,4 +1,4 @@
-/** From a join token to a node with a certificate of its own, through the real API port. */
+/** From a join token to a node with a certificate, through the real API port. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -20,10 +20,10 @@ import { EXIT_CODES, type ExitError } from '../../../shared/process/exit-error.j
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { testAuthority } from '../../harness/api/test-authority.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
-test('a token makes a node whose link is let in over the pinned authority', async (context) => {
+test('a token creates a node whose link is accepted over the pinned authority', async (context) => {
   const { options, store, hub, host } = await startEnrolment(context);
   const enrolled = options();
   const { identity, link } = await host(enrolled);
@@ -31,10 +31,10 @@ test('a token makes a node whose link is let in over the pinned authority', asyn
   const { subject, keyUsage } = new X509Certificate(identity.certificate ?? '');
   assert.deepEqual([subject, keyUsage], ['O=system:nodes\nCN=system:node:n1', ['1.3.6.1.5.5.7.3.2']]);
   assert.equal(statSync(join(enrolled.dataDir, 'identity.json')).mode & 0o777, 0o600);
-  await eventually(() => link.phase === 'live' && hub.connected === 1);
+  await until(() => link.phase === 'live' && hub.connected === 1);
 });
 
-test('the store holds hashes only', async (context) => {
+test('the store contains hashes only', async (context) => {
   const { options, registry, token } = await startEnrolment(context);
   const { key = '' } = await joinCoordinator(options());
   const { records } = await registry.list(secretKind);
@@ -43,7 +43,7 @@ test('the store holds hashes only', async (context) => {
   assert.ok(!texts.includes(key) && !texts.includes(token.secret));
 });
 
-test('who installs a joined host with a token of another coordinator is told what to do', async (context) => {
+test('joining an already joined host with a token of another coordinator prints a remedy', async (context) => {
   const { options, text, token } = await startEnrolment(context);
   const enrolled = options();
   const other = text(token, 'f'.repeat(64));
@@ -56,7 +56,7 @@ test('who installs a joined host with a token of another coordinator is told wha
   );
 });
 
-test('a joined node needs no token any more', async (context) => {
+test('a joined node needs no token again', async (context) => {
   const { options } = await startEnrolment(context);
   const enrolled = options();
   const first = await joinCoordinator(enrolled);
@@ -64,7 +64,7 @@ test('a joined node needs no token any more', async (context) => {
   assert.deepEqual(await joinCoordinator(without), first);
 });
 
-test('a join whose answer was lost is repeated', async (context) => {
+test('a join whose response was lost is repeated', async (context) => {
   const { options } = await startEnrolment(context);
   const enrolled = options();
   const { clusterUID, ...pending } = await joinCoordinator(enrolled);
@@ -74,7 +74,7 @@ test('a join whose answer was lost is repeated', async (context) => {
   assert.ok(readFileSync(path, 'utf8').includes(clusterUID));
 });
 
-test('a token never yields the credential of a name that is taken', async (context) => {
+test('a token never returns the credential of a name in use', async (context) => {
   const { options, registry } = await startEnrolment(context);
   await joinCoordinator(options());
   await assert.rejects(joinCoordinator(options()), /node "n1" has already joined/);
@@ -82,7 +82,7 @@ test('a token never yields the credential of a name that is taken', async (conte
   assert.equal((await joinCoordinator(options())).node, 'n1');
 });
 
-test('a host whose name was taken joins under another one', async (context) => {
+test('a host whose name is in use joins under another one', async (context) => {
   const { options } = await startEnrolment(context);
   await joinCoordinator(options());
   const second = options();
@@ -90,7 +90,7 @@ test('a host whose name was taken joins under another one', async (context) => {
   assert.equal((await joinCoordinator({ ...second, node: 'n2' })).node, 'n2');
 });
 
-test('a damaged identity is told of in one sentence, and not replaced', async (context) => {
+test('a damaged identity is reported in one sentence, and not replaced', async (context) => {
   const { options } = await startEnrolment(context);
   const enrolled = options();
   const path = join(enrolled.dataDir, 'identity.json');
@@ -102,7 +102,7 @@ test('a damaged identity is told of in one sentence, and not replaced', async (c
   assert.equal(readFileSync(path, 'utf8'), '{"node": "n1", "cred');
 });
 
-test('two hosts that join under one name at once: one gets it', async (context) => {
+test('of two hosts that join under one name at once, one gets it', async (context) => {
   const { options } = await startEnrolment(context);
   const outcomes = await Promise.allSettled([joinCoordinator(options()), joinCoordinator(options())]);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
@@ -116,7 +116,7 @@ const WRONG: [
 ][] = [
   ['an unknown token', ({ text }) => ({ token: text(newJoinToken()) }), /Unauthorized/],
   [
-    'a token with another secret',
+    'a token with a wrong secret',
     ({ text, token }) => ({ token: text({ ...token, secret: 'a'.repeat(16) }) }),
     /Unauthorized/,
   ],
@@ -128,7 +128,7 @@ const WRONG: [
   ['half a token', ({ token }) => ({ token: token.id }), /ID\.SECRET\.CAHASH/],
   ['no token', () => ({ token: undefined as never }), /a join token is needed/],
   ['plain HTTP', ({ api }) => ({ server: api.url.replace('https', 'http') }), /https:\/\/HOST:PORT/],
-  ['a name that no Node may have', () => ({ node: 'Not A Name' }), /Not A Name/],
+  ['an invalid Node name', () => ({ node: 'Not A Name' }), /Not A Name/],
   [
     'an expired token',
     async ({ registry, text }) => {
@@ -144,7 +144,7 @@ const WRONG: [
   ],
 ];
 for (const [what, change, reason] of WRONG) {
-  test(`refused in one sentence: ${what}`, async (context) => {
+  test(`rejected in one sentence: ${what}`, async (context) => {
     const bench = await startEnrolment(context);
     await assert.rejects(
       joinCoordinator(bench.options(await change(bench))),
@@ -156,7 +156,7 @@ for (const [what, change, reason] of WRONG) {
   });
 }
 
-test('a coordinator that is not there is worth another try', async (context) => {
+test('an unreachable coordinator is retried', async (context) => {
   const { options } = await startEnrolment(context);
   await assert.rejects(joinCoordinator(options({ server: 'https://127.0.0.1:1' })), {
     name: 'EnrolError',
@@ -164,7 +164,7 @@ test('a coordinator that is not there is worth another try', async (context) => 
   });
 });
 
-test('a host that is revoked while its certificate is made is not registered again', async (context) => {
+test('a host that is revoked while its certificate is created is not registered again', async (context) => {
   const { registry, informers } = await startEnrolment(context);
   const credentials = new NodeCredentials(registry);
   const authority = await testAuthority(systemClock);
@@ -197,7 +197,7 @@ test('a host that is revoked while its certificate is made is not registered aga
   assert.equal(await credentials.get('n1'), undefined);
 });
 
-test('a host that was certified while the coordinator’s clock was set back a year, or in 1970, waits for nobody when that is right again', async (context) => {
+test('a host that was certified while the coordinator’s clock was set back a year, or in 1970, is accepted at once when the clock is right again', async (context) => {
   const { registry, informers } = await startEnrolment(context);
   const credentials = new NodeCredentials(registry);
   const time = { shiftMs: 0 };
@@ -216,10 +216,10 @@ test('a host that was certified while the coordinator’s clock was set back a y
     states.push((await enrolment.certify({ body: { node: 'n1', csr } })).state);
   }
   assert.deepEqual(states, ['joined', 'joined']);
-  // In 1970, before there was any Everynode: what that clock says to be over tells nothing.
+  // In 1970, before the first release of Everynode, expiry by that clock means nothing.
   await credentials.replace('n1', { hash: keyHash, notAfterMs: 365 * DAY_MS });
   assert.equal((await enrolment.certify({ body: { node: 'n1', csr } })).state, 'joined');
-  // A year back, an end in ten years is no reason to sign for ten.
+  // With a clock a year back, an expiry in ten years is no reason to sign for ten.
   await credentials.replace('n1', { hash: keyHash, notAfterMs: Date.now() + 3_650 * DAY_MS });
   time.shiftMs = -365 * DAY_MS;
   await enrolment.certify({ body: { node: 'n1', csr } });

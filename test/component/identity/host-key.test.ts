@@ -1,4 +1,4 @@
-/** The host's key: made once, sealed where that can be, never a reason not to start. */
+/** The host's key: created once, sealed where possible, and never a reason to fail the start. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ withDirectoryEach((made) => {
 
 const load = (sealer?: KeySealer) => loadHostKey(path, sealer, silentLogger);
 const flipped = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0xff));
-/** A TPM in one line; its output is text, as that of systemd-creds. */
+/** A substitute for a TPM. Its output is text, like that of systemd-creds. */
 const SEALER: KeySealer = {
   seal: async (key) => Buffer.from(flipped(key).toString('hex')),
   unseal: async (sealed) => flipped(Buffer.from(sealed.toString(), 'hex')),
@@ -27,14 +27,14 @@ const BROKEN: KeySealer = {
 };
 
 describe("the host's key", () => {
-  test('is made once, for its owner alone', async () => {
+  test('is created once, readable by its owner only', async () => {
     const key = await load();
     assert.equal(key.length, 32);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(await load(), key);
   });
 
-  test('never lies in plain where it can be sealed', async () => {
+  test('is never stored unencrypted where it can be sealed', async () => {
     const key = await load(SEALER);
     assert.deepEqual(await load(SEALER), key);
     assert.deepEqual([existsSync(path), existsSync(`${path}.tpm`)], [false, true]);
@@ -42,19 +42,19 @@ describe("the host's key", () => {
     assert.ok(!stored.includes(key) && !stored.includes(key.toString('base64')));
   });
 
-  test('that lay in plain is the same once it is sealed', async () => {
+  test('keeps its value when it is sealed later', async () => {
     const key = await load();
     assert.deepEqual(await load(SEALER), key);
     assert.equal(existsSync(path), false);
   });
 
-  test('is kept in its file by a TPM that refuses', async () => {
+  test('stays in its file when the TPM rejects', async () => {
     const key = await load(BROKEN);
     assert.deepEqual(await load(BROKEN), key);
     assert.equal(existsSync(path), true);
   });
 
-  test('that cannot be opened is replaced for this process alone', async () => {
+  test('that cannot be unsealed is replaced for this process only', async () => {
     const key = await load(SEALER);
     for (const sealer of [BROKEN, undefined]) {
       const other = await load(sealer);
@@ -64,8 +64,8 @@ describe("the host's key", () => {
     assert.deepEqual(await load(SEALER), key);
   });
 
-  test('goes through systemd-creds and back', async (context) => {
-    // The command's own stand-in for a TPM: what differs from a real one is who can open it.
+  test('is sealed and unsealed by systemd-creds', async (context) => {
+    // systemd-creds' substitute for a TPM. It differs from a real one only in who can unseal.
     const sealer = systemdSealer('tpm2-absent');
     const sealed = await sealer.seal(Buffer.from('probe')).catch((error: Error) => error);
     if (sealed instanceof Error) return leaveOut(context, 'the sealed key', sealed.message);
@@ -74,7 +74,7 @@ describe("the host's key", () => {
     assert.deepEqual(await load(sealer), key);
   });
 
-  test('is not sealed where there is no device, nor asked for', async (context) => {
+  test('is not sealed without a TPM device, and systemd-creds is not run', async (context) => {
     if (process.getuid?.() !== 0) return leaveOut(context, 'the TPM of root', 'needs root');
     for (const devices of ['/nowhere', dirname(path)])
       assert.equal(await findTpmSealer('/bin/true', devices), undefined);
@@ -83,7 +83,7 @@ describe("the host's key", () => {
     assert.equal(await findTpmSealer('/bin/false', dirname(path)), undefined);
   });
 
-  test('is not sealed where there is no such command', async () => {
+  test('is not sealed without systemd-creds', async () => {
     writeFileSync(join(dirname(path), 'tpmrm0'), '');
     assert.equal(await findTpmSealer('/nowhere/systemd-creds', dirname(path)), undefined);
   });

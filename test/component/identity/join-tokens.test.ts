@@ -1,4 +1,4 @@
-/** What a join token allows: one host or many, under which names, with which labels. */
+/** Restrictions of a join token: one host or many, names, and labels. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,17 +8,17 @@ import { matchesPattern } from '../../../coordinator/hub/identity/join-token-che
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { nodeKind, secretKind } from '../../../coordinator/kinds/index.js';
 import type { TokenGrant } from '../../../shared/kube/access/join-token-secret.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
-/** A host's options with a token of its own. */
+/** Options of a host with a new token. */
 async function by(bench: EnrolmentFixture, grant: TokenGrant) {
   const token = newJoinToken();
   await bench.registry.create(secretKind, 'kube-system', tokenSecret(token, grant));
   return { token: bench.text(token) };
 }
 
-test('a token for one host joins that host, again if need be, and no other', async (context) => {
+test('a token for one host joins that host, repeatedly, and no other', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { singleUse: true });
   const first = bench.options(token);
@@ -26,7 +26,7 @@ test('a token for one host joins that host, again if need be, and no other', asy
   await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n2' })), /Unauthorized/);
 });
 
-test('a name that is taken spends no token', async (context) => {
+test('a name in use does not use up the token', async (context) => {
   const bench = await startEnrolment(context);
   await joinCoordinator(bench.options());
   const token = await by(bench, { singleUse: true });
@@ -34,7 +34,7 @@ test('a name that is taken spends no token', async (context) => {
   assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n2' }))).node, 'n2');
 });
 
-test('two hosts with one token for one: one of them gets in', async (context) => {
+test('of two hosts with one token for one host, one joins', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { singleUse: true });
   const joins = ['n1', 'n2'].map((node) => joinCoordinator(bench.options({ ...token, node })));
@@ -42,7 +42,7 @@ test('two hosts with one token for one: one of them gets in', async (context) =>
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
-test('a token bound to names joins no other', async (context) => {
+test('a token that is bound to names joins no other', async (context) => {
   const bench = await startEnrolment(context);
   const token = await by(bench, { nodes: ['edge-*', 'n7'] });
   await assert.rejects(
@@ -53,16 +53,16 @@ test('a token bound to names joins no other', async (context) => {
   assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n7' }))).node, 'n7');
 });
 
-test("a token's labels are the Node's, protected ones too; the host's own are held to what nodes may say", async (context) => {
+test("a token's labels are set on the Node, protected ones too; the host's own are restricted", async (context) => {
   const bench = await startEnrolment(context);
   const labels = { 'node-restriction.kubernetes.io/rack': 'a', tier: 'edge' };
   const { link } = await bench.host(bench.options(await by(bench, { labels })));
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   const { metadata } = (await bench.registry.get(nodeKind, { name: 'n1' })).object();
   assert.equal(metadata.labels?.['node-restriction.kubernetes.io/rack'], 'a');
   assert.equal(metadata.labels?.tier, 'edge');
   const other = await bench.host(bench.options({ node: 'n2' }), { 'node-role.kubernetes.io/x': '' });
-  await eventually(() => other.link.phase === 'waiting' && other.agent.welcomes.length === 0);
+  await until(() => other.link.phase === 'waiting' && other.agent.welcomes.length === 0);
   await assert.rejects(bench.registry.get(nodeKind, { name: 'n2' }), /not found/);
 });
 
@@ -85,7 +85,7 @@ for (const [key, isAllowed] of LABELS) {
   });
 }
 
-test('a pattern means what its expression would, and takes no longer for being odd', () => {
+test('a name pattern matches like its regular expression, in bounded time', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '-', '*'), maxLength: 8 });
   const name = fc.string({ unit: fc.constantFrom('a', 'b', '-'), maxLength: 10 });
   fc.assert(

@@ -1,4 +1,4 @@
-/** Hosts whom a person lets in, hosts back from long darkness, and certificates that are renewed in time. */
+/** Hosts that an operator approves, hosts that return after a long time, and renewal of certificates. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -13,15 +13,14 @@ import {
 } from '../../../coordinator/kinds/index.js';
 import { credentialSecretName, revokedData } from '../../../shared/kube/nodes/node-credential-secret.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
 import {
   decide,
   type EnrolmentFixture,
   identityFile,
   startEnrolment,
 } from '../../harness/hub/enrolment-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
@@ -30,7 +29,7 @@ async function requests({ registry }: EnrolmentFixture) {
   return records.map((record) => record.object());
 }
 
-test('a host waits for approval, is seen as a request meanwhile, and goes into service by one word', async (context) => {
+test('a host waits for approval, is visible as a request meanwhile, and joins after one command', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
   const heard: string[] = [];
   const joining = joinCoordinator(
@@ -40,7 +39,7 @@ test('a host waits for approval, is seen as a request meanwhile, and goes into s
       onWaiting: (message) => void heard.push(message),
     }),
   );
-  await eventually(() => heard.length > 1);
+  await until(() => heard.length > 1);
   const [request] = await requests(bench);
   assert.match(
     heard[0] ?? '',
@@ -54,7 +53,7 @@ test('a host waits for approval, is seen as a request meanwhile, and goes into s
   assert.ok(enrolment.certificate && enrolment.clusterUID);
 });
 
-test('a host that was denied is told so, once and for all', async (context) => {
+test('a denied host is notified, permanently', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
   const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
   joining.catch(() => undefined);
@@ -67,7 +66,7 @@ test('a host that was denied is told so, once and for all', async (context) => {
   await assert.rejects(joining, { message: /was denied/, isTemporary: false });
 });
 
-test('a host back after its certificate expired asks by its old key and is one approval away', async (context) => {
+test('a host that returns with an expired certificate asks with its old key and needs one approval', async (context) => {
   const bench = await startEnrolment(context);
   bench.time.shiftMs = -2 * YEAR_MS;
   const enrolled = bench.options();
@@ -84,35 +83,35 @@ test('a host back after its certificate expired asks by its old key and is one a
   assert.match(request?.metadata.annotations?.['everynode.dev/reason'] ?? '', /expired on \d{4}-/);
   assert.equal(bench.hub.connected, 0);
   await decide(bench.registry, 'Approved');
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
 });
 
-test('a certificate is renewed over the link when most of its time is over', async (context) => {
+test('a certificate is renewed over the link when most of its lifetime is over', async (context) => {
   const bench = await startEnrolment(context);
   bench.time.shiftMs = -0.95 * YEAR_MS;
   const enrolled = bench.options();
   const before = (await joinCoordinator(enrolled)).certificate;
   bench.time.shiftMs = 0;
   const { identity, link } = await bench.host(enrolled);
-  await eventually(() => identity.certificate !== before);
+  await until(() => identity.certificate !== before);
   assert.ok(
     readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(identity.certificate).slice(1, 80)),
   );
   assert.equal(link.phase, 'live');
 });
 
-test('a revoked node loses its link at once, and its key is not let in again', async (context) => {
+test('a revoked node loses its link at once, and its key is rejected from then on', async (context) => {
   const bench = await startEnrolment(context);
   const enrolled = bench.options();
   const { link } = await bench.host(enrolled);
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   const began = Date.now();
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
   await bench.registry.modify(secretKind, ref, (credential) => {
     credential.data = revokedData(credential.data ?? {});
     return undefined;
   });
-  await eventually(() => bench.hub.connected === 0);
+  await until(() => bench.hub.connected === 0);
   assert.ok(Date.now() - began < 1_000);
   assert.deepEqual(await requests(bench), []);
   const { clusterUID: _, ...pending } = JSON.parse(readFileSync(identityFile(enrolled), 'utf8'));
@@ -120,11 +119,11 @@ test('a revoked node loses its link at once, and its key is not let in again', a
   await assert.rejects(joinCoordinator(enrolled), /the key of this host was revoked/);
 });
 
-test('no host takes the name of a revoked one while its Node or its Pods exist', async (context) => {
+test('no host can take the name of a revoked one while its Node or its Pods exist', async (context) => {
   const bench = await startEnrolment(context);
   const { registry } = bench;
   const { link } = await bench.host(bench.options());
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   await registry.create(podKind, 'default', podObject('p', { nodeName: 'n1' }));
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
   const thief = bench.options();
@@ -147,10 +146,10 @@ test('a host may take the name of a Node that an administrator created for it', 
   const bench = await startEnrolment(context);
   await bench.registry.create(nodeKind, undefined, { metadata: { name: 'n1', labels: { rack: '7' } } });
   const { link } = await bench.host(bench.options());
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
 });
 
-test('a cloned disk is refused with an event while its original is connected, and the same host coming back is not', async (context) => {
+test('a cloned disk is rejected with an Event while its original is connected, and the same host on return is not', async (context) => {
   const events: string[] = [];
   const note = (_about: unknown, _type: string, reason: string, message: string) =>
     void events.push(`${reason}: ${message}`);
@@ -159,11 +158,11 @@ test('a cloned disk is refused with an event while its original is connected, an
   });
   const enrolled = bench.options();
   const original = await bench.host(enrolled);
-  await eventually(() => original.link.phase === 'live');
+  await until(() => original.link.phase === 'live');
   const copied = bench.options();
   writeFileSync(identityFile(copied), readFileSync(identityFile(enrolled)));
   const clone = await bench.host(copied);
-  await eventually(() => events.length === 1);
+  await until(() => events.length === 1);
   assert.match(
     events[0] ?? '',
     /^DuplicateAgent: Another agent with the identity of this node tried to connect from [0-9a-f.:]+ and/,
@@ -171,12 +170,12 @@ test('a cloned disk is refused with an event while its original is connected, an
   assert.deepEqual([original.link.phase, clone.agent.welcomes.length], ['live', 0]);
   clone.link.stop();
   original.link.stop();
-  await eventually(() => bench.hub.connected === 0);
+  await until(() => bench.hub.connected === 0);
   const back = await bench.host(enrolled);
-  await eventually(() => back.link.phase === 'live');
+  await until(() => back.link.phase === 'live');
 });
 
-test('signing requests go an hour after their decision, or a day after nobody decided', async (context) => {
+test('signing requests are deleted an hour after their decision, or after a day without one', async (context) => {
   const bench = await startEnrolment(context, { approveNodes: true });
   const joining = joinCoordinator(bench.options({ pollIntervalMs: 20 }));
   await until(async () => (await requests(bench)).length === 1, {

@@ -1,4 +1,4 @@
-/** What clients and the API agree to speak over TLS (ALPN): HTTP/1.1, whatever else a client offers. */
+/** TLS protocol negotiation (ALPN): HTTP/1.1, whatever else a client offers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect } from 'node:tls';
@@ -10,7 +10,10 @@ before(async () => {
 });
 after(() => api.stop());
 
-/** What was agreed with a client that offers these; false: nothing, and none was offered. Rejects when the handshake fails. */
+/**
+ * Returns the protocol agreed with a client that offers these, or false if none was offered. Rejects when the handshake
+ * fails.
+ */
 function agreed(offered: string[]): Promise<string | false | null> {
   return new Promise((resolve, reject) => {
     const options = offered.length > 0 ? { ALPNProtocols: offered } : {};
@@ -26,10 +29,10 @@ test('clients that offer HTTP/2 as well, as kubectl does, get HTTP/1.1', async (
   assert.equal(await agreed(['h2', 'http/1.1']), 'http/1.1');
 });
 
-test('clients that offer nothing, as agents do, are let in', async () => {
+test('clients without ALPN, such as agents, are accepted', async () => {
   assert.equal(await agreed([]), false);
 });
 
-test('clients that speak HTTP/2 alone are told so', async () => {
+test('clients with HTTP/2 only are rejected with a TLS alert', async () => {
   await assert.rejects(agreed(['h2']), { code: 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL' });
 });

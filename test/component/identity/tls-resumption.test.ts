@@ -1,20 +1,20 @@
-/** A client that comes back resumes its TLS session, also with a coordinator that was killed meanwhile. */
+/** A returning client resumes its TLS session, also with a coordinator that was killed meanwhile. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
-import { freePort } from '../../harness/basics/free-port.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
 import { startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 
-/** Connects, takes the ticket, leaves; answers whether the session was resumed. */
+/** Connects, stores the ticket and disconnects. Returns whether the session was resumed. */
 function visit(tls: ResumingTls, port: number, ca: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket: TLSSocket = tls.connect({ host: '127.0.0.1', port, ca });
     socket.on('error', reject);
-    // Tickets come before the first answer.
+    // Tickets arrive before the first response.
     socket.once('data', () => {
       resolve(socket.isSessionReused());
       socket.destroy();
@@ -23,7 +23,7 @@ function visit(tls: ResumingTls, port: number, ca: string): Promise<boolean> {
   });
 }
 
-test('TLS sessions outlive the coordinator, and end with their keys', async (context) => {
+test('TLS sessions survive a restart of the coordinator, and end with their keys', async (context) => {
   const data = temporaryDirectory();
   const flags = ['--port', String(await freePort())];
   const port = Number(flags[1]);

@@ -1,4 +1,4 @@
-/** What clients can do wrong, by accident or on purpose: a clear answer or a closed connection, and the server stays up. */
+/** Client errors, accidental or malicious: a clear response or a closed connection, and the server keeps running. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -38,7 +38,7 @@ function configMap(bytes: number): object {
   return { metadata: { generateName: 'big-' }, data: { a: 'x'.repeat(bytes) } };
 }
 
-test('a body above 3 MiB is 413, whether its length is named or not', async () => {
+test('a body above 3 MiB is 413, with a stated length or without', async () => {
   const line = `POST ${MAPS} HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`;
   const named = await rawConnection(api, `${line}Content-Length: ${MAX_BODY_BYTES + 1}\r\n\r\n{`);
   named.socket.end();
@@ -70,7 +70,7 @@ test('an object above 1.5 MiB in a request below 3 MiB is 413', async () => {
   assert.equal(answer.json<{ reason: string }>().reason, 'RequestEntityTooLarge');
 });
 
-test('a body nested too deep is 400', async () => {
+test('a body that is nested too deeply is 400', async () => {
   const deep = MAX_NESTING + 1;
   const body = Buffer.from(`{"a":${'['.repeat(deep)}${']'.repeat(deep)}}`);
   const answer = await call(api, `POST ${MAPS}`, { body });
@@ -95,18 +95,18 @@ for (const [what, body, code] of BAD_BODIES) {
   });
 }
 
-test('half a head is answered with 408 and closed', async () => {
+test('an incomplete request head is answered 408 and closed', async () => {
   const { closed } = await rawConnection(api, `GET ${MAPS} HTTP/1.1\r\nHost: x\r\nX-Slow`);
   assert.match(await closed, /^HTTP\/1\.1 408 .*"reason":"Timeout"/s);
 });
 
-test('half a body is answered with 408 and closed', async () => {
+test('an incomplete body is answered 408 and closed', async () => {
   const head = `POST ${MAPS} HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
   const { closed } = await rawConnection(api, `${head}{"metadata":`);
   assert.match(await closed, /^HTTP\/1\.1 408 /);
 });
 
-test('a head that comes byte by byte has no more time than one in a piece', async () => {
+test('a head that arrives byte by byte has the same time as one in a piece', async () => {
   const { socket, closed } = await rawConnection(api, `GET ${MAPS} HTTP/1.1\r\n`);
   const drip = setInterval(() => socket.write('X'), 20);
   const answer = await closed;
@@ -114,17 +114,17 @@ test('a head that comes byte by byte has no more time than one in a piece', asyn
   assert.match(answer, /^HTTP\/1\.1 408 /);
 });
 
-test('a connection that never speaks is closed', async () => {
+test('a connection that never sends data is closed', async () => {
   const { closed } = await rawConnection(api, '');
   assert.match(await closed, /408|^$/);
 });
 
-test('what is not HTTP is answered with 400 and closed', async () => {
+test('data that is not HTTP is answered 400 and closed', async () => {
   const { closed } = await rawConnection(api, '\x16\x03rubbish\r\n\r\n');
   assert.equal(statusIn(await closed).reason, 'BadRequest');
 });
 
-test('headers above 32 KiB are refused', async () => {
+test('headers above 32 KiB are rejected', async () => {
   const { closed } = await rawConnection(
     api,
     `GET /api HTTP/1.1\r\n${HEAD}X-Long: ${'x'.repeat(40_000)}\r\n\r\n`,
@@ -145,7 +145,7 @@ for (const target of [
   });
 }
 
-test('a method that a path does not take is 405, an unknown path 404', async () => {
+test('an unsupported method of a path is 405, an unknown path 404', async () => {
   for (const line of [
     `PUT ${MAPS}`,
     `OPTIONS ${MAPS}`,
@@ -161,14 +161,14 @@ test('a method that a path does not take is 405, an unknown path 404', async () 
   );
 });
 
-test('an upgrade to anything but the link is a plain 404', async () => {
+test('an upgrade other than the link is a plain 404', async () => {
   const upgrade =
     'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
   const { closed } = await rawConnection(api, `GET ${MAPS} HTTP/1.1\r\n${HEAD}${upgrade}\r\n`);
   assert.match(await closed, /^HTTP\/1\.1 404 .*"kind":"Status"/s);
 });
 
-test('watches outlive the time limits of requests', async () => {
+test('watches outlast the time limits of requests', async () => {
   const record = await api.registry.create(configMapKind, 'default', { metadata: { name: 'late' } });
   const watch = await openWatch(api, `${MAPS}?watch=1&resourceVersion=${record.revision}`);
   await delay(2 * SHORT_LIMITS.requestTimeoutMs);
@@ -178,14 +178,14 @@ test('watches outlive the time limits of requests', async () => {
 });
 
 for (const query of ['', '?watch=1']) {
-  test(`a client that does not read GET configmaps${query} is cut off`, async () => {
+  test(`a client that does not read GET configmaps${query} is disconnected`, async () => {
     const present = await api.registry.list(configMapKind);
     for (let made = present.records.length; made < 12; made += 1) {
       await api.registry.create(configMapKind, 'default', configMap(1000 * 1000));
     }
     const connection = await rawConnection(api, `GET ${MAPS}${query} HTTP/1.1\r\n${HEAD}\r\n`);
     connection.socket.pause();
-    // Nothing can tell a client that does not read: the limit has to pass.
+    // A stalled client produces no event, so the test waits for the limit.
     await delay(4 * STALL_MS);
     connection.socket.resume();
     const received = await connection.closed;
@@ -193,7 +193,7 @@ for (const query of ['', '?watch=1']) {
   });
 }
 
-test('more requests at once than the limit are 429 with Retry-After', async () => {
+test('concurrent requests beyond the limit are 429 with Retry-After', async () => {
   const narrow = await startTestApi({ limits: { maxInFlight: 1 } });
   const head = `POST ${MAPS} HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
   const { socket } = await rawConnection(narrow, head);
@@ -205,7 +205,7 @@ test('more requests at once than the limit are 429 with Retry-After', async () =
   await narrow.stop();
 });
 
-test('a user whose requests come slowly takes some of the places, and leaves the others to other users', async () => {
+test('a user with slow requests takes some of the places and leaves the others to other users', async () => {
   const bench = await startAccessFixture({ limits: { maxInFlight: 20 } });
   const token = bench.admit(person('slow'));
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
@@ -230,7 +230,7 @@ test('the ServiceAccounts of a namespace share the rate of one client; those of 
   await bench.stop();
 });
 
-test('clients that leave in the middle leave nothing behind', async () => {
+test('clients that disconnect during a request release all resources', async () => {
   for (let left = 0; left < 5; left += 1) {
     const watch = await openWatch(api, `${MAPS}?watch=1`);
     watch.close();
@@ -239,7 +239,7 @@ test('clients that leave in the middle leave nothing behind', async () => {
   }
 });
 
-test('an error from the inside is a 500 that says nothing of it', async () => {
+test('an internal error is a 500 without details', async () => {
   const broken = await startTestApi();
   broken.registry.get = () => Promise.reject(new Error('secret detail'));
   const answer = await call(broken, `GET ${MAPS}/x`);

@@ -1,4 +1,4 @@
-/** The API under load and at its end: fair shares, a line a request, and a close that clients can tell from a crash. */
+/** The API under load and at shutdown: fair shares, a log line per request, and an orderly close. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -18,8 +18,8 @@ import { startTestApi, TEST_TOKEN, type TestApi, testIdentities } from '../../ha
 import { call } from '../../harness/api/https-call.js';
 import { rawConnection } from '../../harness/api/raw-connection.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { MemoryStore } from '../../harness/controllers/memory-store.js';
 
 const VIEW = { form: 'object', include: 'None', now: 0 } as const;
@@ -29,7 +29,7 @@ function withSettings(change: Partial<ApiSettings>): Promise<TestApi> {
   return startTestApi({ settings: { ...DEFAULT_API_SETTINGS, ...change } });
 }
 
-/** Codes of so many requests, one after the other. */
+/** Returns the status codes of `count` sequential requests. */
 async function codes(api: TestApi, count: number, token?: string): Promise<number[]> {
   const answers: number[] = [];
   for (let asked = 0; asked < count; asked += 1) {
@@ -39,7 +39,7 @@ async function codes(api: TestApi, count: number, token?: string): Promise<numbe
 }
 
 describe('limits of one client', () => {
-  test('a client beyond its share is 429 with Retry-After; health checks are not counted', async () => {
+  test('a client above its rate is 429 with Retry-After; health checks are not counted', async () => {
     const api = await withSettings({ clientLimits: { requestsPerSecond: 0.01, burst: 2 } });
     assert.deepEqual(await codes(api, 3), [200, 200, 429]);
     const refused = await call(api, `GET ${MAPS}`);
@@ -49,7 +49,7 @@ describe('limits of one client', () => {
     await api.stop();
   });
 
-  test('guessing tokens ends in 429 and leaves the right token alone', async () => {
+  test('guessing tokens ends in 429 and does not affect the right token', async () => {
     const api = await withSettings({ clientLimits: { requestsPerSecond: 0.01, burst: 2 } });
     assert.deepEqual(await codes(api, 4, 'wrong'), [401, 401, 429, 429]);
     assert.deepEqual(await codes(api, 1), [200]);
@@ -57,7 +57,7 @@ describe('limits of one client', () => {
   });
 });
 
-/** Nobody reads what this asks for, so its answer does not end. */
+/** The response is not read, so it does not end. */
 async function unreadList(api: TestApi, path: string, headers = '') {
   const { socket } = await rawConnection(
     api,
@@ -87,7 +87,7 @@ describe('large lists', () => {
     return api;
   }
 
-  test('one more than may run waits, one more than may wait is 429; small reads pass them all', async () => {
+  test('one request above the concurrency limit waits, one above the queue is 429; small reads are never delayed', async () => {
     const api = await filled();
     const { list } = api.registry;
     let listed = 0;
@@ -96,7 +96,7 @@ describe('large lists', () => {
       return list(kind, request);
     };
     const running = await unreadList(api, MAPS);
-    await eventually(() => listed === 1);
+    await until(() => listed === 1);
     const waiting = call(api, `GET ${MAPS}?labelSelector=none`);
     await delay(100);
     assert.equal(listed, 1);
@@ -111,7 +111,7 @@ describe('large lists', () => {
     await api.stop();
   });
 
-  test('slow readers of one user, whoever they impersonate, leave a place for the large list of another user', async () => {
+  test('slow readers of one user, whomever they impersonate, leave a place for the large list of another user', async () => {
     const api = await filled({ maxConcurrent: 8, maxWaiting: 10, maxWaitMs: 3_000 });
     const { list } = api.registry;
     let listed = 0;
@@ -123,14 +123,14 @@ describe('large lists', () => {
       unreadList(api, MAPS, `Impersonate-User: user-${index}\r\nImpersonate-Group: system:masters\r\n`),
     );
     const sockets = await Promise.all(slow);
-    await eventually(() => listed >= 6);
+    await until(() => listed >= 6);
     const other = await call(api, `GET ${MAPS}?labelSelector=none`, { token: 'ann-token' });
     for (const socket of sockets) socket.destroy();
     await api.stop();
     assert.equal(other.code, 200, other.text);
   });
 
-  test("ten of kubectl's pages of a table are one, for it waits between them; all other pages are what was asked for", async () => {
+  test('ten table pages of kubectl are sent as one, because kubectl waits between them; all other pages have the requested size', async () => {
     const api = await startTestApi();
     const names = Array.from({ length: 501 }, (_, index) => `m${index}`);
     await Promise.all(
@@ -152,7 +152,7 @@ describe('large lists', () => {
     await api.stop();
   });
 
-  test('a watch that begins with everything has a place until it has told it', async () => {
+  test('a watch that starts with all objects keeps its place until they are sent', async () => {
     const api = await filled();
     const watch = await openWatch(api, `${MAPS}?watch=1`);
     const list = call(api, `GET ${MAPS}`);
@@ -161,7 +161,7 @@ describe('large lists', () => {
     await api.stop();
   });
 
-  test('a list lets go of what it has sent', async () => {
+  test('a list frees the objects that it has sent', async () => {
     const records = [1, 2, 3].map((revision) =>
       recordOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, revision),
     );
@@ -174,7 +174,7 @@ describe('large lists', () => {
   });
 });
 
-test('an answer that takes too long is 504 Timeout', async () => {
+test('a response that takes too long is 504 Timeout', async () => {
   const api = await withSettings({ responseTimeoutMs: 30 });
   api.registry.get = () => new Promise(() => undefined);
   const answer = await call(api, `GET ${MAPS}/x`);
@@ -182,7 +182,7 @@ test('an answer that takes too long is 504 Timeout', async () => {
   await api.stop();
 });
 
-test('the request log: one line each in a file of its owner, with no body and no secret', async () => {
+test('the request log: one line per request in a private file, without bodies and secrets', async () => {
   const path = join(temporaryDirectory(), 'audit', 'requests.log');
   const settings = { ...DEFAULT_API_SETTINGS, requestLog: 'changes' as const };
   const api = await startTestApi({ settings, requestLog: createFileLogger(path) });
@@ -190,7 +190,7 @@ test('the request log: one line each in a file of its owner, with no body and no
   await call(api, 'POST /api/v1/namespaces/default/secrets', { body });
   await call(api, 'GET /api/v1/namespaces/default/secrets/s');
   await call(api, `GET ${MAPS}`, { token: 'wrong-token' });
-  await eventually(() => existsSync(path) && readFileSync(path, 'utf8').split('\n').length === 3);
+  await until(() => existsSync(path) && readFileSync(path, 'utf8').split('\n').length === 3);
   const text = readFileSync(path, 'utf8');
   const lines = text
     .trim()
@@ -209,7 +209,7 @@ test('the request log: one line each in a file of its owner, with no body and no
 });
 
 describe('a stop', () => {
-  test('ends a watch as if its time were up', async () => {
+  test('ends a watch as at its timeout', async () => {
     const api = await startTestApi();
     const watch = await openWatch(api, `${MAPS}?watch=1`);
     await api.registry.create(configMapKind, 'default', { metadata: { name: 'last' } });
@@ -220,7 +220,7 @@ describe('a stop', () => {
     assert.equal(watch.wasCut(), false);
   });
 
-  test('lets an answer under way finish, and refuses a new request so that it is tried again', async () => {
+  test('lets a response in progress finish, and rejects new requests so that clients retry', async () => {
     const api = await startTestApi();
     const list = api.registry.list;
     let go = (): void => undefined;
@@ -234,7 +234,7 @@ describe('a stop', () => {
       return list(kind, request);
     };
     const answer = call(api, `GET ${MAPS}`);
-    await eventually(() => isAsked);
+    await until(() => isAsked);
     const stopped = api.stop();
     const late = await call(api, `GET ${MAPS}`);
     assert.deepEqual([late.code, late.headers['retry-after'], late.headers.connection], [503, '1', 'close']);
@@ -243,7 +243,7 @@ describe('a stop', () => {
     await stopped;
   });
 
-  test('cuts what takes longer than it may', async () => {
+  test('aborts requests that exceed the grace period', async () => {
     const api = await withSettings({ drainMs: 50 });
     let isAsked = false;
     api.registry.list = () => {
@@ -252,12 +252,12 @@ describe('a stop', () => {
     };
     const head = `GET ${MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n\r\n`;
     const { closed } = await rawConnection(api, head);
-    await eventually(() => isAsked);
+    await until(() => isAsked);
     await api.stop();
     assert.equal(await closed, '');
   });
 
-  test('waits for no connection that is kept alive', async () => {
+  test('does not wait for idle kept-alive connections', async () => {
     const api = await startTestApi();
     const head = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;
     const { socket, closed } = await rawConnection(api, head);

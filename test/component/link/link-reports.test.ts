@@ -1,12 +1,12 @@
-/** What an agent reports over its link, and when: to a hub that does as the test wants. */
+/** Status reports of an agent over its link, to a hub that the test controls. */
 import assert from 'node:assert/strict';
 import type { ContainerStatus } from '../../../shared/kube/pods/pod-types.js';
 import type { ReportedEvent } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
 
 withLink(
-  'statuses go one report at a time, the newest of each Pod',
+  'statuses are sent one report at a time, the newest of each Pod',
   async ({ agent, nextConnection: next }) => {
     const { outbox } = agent.link;
     const pod = (phase: 'Pending' | 'Running') => ({
@@ -38,7 +38,7 @@ withLink(
 );
 
 withLink(
-  'a Pod that is back after its removal was told is told of as any other',
+  'a Pod that is reported again after its removal is treated as any other',
   async ({ agent, nextConnection: next }) => {
     const { outbox } = agent.link;
     const identity = { uid: 'u', namespace: 'd', name: 'p' };
@@ -56,7 +56,7 @@ withLink(
 );
 
 withLink(
-  'word that a Pod is being started waits a moment for better',
+  'a starting status is debounced, because a better one follows',
   async ({ clock, link, nextConnection: next }) => {
     const { outbox } = link;
     const container = { name: 'c', image: 'i', imageID: '', restartCount: 0, lastState: {}, started: false };
@@ -79,7 +79,7 @@ withLink(
     };
     const hub = await next();
     hub.send(WELCOME);
-    await eventually(() => link.phase === 'live');
+    await until(() => link.phase === 'live');
     outbox.putPod(report('quick', 'Pending', creating));
     outbox.putEvent(event);
     outbox.putPod(report('quick', 'Running', started));
@@ -101,7 +101,7 @@ withLink(
 );
 
 withLink(
-  'after a break all is said anew, a removal until it was acknowledged',
+  'after a reconnect everything is sent again, a removal until it is acknowledged',
   async ({ agent, clock, link, nextConnection: next }) => {
     const { outbox } = agent.link;
     const hub = await next();
@@ -110,7 +110,7 @@ withLink(
     hub.send(WELCOME);
     await hub.waitFor('status');
     hub.socket.terminate();
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
     clock.advance(1_500);
     const again = await next();
     assert.equal((await again.waitFor('hello')).nodeUid, 'node-uid');

@@ -1,7 +1,7 @@
-/** The agent's end against a hub that does as the test wants: who is who, differences, breaks and ends. */
+/** The agent's end of the link to a hub that the test controls: identity, differences, breaks and ends. */
 import assert from 'node:assert/strict';
 import { type LogStreamRequest, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { WELCOME, withLink } from '../../harness/hub/scripted-hub.js';
 
 const LOG: LogStreamRequest = {
@@ -13,7 +13,7 @@ const LOG: LogStreamRequest = {
   timestamps: false,
 };
 
-withLink('the hello says what the host holds', async ({ agent, nextConnection: next }) => {
+withLink('the hello lists the state of the host', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
   const hello = await hub.waitFor('hello');
@@ -22,14 +22,14 @@ withLink('the hello says what the host holds', async ({ agent, nextConnection: n
 });
 
 withLink(
-  'another fleet is refused: nothing is cleared, and it is asked seldom',
+  'another fleet is rejected: nothing is cleared, and the host retries rarely',
   async (scene) => {
     const { agent, link, clock, nextConnection: next } = scene;
     agent.held.set('uid-1', 'digest');
     const hub = await next();
     hub.send({ ...WELCOME, clusterUID: 'an empty database' });
     hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
     assert.deepEqual([...agent.held], [['uid-1', 'digest']]);
     assert.deepEqual([agent.welcomes, agent.changes], [[], []]);
     clock.advance(59_999);
@@ -39,23 +39,23 @@ withLink(
 );
 
 withLink(
-  'a time that is told on the link is heard, but of no stranger',
+  'a time from the link is stored, unless it is from another fleet',
   async ({ agent, nextConnection: next }) => {
     const hub = await next();
     hub.send({ kind: 'time', serverTimeMs: 1 });
     hub.send(WELCOME);
     hub.send({ kind: 'time', serverTimeMs: 2 });
-    await eventually(() => agent.times.length > 0);
+    await until(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [2]);
   },
 );
 
-withLink('before a welcome nothing is taken away', async ({ agent, nextConnection: next }) => {
+withLink('before a welcome nothing is removed', async ({ agent, nextConnection: next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();
   hub.send({ kind: 'desired', id: 1, revision: 9, set: [], removed: ['uid-1'] });
   hub.send(WELCOME);
-  await eventually(() => agent.welcomes.length === 1);
+  await until(() => agent.welcomes.length === 1);
   assert.deepEqual(agent.changes, []);
 });
 
@@ -71,9 +71,9 @@ withLink(
     hub.send(WELCOME);
     hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
     hub.send({ kind: 'statusAck', id: 99 });
-    await eventually(() => agent.welcomes.length === 1);
+    await until(() => agent.welcomes.length === 1);
     assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
-    await eventually(() => {
+    await until(() => {
       written();
       return hub.received.some((message) => message.kind === 'applied' && message.id === 4);
     });
@@ -81,26 +81,26 @@ withLink(
 );
 
 withLink(
-  'a difference that cannot be kept ends the connection',
+  'a difference that cannot be stored ends the connection',
   async ({ agent, link, nextConnection: next }) => {
     agent.apply = () => Promise.reject(new Error('disk full'));
     const hub = await next();
     hub.send(WELCOME);
     hub.send({ kind: 'desired', id: 4, revision: 9, set: [], removed: ['x'] });
-    await eventually(() => agent.lost.length === 1);
+    await until(() => agent.lost.length === 1);
     assert.equal(link.phase, 'waiting');
     assert.ok(!hub.received.some(({ kind }) => kind === 'applied'));
   },
 );
 
 withLink(
-  'the first try after a live link is spread over what the hub named',
+  "the first attempt after a live link is spread over the hub's window",
   async ({ clock, link, nextConnection: next }) => {
     const hub = await next();
     hub.send(WELCOME);
-    await eventually(() => link.phase === 'live');
+    await until(() => link.phase === 'live');
     hub.socket.close();
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
     clock.advance(1_499);
     assert.equal(link.phase, 'waiting');
     clock.advance(1);
@@ -109,26 +109,26 @@ withLink(
 );
 
 withLink(
-  'it pings, and a hub that does not answer is left after 15 s',
+  'it pings, and leaves a hub that does not answer after 15 s',
   async ({ clock, link, connections: seen, nextConnection: next }) => {
     await next();
     clock.advance(10_000);
-    await eventually(() => seen[0]?.pings === 1);
+    await until(() => seen[0]?.pings === 1);
     clock.advance(4_999);
     assert.equal(link.phase, 'greeting');
     clock.advance(1);
-    await eventually(() => link.phase === 'waiting');
+    await until(() => link.phase === 'waiting');
   },
   { autoPong: false },
 );
 
-withLink('a hub that answers pings is kept, one that never welcomes is left', async (scene) => {
+withLink('a hub that answers pings is kept, one that never sends a welcome is left', async (scene) => {
   const { clock, link, nextConnection: next } = scene;
   const hub = await next();
   for (let heartbeat = 1; heartbeat <= 4; heartbeat++) {
     clock.advance(10_000);
-    await eventually(() => hub.pings === heartbeat);
-    // What follows the pong has been answered: so the pong was heard.
+    await until(() => hub.pings === heartbeat);
+    // Messages after the pong have been answered, so the pong was received.
     hub.received.length = 0;
     hub.send({ kind: 'streamOpen', stream: heartbeat, request: LOG });
     await hub.waitFor('streamClose');
@@ -148,17 +148,17 @@ for (const [what, frame] of [
     async ({ link, nextConnection: next }) => {
       const hub = await next();
       hub.socket.send(frame);
-      await eventually(() => link.phase === 'waiting');
+      await until(() => link.phase === 'waiting');
     },
   );
 }
 
 withLink(
-  'a goodbye without a time to return is for good',
+  'a goodbye without a return time is permanent',
   async ({ agent, link, clock, nextConnection: next }) => {
     const hub = await next();
     hub.send({ kind: 'goodbye', reason: 'refused', message: 'not wanted' });
-    await eventually(() => link.phase === 'ended');
+    await until(() => link.phase === 'ended');
     clock.advance(3_600_000);
     assert.deepEqual(agent.ended, ['refused: not wanted']);
     assert.equal(link.phase, 'ended');
@@ -166,12 +166,12 @@ withLink(
 );
 
 withLink(
-  'only the own fleet’s word that the Node was deleted drops Pods',
+  "Pods are dropped only when the host's own fleet reports that the Node was deleted",
   async ({ agent, link, nextConnection: next }) => {
     agent.held.set('uid-1', 'digest');
     const hub = await next();
     hub.send({ kind: 'goodbye', reason: 'nodeDeleted', message: '', clusterUID: 'another' });
-    await eventually(() => link.phase === 'ended');
+    await until(() => link.phase === 'ended');
     assert.equal(agent.held.size, 1);
   },
   { clusterUID: 'fleet' },

@@ -1,4 +1,7 @@
-/** Both ends of a link know each other: through a proxy that ends TLS, before false servers, and whatever time a host thinks it is. */
+/**
+ * Both ends of a link authenticate each other: through a TLS-terminating proxy, against false servers, and with wrong
+ * host clocks.
+ */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
@@ -17,10 +20,10 @@ import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { MemoryAuditLog } from '../../harness/api/audit-memory.js';
 import { tlsProxy } from '../../harness/api/tls-proxy.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NAMES = ['localhost', '127.0.0.1'];
@@ -30,28 +33,28 @@ const TOKEN_VOLUME = {
   projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3607 } }] },
 };
 
-test('behind a proxy that ends TLS a host joins, proves its key in the handshake, and is let in', async (context) => {
+test('behind a TLS-terminating proxy a host joins, proves its key in the handshake, and is accepted', async (context) => {
   const bench = await startEnrolment(context);
   const { serving, ca } = bench.api.pki;
   const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
   const server = `https://127.0.0.1:${proxy.port}`;
   const { link } = await bench.host(bench.options({ server }));
-  await eventually(() => link.phase === 'live' && bench.hub.connected === 1);
+  await until(() => link.phase === 'live' && bench.hub.connected === 1);
   assert.match(proxy.heard(), new RegExp(CERTIFICATE_HEADER, 'i'));
 });
 
-test('behind such a proxy a host has the tokens of its own Pods, as long as its link stands; without one it needs no bearer', async (context) => {
+test("behind such a proxy a host gets its Pods' tokens while its link is up; without a proxy it needs no bearer token", async (context) => {
   const bench = await startEnrolment(context);
   const { serving, ca } = bench.api.pki;
   const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
   const direct = await bench.host(bench.options({ node: 'n2' }));
-  await eventually(() => direct.link.phase === 'live');
+  await until(() => direct.link.phase === 'live');
   assert.equal(direct.identity.bearer, undefined);
   const server = `https://127.0.0.1:${proxy.port}`;
   const token = newJoinToken();
   await bench.registry.create(secretKind, 'kube-system', tokenSecret(token));
   const { link, identity } = await bench.host(bench.options({ server, token: bench.text(token) }));
-  await eventually(() => link.phase === 'live');
+  await until(() => link.phase === 'live');
   await bench.registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
   const made = async (name: string, nodeName: string) => {
     const record = await bench.registry.create(
@@ -68,11 +71,11 @@ test('behind such a proxy a host has the tokens of its own Pods, as long as its 
   assert.ok('token' in (await ask(mine)));
   assert.ok('refused' in (await ask(theirs)));
   link.stop();
-  await eventually(() => bench.hub.connected === 1);
+  await until(() => bench.hub.connected === 1);
   assert.deepEqual(await ask(mine), { refused: 'Unauthorized' });
 });
 
-/** A link without TLS of its own to show: what comes after the upgrade is up to the test. */
+/** A link without its own TLS. The test controls everything after the upgrade. */
 async function unprovenLink(context: TestContext) {
   const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
@@ -92,13 +95,13 @@ async function unprovenLink(context: TestContext) {
       socket.once('upgrade', ({ headers }) => resolve(String(headers[CHALLENGE_HEADER])));
       socket.once('unexpected-response', (_request, { statusCode }) => reject(new Error(String(statusCode))));
     });
-    await eventually(() => socket.readyState === WebSocket.OPEN);
+    await until(() => socket.readyState === WebSocket.OPEN);
     return { socket, nonce, code: () => code };
   };
   return { bench, audit, enrolled, key, clusterUID, open };
 }
 
-test('a proof by another key, for another node or fleet, or of another connection is none', async (context) => {
+test('a proof by another key, for another node or fleet, or of another connection is rejected', async (context) => {
   const { audit, open, key, clusterUID } = await unprovenLink(context);
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
     type: 'pkcs8',
@@ -117,13 +120,13 @@ test('a proof by another key, for another node or fleet, or of another connectio
   for (const proof of wrong) {
     const { socket, code } = await open();
     socket.send(proof);
-    await eventually(() => code() === 1008);
+    await until(() => code() === 1008);
   }
   // Alike, and of one address: told once.
   assert.deepEqual(audit.entriesFor('connect'), ['401 the proof of its key is invalid  127.0.0.1']);
 });
 
-test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {
+test('a certificate of another fleet is rejected before the upgrade', async (context) => {
   const audit = new MemoryAuditLog();
   const bench = await startEnrolment(context, { audit });
   const { ca } = await loadPki(temporaryDirectory(), NAMES, Date.now());
@@ -141,7 +144,7 @@ test('a certificate that is not of this fleet is refused before the upgrade', as
   assert.deepEqual(audit.entriesFor('connect'), ['401 Unauthorized  127.0.0.1']);
 });
 
-test('a server of another authority gets not a byte of what the host has to say', async (context) => {
+test("a server of another authority receives no byte of the host's data", async (context) => {
   const bench = await startEnrolment(context);
   const false_ = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const trap = await tlsProxy(context, false_.serving);
@@ -158,11 +161,11 @@ test('a server of another authority gets not a byte of what the host has to say'
     /is not trusted/,
   );
   const { link } = await bench.host({ ...enrolled, server });
-  await eventually(() => link.phase === 'waiting');
+  await until(() => link.phase === 'waiting');
   assert.equal(trap.heard(), '');
 });
 
-test('a server whose certificate is not yet valid, or has ended, is known by its authority', async (context) => {
+test('a server with a future or expired certificate is trusted by its authority', async (context) => {
   const bench = await startEnrolment(context);
   for (const shiftMs of [2 * YEAR_MS, -3 * YEAR_MS]) {
     const pki = await loadPki(mkdtempSync(`${temporaryDirectory()}/pki-`), NAMES, Date.now() + shiftMs);
@@ -180,7 +183,7 @@ test('a server whose certificate is not yet valid, or has ended, is known by its
   }
 });
 
-test('whatever the time: the name, the purpose, the authority and what the host has seen certified count', async () => {
+test('at any time the name, the purpose, the authority and the last seen certificate are checked', async () => {
   const now = Date.now();
   const pki = await loadPki(temporaryDirectory(), NAMES, now - 3 * YEAR_MS);
   const other = await loadPki(temporaryDirectory(), NAMES, Date.now());
@@ -202,7 +205,7 @@ test('whatever the time: the name, the purpose, the authority and what the host 
     refusalIgnoringExpiry(certificate, 'localhost', later, now) ?? '',
     /ended before this host was certified/,
   );
-  // By a host's clock of then it is good: who certified that host was ahead, and its authority may look out of time.
+  // Valid by the host's clock then: the clock that certified the host was ahead, and its authority may look expired.
   const then = now - 2.5 * YEAR_MS;
   assert.equal(refusalIgnoringExpiry(certificate, 'localhost', later, then), undefined);
 });

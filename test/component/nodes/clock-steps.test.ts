@@ -1,4 +1,4 @@
-/** The coordinator's own wall clock is set while it runs: nothing that hosts do or tell depends on it. */
+/** The coordinator's wall clock is stepped while it runs. No report of a host may depend on it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClockSteps } from '../../../coordinator/clock-steps.js';
@@ -7,7 +7,7 @@ import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { GRACE_MS, type HubFixture, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
@@ -22,7 +22,7 @@ function conditionOf(bench: HubFixture, node: string, type: string): string | un
   return findCondition(status?.conditions, type)?.status;
 }
 
-test('a clock that is set is told once, by how much; one that only goes on is not', () => {
+test('a stepped clock is reported once, with the difference; a running clock is not', () => {
   const clock = new ManualClock(YEAR);
   const told: number[] = [];
   const steps = new ClockSteps({ clock, log: silentLogger });
@@ -46,7 +46,7 @@ test('a clock that is set is told once, by how much; one that only goes on is no
   assert.equal(told.length, 3);
 });
 
-test('what was stored before the clock was set back has its time by the clock as it is now', () => {
+test('times that were stored before the clock was set back are corrected to the current clock', () => {
   const clock = new ManualClock(YEAR);
   const steps = new ClockSteps({ clock, log: silentLogger });
   steps.start();
@@ -67,7 +67,7 @@ test('what was stored before the clock was set back has its time by the clock as
 });
 
 for (const [how, byMs] of SET) {
-  withHub(`${how}: what hosts tell from then on has its time by the clock as it is now`, async (bench) => {
+  withHub(`${how}: later reports of hosts are dated by the current clock`, async (bench) => {
     const { controlPlane: plane, hub } = bench;
     const agent = await rawAgent(bench, 'n1');
     const { metadata } = await bench.boundPod('p', 'n1');
@@ -95,43 +95,46 @@ for (const [how, byMs] of SET) {
     const pods = [{ uid, namespace: 'default', name: 'p', status }];
     agent.send({ kind: 'status', id: 1, hostTimeMs: hostTime + 10_000, pods, removed: [] });
     const told = () => plane.informers.pods.byUid(uid)?.status?.containerStatuses?.[0]?.state?.running;
-    await eventually(() => told() !== undefined);
+    await until(() => told() !== undefined);
     assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
   });
 
   withHub(`${how}: connected hosts receive the new time`, async (bench) => {
     const { controlPlane: plane, hub } = bench;
     const agent = await bench.agent('n2');
-    await eventually(() => hub.connected === 1 && agent.link.phase === 'live');
+    await until(() => hub.connected === 1 && agent.link.phase === 'live');
     plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
-    await eventually(() => agent.times.length > 0);
+    await until(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [plane.clock.now()]);
   });
 
-  withHub(`${how}: hosts whose clocks are right are told as wrong until it is put right`, async (bench) => {
-    const { controlPlane: plane, hub } = bench;
-    const agent = await rawAgent(bench, 'n1');
-    const now = plane.clock.now();
-    agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
-    await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
-    for (const [by, skewed] of [
-      [byMs, 'True'],
-      [-byMs, 'False'],
-    ] as const) {
-      plane.clock.stepWallClock(by);
-      hub.onClockStep(by);
-      await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
-    }
-  });
+  withHub(
+    `${how}: hosts with right clocks are reported as wrong until the coordinator's clock is corrected`,
+    async (bench) => {
+      const { controlPlane: plane, hub } = bench;
+      const agent = await rawAgent(bench, 'n1');
+      const now = plane.clock.now();
+      agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
+      await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
+      for (const [by, skewed] of [
+        [byMs, 'True'],
+        [-byMs, 'False'],
+      ] as const) {
+        plane.clock.stepWallClock(by);
+        hub.onClockStep(by);
+        await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
+      }
+    },
+  );
 
-  withHub(`${how}: a host that is away has the rest of its grace, also of one that is new`, async (bench) => {
+  withHub(`${how}: an offline host keeps the rest of its grace period, also a new host`, async (bench) => {
     const { controlPlane: plane, hub, liveness: presence } = bench;
     const agent = await bench.agent('n1');
-    await eventually(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
+    await until(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
     await plane.settle();
     agent.link.stop();
-    await eventually(() => presence.stateOf('n1')?.phase === 'away');
+    await until(() => presence.stateOf('n1')?.phase === 'away');
     await plane.advance(GRACE_MS / 2);
     plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
@@ -142,6 +145,6 @@ for (const [how, byMs] of SET) {
     await plane.advance(60_000 - GRACE_MS / 2 - 1);
     assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True');
     await plane.advance(1);
-    await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown');
+    await until(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown');
   });
 }

@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
 describe('compaction', () => {
-  test('history has one period before it goes', async () => {
+  test('history is kept for one period', async () => {
     const store = new MemoryStore();
     const compaction = new Compaction(store);
     const first = await store.create('/a', Buffer.from('1'));
@@ -40,7 +40,7 @@ describe('compaction', () => {
 });
 
 describe('token expiry', () => {
-  withControlPlane('a join token goes when it has run out, others stay', async (plane) => {
+  withControlPlane('an expired join token is deleted, others are kept', async (plane) => {
     const now = plane.clock.now();
     await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
     for (const expiresAt of [now + 1_000, now + 3_600_000, undefined]) {
@@ -70,7 +70,7 @@ describe('event expiry', () => {
     return (reason: string) => record(node, 'Normal', reason, reason);
   };
 
-  withControlPlane('an Event goes an hour after it last happened', async (plane) => {
+  withControlPlane('an Event is deleted an hour after it last occurred', async (plane) => {
     const tell = await teller(plane);
     tell('Once');
     tell('Again');
@@ -81,7 +81,7 @@ describe('event expiry', () => {
     assert.deepEqual(await eventsIn(plane), [['Again', 2]]);
   });
 
-  withControlPlane('what is told while it runs goes by its revision, undecoded', async (plane) => {
+  withControlPlane('Events that arrive during the run are deleted by revision, undecoded', async (plane) => {
     const tell = await teller(plane);
     const expiry = new EventExpiry(plane.registry, plane.clock);
     assert.equal(await expiry.run(), 0);
@@ -101,7 +101,7 @@ describe('event expiry', () => {
     assert.deepEqual(await eventsIn(plane), []);
   });
 
-  withControlPlane('one that says that it happens in the future holds up none', async (plane) => {
+  withControlPlane('an Event with a time in the future does not block others', async (plane) => {
     const tell = await teller(plane);
     const involvedObject = { kind: 'Node', name: 'n1' };
     const future = { metadata: { name: 'later' }, involvedObject, lastTimestamp: '2999-01-01T00:00:00Z' };
@@ -118,7 +118,7 @@ describe('event expiry', () => {
 
   for (const isFirstRunLater of [false, true])
     withControlPlane(
-      `a clock that is set ahead ${isFirstRunLater ? 'before' : 'after'} the first run takes no news away`,
+      `a clock that is set ahead ${isFirstRunLater ? 'before' : 'after'} the first run deletes no recent Event`,
       async (plane) => {
         const tell = await teller(plane);
         const expiry = new EventExpiry(plane.registry, plane.clock);
@@ -135,7 +135,7 @@ describe('event expiry', () => {
       },
     );
 
-  withControlPlane('a clock that was ahead for a while holds up none', async (plane) => {
+  withControlPlane('a clock that was ahead for a while blocks no deletion', async (plane) => {
     const tell = await teller(plane);
     let ahead = 365 * 86_400_000;
     const { clock: right } = plane;
@@ -165,12 +165,12 @@ const others = {
 const wish = (schedule: string) => ({ schedule, dataDir: '/nowhere', directory: '/nowhere', keep: 1 });
 
 describe('schedules', () => {
-  withControlPlane('they start and stop without keeping the process', async (plane) => {
+  withControlPlane('they start and stop without keeping the process alive', async (plane) => {
     const schedules = startScheduledJobs({ ...plane, ...others, backups: wish('@daily') });
     await schedules.stop();
   });
   withControlPlane(
-    'a clock that is a year ahead for a while takes no join token away; one that has run out goes when it has been right for an hour',
+    'a clock that is a year ahead for a while deletes no join token; an expired one is deleted after an hour of the right clock',
     async (plane) => {
       const steps = new ClockSteps({ clock: plane.clock, log: silentLogger });
       steps.start();
@@ -193,11 +193,11 @@ describe('schedules', () => {
       steps.stop();
     },
   );
-  withControlPlane('a pattern of backups that is none is refused at the start', async (plane) => {
+  withControlPlane('an invalid backup schedule is rejected at the start', async (plane) => {
     const start = () => startScheduledJobs({ ...plane, ...others, backups: wish('at night') });
     assert.throws(start, ExitError);
   });
-  test('a backup is taken under its time, and the oldest go', async () => {
+  test('a backup is named by its time, and the oldest are deleted', async () => {
     const dataDir = temporaryDirectory();
     const directory = join(dataDir, 'backups');
     const clock = new ManualClock(Date.parse('2026-01-31T03:17:00Z'));

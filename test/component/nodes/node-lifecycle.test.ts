@@ -12,7 +12,7 @@ import {
   setReady,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 function withNodes(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
@@ -51,12 +51,12 @@ async function runPod(plane: ControlPlane, tolerations: Toleration[]): Promise<v
 
 const pod = (plane: ControlPlane) => plane.informers.pods.get({ namespace: 'default', name: 'a' });
 const isDeleted = (plane: ControlPlane) => pod(plane)?.metadata.deletionTimestamp !== undefined;
-/** A node that is not ready is looked at among its neighbours for so long. */
+/** Interval at which an unready node is checked with the other nodes of its zone. */
 const MONITOR_MS = 5_000;
 const DRAINED: Taint = { key: 'drained', effect: 'NoExecute' };
 
 describe('node lifecycle', () => {
-  withNodes('a Ready node carries none of its taints', async (plane) => {
+  withNodes('a Ready node has none of the lifecycle taints', async (plane) => {
     assert.deepEqual(taintsOf(plane, 'n1'), []);
   });
 
@@ -75,7 +75,7 @@ describe('node lifecycle', () => {
     assert.deepEqual(taintsOf(plane, 'n1'), []);
   });
 
-  withNodes('a node that is back in time is never emptied', async (plane) => {
+  withNodes('a node that reconnects in time is never evicted', async (plane) => {
     await setReady(plane, 'n1', 'Unknown');
     await plane.advance(MONITOR_MS - 1);
     await setReady(plane, 'n1', 'True');
@@ -83,7 +83,7 @@ describe('node lifecycle', () => {
     assert.deepEqual(taintsOf(plane, 'n1'), []);
   });
 
-  withNodes("cordon taints the node, and a user's own taints stay", async (plane) => {
+  withNodes("cordon taints the node, and a user's own taints are kept", async (plane) => {
     await setSpec(plane, 'n1', { unschedulable: true, taints: [{ key: 'mine', effect: 'NoSchedule' }] });
     assert.deepEqual(taintsOf(plane, 'n1'), [
       'mine:NoSchedule',
@@ -93,23 +93,30 @@ describe('node lifecycle', () => {
     assert.deepEqual(taintsOf(plane, 'n1'), ['mine:NoSchedule']);
   });
 
-  withNodes('when all nodes are dark, no NoExecute taint is added and existing ones go', async (plane) => {
-    await setReady(plane, 'n1', 'Unknown');
-    await plane.advance(MONITOR_MS);
-    assert.equal(taintsOf(plane, 'n1').length, 2);
-    await setReady(plane, 'n2', 'Unknown');
-    const dark = ['node.kubernetes.io/unreachable:NoSchedule'];
-    assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, dark]);
-    await plane.advance(3_600_000);
-    assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, dark]);
-    await setReady(plane, 'n2', 'True');
-    await plane.advance(9_999);
-    assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, []], 'the limiter begins empty');
-    await plane.advance(1);
-    assert.equal(taintsOf(plane, 'n1').length, 2);
-  });
+  withNodes(
+    'when all nodes are offline, no NoExecute taint is added and existing ones are removed',
+    async (plane) => {
+      await setReady(plane, 'n1', 'Unknown');
+      await plane.advance(MONITOR_MS);
+      assert.equal(taintsOf(plane, 'n1').length, 2);
+      await setReady(plane, 'n2', 'Unknown');
+      const dark = ['node.kubernetes.io/unreachable:NoSchedule'];
+      assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, dark]);
+      await plane.advance(3_600_000);
+      assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, dark]);
+      await setReady(plane, 'n2', 'True');
+      await plane.advance(9_999);
+      assert.deepEqual(
+        [taintsOf(plane, 'n1'), taintsOf(plane, 'n2')],
+        [dark, []],
+        'the limiter begins empty',
+      );
+      await plane.advance(1);
+      assert.equal(taintsOf(plane, 'n1').length, 2);
+    },
+  );
 
-  withNodes('registration, loss of readiness and removal are told', async (plane) => {
+  withNodes('registration, loss of readiness and removal are recorded as Events', async (plane) => {
     await setReady(plane, 'n1', 'False');
     await plane.registry.delete(nodeKind, { name: 'n1' });
     await plane.settle();
@@ -123,7 +130,7 @@ describe('node lifecycle', () => {
 
 describe('zones', () => {
   const inZone = (zone: string) => ({ labels: { 'topology.kubernetes.io/zone': zone } });
-  /** Nodes of a zone, all Ready. */
+  /** Creates the nodes of a zone, all Ready. */
   async function zone(plane: ControlPlane, name: string, count: number): Promise<string[]> {
     const names = Array.from({ length: count }, (_, index) => `${name}${index}`);
     for (const each of names) await joinNode(plane, each, inZone(name));
@@ -135,7 +142,7 @@ describe('zones', () => {
     for (const name of names) await setReady(plane, name, status);
   };
 
-  withNodes('one node every ten seconds, in each zone by itself', async (plane) => {
+  withNodes('one node every ten seconds, in each zone separately', async (plane) => {
     const [a, b] = [await zone(plane, 'a', 5), await zone(plane, 'b', 5)];
     const dark = [...a.slice(0, 2), ...b.slice(0, 2)];
     await setAll(plane, dark, 'Unknown');
@@ -147,7 +154,7 @@ describe('zones', () => {
     assert.deepEqual([emptied(plane, a), emptied(plane, b)], [2, 2]);
   });
 
-  withNodes('most of a small zone at once: nobody is emptied, and who was before stays so', async (plane) => {
+  withNodes('most of a small zone at once: evictions stop, and existing ones stay', async (plane) => {
     const nodes = await zone(plane, 'a', 9);
     await setAll(plane, nodes.slice(0, 1), 'Unknown');
     await plane.advance(MONITOR_MS);
@@ -170,15 +177,18 @@ describe('zones', () => {
     assert.equal(emptied(plane, nodes), 2);
   });
 
-  withNodes('a whole zone of several is emptied at the usual rate: another can take over', async (plane) => {
-    const nodes = await zone(plane, 'a', 4);
-    await setAll(plane, nodes, 'Unknown');
-    // On its way down it was partly down for a moment, and that begins the limiter anew.
-    await plane.advance(40_000);
-    assert.equal(emptied(plane, nodes), 4);
-  });
+  withNodes(
+    'a whole zone of several is evicted at the usual rate, because another zone can take over',
+    async (plane) => {
+      const nodes = await zone(plane, 'a', 4);
+      await setAll(plane, nodes, 'Unknown');
+      // While going down the zone was partly down for a short time, which resets the rate limiter.
+      await plane.advance(40_000);
+      assert.equal(emptied(plane, nodes), 4);
+    },
+  );
 
-  withNodes('a deleted node leaves its place in the queue', async (plane) => {
+  withNodes('a deleted node frees its place in the queue', async (plane) => {
     const nodes = await zone(plane, 'a', 9);
     await setAll(plane, nodes.slice(0, 3), 'Unknown');
     for (const name of nodes.slice(0, 2)) await plane.registry.delete(nodeKind, { name });
@@ -200,7 +210,7 @@ describe('taint eviction', () => {
     ]);
   });
 
-  withNodes('tolerationSeconds delay it', async (plane) => {
+  withNodes('tolerationSeconds delay the deletion', async (plane) => {
     await runPod(plane, [{ key: 'drained', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
     await setSpec(plane, 'n1', { taints: [DRAINED] });
     await plane.advance(29_000);
@@ -209,7 +219,7 @@ describe('taint eviction', () => {
     assert.ok(isDeleted(plane));
   });
 
-  withNodes('a taint that goes in time cancels it, and says so', async (plane) => {
+  withNodes('a taint that is removed in time cancels the deletion, with an Event', async (plane) => {
     await runPod(plane, [{ key: 'drained', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
     await setSpec(plane, 'n1', { taints: [DRAINED] });
     await plane.advance(20_000);
@@ -221,7 +231,7 @@ describe('taint eviction', () => {
     ]);
   });
 
-  withNodes('a Pod that tolerates for ever stays', async (plane) => {
+  withNodes('a Pod that tolerates the taint forever is kept', async (plane) => {
     await runPod(plane, [{ operator: 'Exists' }]);
     await setSpec(plane, 'n1', { taints: [DRAINED] });
     await plane.advance(3_600_000);

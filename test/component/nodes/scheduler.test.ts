@@ -10,7 +10,7 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { type NodeOptions, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
+import { type NodeOptions, pinnedTo, podObject } from '../../harness/objects/object-builders.js';
 
 interface Bench extends ControlPlane {
   ledger: NodeReservations;
@@ -51,14 +51,14 @@ const listening = (hostPort: number): Partial<PodSpec> => ({
 });
 
 describe('scheduler', () => {
-  withScheduler('a bare Pod is bound to a node that fits, and told so', async (bench) => {
+  withScheduler('a bare Pod is bound to a node that fits, with an Event', async (bench) => {
     await bench.node('n1');
     await bench.pod('a');
     assert.equal(bench.nodeOf('a'), 'n1');
     assert.deepEqual(await bench.eventsAbout('a'), ['Scheduled: Successfully assigned default/a to n1']);
   });
 
-  withScheduler('the emptier node is preferred', async (bench) => {
+  withScheduler('the less loaded node is preferred', async (bench) => {
     await bench.node('n1');
     await bench.node('n2');
     await bench.pod('a', wanting('2'));
@@ -82,7 +82,7 @@ describe('scheduler', () => {
     );
   });
 
-  withScheduler('a Pending Pod is looked at again when a node changes', async (bench) => {
+  withScheduler('a Pending Pod is scheduled again when a node changes', async (bench) => {
     await bench.node('n1', { labels: {} });
     await bench.pod('a', { nodeSelector: { color: 'green' } });
     assert.equal(bench.nodeOf('a'), undefined);
@@ -94,7 +94,7 @@ describe('scheduler', () => {
     assert.equal(bench.nodeOf('a'), 'n1');
   });
 
-  withScheduler('a Pending Pod is looked at again when another frees its room', async (bench) => {
+  withScheduler('a Pending Pod is scheduled again when another Pod frees capacity', async (bench) => {
     await bench.node('n1', { cpu: '2' });
     await bench.pod('a', wanting('2'));
     await bench.pod('b', wanting('2'));
@@ -105,7 +105,7 @@ describe('scheduler', () => {
     assert.equal(bench.nodeOf('b'), 'n1');
   });
 
-  withScheduler('of Pods made together no more are bound than fit', async (bench) => {
+  withScheduler('of Pods that are created together no more are bound than fit', async (bench) => {
     await bench.node('n1', { cpu: '4' });
     const names = Array.from({ length: 10 }, (_, index) => `p${index}`);
     await Promise.all(
@@ -116,7 +116,7 @@ describe('scheduler', () => {
     assert.equal(names.filter((name) => bench.nodeOf(name) === 'n1').length, 4);
   });
 
-  withScheduler('a host port is given to one Pod a node', async (bench) => {
+  withScheduler('a host port is used by one Pod per node', async (bench) => {
     await bench.node('n1');
     await bench.pod('a', listening(8080));
     await bench.pod('b', listening(8080));
@@ -145,7 +145,7 @@ describe('scheduler', () => {
   });
 
   withScheduler(
-    'a reservation counts until its Pod is seen, and goes when its write fails',
+    'a reservation counts until its Pod is seen, and is released when its write fails',
     async (bench) => {
       await bench.node('n1', { cpu: '1' });
       const first = bench.ledger.tryReserve(podObject('a', wanting('1')), 'n1');

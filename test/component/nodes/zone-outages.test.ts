@@ -1,6 +1,7 @@
 /**
- * Zones that go dark in part and as a whole, with the controllers that taint nodes and delete Pods, on a clock that the test moves:
- * how fast Pods are taken from nodes in a zone of fifty and in one of more (pkg/controller/nodelifecycle handleDisruption).
+ * Zones that go offline partly and completely, with the controllers that taint nodes and delete Pods, on a clock that
+ * the test advances. The eviction rate differs between a zone of fifty nodes and a larger one
+ * (pkg/controller/nodelifecycle handleDisruption).
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
@@ -13,11 +14,11 @@ import {
   setReady,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
-/** A node that is not ready is looked at among its neighbours for so long. */
+/** Interval at which an unready node is checked with the other nodes of its zone. */
 const MONITOR_MS = 5_000;
-/** One node at `--node-eviction-rate`, and at `--secondary-node-eviction-rate`. */
+/** Interval of one node at `--node-eviction-rate`, and at `--secondary-node-eviction-rate`. */
 const TURN_MS = 10_000;
 const SLOW_TURN_MS = 100_000;
 const TOLERATED_MS = 300_000;
@@ -34,7 +35,10 @@ class Zones {
 
   constructor(private readonly plane: ControlPlane) {}
 
-  /** Ready nodes, each with a Pod that stays for so long on one that is out of reach; by itself, as every Pod, for five minutes. */
+  /**
+   * Adds Ready nodes with a Pod each. The Pod stays on an unreachable node for `tolerationSeconds`, by default five
+   * minutes as usual.
+   */
   async add(zone: string, count: number, tolerationSeconds = 300): Promise<void> {
     const names = Array.from({ length: count }, (_, index) => `${zone}-${index}`);
     for (const name of names) {
@@ -48,12 +52,12 @@ class Zones {
     this.#nodes.set(zone, names);
   }
 
-  /** The first `count` nodes of the zone fall silent or are heard again; all of them when nothing is said. */
+  /** Disconnects or reconnects the first `count` nodes of the zone, or all of them. */
   async set(zone: string, status: 'Unknown' | 'True', count?: number): Promise<void> {
     for (const name of this.#of(zone).slice(0, count)) await setReady(this.plane, name, status);
   }
 
-  /** Nodes with a NoExecute taint. */
+  /** Returns the number of nodes with a NoExecute taint. */
   tainted(zone: string): number {
     const { nodes } = this.plane.informers;
     return this.#of(zone).filter((name) =>
@@ -61,7 +65,7 @@ class Zones {
     ).length;
   }
 
-  /** Nodes whose Pod is being deleted. */
+  /** Returns the number of nodes with a terminating Pod. */
   emptied(zone: string): number {
     const { pods } = this.plane.informers;
     return this.#of(zone).filter(
@@ -91,9 +95,9 @@ function withZones(rule: string, check: (zones: Zones, plane: ControlPlane) => P
   });
 }
 
-describe('zones that go dark', () => {
+describe('zones that go offline', () => {
   withZones(
-    'in part: one of fifty nodes keeps its Pods, one of fifty-one gives up a node every 100 s',
+    'in part: one of fifty nodes keeps its Pods, of fifty-one one node is evicted every 100 s',
     async (zones, plane) => {
       await zones.add('fifty', 50, 0);
       await zones.add('more', 51, 0);
@@ -131,7 +135,7 @@ describe('zones that go dark', () => {
         [0, 0],
       ]);
 
-      // 27 of 50 are less than 55 %: that is a zone whose nodes fail, not one that is cut off.
+      // 27 of 50 are less than 55 %, so the zone has failing nodes and is not cut off.
       await zones.set('fifty', 'True', 3);
       await plane.advance(TURN_MS - 1);
       assert.deepEqual(counts()[0], [0, 0]);
@@ -143,7 +147,7 @@ describe('zones that go dark', () => {
   );
 
   withZones(
-    'as a whole, and all: nobody is emptied any more, and when one is back the others go on',
+    'completely, and all zones: evictions stop, and resume for the others when one reconnects',
     async (zones, plane) => {
       await zones.add('one', 6);
       await zones.add('two', 6);
@@ -155,7 +159,7 @@ describe('zones that go dark', () => {
         zones.tainted('two'),
         zones.emptied('two'),
       ];
-      // On its way down it was partly down for a moment, and that begins the limiter anew.
+      // While going down the zone was partly down for a short time, which resets the rate limiter.
       assert.equal(counts()[0], 2, 'a whole zone among others is emptied at the usual rate');
       await zones.set('two', 'Unknown');
       assert.deepEqual(counts(), [0, 0, 0, 0], 'taints that were there go');

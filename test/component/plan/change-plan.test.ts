@@ -1,4 +1,4 @@
-/** Plans over a running controller: what they foresee is what happens when the manifests are applied. */
+/** Plans over a running controller. Their predictions equal the result of applying the manifests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
@@ -7,7 +7,7 @@ import type { DaemonSetPlan, Plan, PlannedHost } from '../../../shared/kube/flee
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { READS_ALL } from '../../harness/api/access-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const NODES = Array.from({ length: 12 }, (_, index) => `n${index}`);
@@ -85,7 +85,7 @@ const named = (hosts: readonly PlannedHost[], choose: (host: PlannedHost) => boo
     .sort();
 
 describe('without a policy', () => {
-  planTest('a new DaemonSet starts where it may run, and the plan is what happens', async (planned) => {
+  planTest('a new DaemonSet is created on the nodes that the plan listed', async (planned) => {
     await planned.fleet.label('n3', { disk: 'ssd' });
     await planned.fleet.settle();
     const template = {
@@ -108,33 +108,30 @@ describe('without a policy', () => {
     );
   });
 
-  planTest(
-    'a replace takes out what it does not name, and is refused when it comes too late',
-    async (planned) => {
-      const { planner, fleet } = planned;
-      await planned.rollOut('app:1');
-      const stored = (await fleet.registry.get(daemonSetKind, REF)).object();
-      const selective = { ...stored.spec.template.spec, nodeSelector: { disk: 'ssd' } };
-      const narrowed = {
-        ...stored,
-        spec: { ...stored.spec, template: { ...stored.spec.template, spec: selective } },
-      };
-      await fleet.registry.update(daemonSetKind, REF, narrowed);
-      await fleet.settle();
-      const current = (await fleet.registry.get(daemonSetKind, REF)).object();
-      const back = {
-        ...stored,
-        metadata: { ...stored.metadata, resourceVersion: current.metadata.resourceVersion },
-      };
-      const plan = await planner.planManifests({ manifests: [back], mode: 'replace' }, READS_ALL);
-      assert.deepEqual([plan.verdict, plan.daemonSets[0]?.counts.start], ['Changes', NODES.length]);
-      const late = await planner.planManifests({ manifests: [stored], mode: 'replace' }, READS_ALL);
-      assert.equal(late.verdict, 'Blocked');
-      assert.match(late.refused[0]?.message ?? '', /the object has been modified/);
-    },
-  );
+  planTest('a replace removes unnamed fields, and is rejected when it is outdated', async (planned) => {
+    const { planner, fleet } = planned;
+    await planned.rollOut('app:1');
+    const stored = (await fleet.registry.get(daemonSetKind, REF)).object();
+    const selective = { ...stored.spec.template.spec, nodeSelector: { disk: 'ssd' } };
+    const narrowed = {
+      ...stored,
+      spec: { ...stored.spec, template: { ...stored.spec.template, spec: selective } },
+    };
+    await fleet.registry.update(daemonSetKind, REF, narrowed);
+    await fleet.settle();
+    const current = (await fleet.registry.get(daemonSetKind, REF)).object();
+    const back = {
+      ...stored,
+      metadata: { ...stored.metadata, resourceVersion: current.metadata.resourceVersion },
+    };
+    const plan = await planner.planManifests({ manifests: [back], mode: 'replace' }, READS_ALL);
+    assert.deepEqual([plan.verdict, plan.daemonSets[0]?.counts.start], ['Changes', NODES.length]);
+    const late = await planner.planManifests({ manifests: [stored], mode: 'replace' }, READS_ALL);
+    assert.equal(late.verdict, 'Blocked');
+    assert.match(late.refused[0]?.message ?? '', /the object has been modified/);
+  });
 
-  planTest('a new template replaces as many at once as the budget lets', async (planned) => {
+  planTest('a new template replaces as many Pods at once as the budget allows', async (planned) => {
     await planned.rollOut('app:1');
     assert.equal((await planned.plan(daemonSet('app:1'))).verdict, 'NoChange');
     const plan = await planned.one(daemonSet('app:2'));
@@ -143,12 +140,12 @@ describe('without a policy', () => {
       { code: 'Updating', count: 3 },
       { code: 'Budget', count: 9 },
     ]);
-    // Four rounds of three, each of an end and a start.
+    // Four rounds of three, each with a stop and a start.
     const starts = new Set(plan.hosts.map(({ startSeconds }) => startSeconds));
     assert.equal(starts.size, 4);
   });
 
-  planTest('a label that goes stops what runs there', async (planned) => {
+  planTest('a removed label stops the Pods that require it', async (planned) => {
     const template = {
       metadata: { labels: { app: 'web' } },
       spec: { containers: [{ name: 'app', image: 'app:1' }], nodeSelector: { disk: 'ssd' } },
@@ -165,21 +162,24 @@ describe('without a policy', () => {
     assert.equal(plan.counts.keep, 1);
   });
 
-  planTest('what the API refuses is named, and the rest is planned all the same', async (planned) => {
-    const wrong = { ...daemonSet('app:1'), metadata: { name: 'Wrong Name' } };
-    const { verdict, refused, daemonSets, notes } = await planned.plan(wrong, daemonSet('app:1'), {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'other' },
-    });
-    assert.equal(verdict, 'Blocked');
-    assert.deepEqual([refused[0]?.name, daemonSets.length], ['Wrong Name', 1]);
-    assert.match(notes[0] ?? '', /ConfigMap other: starts and stops nothing/);
-  });
+  planTest(
+    'an object that the API rejects is named, and the others are planned all the same',
+    async (planned) => {
+      const wrong = { ...daemonSet('app:1'), metadata: { name: 'Wrong Name' } };
+      const { verdict, refused, daemonSets, notes } = await planned.plan(wrong, daemonSet('app:1'), {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'other' },
+      });
+      assert.equal(verdict, 'Blocked');
+      assert.deepEqual([refused[0]?.name, daemonSets.length], ['Wrong Name', 1]);
+      assert.match(notes[0] ?? '', /ConfigMap other: starts and stops nothing/);
+    },
+  );
 });
 
 describe('with a policy', () => {
-  planTest('waves, their times and their hosts are those of the rollout that follows', async (planned) => {
+  planTest('waves, their times and their hosts equal those of the following rollout', async (planned) => {
     const { fleet } = planned;
     await planned.govern(SPEC);
     await planned.rollOut('app:1');
@@ -202,7 +202,7 @@ describe('with a policy', () => {
     const canaries = named(plan.hosts, ({ wave }) => wave === 'canary');
     await fleet.setImage('web', 'app:2');
     const updated = () => Object.entries(fleet.images()).filter(([, image]) => image === 'app:2');
-    await eventually(() => updated().length === 2);
+    await until(() => updated().length === 2);
     await fleet.settle();
     assert.deepEqual(
       updated()
@@ -217,7 +217,7 @@ describe('with a policy', () => {
     );
   });
 
-  planTest('a template that selects other hosts takes and brings Pods wave by wave', async (planned) => {
+  planTest('a template with another node selector removes and creates Pods wave by wave', async (planned) => {
     const { fleet } = planned;
     for (const [index, node] of NODES.entries()) await fleet.label(node, { zone: index < 8 ? 'a' : 'b' });
     const zoneB = { name: 'b', nodeSelector: { matchLabels: { zone: 'b' } } };
@@ -238,9 +238,9 @@ describe('with a policy', () => {
       spec.template.spec = narrow.template.spec as PodSpec;
     });
     const phase = () => fleet.informers.rollouts.get(REF)?.status?.phase;
-    await eventually(() => phase() === 'Soaking' || `${phase()}`);
+    await until(() => phase() === 'Soaking' || `${phase()}`);
     fleet.clock.advance(60_000);
-    await eventually(() => phase() === 'Completed' || `${phase()}`);
+    await until(() => phase() === 'Completed' || `${phase()}`);
     await fleet.settle();
     const widened = await planned.one(daemonSet('app:3', template('app:3', ['a', 'b'])));
     assert.deepEqual(
@@ -255,7 +255,7 @@ describe('with a policy', () => {
     );
   });
 
-  planTest('a rollout that nobody lets go on is blocked, and says by what', async (planned) => {
+  planTest('a rollout that needs an approval is blocked, and the plan says by what', async (planned) => {
     await planned.rollOut('app:1');
     const { verdict, daemonSets } = await planned.plan(policy({ paused: true }), daemonSet('app:2'));
     assert.equal(verdict, 'Blocked');
@@ -264,8 +264,8 @@ describe('with a policy', () => {
     assert.equal(daemonSets[0]?.counts.wait, 12);
   });
 
-  planTest('a window that is closed makes them wait until it opens', async (planned) => {
-    // The clock stands at midnight, UTC.
+  planTest('a closed window delays hosts until it opens', async (planned) => {
+    // The clock is at midnight, UTC.
     const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600 }];
     await planned.govern({ windows });
     await planned.rollOut('app:1');
@@ -276,7 +276,7 @@ describe('with a policy', () => {
     assert.equal(plan.counts.replace, 12);
   });
 
-  planTest('hosts that confirm their pods take so long each, and the estimate says so', async (planned) => {
+  planTest('the estimate includes the time in which hosts confirm their Pods', async (planned) => {
     await planned.govern({ confirm: { deadlineSeconds: 60 } });
     await planned.rollOut('app:1');
     // Three at a time of twelve.
@@ -288,12 +288,12 @@ describe('with a policy', () => {
     await planned.fleet.setImage('web', 'app:2');
     const { informers, clock } = planned.fleet;
     const end = () => informers.rollouts.get(REF)?.status?.estimatedEndTime;
-    await eventually(() => end() !== undefined || 'no estimate yet');
+    await until(() => end() !== undefined || 'no estimate yet');
     const leftSeconds = (Date.parse(end() ?? '') - clock.now()) / 1000;
     assert.ok(leftSeconds >= 240 && leftSeconds < 300, `${leftSeconds} s are left`);
   });
 
-  planTest('hosts out of contact follow later, and hold up nobody', async (planned) => {
+  planTest('offline hosts are updated later, and block none', async (planned) => {
     await planned.govern(SPEC);
     await planned.rollOut('app:1');
     await planned.fleet.registry.modify(

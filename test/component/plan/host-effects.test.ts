@@ -1,4 +1,4 @@
-/** What a change of hosts is foreseen to do is what the running controller then does. */
+/** The predicted effect of a change of hosts equals that of the running controller. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { HostChangePreview } from '../../../coordinator/controllers/views/host-change-preview.js';
@@ -9,7 +9,7 @@ import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 let fleet: DaemonFleet;
 afterEach(() => fleet.stop());
 
-/** Names of nodes with a Pod. */
+/** Returns the names of nodes with a Pod. */
 function served(): string[] {
   return fleet
     .pods()
@@ -29,20 +29,20 @@ async function change(names: string[], made: NodeChange): Promise<void> {
 }
 
 const CASES: [what: string, NodeChange][] = [
-  ['a label that the DaemonSet wants', { labels: { color: 'green' } }],
-  ['another value of it', { labels: { color: 'red' } }],
-  ['the label taken away', { labels: { color: null } }],
-  ['a label that nobody asks for', { labels: { rack: '7' } }],
+  ['a label that the DaemonSet selects', { labels: { color: 'green' } }],
+  ['another value of that label', { labels: { color: 'red' } }],
+  ['the label removed', { labels: { color: null } }],
+  ['a label that no DaemonSet selects', { labels: { rack: '7' } }],
   [
     'a taint that keeps new Pods away',
     { labels: { color: 'green' }, taints: { add: [{ key: 'x', effect: 'NoSchedule' }] } },
   ],
-  ['a taint that drives Pods out', { taints: { add: [{ key: 'x', effect: 'NoExecute' }] } }],
+  ['a taint that evicts Pods', { taints: { add: [{ key: 'x', effect: 'NoExecute' }] } }],
   ['a cordon', { unschedulable: true }],
 ];
 
 for (const [what, made] of CASES) {
-  test(`foreseen and done: ${what}`, async () => {
+  test(`predicted and actual effect: ${what}`, async () => {
     fleet = await DaemonFleet.start(['n0', 'n1', 'n2']);
     await change(['n0'], { labels: { color: 'green' } });
     await fleet.create('web');

@@ -1,4 +1,4 @@
-/** Containers that end and images that cannot be had: what is tried again, and when. The real workers over the hollow engine. */
+/** Exiting containers and unavailable images, and when they are retried. The real workers over the hollow engine. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
@@ -17,13 +17,13 @@ async function running(name: string): Promise<void> {
   await bench.until(`${name} runs`, () => bench.state(name) === 'running');
 }
 
-describe('a container that ends', () => {
+describe('an exited container', () => {
   const CRASHING = [{ pattern: '*crash*', exit: { afterMs: 1000, code: 1 } }];
   const giveCrashing = async () => {
     open(CRASHING).assignPod(podOf('c', { containers: [{ name: 'app', image: 'crash:1' }] }));
     await running('c');
   };
-  /** It has been restarted at once, and waits for the next time. */
+  /** It has been restarted at once, and waits for its back-off. */
   const crashedTwice = async () => {
     await giveCrashing();
     await bench.pass(1000);
@@ -32,7 +32,7 @@ describe('a container that ends', () => {
     await bench.until('back-off', () => bench.state('c') === 'CrashLoopBackOff');
   };
 
-  test('restarts at once the first time, then waits 10 s, then 20 s', async () => {
+  test('restarts at once the first time, then after 10 s, then after 20 s', async () => {
     await crashedTwice();
     assert.equal(
       bench.container('c')?.state?.waiting?.message,
@@ -49,7 +49,7 @@ describe('a container that ends', () => {
     );
   });
 
-  test('keeps its back-off and count when the agent restarts', async () => {
+  test('keeps its back-off and restart count when the agent restarts', async () => {
     await crashedTwice();
     await bench.restartAgent();
     await bench.until('still in back-off', () => bench.state('c') === 'CrashLoopBackOff');
@@ -58,7 +58,7 @@ describe('a container that ends', () => {
     await bench.until('third start', () => bench.container('c')?.restartCount === 2);
   });
 
-  test('restarts at once after a reboot, whatever its back-off was', async () => {
+  test('restarts at once after a reboot, whatever its back-off', async () => {
     await crashedTwice();
     bench.facts.bootMark = 'boot-2';
     await bench.restartAgent();
@@ -97,7 +97,7 @@ describe('a container that ends', () => {
 });
 
 describe('an image', () => {
-  test('that cannot be pulled shows ErrImagePull, then ImagePullBackOff, and is asked for again', async () => {
+  test('whose image cannot be pulled shows ErrImagePull, then ImagePullBackOff, and is retried', async () => {
     open().assignPod(podOf('a', { containers: [{ name: 'app', image: 'foo:non-existent' }] }));
     await bench.until('ErrImagePull', () => bench.state('a') === 'ErrImagePull');
     await bench.pass(5000);
@@ -110,7 +110,7 @@ describe('an image', () => {
     );
   });
 
-  test('that is not there under policy Never is not pulled', async () => {
+  test('whose image is missing under pull policy Never is not pulled', async () => {
     open().assignPod(podOf('a', { containers: [{ name: 'app', image: 'app:1', imagePullPolicy: 'Never' }] }));
     await bench.until('ErrImageNeverPull', () => bench.state('a') === 'ErrImageNeverPull');
     assert.equal(
@@ -120,7 +120,7 @@ describe('an image', () => {
     assert.ok(!bench.events.some((event) => event.startsWith('Pulling')));
   });
 
-  test('that changes restarts the container; a changed label does not', async () => {
+  test('restarts when its spec changes, and not when a label changes', async () => {
     open().assignPod(podOf('a'));
     await running('a');
     bench.assignPod(podOf('a', {}, { labels: { color: 'green' } }));

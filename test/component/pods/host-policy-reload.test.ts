@@ -1,4 +1,7 @@
-/** The policy of a host over a real agent: what it forbids fails in the API, and a reload changes it without a restart. */
+/**
+ * The policy of a host over a real agent: forbidden Pods fail in the API, and a reload changes the policy without a
+ * restart.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { tokenInLine } from '../../harness/hub/join-line.js';
 import {
   runEverynode,
@@ -16,7 +19,7 @@ import {
 
 const PODS = '/api/v1/namespaces/default/pods';
 
-test('what the policy forbids ends Failed, also what runs; a reload reads it, and a wrong one changes nothing', async (context) => {
+test('a forbidden Pod ends Failed, also a running one; a reload applies the policy, and an invalid one changes nothing', async (context) => {
   const folder = temporaryDirectory();
   const data = join(folder, 'coordinator');
   const coordinator = await startCoordinatorProcess(data);
@@ -44,14 +47,17 @@ test('what the policy forbids ends Failed, also what runs; a reload reads it, an
     return api.request('POST', PODS, { metadata: { name }, spec });
   };
   const becomes = (name: string, phase: string, reason?: string) =>
-    untilTrue(async () => {
+    untilPasses(async () => {
       const { status } = await api.request<Pod>('GET', `${PODS}/${name}`);
       assert.deepEqual([status?.phase, status?.reason], [phase, reason]);
     }, 60_000);
   const logged = (text: string) =>
-    untilTrue(() => assert.ok(readFileSync(join(folder, 'agent-agent.log'), 'utf8').includes(text)), 60_000);
+    untilPasses(
+      () => assert.ok(readFileSync(join(folder, 'agent-agent.log'), 'utf8').includes(text)),
+      60_000,
+    );
 
-  await untilTrue(() => api.request('GET', '/api/v1/nodes/n1').then(() => undefined), 60_000);
+  await untilPasses(() => api.request('GET', '/api/v1/nodes/n1').then(() => undefined), 60_000);
   await create('before');
   await becomes('before', 'Failed', 'HostPolicy');
 

@@ -1,4 +1,4 @@
-/** Pods that name ConfigMaps and Secrets: what they wait for, what they follow, what an agent that died leaves. */
+/** Pods that name ConfigMaps and Secrets: waiting, updates, and the files that a dead agent leaves. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,18 +50,18 @@ const eventually = (file: string, text: string) =>
   bench.until(`${file}: ${text}`, () => shown(file) === text);
 
 describe('a missing ConfigMap', () => {
-  test('keeps a container waiting with the API’s words, until it is there', async () => {
+  test('a missing object of an environment variable keeps a container waiting with the API’s message', async () => {
     bench = new PodFixture();
     bench.assignPod(byEnv());
     await bench.until('refused', () => bench.state('p') === 'CreateContainerConfigError');
     assert.equal(bench.container('p')?.state?.waiting?.message, 'configmap "x" not found');
     assert.ok(bench.events.includes('Failed: Error: configmap "x" not found'));
-    // At once, by no timer: the clock stands still.
+    // At once and without a timer, because the clock does not advance.
     bench.storeConfig(configMap('1'));
     await running();
   });
 
-  test('keeps a volume waiting, told as FailedMount', async () => {
+  test('a missing object of a volume keeps the volume waiting, reported as FailedMount', async () => {
     bench = new PodFixture();
     bench.assignPod(byFile());
     const text = 'FailedMount: MountVolume.SetUp failed for volume "v" : configmap "x" not found';
@@ -74,7 +74,7 @@ describe('a missing ConfigMap', () => {
 });
 
 describe('files of a running Pod', () => {
-  test('show another token once the coordinator’s clock is one by which the last is not good', async () => {
+  test('contain a new token when the last one is not valid by the coordinator’s stepped clock', async () => {
     bench = new PodFixture();
     const issuedAt = 1_800_000_000;
     const token = (name: string) => {
@@ -99,7 +99,7 @@ describe('files of a running Pod', () => {
     await eventually('token', second);
   });
 
-  test('follow their ConfigMap and the Pod itself, and start no container anew', async () => {
+  test('follow their ConfigMap and the Pod itself, without restarting a container', async () => {
     bench = new PodFixture();
     bench.storeConfig(configMap('1'));
     bench.assignPod(byFile({ labels: { a: '1' } }));
@@ -111,7 +111,7 @@ describe('files of a running Pod', () => {
     assert.equal(bench.container('p')?.restartCount, 0);
   });
 
-  test('stay as they are when their ConfigMap goes; the Pod runs on and it is told', async () => {
+  test('stay unchanged when their ConfigMap is deleted; the Pod keeps running and an Event reports it', async () => {
     bench = new PodFixture();
     bench.storeConfig(configMap('1'));
     bench.assignPod(byFile());
@@ -123,7 +123,7 @@ describe('files of a running Pod', () => {
     await eventually('key', '2');
   });
 
-  test('are brought up to date by an agent that was away when they changed', async () => {
+  test('are updated by an agent that was away when they changed', async () => {
     bench = new PodFixture();
     bench.storeConfig(configMap('1'));
     bench.assignPod(byFile());
@@ -134,7 +134,7 @@ describe('files of a running Pod', () => {
     assert.equal(bench.container('p')?.restartCount, 0);
   });
 
-  test('are made anew for the containers that follow a reboot', async () => {
+  test('are written again for the containers that follow a reboot', async () => {
     bench = new PodFixture();
     bench.storeConfig(configMap('1'));
     bench.assignPod(byFile());
@@ -152,7 +152,7 @@ describe('files of a running Pod', () => {
 });
 
 describe('folders', () => {
-  test('of Pods that nobody knows are removed when the agent starts, all others stay', async () => {
+  test('of unknown Pods are removed when the agent starts, all others are kept', async () => {
     bench = new PodFixture();
     bench.storeConfig(SECRET);
     bench.storeConfig(configMap('1'));

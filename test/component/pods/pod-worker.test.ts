@@ -1,4 +1,4 @@
-/** The life of Pods on one host: the real workers over the hollow engine. */
+/** The lifecycle of Pods on one host: the real workers over the hollow engine. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
@@ -23,8 +23,8 @@ async function running(name: string, container = 'app'): Promise<void> {
   await bench.until(`${name} runs`, () => bench.state(name, container) === 'running');
 }
 
-describe('a Pod that is given', () => {
-  test('has the host port of a deleted one when that has ended, though the coordinator cannot be told so', async () => {
+describe('an assigned Pod', () => {
+  test('gets the host port of a deleted Pod when that has ended, though the coordinator cannot be notified', async () => {
     const ports = [{ containerPort: 80, hostPort: 80 }];
     const listening = (image: string) => ({ containers: [{ name: 'app', image, ports }] });
     open([{ pattern: '*slow*', stop: { afterMs: 5000 } }]);
@@ -39,7 +39,7 @@ describe('a Pod that is given', () => {
     assert.ok(bench.assignedPods.has('uid-old'), 'nobody has let go of it');
   });
 
-  test("is pulled, created, started, and told of in a kubelet's words", async () => {
+  test("is pulled, created, started and reported with a kubelet's Events", async () => {
     open().assignPod(podOf('a'));
     assert.equal(bench.workers.hasContainers('uid-a'), false);
     await running('a');
@@ -67,7 +67,7 @@ describe('a Pod that is given', () => {
     );
   });
 
-  test('is started without another look at what was just created', async () => {
+  test('starts without querying the engine again about created containers', async () => {
     const { driver, firstEvent } = open();
     await firstEvent;
     const calls: string[] = [];
@@ -85,7 +85,7 @@ describe('a Pod that is given', () => {
     assert.equal(calls[calls.indexOf('create') + 1], 'start');
   });
 
-  test('of several containers gets a sandbox that they join', async () => {
+  test('with several containers gets a sandbox that they join', async () => {
     const containers = [
       { name: 'app', image: 'app:1' },
       { name: 'side', image: 'side:1' },
@@ -97,7 +97,7 @@ describe('a Pod that is given', () => {
     assert.ok(bench.statuses.get('uid-a')?.podIP?.startsWith('10.'));
   });
 
-  test('starts only after the containers of its predecessor that is gone have stopped', async () => {
+  test('starts only after the containers of its removed predecessor have stopped', async () => {
     open([{ pattern: '*slow*', stop: { afterMs: 5000 } }]);
     bench.assignPod(podOf('old', { containers: [{ name: 'app', image: 'slow:1' }] }, OWNED));
     await running('old');
@@ -112,8 +112,8 @@ describe('a Pod that is given', () => {
   });
 });
 
-describe('a Pod that is deleted', () => {
-  test('gets SIGTERM, its grace, and is told to be removed when nothing is left', async () => {
+describe('a deleted Pod', () => {
+  test('gets SIGTERM and its grace period, and is reported as removed when nothing is left', async () => {
     open([{ pattern: '*', stop: { afterMs: 60_000 } }]).assignPod(podOf('a'));
     await running('a');
     bench.assignPod(podOf('a', {}, DELETED));
@@ -127,7 +127,7 @@ describe('a Pod that is deleted', () => {
     assert.ok(bench.assignedPods.has('uid-a'), 'held until the hub lets go');
   });
 
-  test('keeps to a shorter grace that arrives while it stops', async () => {
+  test('uses a shorter grace period that arrives while it stops', async () => {
     open([{ pattern: '*', stop: { afterMs: 60_000 } }]).assignPod(podOf('a'));
     await running('a');
     bench.assignPod(podOf('a', {}, DELETED));
@@ -137,7 +137,7 @@ describe('a Pod that is deleted', () => {
     await bench.until('removed', () => bench.removed.includes('uid-a'));
   });
 
-  test('counts its grace from the arrival, also over a restart of the agent', async () => {
+  test('counts its grace period from the arrival of the deletion, also over a restart of the agent', async () => {
     open([{ pattern: '*', stop: { afterMs: 60_000 } }]).assignPod(podOf('a'));
     await running('a');
     bench.assignPod(podOf('a', {}, DELETED));
@@ -147,7 +147,7 @@ describe('a Pod that is deleted', () => {
     await bench.until('removed', () => bench.removed.includes('uid-a'));
   });
 
-  test('in the middle of a pull does not wait for it', async () => {
+  test('during a pull does not wait for it', async () => {
     open([{ pattern: '*', pull: { afterMs: 600_000 } }]).assignPod(podOf('a'));
     await bench.until('pulling', () => bench.events.length === 1);
     bench.assignPod(podOf('a', {}, DELETED));
@@ -156,7 +156,7 @@ describe('a Pod that is deleted', () => {
 });
 
 describe('a restarted agent', () => {
-  test('touches no running container', async () => {
+  test('a restarted agent touches no running container', async () => {
     open().assignPod(podOf('a'));
     await running('a');
     const [before] = await bench.driver.inspectPod('uid-a');
@@ -166,7 +166,7 @@ describe('a restarted agent', () => {
     assert.deepEqual([after?.id, after?.startedAt], [before?.id, before?.startedAt]);
   });
 
-  test('leaves Pods that only the engine knows alone until they are said to be gone', async () => {
+  test('a Pod that only the engine knows is left alone until it is reported as deleted', async () => {
     open().assignPod(podOf('a'));
     await running('a');
     bench.assignedPods.clear();
@@ -177,7 +177,7 @@ describe('a restarted agent', () => {
     await bench.until('ended', async () => (await bench.driver.inspectPod('uid-a')).length === 0);
   });
 
-  test('starts no second copy beside one that only the engine knows, until that is known or has ended', async () => {
+  test('no second copy starts next to a Pod that only the engine knows, until that is assigned or has ended', async () => {
     open().assignPod(podOf('stranger', {}, OWNED));
     await running('stranger');
     bench.assignedPods.clear();
@@ -192,7 +192,7 @@ describe('a restarted agent', () => {
   });
 });
 
-test('Pods wait while the engine is down and go on when it is back', async () => {
+test('Pods wait while the engine is down and continue when it is back', async () => {
   open();
   bench.engine.command({ command: 'engine-down', message: 'no socket' });
   bench.assignPod(podOf('a'));
@@ -202,7 +202,7 @@ test('Pods wait while the engine is down and go on when it is back', async () =>
   await running('a');
 });
 
-test('an engine that goes away while an image is looked for is not asked without a pause', async () => {
+test('an engine that fails during an image query is retried with a back-off', async () => {
   open();
   let asked = 0;
   bench.driver.findImage = async () => {
@@ -215,7 +215,7 @@ test('an engine that goes away while an image is looked for is not asked without
   assert.equal(asked, 1);
 });
 
-test('an unready order takes Ready from a Pod and leaves it running', async () => {
+test('the command unready clears Ready of a Pod and leaves it running', async () => {
   open().assignPod(podOf('a'));
   await running('a');
   bench.engine.command({ command: 'unready', podUid: 'uid-a' });
@@ -227,15 +227,15 @@ test('an unready order takes Ready from a Pod and leaves it running', async () =
   );
 });
 
-test('an order to fail makes the Pod Failed', async () => {
+test('the command fail makes the Pod Failed', async () => {
   open().assignPod(podOf('a'));
   await running('a');
   bench.engine.command({ command: 'fail', podUid: 'uid-a' });
   await bench.until('Failed', () => bench.statuses.get('uid-a')?.phase === 'Failed');
 });
 
-describe('a Pod that the host gives up', () => {
-  test('for a sysctl that it forbids ends Failed before anything starts, also after a restart of the agent', async () => {
+describe('a Pod that the host terminates', () => {
+  test('for a forbidden sysctl ends Failed before any container starts, also after a restart of the agent', async () => {
     open().assignPod(podOf('a', { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }));
     const failed = (): boolean => bench.statuses.get('uid-a')?.phase === 'Failed';
     await bench.until('it is refused', failed);
@@ -254,7 +254,7 @@ describe('a Pod that the host gives up', () => {
     await bench.until('it is gone', () => bench.removed.includes('uid-a'));
   });
 
-  test('is stopped, stays Failed with the states it had, and is not started again', async () => {
+  test('is stopped, stays Failed with its last states, and is not started again', async () => {
     open().assignPod(podOf('a'));
     await running('a');
     const why = { reason: 'DeadlineExceeded', message: 'too long', graceSeconds: 1 };
@@ -272,7 +272,7 @@ describe('a Pod that the host gives up', () => {
     assert.equal(bench.state('a'), 'Completed');
   });
 
-  test('is not over, and keeps its ports, until it has ended', async () => {
+  test('is not finished, and keeps its ports, until its containers have ended', async () => {
     open();
     const withPort = {
       containers: [{ name: 'app', image: 'app:1', ports: [{ containerPort: 80, hostPort: 80 }] }],
@@ -301,7 +301,7 @@ describe('a Pod that the host gives up', () => {
     await running('c');
   });
 
-  test('as Evicted leaves nothing in the engine, and what its containers were is still told', async () => {
+  test('as Evicted leaves nothing in the engine, and its container states are still reported', async () => {
     open().assignPod(podOf('a'));
     await running('a');
     const why = { reason: 'Evicted', message: 'too much. ', graceSeconds: 1 };

@@ -1,4 +1,6 @@
-/** A host that is short of something and asks nobody: conditions, what is won back first, one Pod after another. */
+/**
+ * A host under pressure without its coordinator: conditions, the order of reclaiming, and one eviction after another.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import {
@@ -17,7 +19,7 @@ import { podOf } from '../../harness/pods/pod-host-fixture.js';
 let bench: PodFixture;
 afterEach(() => bench.close());
 
-/** A watch over the bench's Pods, whose host has what the test says. */
+/** A watch over the fixture's Pods. The test sets the host's resources. */
 function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
   bench = new PodFixture();
   const left: Partial<Record<Signal, number>> = { 'memory.available': 500, 'nodefs.available': 500 };
@@ -79,15 +81,15 @@ const evicted = () =>
     givenUp ? [`${uid} ${givenUp.reason}`] : [],
   );
 
-describe('pressure on a host', () => {
-  test('enough of everything: nothing is said and nobody goes', async () => {
+describe('resource pressure on a host', () => {
+  test('without pressure nothing is reported and no Pod is evicted', async () => {
     const { pressure, told } = watch();
     await runs('a');
     assert.equal(await pressure.check(), 10_000);
     assert.deepEqual([told, evicted()], [[], []]);
   });
 
-  test('one Pod goes at a time, and the next is asked only when it is gone', async () => {
+  test('one Pod is evicted at a time, and the next only when it is gone', async () => {
     const { pressure, state, told } = watch();
     await runs('modest', asking('1Gi'));
     await runs('greedy');
@@ -117,13 +119,13 @@ describe('pressure on a host', () => {
 
   const leaving: [rule: string, soft: boolean, mostSeconds: number, waitMs: number][] = [
     ['its second and thirty more, by a hard threshold', false, 60, 31_000],
-    ['the time that was set and thirty seconds more, by a soft one', true, 60, 90_000],
-    ['its own grace and thirty seconds more, where that is shorter', true, 600, 150_000],
-    ['its own grace and thirty seconds more, without a bound', true, -1, 150_000],
-    ['thirty seconds, without a grace', true, 0, 30_000],
+    ['the configured time and thirty seconds more, by a soft threshold', true, 60, 90_000],
+    ['its own grace period and thirty seconds more, where that is shorter', true, 600, 150_000],
+    ['its own grace period and thirty seconds more, without a cap', true, -1, 150_000],
+    ['thirty seconds, without a grace period', true, 0, 30_000],
   ];
   for (const [rule, soft, mostSeconds, waitMs] of leaving) {
-    test(`while a Pod is leaving no other goes, for ${rule}`, async () => {
+    test(`while a Pod terminates no other is evicted, for ${rule}`, async () => {
       const { pressure, state } = watch({ soft, mostSeconds });
       await runs('a', { terminationGracePeriodSeconds: 120 });
       await runs('b', { terminationGracePeriodSeconds: 120 });
@@ -142,7 +144,7 @@ describe('pressure on a host', () => {
     });
   }
 
-  test('on a full disk images go first, and no Pod when that was enough', async () => {
+  test('on a full disk images are removed first, and no Pod if that is enough', async () => {
     const { pressure, state, told } = watch();
     await runs('a');
     state.left['nodefs.available'] = 99;
@@ -158,7 +160,7 @@ describe('pressure on a host', () => {
     assert.deepEqual(evicted(), ['uid-a Evicted']);
   });
 
-  test('static Pods and those of a system priority stay, whatever they take', async () => {
+  test('static Pods and system priorities are never evicted, whatever they use', async () => {
     const { pressure, state } = watch();
     await runs('vital', { priority: 2_000_000_000 });
     await runs('static');
@@ -170,7 +172,7 @@ describe('pressure on a host', () => {
     assert.deepEqual(evicted(), []);
   });
 
-  test('a soft threshold waits for its grace, and gives the Pod the time that was set', async () => {
+  test('a soft threshold waits for its grace period, and gives the Pod the configured time', async () => {
     const { pressure, state } = watch({ soft: true });
     await runs('a');
     state.left['memory.available'] = 0;
@@ -184,7 +186,7 @@ describe('pressure on a host', () => {
     assert.equal(bench.assignedPods.get('uid-a')?.terminal?.deadline, now + 7_000);
   });
 
-  test('under pressure a new Pod is rejected, and a critical one let in', async () => {
+  test('under pressure a new Pod is rejected, and a critical one admitted', async () => {
     watch();
     bench.facts.pressures = ['DiskPressure'];
     await runs('vital', { priority: 2_000_000_000 });

@@ -1,4 +1,4 @@
-/** Probes and hooks against real servers, in upstream's words. */
+/** Probes and hooks against real servers, with upstream's messages. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
 import type { Handler } from '../../../shared/kube/pods/probe-types.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
-import { freePort } from '../../harness/basics/free-port.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
 import { type HealthServer, NOT_SERVING, startHealthServer } from '../../harness/pods/health-server.js';
 import { FIXTURE_OWNER } from '../../harness/pods/pod-host-fixture.js';
 
@@ -24,7 +24,7 @@ const handlers = new ContainerProbeHandlers(
   systemClock,
 );
 
-/** The container is called upon at 127.0.0.1; `web` is the name of its port. */
+/** The container is reached at 127.0.0.1. `web` is the name of its port. */
 function target(port = 0): ProbeTarget {
   const ports = [{ name: 'web', containerPort: port }];
   return { id: 'c', container: { name: 'app', image: 'app', ports }, podIP: '127.0.0.1' };
@@ -38,7 +38,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Answers by path; keeps what it was asked last. */
+/** Answers by path, and keeps the last request. */
 const site: RequestListener = (request, response) => {
   const [, kind = '', rest = ''] = (request.url ?? '').split('/');
   if (kind === 'status') response.statusCode = Number(rest);
@@ -66,10 +66,10 @@ describe('httpGet', () => {
   const SUCCESS = { kind: 'success' };
   const failed = (message: string) => ({ kind: 'failure', message });
 
-  test('2xx and 3xx are success', async () => {
+  test('2xx and 3xx are successes', async () => {
     for (const status of [200, 204, 304, 399]) assert.deepEqual(await get(`/status/${status}`), SUCCESS);
   });
-  test('anything else is not', async () => {
+  test('other status codes are failures', async () => {
     for (const status of [400, 404, 500, 503]) {
       assert.deepEqual(
         await get(`/status/${status}`),
@@ -77,13 +77,13 @@ describe('httpGet', () => {
       );
     }
   });
-  test('headers are sent, Host among them, and the name of the prober', async () => {
+  test("headers are sent, including Host and the prober's User-Agent", async () => {
     const wanted = { httpHeaders: [{ name: 'X-Wanted', value: 'yes' }] };
     assert.deepEqual(await get('/headers', wanted), SUCCESS);
     assert.deepEqual(await get('/host', { httpHeaders: [{ name: 'Host', value: 'shop.example' }] }), SUCCESS);
     assert.deepEqual(await get('/agent'), SUCCESS);
   });
-  test('a redirect is followed on the same host, and elsewhere a warning', async () => {
+  test('a redirect is followed on the same host, and is a warning elsewhere', async () => {
     assert.deepEqual(await get('/redirect/%2Fstatus%2F200'), SUCCESS);
     assert.deepEqual(
       await get('/redirect/%2Fstatus%2F500'),
@@ -91,7 +91,7 @@ describe('httpGet', () => {
     );
     assert.equal((await get('/redirect/http%3A%2F%2Fother.example%2F')).kind, 'warning');
   });
-  test('a ring of redirects ends', async () => {
+  test('a redirect loop ends', async () => {
     const message = `Get "http://127.0.0.1:${port}/redirect/ring": stopped after 10 redirects`;
     const ring = createServer((_, response) => response.writeHead(302, { location: '/redirect/ring' }).end());
     const ringPort = await listening(ring);
@@ -100,11 +100,11 @@ describe('httpGet', () => {
     ring.closeAllConnections();
     ring.close();
   });
-  test('the port may be a name, and the host another', async () => {
+  test('the port may be a name, and the host another one', async () => {
     assert.deepEqual(await probe({ httpGet: { path: '/', port: 'web' } }, port), SUCCESS);
     assert.deepEqual(await get('/', { host: 'localhost' }), SUCCESS);
   });
-  test('a port of no known name is an error, which says nothing of the container', async () => {
+  test("an unknown port name is an error, which does not change the container's result", async () => {
     assert.deepEqual(await probe({ httpGet: { port: 'no' } }), {
       kind: 'error',
       message: 'port no not found',
@@ -117,11 +117,11 @@ describe('httpGet', () => {
       failed(`Get "http://127.0.0.1:${free}/": dial tcp 127.0.0.1:${free}: connect: connection refused`),
     );
   });
-  test('no answer in time', async () => {
+  test('no answer in time is a failure', async () => {
     const why = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
     assert.deepEqual(await get('/silence'), failed(`Get "http://127.0.0.1:${port}/silence": ${why}`));
   });
-  test('https, whatever the certificate', async () => {
+  test('https is accepted with any certificate', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'everynode-probe-'));
     const { serving } = await loadPki(folder, ['elsewhere.example'], Date.now());
     const secure = createTlsServer({ key: serving.key, cert: serving.cert }, site);
@@ -131,7 +131,7 @@ describe('httpGet', () => {
     secure.close();
     rmSync(folder, { recursive: true });
   });
-  test('as a hook, any answer will do', async () => {
+  test('for a hook any response is a success', async () => {
     await handlers.runHook({ httpGet: { path: '/status/500', port } }, target(), 1000);
     const free = await freePort();
     const hook = handlers.runHook({ httpGet: { path: '/', port: free } }, target(), 1000);
@@ -140,7 +140,7 @@ describe('httpGet', () => {
 });
 
 describe('tcpSocket', () => {
-  test('a connection is success, none is not', async () => {
+  test('an open connection is a success, a refused one is not', async () => {
     const server = createServer();
     const port = await listening(server);
     assert.deepEqual(await probe({ tcpSocket: { port } }), { kind: 'success' });
@@ -161,7 +161,7 @@ describe('grpc', () => {
   after(() => server.close());
   const check = (service?: string) => probe({ grpc: { port: server.port, ...(service ? { service } : {}) } });
 
-  test('serving is success, for each service by its name', async () => {
+  test('SERVING is a success, for each service by its name', async () => {
     server.answer = (service) => ({ status: service === 'bad' ? NOT_SERVING : 1 });
     assert.deepEqual(await check(), { kind: 'success' });
     assert.deepEqual(await check('good'), { kind: 'success' });
@@ -198,8 +198,8 @@ describe('grpc', () => {
   });
 });
 
-describe('a hook that sleeps', () => {
-  test('sleeps as long as it says, and no longer than it may', async () => {
+describe('a sleep hook', () => {
+  test('sleeps for its configured time, up to the deadline', async () => {
     const clock = new ManualClock();
     const sleeper = new ContainerProbeHandlers(
       new HollowDriver(new HollowEngine({ clock }), FIXTURE_OWNER),
@@ -221,6 +221,6 @@ describe('a hook that sleeps', () => {
   });
 });
 
-test('what names nothing is an error', async () => {
+test('a handler without an action is an error', async () => {
   assert.deepEqual(await probe({}), { kind: 'error', message: 'missing probe handler' });
 });

@@ -8,49 +8,49 @@ import type { Registry } from '../../../coordinator/registry/registry.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
-import { nodeObject, pinnedTo, podObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject, pinnedTo, podObject } from '../../harness/objects/object-builders.js';
 
 const names = (objects: Iterable<{ metadata: { name: string } }>) =>
   [...objects].map((object) => object.metadata.name).sort();
 
 describe('informers', () => {
-  withControlPlane('a cache holds what was written once its revision has been waited for', async (plane) => {
+  withControlPlane('a cache contains a write once its revision has been waited for', async (plane) => {
     const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
     await plane.informers.waitFor(revision);
     assert.equal(plane.informers.pods.get({ namespace: 'default', name: 'a' })?.metadata.name, 'a');
     assert.ok(plane.informers.revision >= revision);
   });
 
+  withControlPlane('all caches have passed the revision, also those of other kinds', async (plane) => {
+    const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
+    await plane.informers.nodes.waitFor(revision);
+    assert.equal(plane.informers.pods.size, 1);
+  });
+
   withControlPlane(
-    'all caches have passed the revision, also those whose kind was not written',
+    'handlers receive the existing objects, then each change with the old value',
     async (plane) => {
-      const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
-      await plane.informers.nodes.waitFor(revision);
-      assert.equal(plane.informers.pods.size, 1);
+      const { pods } = plane.informers;
+      await plane.registry.create(podKind, 'default', podObject('a'));
+      await plane.settle();
+      const heard: string[] = [];
+      pods.onChange(({ previous, current }) =>
+        heard.push(`${previous?.metadata.labels?.v}>${current?.metadata.labels?.v}`),
+      );
+      await plane.registry.modify(podKind, { namespace: 'default', name: 'a' }, (pod) => {
+        pod.metadata.labels = { v: '1' };
+        return undefined;
+      });
+      await plane.registry.delete(podKind, { namespace: 'default', name: 'a' });
+      await plane.settle();
+      assert.deepEqual(heard, ['undefined>undefined', 'undefined>1', '1>undefined']);
     },
   );
 
-  withControlPlane('handlers hear what is there, then each change with what was before', async (plane) => {
-    const { pods } = plane.informers;
-    await plane.registry.create(podKind, 'default', podObject('a'));
-    await plane.settle();
-    const heard: string[] = [];
-    pods.onChange(({ previous, current }) =>
-      heard.push(`${previous?.metadata.labels?.v}>${current?.metadata.labels?.v}`),
-    );
-    await plane.registry.modify(podKind, { namespace: 'default', name: 'a' }, (pod) => {
-      pod.metadata.labels = { v: '1' };
-      return undefined;
-    });
-    await plane.registry.delete(podKind, { namespace: 'default', name: 'a' });
-    await plane.settle();
-    assert.deepEqual(heard, ['undefined>undefined', 'undefined>1', '1>undefined']);
-  });
-
-  withControlPlane('indexes follow a Pod from its pin to its binding', async (plane) => {
+  withControlPlane('indexes follow a Pod from its affinity to its binding', async (plane) => {
     const { pods } = plane.informers;
     await plane.registry.create(podKind, 'default', podObject('a', pinnedTo('n1')));
     await plane.settle();
@@ -67,7 +67,7 @@ describe('informers', () => {
     assert.deepEqual(names(pods.indexed(PODS_BY_NODE, 'n1')), []);
   });
 
-  withControlPlane('an object is found by its uid until it is gone', async (plane) => {
+  withControlPlane('an object is found by its uid until it is deleted', async (plane) => {
     const record = await plane.registry.create(nodeKind, undefined, nodeObject('n1'));
     const uid = record.object().metadata.uid ?? '';
     await plane.settle();
@@ -77,7 +77,7 @@ describe('informers', () => {
     assert.equal(plane.informers.nodes.byUid(uid), undefined);
   });
 
-  withControlPlane('a handler that throws keeps nobody else from hearing', async (plane) => {
+  withControlPlane('a handler that throws does not affect other handlers', async (plane) => {
     let heard = 0;
     plane.informers.nodes.onChange(() => {
       throw new Error('bug');
@@ -90,7 +90,7 @@ describe('informers', () => {
     assert.equal(heard, 1);
   });
 
-  test('after Expired they list again and tell what went and what came meanwhile', async (context) => {
+  test('after Expired they list again and emit the deletions and additions in between', async (context) => {
     const parts = { clock: systemClock, log: silentLogger };
     const dataDir = temporaryDirectory();
     const store = await openSqliteStore({ dataDir, ...parts, limits: { maxChanges: 8 } });
@@ -120,7 +120,7 @@ describe('informers', () => {
       ...added.map((name) => registry.create(podKind, 'default', podObject(name))),
     ]);
     await informers.waitFor(await store.revision());
-    await eventually(() => follows === 2);
+    await until(() => follows === 2);
     assert.deepEqual(heard.sort(), ['->gone', ...added.map((name) => `->${name}`), 'gone>-'].sort());
     assert.deepEqual(names(informers.pods.list()), added.toSorted());
   });

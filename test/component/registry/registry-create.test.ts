@@ -6,36 +6,32 @@ import { createRegistry } from '../../../coordinator/registry/create-registry.js
 import type { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
-import {
-  configMapManifest,
-  podManifest,
-  refusal,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject, podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
-test('a creation stamps uid, creation time and resourceVersion', async () => {
+test('a create sets uid, creation time and resourceVersion', async () => {
   const { registry } = await testRegistry();
-  const { metadata } = (await registry.create(configMapKind, 'default', configMapManifest('a'))).object();
+  const { metadata } = (await registry.create(configMapKind, 'default', configMapObject('a'))).object();
   assert.match(metadata.uid ?? '', /^[0-9a-f-]{36}$/);
   assert.equal(metadata.creationTimestamp, '2026-01-02T03:04:05Z');
   assert.match(metadata.resourceVersion ?? '', /^\d+$/);
 });
 
-test('a name that is taken is a 409 AlreadyExists', async () => {
+test('a name in use is a 409 AlreadyExists', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
-  const error = await refusal(registry.create(configMapKind, 'default', configMapManifest('a')));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
+  const error = await refusal(registry.create(configMapKind, 'default', configMapObject('a')));
   assert.equal(error.message, 'configmaps "a" already exists');
   assert.equal(error.reason, 'AlreadyExists');
 });
 
-test('the namespace comes from the URL, and another one in the body is a 400', async () => {
+test('the namespace is taken from the URL, and another one in the body is a 400', async () => {
   const { registry } = await testRegistry();
   const bare = await registry.create(configMapKind, 'default', { metadata: { name: 'a' } });
   assert.equal(bare.object().metadata.namespace, 'default');
-  const elsewhere = configMapManifest('b', {}, { namespace: 'other' });
+  const elsewhere = configMapObject('b', {}, { namespace: 'other' });
   const error = await refusal(registry.create(configMapKind, 'default', elsewhere));
   assert.equal(error.code, 400);
   assert.match(error.message, /does not match the namespace sent on the request/);
@@ -51,7 +47,7 @@ test('a terminating namespace is a 403 with the cause NamespaceTerminating', asy
   const { registry } = await testRegistry();
   await registry.create(namespaceKind, undefined, { metadata: { name: 'ending' } });
   await registry.delete(namespaceKind, { name: 'ending' });
-  const pod = { ...podManifest('a'), metadata: { name: 'a' } };
+  const pod = { ...podObject('a'), metadata: { name: 'a' } };
   const error = await refusal(registry.create(podKind, 'ending', pod));
   assert.equal(error.code, 403);
   assert.equal(
@@ -62,15 +58,15 @@ test('a terminating namespace is a 403 with the cause NamespaceTerminating', asy
 });
 
 const own = (namespace: string, name: string) => ({
-  ...configMapManifest(name, { text: '<é>' }),
+  ...configMapObject(name, { text: '<é>' }),
   metadata: { name, namespace },
 });
 
-test('of our own objects each is stored or refused by itself', async () => {
+test('of objects that the coordinator creates together each is stored or rejected separately', async () => {
   const { registry, store } = await testRegistry();
   await registry.create(namespaceKind, undefined, { metadata: { name: 'ending' } });
   await registry.delete(namespaceKind, { name: 'ending' });
-  await registry.create(configMapKind, 'default', configMapManifest('taken'));
+  await registry.create(configMapKind, 'default', configMapObject('taken'));
   const objects = [own('default', 'a'), own('ending', 'b'), own('default', 'taken'), own('default', 'c')];
   const refusals = (await registry.createInternal(configMapKind, objects)) as (ApiError | undefined)[];
   assert.deepEqual(
@@ -91,7 +87,7 @@ test('of our own objects each is stored or refused by itself', async () => {
   assert.deepEqual(JSON.parse(String(stored?.value)), { ...objects[0], metadata });
 });
 
-test('our own objects are tried again when their namespace changed meanwhile', async () => {
+test('objects that the coordinator creates are retried when their namespace changed meanwhile', async () => {
   const { registry, store } = await testRegistry();
   const createAll = store.createAll.bind(store);
   let tries = 0;
@@ -109,7 +105,7 @@ function labelled({ metadata }: { metadata: { labels?: Record<string, string> } 
   metadata.labels = { changed: 'true' };
 }
 
-test('an object without a name is refused as one named ""', async () => {
+test('an object without a name is rejected as one named ""', async () => {
   const { registry } = await testRegistry();
   const error = await refusal(registry.create(configMapKind, 'default', { metadata: {} }));
   assert.equal(
@@ -118,7 +114,7 @@ test('an object without a name is refused as one named ""', async () => {
   );
 });
 
-test('generateName appends five characters of the alphabet, and what follows from a name follows', async () => {
+test('generateName appends five characters of the alphabet, and fields derived from the name follow', async () => {
   const { registry } = await testRegistry();
   const body = { metadata: { generateName: 'team-' } };
   const { metadata } = (await registry.create(namespaceKind, undefined, body)).object();
@@ -126,7 +122,7 @@ test('generateName appends five characters of the alphabet, and what follows fro
   assert.equal(metadata.labels?.['kubernetes.io/metadata.name'], metadata.name);
 });
 
-test('a generated name that is taken is drawn again', async () => {
+test('a generated name in use is generated again', async () => {
   const { registry, store, clock } = await testRegistry();
   const draws = [...Array(10).fill(0), ...Array(5).fill(0.99)] as number[];
   const chance = { ...systemRandom, random: () => draws.shift() ?? 0.5 };
@@ -136,20 +132,20 @@ test('a generated name that is taken is drawn again', async () => {
   assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-99999');
 });
 
-test('a dry run stores nothing and names no resourceVersion, but sees that a name is taken', async () => {
+test('a dry run stores nothing and names no resourceVersion, but rejects a name in use', async () => {
   const { registry } = await testRegistry();
   const dry = { dryRun: true };
-  const record = await registry.create(configMapKind, 'default', configMapManifest('a'), dry);
+  const record = await registry.create(configMapKind, 'default', configMapObject('a'), dry);
   assert.equal(record.object().metadata.resourceVersion, undefined);
   assert.equal((await refusal(registry.get(configMapKind, REF))).code, 404);
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
-  const error = await refusal(registry.create(configMapKind, 'default', configMapManifest('a'), dry));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
+  const error = await refusal(registry.create(configMapKind, 'default', configMapObject('a'), dry));
   assert.equal(error.reason, 'AlreadyExists');
 });
 
-test('a bad name is a 422 at metadata.name', async () => {
+test('an invalid name is a 422 at metadata.name', async () => {
   const { registry } = await testRegistry();
-  const error = await refusal(registry.create(configMapKind, 'default', configMapManifest('A_b')));
+  const error = await refusal(registry.create(configMapKind, 'default', configMapObject('A_b')));
   assert.equal(error.code, 422);
   assert.equal(error.details?.causes?.[0]?.field, 'metadata.name');
 });
@@ -157,19 +153,19 @@ test('a bad name is a 422 at metadata.name', async () => {
 test('a resourceVersion in the body, another kind and another version are 400s', async () => {
   const { registry } = await testRegistry();
   for (const mistake of [
-    configMapManifest('a', {}, { resourceVersion: '7' }),
-    { ...configMapManifest('a'), kind: 'Secret' },
-    { ...configMapManifest('a'), apiVersion: 'v2' },
+    configMapObject('a', {}, { resourceVersion: '7' }),
+    { ...configMapObject('a'), kind: 'Secret' },
+    { ...configMapObject('a'), apiVersion: 'v2' },
     ['a list'],
   ]) {
     assert.equal((await refusal(registry.create(configMapKind, 'default', mistake))).code, 400);
   }
 });
 
-test('a plain Pod gets the two 300 s tolerations unless it has its own', async () => {
+test('a Pod gets the two 300 s tolerations unless it has its own', async () => {
   const { registry } = await testRegistry();
   const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
-  const record = await registry.create(podKind, 'default', podManifest('a', { tolerations: [own] }));
+  const record = await registry.create(podKind, 'default', podObject('a', { tolerations: [own] }));
   const [first, second, ...rest] = record.object().spec.tolerations ?? [];
   assert.deepEqual(first, own);
   assert.equal(second?.key, 'node.kubernetes.io/unreachable');
@@ -177,18 +173,18 @@ test('a plain Pod gets the two 300 s tolerations unless it has its own', async (
   assert.deepEqual(rest, []);
 });
 
-test('fields that are null are left out, and a managedFields copied from elsewhere is dropped', async () => {
+test('null fields are dropped, and copied managedFields are dropped', async () => {
   const { registry } = await testRegistry();
-  const body = configMapManifest('a', {}, { labels: null, managedFields: [{ manager: 'x' }] });
+  const body = configMapObject('a', {}, { labels: null, managedFields: [{ manager: 'x' }] });
   const warn = { fieldValidation: 'Warn' as const };
   const { metadata } = (await registry.create(configMapKind, 'default', body, warn)).object();
   assert.equal('labels' in metadata, false);
   assert.equal('managedFields' in metadata, false);
 });
 
-const UNKNOWN = { ...configMapManifest('a'), colour: 'green', metadata: { name: 'a', shade: 1 } };
+const UNKNOWN = { ...configMapObject('a'), colour: 'green', metadata: { name: 'a', shade: 1 } };
 
-test('an unknown field is a 400 that names each one when validation is Strict', async () => {
+test('an unknown field is a 400 that names each one under Strict', async () => {
   const { registry } = await testRegistry();
   const strict = { fieldValidation: 'Strict' as const };
   const error = await refusal(registry.create(configMapKind, 'default', UNKNOWN, strict));
@@ -199,7 +195,7 @@ test('an unknown field is a 400 that names each one when validation is Strict', 
   );
 });
 
-test('an unknown field is a warning when validation is Warn, and is not stored', async () => {
+test('an unknown field is a warning under Warn, and is not stored', async () => {
   const { registry } = await testRegistry();
   const warnings: string[] = [];
   const options = { fieldValidation: 'Warn' as const, warn: (text: string) => void warnings.push(text) };
@@ -208,9 +204,9 @@ test('an unknown field is a warning when validation is Warn, and is not stored',
   assert.equal('colour' in record.object(), false);
 });
 
-test('a wrong JSON type is a 400 even when validation is Ignore', async () => {
+test('a wrong JSON type is a 400 even under Ignore', async () => {
   const { registry } = await testRegistry();
-  const body = { ...configMapManifest('a'), data: 'text' };
+  const body = { ...configMapObject('a'), data: 'text' };
   const ignore = { fieldValidation: 'Ignore' as const };
   const error = await refusal(registry.create(configMapKind, 'default', body, ignore));
   assert.equal(error.code, 400);
@@ -219,7 +215,7 @@ test('a wrong JSON type is a 400 even when validation is Ignore', async () => {
 
 test('bytes carry the resourceVersion, and the stored value does not', async () => {
   const { registry, store } = await testRegistry();
-  const created = await registry.create(configMapKind, 'default', configMapManifest('a', { k: 'v' }));
+  const created = await registry.create(configMapKind, 'default', configMapObject('a', { k: 'v' }));
   const read = await registry.get(configMapKind, REF);
   assert.deepEqual(JSON.parse(read.bytes().toString()), created.object());
   assert.deepEqual(JSON.parse(created.bytes().toString()), created.object());
@@ -231,12 +227,12 @@ test('bytes carry the resourceVersion, and the stored value does not', async () 
 test('an object above the size limit is a 413', async () => {
   const { registry } = await testRegistry();
   const env = [{ name: 'LARGE', value: 'x'.repeat(1_600_000) }];
-  const body = podManifest('a', { containers: [{ name: 'main', image: 'app:1', env }] });
+  const body = podObject('a', { containers: [{ name: 'main', image: 'app:1', env }] });
   const error = await refusal(registry.create(podKind, 'default', body));
   assert.equal(error.reason, 'RequestEntityTooLarge');
 });
 
-test('a namespace that changes between the look at it and the write is looked at again', async () => {
+test('a namespace that changes between its check and the write is checked again', async () => {
   const { registry, store } = await testRegistry();
   const key = '/registry/core/namespaces/default';
   const { create } = store;
@@ -247,7 +243,7 @@ test('a namespace that changes between the look at it and the write is looked at
     raced = true;
     return create.apply(store, write);
   };
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   assert.ok(raced);
   await registry.get(configMapKind, REF);
 });

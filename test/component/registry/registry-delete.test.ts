@@ -1,19 +1,15 @@
-/** delete, deletecollection and what ends Pods, over a memory store and the real kinds. */
+/** delete, deletecollection and the end of Pods, over a memory store and the real kinds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, daemonSetKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
-import {
-  configMapManifest,
-  podManifest,
-  refusal,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject, podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
-test('a bound Pod gets its grace period and goes when its agent says so', async () => {
+test('a bound Pod gets its grace period and is removed when its agent reports the end', async () => {
   const { registry } = await testRegistry();
-  const pod = (await registry.create(podKind, 'default', podManifest('a', { nodeName: 'n1' }))).object();
+  const pod = (await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }))).object();
   const result = await registry.delete(podKind, REF);
   assert.ok(!result.isRemoved);
   assert.equal(result.object.metadata.deletionGracePeriodSeconds, 30);
@@ -22,23 +18,23 @@ test('a bound Pod gets its grace period and goes when its agent says so', async 
   assert.equal((await refusal(registry.get(podKind, REF))).code, 404);
 });
 
-test('the word about a Pod that is gone, or about an older one of its name, changes nothing', async () => {
+test('a report about a deleted Pod, or about an older one of its name, changes nothing', async () => {
   const { registry } = await testRegistry();
   await registry.confirmStopped(REF, 'never there');
-  await registry.create(podKind, 'default', podManifest('a', { nodeName: 'n1' }));
+  await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));
   await registry.confirmStopped(REF, 'an older one');
   assert.equal((await registry.get(podKind, REF)).object().metadata.deletionTimestamp, undefined);
 });
 
-test('an unbound Pod goes at once', async () => {
+test('an unbound Pod is deleted at once', async () => {
   const { registry } = await testRegistry();
-  await registry.create(podKind, 'default', podManifest('a'));
+  await registry.create(podKind, 'default', podObject('a'));
   assert.ok((await registry.delete(podKind, REF)).isRemoved);
 });
 
-test('finalizers hold an object, and the update that drops the last one removes it', async () => {
+test('finalizers keep an object, and the update that drops the last one removes it', async () => {
   const { registry } = await testRegistry();
-  const held = configMapManifest('a', {}, { finalizers: ['example.com/hold'] });
+  const held = configMapObject('a', {}, { finalizers: ['example.com/hold'] });
   await registry.create(configMapKind, 'default', held);
   assert.ok(!(await registry.delete(configMapKind, REF)).isRemoved);
   await registry.modify(configMapKind, REF, (object) => {
@@ -47,7 +43,7 @@ test('finalizers hold an object, and the update that drops the last one removes 
   assert.equal((await refusal(registry.get(configMapKind, REF))).code, 404);
 });
 
-test('a deleted namespace is Terminating until its finalizer is taken off', async () => {
+test('a deleted namespace is Terminating until its finalizer is removed', async () => {
   const { registry } = await testRegistry();
   await registry.create(namespaceKind, undefined, { metadata: { name: 'a' } });
   const result = await registry.delete(namespaceKind, { name: 'a' });
@@ -62,9 +58,9 @@ function emptyFinalizers(namespace: { spec?: { finalizers?: string[] } }): undef
   namespace.spec = { finalizers: [] };
 }
 
-test('preconditions that do not hold are a 409', async () => {
+test('failed preconditions are a 409', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   const byUid = await refusal(registry.delete(configMapKind, REF, { preconditions: { uid: 'x' } }));
   assert.match(byUid.message, /the UID in the precondition \(x\) does not match the UID in record/);
   const preconditions = { resourceVersion: '1' };
@@ -82,15 +78,15 @@ test('a built-in namespace is a 403, a missing object a 404', async () => {
 
 test('a dry run deletes nothing', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   assert.ok((await registry.delete(configMapKind, REF, { dryRun: true })).isRemoved);
   await registry.get(configMapKind, REF);
 });
 
-test('a collection loses what the selector matches and keeps the rest', async () => {
+test('a collection delete removes the matching objects and keeps the others', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a', {}, { labels: { app: 'x' } }));
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  await registry.create(configMapKind, 'default', configMapObject('a', {}, { labels: { app: 'x' } }));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   const selection = { namespace: 'default', labelSelector: 'app=x' };
   const gone = await registry.deleteCollection(configMapKind, selection);
   assert.deepEqual(
@@ -102,7 +98,7 @@ test('a collection loses what the selector matches and keeps the rest', async ()
 
 test('a Pod is bound once', async () => {
   const { registry } = await testRegistry();
-  await registry.create(podKind, 'default', podManifest('a'));
+  await registry.create(podKind, 'default', podObject('a'));
   await registry.bind(REF, 'n1');
   const pod = (await registry.get(podKind, REF)).object();
   assert.equal(pod.spec.nodeName, 'n1');
@@ -116,7 +112,7 @@ test('a Pod is bound once', async () => {
 
 test('an eviction marks a Pod and deletes it', async () => {
   const { registry } = await testRegistry();
-  await registry.create(podKind, 'default', podManifest('a', { nodeName: 'n1' }));
+  await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));
   assert.equal((await registry.evict(REF)).status, 'Success');
   const pod = (await registry.get(podKind, REF)).object();
   assert.equal(pod.status?.conditions?.[0]?.reason, 'EvictionByEvictionAPI');

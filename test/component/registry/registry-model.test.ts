@@ -1,13 +1,14 @@
-/** Objects of a model: each is what a create of its own would have stored. */
+/** Objects of a template. Each equals the result of a separate create. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';
 import { encodeObject } from '../../../coordinator/registry/encoding/object-encoding.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const BODY: Pod = {
-  ...podManifest(''),
+  ...podObject(''),
   metadata: { name: '', generateName: 'web-', annotations: { note: 'a <b> "c" é \u2028' } },
 };
 
@@ -21,7 +22,7 @@ async function modelled() {
   };
 }
 
-test('an object of a model is the one that its create would have made', async () => {
+test('an object of a template equals the one that its create would have made', async () => {
   const { registry, model, store } = await modelled();
   const alike = (await registry.createFromTemplate(model, 'n <2>')).object();
   const created = (await registry.create(podKind, 'default', onNode(BODY, 'n1'))).object();
@@ -35,7 +36,7 @@ test('an object of a model is the one that its create would have made', async ()
   assert.equal(stored?.value.toString(), encodeObject(alike).toString());
 });
 
-test('a status is put behind a value that was filled', async () => {
+test('a status is added behind the encoded template', async () => {
   const { registry, model, store } = await modelled();
   const { metadata } = (await registry.createFromTemplate(model, 'n2')).object();
   const written = await registry.writeStatus(podKind, metadata, () => ({ phase: 'Running' as const }));
@@ -43,7 +44,7 @@ test('a status is put behind a value that was filled', async () => {
   assert.equal(stored?.value.toString(), encodeObject(written.object()).toString());
 });
 
-test('each has a name of its own, also where the first one is taken', async () => {
+test('each object has its own name, also where the first one is in use', async () => {
   const { registry, model, store } = await modelled();
   const create = store.create.bind(store);
   const tried: string[] = [];
@@ -57,7 +58,7 @@ test('each has a name of its own, also where the first one is taken', async () =
   assert.equal(new Set(tried).size, 3);
 });
 
-test('a body that may not be created makes no model, and a model stores nothing in a namespace that is missing', async () => {
+test('an invalid body gives no template, and a template stores nothing in a missing namespace', async () => {
   const { registry } = await testRegistry();
   const empty = { ...BODY, spec: { containers: [] } };
   assert.throws(

@@ -4,18 +4,14 @@ import { test } from 'node:test';
 import { configMapKind, daemonSetKind, nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Patch, Registry } from '../../../coordinator/registry/registry.js';
 import { OBJECT_MODIFIED } from '../../../shared/kube/objects/api-status.js';
-import {
-  configMapManifest,
-  daemonSetManifest,
-  refusal,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject, daemonSetObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
 async function withConfigMap(data: Record<string, string> = {}): Promise<Registry> {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a', data));
+  await registry.create(configMapKind, 'default', configMapObject('a', data));
   return registry;
 }
 
@@ -58,7 +54,7 @@ test('a JSON patch whose test fails or whose path is missing is a 422 and change
   assert.deepEqual((await registry.get(configMapKind, REF)).object().data, { a: '1' });
 });
 
-test('a JSON patch cannot reach what objects inherit', async () => {
+test('a JSON patch cannot reach inherited properties', async () => {
   const registry = await withConfigMap({ a: '1' });
   for (const path of [
     '/data/toString/x',
@@ -73,7 +69,7 @@ test('a JSON patch cannot reach what objects inherit', async () => {
   assert.equal(Reflect.get({}, 'x'), undefined);
 });
 
-test('a JSON patch that copies without end is a 422 before it fills the memory', async () => {
+test('a JSON patch that copies exponentially is a 422 before it exhausts the memory', async () => {
   const registry = await withConfigMap({ a: 'x'.repeat(1000) });
   const body = Array.from({ length: 40 }, (_, index) => ({
     op: 'copy',
@@ -84,7 +80,7 @@ test('a JSON patch that copies without end is a 422 before it fills the memory',
   assert.match(error.details?.causes?.[0]?.message ?? '', /copies of more than/);
 });
 
-test('bodies that are no patches are 400s', async () => {
+test('invalid patches are 400s', async () => {
   const registry = await withConfigMap();
   const bodies: Patch[] = [
     { type: 'json', body: { op: 'add' } },
@@ -100,7 +96,7 @@ test('bodies that are no patches are 400s', async () => {
   }
 });
 
-test('a resourceVersion inside a patch must be the present one', async () => {
+test('a resourceVersion inside a patch must be the current one', async () => {
   const registry = await withConfigMap();
   const { resourceVersion } = (await registry.get(configMapKind, REF)).object().metadata;
   const patch = (version: string | undefined, value: string): Patch => ({
@@ -134,7 +130,7 @@ test('concurrent patches lose nothing', async () => {
   assert.equal(Object.keys(data ?? {}).length, 20);
 });
 
-test('a patch cannot rename, change the kind or what the server owns', async () => {
+test('a patch cannot change the name, the kind or server-owned fields', async () => {
   const registry = await withConfigMap();
   for (const body of [
     { metadata: { name: 'b' } },
@@ -149,13 +145,13 @@ test('a patch cannot rename, change the kind or what the server owns', async () 
   assert.equal(metadata.creationTimestamp, '2026-01-02T03:04:05Z');
 });
 
-test('of a missing object it is a 404', async () => {
+test('a patch of a missing object is a 404', async () => {
   const { registry } = await testRegistry();
   const error = await refusal(registry.patch(configMapKind, REF, { type: 'merge', body: {} }));
   assert.equal(error.message, 'configmaps "a" not found');
 });
 
-test('what kubectl cordon, taint and rollout undo send does what they mean', async () => {
+test('the patches of kubectl cordon, taint and rollout undo have their effect', async () => {
   const { registry } = await testRegistry();
   await registry.create(nodeKind, undefined, { metadata: { name: 'n' }, spec: {} });
   const patchNode = async (spec: object) =>
@@ -166,7 +162,7 @@ test('what kubectl cordon, taint and rollout undo send does what they mean', asy
   assert.equal((await patchNode({ taints: [{ key: 'a', effect: 'NoSchedule' }] }))?.taints?.length, 1);
   assert.equal((await patchNode({ taints: null }))?.taints, undefined);
 
-  await registry.create(daemonSetKind, 'default', daemonSetManifest('a'));
+  await registry.create(daemonSetKind, 'default', daemonSetObject('a'));
   const template = {
     $patch: 'replace',
     metadata: { labels: { app: 'a' } },
@@ -181,7 +177,7 @@ test('what kubectl cordon, taint and rollout undo send does what they mean', asy
   assert.equal('$patch' in spec.template, false);
 });
 
-test('a patch whose outcome has unknown fields or wrong types is a 422 at patch', async () => {
+test('a patch whose result has unknown fields or wrong types is a 422 at patch', async () => {
   const registry = await withConfigMap();
   const strict = { fieldValidation: 'Strict' as const };
   const refused = async (body: object) =>

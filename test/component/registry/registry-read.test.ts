@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { ListRequest, Registry } from '../../../coordinator/registry/registry.js';
+import { configMapObject, podObject } from '../../harness/objects/object-builders.js';
 import { MemoryStore } from '../../harness/controllers/memory-store.js';
 import {
-  configMapManifest,
-  podManifest,
   refusal,
   testRegistry,
 } from '../../harness/controllers/registry-fixture.js';
@@ -15,7 +14,7 @@ async function withConfigMaps(count: number): Promise<Registry> {
   const { registry } = await testRegistry();
   for (let index = 0; index < count; index += 1) {
     const labels = { parity: index % 2 === 0 ? 'even' : 'odd' };
-    await registry.create(configMapKind, 'default', configMapManifest(`c${index}`, {}, { labels }));
+    await registry.create(configMapKind, 'default', configMapObject(`c${index}`, {}, { labels }));
   }
   return registry;
 }
@@ -25,10 +24,10 @@ async function namesOf(registry: Registry, request: ListRequest): Promise<string
   return records.map((record) => record.object().metadata.name);
 }
 
-test('a list names the revision of the store, and each record its own', async () => {
+test('a list has the revision of the store, and each record its own', async () => {
   const { registry, store } = await testRegistry();
-  const created = await registry.create(configMapKind, 'default', configMapManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  const created = await registry.create(configMapKind, 'default', configMapObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   const list = await registry.list(configMapKind);
   assert.equal(list.resourceVersion, String(await store.revision()));
   assert.equal(list.records[0]?.revision, created.revision);
@@ -41,7 +40,7 @@ test('a list without selectors decodes nothing', async () => {
   assert.equal(records.length, 1);
 });
 
-test('a namespace keeps to itself, also one whose name another begins with', async () => {
+test('a list of a namespace excludes other namespaces, also one whose name has the same prefix', async () => {
   const registry = await withConfigMaps(1);
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default-2' } });
   await registry.create(configMapKind, 'default-2', { metadata: { name: 'other' } });
@@ -49,17 +48,17 @@ test('a namespace keeps to itself, also one whose name another begins with', asy
   assert.deepEqual(await namesOf(registry, {}), ['other', 'c0']);
 });
 
-test('label selectors select', async () => {
+test('label selectors filter a list', async () => {
   const registry = await withConfigMaps(4);
   assert.deepEqual(await namesOf(registry, { labelSelector: 'parity=odd' }), ['c1', 'c3']);
   assert.deepEqual(await namesOf(registry, { labelSelector: 'parity notin (odd)' }), ['c0', 'c2']);
   assert.deepEqual(await namesOf(registry, { labelSelector: '!parity' }), []);
 });
 
-test('field selectors select by name, by namespace and by what the kind offers', async () => {
+test('field selectors filter by name, by namespace and by the fields of the kind', async () => {
   const { registry } = await testRegistry();
-  await registry.create(podKind, 'default', podManifest('a', { nodeName: 'n1' }));
-  await registry.create(podKind, 'default', podManifest('b'));
+  await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));
+  await registry.create(podKind, 'default', podObject('b'));
   const names = async (fieldSelector: string, namespace?: string) => {
     const request = namespace === undefined ? { fieldSelector } : { fieldSelector, namespace };
     return (await registry.list(podKind, request)).records.map((record) => record.object().metadata.name);
@@ -71,7 +70,7 @@ test('field selectors select by name, by namespace and by what the kind offers',
   assert.deepEqual(await names('spec.nodeName='), ['b']);
 });
 
-test('a selector that cannot be read or names an unknown field is a 400', async () => {
+test('an invalid selector and one with an unknown field are a 400', async () => {
   const { registry } = await testRegistry();
   const unknown = await refusal(registry.list(podKind, { fieldSelector: 'spec.foo=1' }));
   assert.equal(unknown.message, 'field label not supported: spec.foo');
@@ -80,11 +79,11 @@ test('a selector that cannot be read or names an unknown field is a 400', async 
   assert.equal((await refusal(registry.list(podKind, { fieldSelector: 'toString=1' }))).code, 400);
 });
 
-test('pages show one state, count what is left, and end', async () => {
+test('pages show one state, count the rest, and end', async () => {
   const registry = await withConfigMaps(5);
   const first = await registry.list(configMapKind, { limit: 2 });
   assert.equal(first.remainingItemCount, 3);
-  await registry.create(configMapKind, 'default', configMapManifest('c9'));
+  await registry.create(configMapKind, 'default', configMapObject('c9'));
   await registry.delete(configMapKind, { namespace: 'default', name: 'c4' });
   const second = await registry.list(configMapKind, { limit: 2, continue: first.continue ?? '' });
   const third = await registry.list(configMapKind, { limit: 2, continue: second.continue ?? '' });
@@ -96,7 +95,7 @@ test('pages show one state, count what is left, and end', async () => {
   assert.equal(third.continue, undefined);
 });
 
-test('pages are full under a selector too, and do not count what is left', async () => {
+test('pages are full under a selector too, and do not count the rest', async () => {
   const registry = await withConfigMaps(7);
   const request = { limit: 2, labelSelector: 'parity=even' };
   const first = await registry.list(configMapKind, request);
@@ -110,30 +109,30 @@ test('pages are full under a selector too, and do not count what is left', async
 
 test('a page whose revision is compacted is a 410 Expired', async () => {
   const { registry, store } = await testRegistry();
-  for (const name of ['a', 'b']) await registry.create(configMapKind, 'default', configMapManifest(name));
+  for (const name of ['a', 'b']) await registry.create(configMapKind, 'default', configMapObject(name));
   const { continue: token = '' } = await registry.list(configMapKind, { limit: 1 });
-  await registry.create(configMapKind, 'default', configMapManifest('c'));
+  await registry.create(configMapKind, 'default', configMapObject('c'));
   await store.compact(await store.revision());
   const error = await refusal(registry.list(configMapKind, { limit: 1, continue: token }));
   assert.equal(error.reason, 'Expired');
   assert.equal(error.code, 410);
 });
 
-test('a continued list names no revision of its own', async () => {
+test('a continued list has no revision of its own', async () => {
   const registry = await withConfigMaps(2);
   const { continue: token = '', resourceVersion } = await registry.list(configMapKind, { limit: 1 });
   const error = await refusal(registry.list(configMapKind, { continue: token, resourceVersion }));
   assert.equal(error.message, 'specifying resource version is not allowed when using continue');
 });
 
-test('a continue token that is none of ours is a 400', async () => {
+test('an invalid continue token is a 400', async () => {
   const { registry } = await testRegistry();
   for (const token of ['garbage', Buffer.from('[1]').toString('base64url'), '%%%']) {
     assert.equal((await refusal(registry.list(configMapKind, { continue: token }))).code, 400);
   }
 });
 
-test('a revision of the future is a 504, one that is no number a 400', async () => {
+test('a future revision is a 504, an invalid one a 400', async () => {
   const { registry } = await testRegistry();
   const error = await refusal(registry.list(configMapKind, { resourceVersion: '999999' }));
   assert.equal(error.code, 504);
@@ -141,7 +140,7 @@ test('a revision of the future is a 504, one that is no number a 400', async () 
   assert.equal((await refusal(registry.list(configMapKind, { resourceVersion: '1x' }))).code, 400);
 });
 
-test('resourceVersionMatch=Exact shows the past, and is refused without a revision', async () => {
+test('resourceVersionMatch=Exact shows the past, and is rejected without a revision', async () => {
   const registry = await withConfigMaps(1);
   const { resourceVersion } = await registry.list(configMapKind);
   await registry.delete(configMapKind, { namespace: 'default', name: 'c0' });
@@ -150,7 +149,7 @@ test('resourceVersionMatch=Exact shows the past, and is refused without a revisi
   assert.equal((await refusal(registry.list(configMapKind, { resourceVersionMatch: 'Exact' }))).code, 422);
 });
 
-test('one namespace of a kind may be computed: read from its reader, and never written', async () => {
+test('a namespace of a kind may be computed: it is read from its reader, and never written', async () => {
   const { registry } = await testRegistry(new MemoryStore());
   const computed = {
     apiVersion: 'v1',

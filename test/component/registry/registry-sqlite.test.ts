@@ -8,16 +8,12 @@ import { configMapKind } from '../../../coordinator/kinds/index.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
-import {
-  configMapManifest,
-  eventText,
-  takeEvents,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { eventText, takeEvents, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
-test('concurrent writers in one group commit lose nothing, and a watcher sees each of them once', async (context) => {
+test('concurrent writers in one group commit lose nothing, and a watcher sees each write once', async (context) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'everynode-registry-'));
   const store = await openSqliteStore({ dataDir, log: silentLogger, clock: systemClock });
   context.after(async () => {
@@ -25,7 +21,7 @@ test('concurrent writers in one group commit lose nothing, and a watcher sees ea
     rmSync(dataDir, { recursive: true });
   });
   const { registry } = await testRegistry(store);
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   const watch = await registry.watch(configMapKind, { resourceVersion: String(await store.revision()) });
   const writers = Array.from({ length: 10 }, (_, writer) =>
     registry.modify(configMapKind, REF, (object) => {

@@ -1,22 +1,23 @@
-/** writeStatus, and the one object that all share who look at one value. */
+/** writeStatus, and the object that all readers of one value share. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/index.js';
 import { encodeObject } from '../../../coordinator/registry/encoding/object-encoding.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { podManifest, refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
 async function onePod() {
   const parts = await testRegistry();
-  const pod = (await parts.registry.create(podKind, 'default', podManifest('a'))).object();
+  const pod = (await parts.registry.create(podKind, 'default', podObject('a'))).object();
   const revision = () => parts.store.revision();
   const read = async () => (await parts.registry.get(podKind, REF)).object();
   return { ...parts, pod, revision, read };
 }
 
-test('a new status leaves the rest as it is, and the value is what encoding all of it would give', async () => {
+test('a new status keeps the other fields, and the value equals a full encoding', async () => {
   const { registry, store, pod } = await onePod();
   const status = { ...pod.status, message: 'a <b> & "c" \u2028 é' };
   const written = await registry.writeStatus(podKind, REF, () => status);
@@ -31,7 +32,7 @@ test('a new status leaves the rest as it is, and the value is what encoding all 
   assert.deepEqual(rest, { apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec });
 });
 
-test('nothing to do, or nothing new, writes nothing', async () => {
+test('an unchanged status writes nothing', async () => {
   const { registry, revision } = await onePod();
   const before = await revision();
   await registry.writeStatus(podKind, REF, () => undefined);
@@ -39,7 +40,7 @@ test('nothing to do, or nothing new, writes nothing', async () => {
   assert.equal(await revision(), before);
 });
 
-test('another uid is a 409, a status that breaks a rule a 422', async () => {
+test('another uid is a 409, an invalid status a 422', async () => {
   const { registry } = await onePod();
   const status = { phase: 'Running' } as const;
   assert.equal((await refusal(registry.writeStatus(podKind, REF, () => status, { uid: 'other' }))).code, 409);
@@ -47,7 +48,7 @@ test('another uid is a 409, a status that breaks a rule a 422', async () => {
   assert.equal((await refusal(registry.writeStatus(podKind, REF, () => wrong))).code, 422);
 });
 
-test('of several writers at once each sees what the one before wrote', async () => {
+test('each of several concurrent writers sees the result of the previous one', async () => {
   const { registry, read } = await onePod();
   const writers = Array.from({ length: 10 }, () =>
     registry.writeStatus(podKind, REF, ({ status }) => ({
@@ -59,7 +60,7 @@ test('of several writers at once each sees what the one before wrote', async () 
   assert.equal((await read()).status?.message, 'x'.repeat(10));
 });
 
-test('who looks at one value shares one object; a deleted one has its own revision', async () => {
+test('readers of one value share one object; a deleted object has its own revision', async () => {
   const { registry, pod, read, revision } = await onePod();
   assert.equal(await read(), await read());
   assert.equal(await read(), pod);

@@ -3,14 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import {
-  configMapManifest,
-  eventText,
-  podManifest,
-  refusal,
-  takeEvents,
-  testRegistry,
-} from '../../harness/controllers/registry-fixture.js';
+import { eventText, refusal, takeEvents, testRegistry } from '../../harness/controllers/registry-fixture.js';
+import { configMapObject, podObject } from '../../harness/objects/object-builders.js';
 
 const REF = { namespace: 'default', name: 'a' };
 
@@ -20,10 +14,10 @@ function relabel(registry: Registry, app: string) {
   });
 }
 
-test('changes come in order, each with the revision that made it', async () => {
+test('changes arrive in order, each with its revision', async () => {
   const { registry, store } = await testRegistry();
   const watch = await registry.watch(configMapKind, { resourceVersion: String(await store.revision()) });
-  const created = await registry.create(configMapKind, 'default', configMapManifest('a'));
+  const created = await registry.create(configMapKind, 'default', configMapObject('a'));
   const modified = await relabel(registry, 'x');
   await registry.delete(configMapKind, REF);
   const events = await takeEvents(watch, 3);
@@ -34,7 +28,7 @@ test('changes come in order, each with the revision that made it', async () => {
 
 test('a deleted object carries its last state and the revision of the deletion', async () => {
   const { registry, store } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a', { k: 'v' }));
+  await registry.create(configMapKind, 'default', configMapObject('a', { k: 'v' }));
   const watch = await registry.watch(configMapKind, { resourceVersion: String(await store.revision()) });
   await registry.delete(configMapKind, REF);
   const [event] = await takeEvents(watch, 1);
@@ -43,10 +37,10 @@ test('a deleted object carries its last state and the revision of the deletion',
   assert.equal(event.record.object().metadata.resourceVersion, String(await store.revision()));
 });
 
-test('an object that comes into a selection is ADDED, one that leaves it is DELETED', async () => {
+test('an object that enters a selection is ADDED, one that leaves it is DELETED', async () => {
   const { registry } = await testRegistry();
   const watch = await registry.watch(configMapKind, { labelSelector: 'app=x' });
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   await relabel(registry, 'x');
   const left = await relabel(registry, 'y');
   await relabel(registry, 'x');
@@ -58,57 +52,57 @@ test('an object that comes into a selection is ADDED, one that leaves it is DELE
   assert.deepEqual(gone.record.object().metadata.labels, { app: 'x' });
 });
 
-test('without a resourceVersion, or with 0, a watch begins with what is there', async () => {
+test('without a resourceVersion, or with 0, a watch starts with the existing objects', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   for (const request of [{}, { resourceVersion: '0' }, { resourceVersion: '' }]) {
     const events = await takeEvents(await registry.watch(configMapKind, request), 1);
     assert.deepEqual(events.map(eventText), ['ADDED a']);
   }
 });
 
-test('a watch-list says where the initial events end, and goes on without a gap', async () => {
+test('a watch-list marks the end of its initial events, and continues without a gap', async () => {
   const { registry } = await testRegistry();
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   const watch = await registry.watch(configMapKind, { sendInitialEvents: true });
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   const events = await takeEvents(watch, 3);
   assert.deepEqual(events.map(eventText), ['ADDED a', 'BOOKMARK', 'ADDED b']);
 });
 
-test('a watch-list of nothing still says so', async () => {
+test('a watch-list of an empty collection still marks the end', async () => {
   const { registry } = await testRegistry();
   const events = await takeEvents(await registry.watch(podKind, { sendInitialEvents: true }), 1);
   assert.deepEqual(events.map(eventText), ['BOOKMARK']);
 });
 
-test('a watch by name hears of this name only, also of one that another begins with', async () => {
+test('a watch by name receives this name only, also when another has it as prefix', async () => {
   const { registry } = await testRegistry();
   const request = { namespace: 'default', fieldSelector: 'metadata.name=a' };
   const watch = await registry.watch(configMapKind, request);
-  await registry.create(configMapKind, 'default', configMapManifest('ab'));
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('ab'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   assert.deepEqual((await takeEvents(watch, 1)).map(eventText), ['ADDED a']);
 });
 
-test('a watch resumes after the revision it names', async () => {
+test('a watch resumes after its revision', async () => {
   const { registry } = await testRegistry();
-  const first = await registry.create(configMapKind, 'default', configMapManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  const first = await registry.create(configMapKind, 'default', configMapObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   const watch = await registry.watch(configMapKind, { resourceVersion: String(first.revision) });
   assert.deepEqual((await takeEvents(watch, 1)).map(eventText), ['ADDED b']);
 });
 
 test('a resume from before the compaction is a 410 Expired', async () => {
   const { registry, store } = await testRegistry();
-  const first = await registry.create(configMapKind, 'default', configMapManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('b'));
+  const first = await registry.create(configMapKind, 'default', configMapObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
   await store.compact(await store.revision());
   const watch = await registry.watch(configMapKind, { resourceVersion: String(first.revision) });
   assert.equal((await refusal(takeEvents(watch, 1))).reason, 'Expired');
 });
 
-test('a closed watch ends quietly', async () => {
+test('a closed watch ends without an error', async () => {
   const { registry, store } = await testRegistry();
   const watch = await registry.watch(configMapKind, { resourceVersion: String(await store.revision()) });
   watch.close();
@@ -122,17 +116,17 @@ test('watchers of one change share its record', async () => {
     await registry.watch(configMapKind, { resourceVersion }),
     await registry.watch(configMapKind, { resourceVersion, labelSelector: '!none' }),
   ];
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   const [first, second] = await Promise.all(watches.map((watch) => takeEvents(watch, 1)));
   assert.ok(first?.[0]?.type === 'ADDED' && second?.[0]?.type === 'ADDED');
   assert.equal(first[0].record, second[0].record);
 });
 
-test('following kinds tells their changes in one order and leaves the others out', async () => {
+test('following several kinds gives their changes in one order and leaves other kinds out', async () => {
   const { registry, store } = await testRegistry();
   const tail = registry.follow([podKind, namespaceKind], await store.revision());
-  await registry.create(podKind, 'default', podManifest('a'));
-  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  await registry.create(podKind, 'default', podObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('a'));
   await registry.create(namespaceKind, undefined, { metadata: { name: 'b' } });
   await registry.delete(podKind, REF);
   const told: string[] = [];

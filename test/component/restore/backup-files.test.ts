@@ -1,4 +1,4 @@
-/** Backups of a store in use, and what a restore makes of them. */
+/** Backups of a store in use, and restores from them. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const nameEpoch = ({ epoch }: { epoch: string }): string => `after ${epoch}`;
 const bytes = (text: string): Buffer => Buffer.from(text);
 const refused = (code: string) => (error: unknown) => error instanceof StoreError && error.code === code;
 
-/** A data directory with one value and a key, its open store, and where its backup goes. */
+/** A data directory with one value and a key, its open store, and the path of its backup. */
 async function fleet() {
   const scratch = temporaryDirectory();
   const dataDir = join(scratch, 'data');
@@ -32,9 +32,9 @@ async function fleet() {
   return { scratch, dataDir, store, known, file: join(scratch, 'b', 'backup.tar.gz') };
 }
 
-/** A fleet whose backup is taken and whose store has gone on since, restored on another machine. */
+/** A fleet whose backup is older than its store, restored on another machine. */
 async function restored(context: TestContext) {
-  // Hooks run in the order of their making: the store is closed before its directory goes.
+  // Hooks run in the order of their creation: the store is closed before its directory is removed.
   const opened: Store[] = [];
   context.after(() => opened[0]?.close());
   const { scratch, dataDir, store, known, file } = await fleet();
@@ -50,7 +50,7 @@ async function restored(context: TestContext) {
 }
 
 describe('backup', () => {
-  test('it is taken while the store is in use, and only its owner reads it', async () => {
+  test('a backup is taken while the store is in use, and is private', async () => {
     const { store, dataDir, file, known } = await fleet();
     const writes = Array.from({ length: 200 }, (_, index) => store.create(`/w/${index}`, bytes('1')));
     const manifest = await takeBackup(dataDir, file, TAKEN_AT);
@@ -60,16 +60,16 @@ describe('backup', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(join(file, '..')), ['backup.tar.gz']);
   });
-  test('it needs no coordinator', async () => {
+  test('a backup needs no coordinator', async () => {
     const { store, dataDir, file, known } = await fleet();
     await store.close();
     assert.equal((await takeBackup(dataDir, file, TAKEN_AT)).revision, known);
   });
-  test('a directory without a database is refused', async () => {
+  test('a directory without a database is rejected', async () => {
     const scratch = temporaryDirectory();
     await assert.rejects(takeBackup(scratch, join(scratch, 'b'), TAKEN_AT), refused('absent'));
   });
-  test('the oldest scheduled ones go, and no other file', async () => {
+  test('the oldest scheduled backups are deleted, and no other file', async () => {
     const directory = temporaryDirectory();
     const days = [1, 2, 3].map((day) => backupName('scheduled', TAKEN_AT - day * 86_400_000));
     const others = [backupName('manual', TAKEN_AT - 9 * 86_400_000), 'notes.txt'];
@@ -77,7 +77,7 @@ describe('backup', () => {
     assert.deepEqual(await pruneBackups(directory, 2, days[0] ?? ''), [days[2]]);
     assert.deepEqual(readdirSync(directory).sort(), [...days.slice(0, 2), ...others].sort());
   });
-  test('those of a clock that was ahead go before the one that was taken just now', async () => {
+  test('backups of a clock that was ahead are deleted before the newest backup', async () => {
     const directory = temporaryDirectory();
     const [ahead1, ahead2, now, before] = [400, 399, 0, -1].map((day) =>
       backupName('scheduled', TAKEN_AT + day * 86_400_000),
@@ -90,7 +90,7 @@ describe('backup', () => {
 });
 
 describe('restore', () => {
-  test('what the backup held is there, and nothing later', async (context) => {
+  test("a restored directory has the backup's content and nothing later", async (context) => {
     const { back, known, target } = await restored(context);
     assert.equal(String((await back.get('/a'))?.value), '"kept"');
     assert.equal(await back.get('/lost'), undefined);
@@ -98,13 +98,13 @@ describe('restore', () => {
     assert.equal(readFileSync(join(target, 'pki', 'ca.key'), 'utf8'), 'the key');
     assert.equal(readFileSync(join(target, 'kubeconfig'), 'utf8'), 'the token');
   });
-  test('it is the same fleet in a new epoch that remembers the old one', async (context) => {
+  test('a restored directory is the same fleet in a new epoch that records the old one', async (context) => {
     const { back, known, epoch, clusterUID } = await restored(context);
     assert.equal(back.clusterUID(), clusterUID);
     assert.equal(back.epoch(), `after ${epoch}`);
     assert.deepEqual(back.pastEpochs(), [{ epoch, revision: known, takenAt: TAKEN_AT }]);
   });
-  test('every resume point of the old epoch is too old, those after the backup too', async (context) => {
+  test('every resume point of the old epoch is too old, including those after the backup', async (context) => {
     const { back, known, lost } = await restored(context);
     for (const revision of [known - 1, known, lost, lost + 1_000_000]) {
       await assert.rejects(async () => {
@@ -114,7 +114,7 @@ describe('restore', () => {
     }
     assert.ok((await back.create('/new', bytes('1'))) > 10 ** 12);
   });
-  test('it is unconfirmed until somebody confirms it, whatever restarts between', async (context) => {
+  test('a restore is unconfirmed until an operator confirms it, over any restarts', async (context) => {
     const { back, target } = await restored(context);
     await back.close();
     const again = await open(target);
@@ -127,7 +127,7 @@ describe('restore', () => {
     assert.equal(later.pastEpochs().length, 1);
     await later.close();
   });
-  test('data that is there is refused, or moved aside when that was agreed', async () => {
+  test('existing data is rejected, or moved aside on request', async () => {
     const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await store.close();
@@ -137,7 +137,7 @@ describe('restore', () => {
     assert.ok(readdirSync(movedTo).includes('everynode.db'));
     assert.equal(readdirSync(dataDir).includes('restoring'), false);
   });
-  test('a directory that a coordinator is using is refused', async () => {
+  test('a directory that a coordinator uses is rejected', async () => {
     const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await assert.rejects(
@@ -147,7 +147,7 @@ describe('restore', () => {
     assert.equal(String((await store.get('/a'))?.value), '"kept"');
     await store.close();
   });
-  test('a restore that was cut short is repeated before anything else begins there', async () => {
+  test('an interrupted restore is repeated before anything else starts there', async () => {
     const { scratch, store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await store.close();
@@ -157,7 +157,7 @@ describe('restore', () => {
     await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEpoch });
     await (await open(target)).close();
   });
-  test('a backup that was cut short or changed replaces nothing', async () => {
+  test('a truncated or changed backup replaces nothing', async () => {
     const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await store.close();

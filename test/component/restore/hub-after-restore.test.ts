@@ -1,4 +1,4 @@
-/** Agents that know more than a restored store: what they run comes back, and nothing stops. */
+/** Agents with objects beyond a restored store: their running Pods are stored again, and nothing stops. */
 import assert from 'node:assert/strict';
 import { encodeConfig, encodeDesired } from '../../../coordinator/hub/desired/desired-object.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
@@ -6,15 +6,15 @@ import { namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
 import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, objectMacOf, withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
-/** What the bench stores before its hub begins: two namespaces and one Pod. */
+/** The fixture stores two namespaces and one Pod before its hub starts. */
 const BACKUP_REVISION = 3;
 const PAST = { epoch: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
-/** Of the coordinator that was lost. */
+/** The signer of the lost coordinator. */
 const BEFORE = objectMacOf({ epoch: () => PAST.epoch, pastEpochs: () => [] });
 
 function podOf(
@@ -27,13 +27,13 @@ function podOf(
   return pod;
 }
 
-/** A Pod as its host was given it by the lost coordinator. */
+/** A Pod as the lost coordinator sent it to its host. */
 function given(pod: Pod, revision: number, { node = 'n1', signer: sealer = BEFORE } = {}): DesiredObject {
   const metadata = { ...pod.metadata, resourceVersion: String(revision) };
   return encodeDesired({ ...pod, metadata }, node, sealer);
 }
 
-/** The agent of n1, which has applied so much and holds these. */
+/** The agent of n1 with these objects, at this revision. */
 function host(bench: HubFixture, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
   return bench.agent('n1', {
     epoch: PAST.epoch,
@@ -50,18 +50,18 @@ const withRestored = (
   pod = podOf('elsewhere', { nodeName: 'n2' }),
 ) => withHub(rule, check, { pastEpochs: [PAST], pods: [pod] });
 
-/** The Pod p as the store has it. */
+/** The stored Pod p. */
 const known = (bench: HubFixture) => bench.controlPlane.informers.pods.byUid('uid-p');
 
 const gone = (agent: { changes: readonly { unassigned: string[] }[] }) =>
   agent.changes.flatMap((each) => each.unassigned);
 
 withRestored(
-  'a Pod made after the backup comes back under its uid, and its host hears nothing',
+  'a Pod that was created after the backup is stored again under its uid, and its host is not notified',
   async (bench) => {
     const object = given(podOf('p'), BACKUP_REVISION + 3);
     const agent = await host(bench, [object]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     const back = await bench.pod('p');
     assert.equal(back?.metadata.uid, 'uid-p');
     assert.equal(back?.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
@@ -71,50 +71,47 @@ withRestored(
 );
 
 withRestored(
-  'a Pod that comes back is known by its hash, and by no number of the lost coordinator',
+  'a returned Pod is identified by its hash, and by no number of the lost coordinator',
   async (bench) => {
     const pod = podOf('p');
     const hash = { 'controller-revision-hash': 'lost' };
     pod.metadata.labels = { ...hash, 'pod-template-generation': '2' };
     const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     assert.deepEqual(known(bench)?.metadata.labels, hash);
-    await eventually(() => agent.changes.some(({ set }) => set.some(({ uid }) => uid === 'uid-p')));
+    await until(() => agent.changes.some(({ set }) => set.some(({ uid }) => uid === 'uid-p')));
     assert.deepEqual(gone(agent), []);
   },
 );
 
-withRestored('the status of a Pod that came back is told again', async (bench) => {
+withRestored('the status of a returned Pod is reported again', async (bench) => {
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
   const report = { uid: 'uid-p', namespace: 'default', name: 'p', status: { phase: 'Running' as const } };
   agent.link.outbox.putPod(report);
-  await eventually(() => known(bench)?.status?.phase === 'Running');
+  await until(() => known(bench)?.status?.phase === 'Running');
 });
 
-withRestored('a namespace that was lost as well is made again', async (bench) => {
+withRestored('a lost namespace is created again', async (bench) => {
   await host(bench, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
-  await eventually(() => known(bench)?.metadata.namespace === 'later');
+  await until(() => known(bench)?.metadata.namespace === 'later');
   assert.ok(await bench.controlPlane.registry.get(namespaceKind, { name: 'later' }));
 });
 
-withRestored(
-  'a ConfigMap that was lost stays with its host until the restore is confirmed',
-  async (bench) => {
-    const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
-    const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
-    await eventually(() => agent.link.phase === 'live');
-    await bench.controlPlane.settle();
-    assert.deepEqual(gone(agent), []);
-    await bench.restoreState.confirm();
-    await eventually(() => gone(agent).includes('uid-c'));
-  },
-);
+withRestored('a lost ConfigMap stays on its host until the restore is confirmed', async (bench) => {
+  const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
+  const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
+  await until(() => agent.link.phase === 'live');
+  await bench.controlPlane.settle();
+  assert.deepEqual(gone(agent), []);
+  await bench.restoreState.confirm();
+  await until(() => gone(agent).includes('uid-c'));
+});
 
 const STRANGE: [string, DesiredObject][] = [
-  ['was given before the backup, so it was deleted since', given(podOf('p'), BACKUP_REVISION)],
-  ['was given to another node', given(podOf('p'), BACKUP_REVISION + 3, { node: 'n2' })],
+  ['was sent before the backup, so it was deleted since', given(podOf('p'), BACKUP_REVISION)],
+  ['was sent to another node', given(podOf('p'), BACKUP_REVISION + 3, { node: 'n2' })],
   [
-    'was given by another fleet',
+    'was sent by another fleet',
     given(podOf('p'), BACKUP_REVISION + 3, {
       signer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.epoch, pastEpochs: [] }),
     }),
@@ -122,43 +119,40 @@ const STRANGE: [string, DesiredObject][] = [
   ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],
 ];
 for (const [why, object] of STRANGE) {
-  withRestored(
-    `a Pod stays out of the store that ${why}; it stops only after the confirmation`,
-    async (bench) => {
-      const agent = await host(bench, [object]);
-      await eventually(() => agent.link.phase === 'live');
-      const later = await bench.boundPod('later', 'n1');
-      await eventually(() => agent.held.has(later.metadata.uid ?? ''));
-      assert.equal(await bench.pod('p'), undefined);
-      assert.deepEqual(gone(agent), []);
-      await bench.restoreState.confirm();
-      await eventually(() => gone(agent).includes('uid-p'));
-    },
-  );
+  withRestored(`a Pod that ${why} is not stored; it stops only after the confirmation`, async (bench) => {
+    const agent = await host(bench, [object]);
+    await until(() => agent.link.phase === 'live');
+    const later = await bench.boundPod('later', 'n1');
+    await until(() => agent.held.has(later.metadata.uid ?? ''));
+    assert.equal(await bench.pod('p'), undefined);
+    assert.deepEqual(gone(agent), []);
+    await bench.restoreState.confirm();
+    await until(() => gone(agent).includes('uid-p'));
+  });
 }
 
-withRestored('a host that knows no more than the backup is not asked', async (bench) => {
+withRestored('a host without state beyond the backup is not asked', async (bench) => {
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
-  await eventually(() => agent.link.phase === 'live');
+  await until(() => agent.link.phase === 'live');
   await bench.restoreState.confirm();
-  await eventually(() => gone(agent).includes('uid-p'));
+  await until(() => gone(agent).includes('uid-p'));
   assert.equal(await bench.pod('p'), undefined);
 });
 
-withRestored('after the confirmation a host that was dark is still asked', async (bench) => {
+withRestored('after the confirmation an offline host is still asked when it reconnects', async (bench) => {
   await bench.restoreState.confirm();
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-  await eventually(() => known(bench) !== undefined);
+  await until(() => known(bench) !== undefined);
   await bench.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
 
 withRestored(
-  'a restored Pod that its host no longer holds leaves the store, one made since stays',
+  'a restored Pod that its host no longer has is removed from the store, a Pod created since is kept',
   async (bench) => {
     const later = await bench.boundPod('later', 'n1');
     const agent = await host(bench, []);
-    await eventually(() => agent.held.has(later.metadata.uid ?? ''));
+    await until(() => agent.held.has(later.metadata.uid ?? ''));
     assert.equal(await bench.pod('ended'), undefined);
     assert.deepEqual([...agent.held.keys()], [later.metadata.uid]);
   },
@@ -166,10 +160,10 @@ withRestored(
 );
 
 withRestored(
-  'a host that had not seen the backup whole is given what it lacks',
+  'a host that had not received all of the backup is sent the rest',
   async (bench) => {
     const agent = await host(bench, [], BACKUP_REVISION - 2);
-    await eventually(() => agent.held.has('uid-waiting'));
+    await until(() => agent.held.has('uid-waiting'));
   },
   podOf('waiting'),
 );
@@ -184,7 +178,7 @@ withRestored('what nobody asked for is not stored', async (bench) => {
   assert.equal(await bench.pod('p'), undefined);
 });
 
-withRestored('until it has answered, a host is sent nothing', async (bench) => {
+withRestored('until a host has answered, it is sent nothing', async (bench) => {
   const later = await bench.boundPod('later', 'n1');
   const agent = await rawAgent(bench, 'n1');
   const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5 };
@@ -203,20 +197,20 @@ withRestored('until it has answered, a host is sent nothing', async (bench) => {
 });
 
 withRestored(
-  'a Pod whose deletion was lost and is gone through with by its host leaves the store',
+  'a Pod whose deletion was lost, and which its host has removed, is removed from the store',
   async (bench) => {
     const pod = podOf('p');
     const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
-    await eventually(() => agent.link.phase === 'live');
+    await until(() => agent.link.phase === 'live');
     agent.link.outbox.putRemoved({ uid: 'uid-p', namespace: 'default', name: 'p' });
-    await eventually(() => gone(agent).includes('uid-p'));
+    await until(() => gone(agent).includes('uid-p'));
     assert.equal(await bench.pod('p'), undefined);
   },
   podOf('p'),
 );
 
 withRestored(
-  'a Node is marked as heard once what its host runs is stored, and how that does',
+  "a Node is marked as resynced once its host's Pods and their status are stored",
   async (bench) => {
     const heardIn = () =>
       bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
@@ -225,7 +219,7 @@ withRestored(
       if (heardIn() !== undefined) marks.push(known(bench)?.status?.phase);
     });
     const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     await bench.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     agent.link.outbox.putPod({
@@ -234,29 +228,29 @@ withRestored(
       name: 'p',
       status: { phase: 'Running' },
     });
-    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
+    await until(() => heardIn() === bench.controlPlane.store.epoch());
     assert.equal(marks[0], 'Running');
   },
 );
 
 withRestored(
-  'a host is heard as well when the Pod that it was to tell of leaves the store',
+  'a host is resynced too when the Pod that it was to report is removed from the store',
   async (bench) => {
     const heardIn = () =>
       bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
     await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-    await eventually(() => known(bench) !== undefined);
+    await until(() => known(bench) !== undefined);
     await bench.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     const ref = { namespace: 'default', name: 'p' };
     await bench.controlPlane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
-    await eventually(() => heardIn() === bench.controlPlane.store.epoch());
+    await until(() => heardIn() === bench.controlPlane.store.epoch());
   },
 );
 
-withRestored('a host that holds nothing is heard by its hello', async (bench) => {
+withRestored('a host without Pods is resynced by its hello', async (bench) => {
   await host(bench, []);
-  await eventually(
+  await until(
     () =>
       bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
       bench.controlPlane.store.epoch(),
@@ -266,7 +260,7 @@ withRestored('a host that holds nothing is heard by its hello', async (bench) =>
 withHub('without a restore no Node is marked', async (bench) => {
   const agent = await bench.agent('n1');
   await bench.boundPod('p', 'n1');
-  await eventually(() => agent.held.size === 1);
+  await until(() => agent.held.size === 1);
   assert.equal(
     bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
     undefined,

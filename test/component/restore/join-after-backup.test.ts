@@ -1,4 +1,4 @@
-/** Hosts that joined after the backup from which the store was restored: it does not know their keys. */
+/** Hosts that joined after the backup, so that the restored store does not know their keys. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ import { MemoryStore } from '../../harness/controllers/memory-store.js';
 const KEY = Buffer.alloc(32, 's');
 const BACKUP_REVISION = 2;
 
-/** A host's certificate as the coordinator sees it, and the request that it was made for. */
+/** A host's certificate as the coordinator sees it, and its signing request. */
 async function hostOf(node: string) {
   const csr = await certificateRequest(await generateKeyPem(), node);
   const { certificate } = await (await testAuthority(systemClock)).sign(csr);
@@ -30,7 +30,7 @@ async function hostOf(node: string) {
 
 type Host = Awaited<ReturnType<typeof hostOf>>;
 
-/** Joining and authentication of a coordinator over a store of its own. `pastEpochs` only when it was restored. */
+/** Joining and authentication of a coordinator over a new store. `pastEpochs` is set only after a restore. */
 async function coordinator(
   epoch: string,
   pastEpochs: { epoch: string; revision: number; takenAt: number }[] = [],
@@ -62,14 +62,14 @@ async function coordinator(
   return { authenticator, restore, join };
 }
 
-/** A host that joined before all was lost, and the coordinator that was restored from what was known at `revision`. */
+/** A host that joined before the loss, and the coordinator that was restored to `revision`. */
 async function lostAndRestored(revision = BACKUP_REVISION) {
   const host = await hostOf('n1');
   const { joinMac: seal } = await (await coordinator('before')).join(host);
   return { host, seal, ...(await coordinator('now', [{ epoch: 'before', revision, takenAt: 0 }])) };
 }
 
-test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
+test('until the confirmation such a host is accepted by the MAC of its join, and is known from then on', async () => {
   const { authenticator, host, seal, restore } = await lostAndRestored();
   const { certificate } = host;
   assert.equal((await authenticator.authenticate({ certificate, joinMac: seal })).node, 'n1');
@@ -77,7 +77,7 @@ test('until the confirmation such a host is let in by the seal of its join, and 
   assert.equal((await authenticator.authenticate({ certificate })).node, 'n1');
 });
 
-test('it takes its name from whoever had it in the backup', async () => {
+test('it takes its name over from the host that had it in the backup', async () => {
   const { authenticator, host, seal, join } = await lostAndRestored();
   const other = await hostOf('n1');
   await join(other);
@@ -94,12 +94,12 @@ test('after the confirmation a key that the store does not know counts as revoke
   await assert.rejects(authenticator.authenticate({ certificate: host.certificate, joinMac: seal }));
 });
 
-test('a key of before the backup was revoked before it', async () => {
+test('a key from before the backup was revoked before it', async () => {
   const { authenticator, host, seal } = await lostAndRestored(1_000);
   await assert.rejects(authenticator.authenticate({ certificate: host.certificate, joinMac: seal }));
 });
 
-test('a seal is good for its own key and node alone, and must be whole', async () => {
+test('a MAC is valid for its own key and node only, and must be complete', async () => {
   const { authenticator, host, seal } = await lostAndRestored();
   const cases: [Host, string | undefined][] = [
     [await hostOf('n1'), seal],

@@ -1,4 +1,4 @@
-/** After a restore: controllers rest and writers are warned until a person confirms. */
+/** After a restore, controllers are idle and writers are warned until an operator confirms. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RESTORE_PATH, type RestoreDocument } from '../../../coordinator/api/fleet/restore-resource.js';
@@ -9,9 +9,9 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 import { MemoryStore } from '../../harness/controllers/memory-store.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const PAST = [{ epoch: 'before', revision: 7, takenAt: Date.parse('2026-01-31T03:17:00Z') }];
 
@@ -38,7 +38,7 @@ withControlPlane('until the confirmation controllers create and delete nothing',
   await controllers.stop();
 });
 
-test('writers are warned until the confirmation, readers are not', async () => {
+test('writers get a warning until the confirmation, readers do not', async () => {
   const api = await startTestApi({ restore: restoredState() });
   const warningOf = async (name: string) => {
     const body = { metadata: { name } };

@@ -1,4 +1,7 @@
-/** Whom a coordinator waits for after its start, and for how long: a link that never lasts is no reason to wait for ever. */
+/**
+ * Hosts that a coordinator awaits after its start, and for how long. A link that never lasts must not be awaited
+ * without end.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ResyncTracker, type ResyncTrackerDeps } from '../../../coordinator/hub/restore/resync-tracker.js';
@@ -9,7 +12,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 const PATIENCE_MS = 60_000;
 const HELD = ['a', 'b'];
 
-/** A coordinator that has just started, with one Node whose two Pods it knows from before. */
+/** A coordinator that has just started, with one Node and its two stored Pods. */
 function started() {
   const clock = new ManualClock(1_000_000);
   const pods = HELD.map((uid) => ({ metadata: { name: uid, uid } }) as Pod);
@@ -46,7 +49,7 @@ function started() {
   };
 }
 
-test('a host is heard when all its Pods were told of, in however many sessions', () => {
+test('a host is resynced when all its Pods have been reported, over any number of sessions', () => {
   const { heard, connect } = started();
   const first = connect();
   first.settle();
@@ -60,7 +63,7 @@ test('a host is heard when all its Pods were told of, in however many sessions',
   assert.ok(!heard.isAwaitingResync('n1'));
 });
 
-test('a host whose link never lasts is waited for no longer than one that stays and says nothing', () => {
+test('a host whose link never lasts is awaited no longer than one that stays connected silently', () => {
   const { heard, clock, connect, news } = started();
   const began = clock.now();
   while (clock.now() < began + PATIENCE_MS) {
@@ -78,7 +81,7 @@ test('a host whose link never lasts is waited for no longer than one that stays 
   assert.equal(heard.resyncedAt('n1'), clock.now());
 });
 
-test('a host that stays and says nothing is waited for for a minute', () => {
+test('a silent connected host is awaited for a minute', () => {
   const { clock, connect, news } = started();
   connect();
   clock.advance(PATIENCE_MS - 1);
@@ -87,13 +90,13 @@ test('a host that stays and says nothing is waited for for a minute', () => {
   assert.deepEqual(news, [clock.now()]);
 });
 
-test('a host that is lost is not waited for', () => {
+test('a lost host is not awaited', () => {
   const { heard, connect } = started();
   connect().breaks('lost');
   assert.ok(!heard.isAwaitingResync('n1'));
 });
 
-test('a clock that is set on lets deadlines begin anew, one that is set back moves them with it', () => {
+test('a clock that is set forward restarts deadlines, a clock that is set back moves them', () => {
   const { heard, clock, connect } = started();
   const link = connect();
   link.settle();

@@ -1,4 +1,4 @@
-/** After a roll back every host runs the earlier revision again. The hosts that failed are still reported. */
+/** After a rollback every host runs the earlier revision again. The failed hosts are still reported. */
 import assert from 'node:assert/strict';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
@@ -8,7 +8,7 @@ const FAILED = { codes: ['Failed'], limit: 10 };
 const waves = [{ name: 'canary', nodes: 3, maxUnavailable: 3 }];
 const failureBudget = { maxFailed: 1, action: 'RollBack' as const };
 
-/** Two of three canaries crash, and all three go back. Returns the names of the two. */
+/** Two of three canaries crash, and all three revert. Returns the names of the two. */
 async function rolledBack(rolling: RolloutFixture): Promise<string[]> {
   const { fleet } = rolling;
   fleet.agents.ready = (pod) => !isNew(pod);
@@ -36,7 +36,7 @@ async function shown({ fleet, status }: RolloutFixture) {
 }
 
 withPolicy(
-  'after a roll back, the failed hosts are listed and counted by wave',
+  'after a rollback, the failed hosts are listed and counted by wave',
   { waves, failureBudget },
   async (rolling) => {
     const ill = await rolledBack(rolling);
@@ -70,7 +70,7 @@ withPolicy(
 );
 
 withPolicy(
-  'a failed host is listed with its cause, and why reports that it went back',
+  'a failed host is listed with its cause, and why reports that it reverted',
   { waves, failureBudget },
   async (rolling) => {
     const [node = ''] = await rolledBack(rolling);
@@ -86,7 +86,7 @@ withPolicy(
   },
 );
 
-withPolicy('a retry begins with no failed host', { waves, failureBudget }, async (rolling) => {
+withPolicy('a retry starts without failed hosts', { waves, failureBudget }, async (rolling) => {
   await rolledBack(rolling);
   rolling.fleet.agents.ready = () => true;
   await rolling.steer('retry', '', 'the cause is gone');

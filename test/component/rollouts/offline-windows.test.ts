@@ -1,4 +1,4 @@
-/** A host without its coordinator that has been given a turn: it goes on inside its window, and nowhere else. */
+/** An offline host with a pending handover: it starts inside its window only. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Agent, createAgent } from '../../../agent/assembly/create-agent.js';
@@ -18,7 +18,7 @@ import {
 } from '../../../shared/process/service/program-lifecycle.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
-import { unreachableSocket } from '../../harness/basics/unreachable-socket.js';
+import { unreachableSocket } from '../../harness/basics/test-sockets.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -56,7 +56,7 @@ function fileInMemory(): DurableFile {
   };
 }
 
-/** One host that holds a turn to `app:2`, and whose coordinator is out of reach for good. */
+/** One host with a pending handover to `app:2`, permanently disconnected. */
 class CutOffHost {
   readonly clock = new ManualClock(HOST_NOW);
   readonly #engine = new HollowEngine({ clock: this.clock });
@@ -67,7 +67,7 @@ class CutOffHost {
   #running: RunningComponents | undefined;
   #agent: Agent | undefined;
 
-  /** `heard`: the coordinator had told the time before the link was lost. */
+  /** `heard` is true if the host received the coordinator's time before the link was lost. */
   static async start(windows: HostHandover['windows'], { heard }: { heard: boolean }): Promise<CutOffHost> {
     const host = new CutOffHost();
     const successor = podOf('new', 'app:2');
@@ -104,7 +104,7 @@ class CutOffHost {
     await this.#running?.stop();
   }
 
-  /** A power cut: containers end, and so does all that was known of the time. */
+  /** A power cut: containers end, and the received time is lost. */
   async reboot(): Promise<void> {
     await this.stop();
     this.#boots += 1;
@@ -120,7 +120,7 @@ class CutOffHost {
     for (let turn = 0; turn < 40; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Lets time go by, minute by minute. */
+  /** Advances time, minute by minute. */
   async advance(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= MINUTE) {
       this.clock.advance(Math.min(left, MINUTE));
@@ -128,13 +128,13 @@ class CutOffHost {
     }
   }
 
-  /** Images that run. */
+  /** The running images. */
   get runs(): string[] {
     const running = this.#engine.ownedBy(OWNER).filter(({ state }) => state === 'running');
     return running.map(({ config }) => config.image.split('/').at(-1) ?? '');
   }
 
-  /** Whether the successor has its place on the disk. */
+  /** Returns true if the successor is stored on the disk. */
   hasBegun(): boolean {
     return this.#cache.get('new') !== undefined;
   }
@@ -157,8 +157,8 @@ async function withHost(
 
 const TONIGHT = [{ from: at(HOUR), until: at(2 * HOUR) }];
 
-describe('a host that its coordinator cannot reach', () => {
-  test('goes on with its turn when its window opens, by the time it was told, whatever its own clock says', () =>
+describe('a disconnected host', () => {
+  test('starts its handover when its window opens by the received time, whatever its own clock shows', () =>
     withHost(TONIGHT, true, async (host) => {
       await host.advance(HOUR - 3 * MINUTE);
       assert.equal(host.hasBegun(), false, 'a minute before it opens');
@@ -168,7 +168,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual(host.runs, ['app:2']);
     }));
 
-  test('still does when its agent was ended and started meanwhile', () =>
+  test('starts its handover also when its agent was restarted meanwhile', () =>
     withHost(TONIGHT, true, async (host) => {
       await host.stop();
       await host.advance(30 * MINUTE);
@@ -178,7 +178,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual(host.runs, ['app:2']);
     }));
 
-  test('does not when it was off while its window was open, and waits for the next', () =>
+  test('does not start it when it was off during its window, and waits for the next', () =>
     withHost([...TONIGHT, { from: at(25 * HOUR), until: at(26 * HOUR) }], true, async (host) => {
       await host.stop();
       await host.advance(2 * HOUR);
@@ -193,7 +193,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual(host.runs, ['app:2']);
     }));
 
-  test('replaces nothing after a reboot, for nobody has told it the time since', () =>
+  test('replaces nothing after a reboot, because it has received no time since', () =>
     withHost(TONIGHT, true, async (host) => {
       await host.reboot();
       await host.advance(MINUTE);
@@ -202,7 +202,7 @@ describe('a host that its coordinator cannot reach', () => {
       assert.deepEqual([host.runs, host.hasBegun()], [['app:1'], false]);
     }));
 
-  test('nor where it never heard any, with windows or without', async () => {
+  test('replaces nothing when it never received a time, with windows or without', async () => {
     const always = [{ from: at(-1e4 * HOUR), until: at(1e4 * HOUR) }];
     for (const windows of [always, undefined]) {
       await withHost(windows, false, async (host) => {

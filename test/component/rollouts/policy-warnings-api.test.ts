@@ -1,11 +1,11 @@
-/** What whoever writes a RolloutPolicy is told, of the DaemonSets, nodes and rollouts that are there. */
+/** Warnings to the author of a RolloutPolicy, about the existing DaemonSets, nodes and rollouts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
 import { daemonSetKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { READS_ALL } from '../../harness/api/access-fixture.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 
 const WINDOW = { schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz' };
@@ -43,7 +43,7 @@ function remarksTest(rule: string, check: (fleet: DaemonFleet, planner: Manifest
 }
 
 remarksTest(
-  'a selector that finds nothing, and what a manifest beside it makes of that',
+  'warns of a selector without matches, and considers other manifests of the same plan',
   async (_, planner) => {
     const nobody = 'spec.selector: selects no DaemonSet of this namespace, so far';
     assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [nobody]);
@@ -58,24 +58,27 @@ remarksTest(
   },
 );
 
-remarksTest('waves and windows that find no node, and a policy that comes first', async (fleet, planner) => {
-  await fleet.registry.create(daemonSetKind, 'default', daemonSet('till'));
-  await fleet.rolledOut('till');
-  await fleet.label('n2', { tz: 'Europe.Berlin' });
-  await fleet.settle();
-  const waves = [{ name: 'lab', nodeSelector: { matchLabels: { real: 'yes' } } }];
-  assert.deepEqual(await remarks(planner, { after: policy('gentle', { waves, windows: [WINDOW] }) }), [
-    'spec.waves[0].nodeSelector: matches none of the 3 nodes of DaemonSet till: wave lab holds nothing up',
-    'spec.windows: none ever opens for 2 of the 3 nodes of DaemonSet till (n1, n3): no pod is replaced there',
-  ]);
-  await fleet.registry.create(rolloutPolicyKind, 'default', manifest('a'));
-  await fleet.settle();
-  assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [
-    'DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name',
-  ]);
-});
+remarksTest(
+  'warns of waves and windows without nodes, and of a policy that takes precedence',
+  async (fleet, planner) => {
+    await fleet.registry.create(daemonSetKind, 'default', daemonSet('till'));
+    await fleet.rolledOut('till');
+    await fleet.label('n2', { tz: 'Europe.Berlin' });
+    await fleet.settle();
+    const waves = [{ name: 'lab', nodeSelector: { matchLabels: { real: 'yes' } } }];
+    assert.deepEqual(await remarks(planner, { after: policy('gentle', { waves, windows: [WINDOW] }) }), [
+      'spec.waves[0].nodeSelector: matches none of the 3 nodes of DaemonSet till: wave lab holds nothing up',
+      'spec.windows: none ever opens for 2 of the 3 nodes of DaemonSet till (n1, n3): no pod is replaced there',
+    ]);
+    await fleet.registry.create(rolloutPolicyKind, 'default', manifest('a'));
+    await fleet.settle();
+    assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [
+      'DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name',
+    ]);
+  },
+);
 
-remarksTest('a rollout that is left without its policy', async (fleet, planner) => {
+remarksTest('warns of a rollout that loses its policy', async (fleet, planner) => {
   const spec = { waves: [{ name: 'lab', nodes: 1, soakSeconds: 60 }] };
   const created = await fleet.registry.create(rolloutPolicyKind, 'default', manifest('gentle', spec));
   await fleet.registry.create(daemonSetKind, 'default', daemonSet('till'));
@@ -84,7 +87,7 @@ remarksTest('a rollout that is left without its policy', async (fleet, planner) 
   assert.deepEqual(await remarks(planner, { before }), []);
   await fleet.setImage('till', 'app:2');
   const phase = () => fleet.informers.rollouts.get({ namespace: 'default', name: 'till' })?.status?.phase;
-  await eventually(() => phase() === 'Soaking' || `${phase()}`);
+  await until(() => phase() === 'Soaking' || `${phase()}`);
   const left =
     'DaemonSet till is in a rollout (Soaking, wave lab, 1 of 3 nodes updated): without a policy it is rolled out to all nodes, as Kubernetes does';
   assert.deepEqual(await remarks(planner, { before }), [left]);

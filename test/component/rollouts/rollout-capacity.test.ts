@@ -1,11 +1,11 @@
-/** Hosts that have no room for what the next release requests keep the old Pod. */
+/** Hosts without capacity for the next release keep the old Pod. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 const CPU = '6';
@@ -25,15 +25,15 @@ async function giveCpu({ fleet }: RolloutFixture, name: string, cpu: string): Pr
   await fleet.registry.modify(nodeKind, { name }, edit, { subresource: 'status' });
 }
 
-describe('a host without room for the next Pod', () => {
+describe('a host without capacity for the next Pod', () => {
   withPolicy(
-    'keeps the old one, says why, and goes on once it has room',
+    'keeps the old Pod, reports the reason, and continues once it has capacity',
     { confirm: {} },
     async (rolling) => {
       const { fleet } = rolling;
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await releaseThatWants(rolling, CPU);
-      await eventually(
+      await until(
         () => rolling.status?.codes?.InsufficientResources === 1 || JSON.stringify(rolling.status?.codes),
       );
       await rolling.advance(60_000);
@@ -56,13 +56,13 @@ describe('a host without room for the next Pod', () => {
   );
 
   withPolicy(
-    'has failed after the time that a Pod may take, and loses nothing',
+    'fails after the progress deadline, and loses nothing',
     { confirm: {}, failureBudget: { maxFailed: 0, progressDeadlineSeconds: 120 } },
     async (rolling) => {
       const { fleet } = rolling;
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await releaseThatWants(rolling, CPU);
-      await eventually(() => rolling.status?.codes?.InsufficientResources === 1);
+      await until(() => rolling.status?.codes?.InsufficientResources === 1);
       await rolling.advance(121_000);
       await rolling.expectStatus('Failed', 'rest', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });
@@ -71,7 +71,7 @@ describe('a host without room for the next Pod', () => {
   );
 
   withPolicy(
-    'is told that its hold is overridden, once it has its turn',
+    'is told that its update lock is overridden, once its handover is pending',
     { updateLock: {} },
     async (rolling) => {
       const { fleet } = rolling;
@@ -79,36 +79,40 @@ describe('a host without room for the next Pod', () => {
       const turns = () => fleet.pods().flatMap((pod) => handoverOf(pod) ?? []);
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
       await releaseThatWants(rolling, CPU);
-      await eventually(() => turns().length === 1);
+      await until(() => turns().length === 1);
       for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
       await fleet.settle();
       await rolling.steer('override-locks', '*', 'a recall');
-      await eventually(() => turns()[0]?.forcedBy === 'ann: a recall');
+      await until(() => turns()[0]?.forcedBy === 'ann: a recall');
       await fleet.settle();
       assert.ok(!fleet.events.some((text) => text.includes('FailedPlacement')));
     },
   );
 
-  withPolicy('holds the room of a turn from the moment it is given', { confirm: {} }, async (rolling) => {
-    const { fleet } = rolling;
-    fleet.agents.startsHandovers = false;
-    for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
-    await releaseThatWants(rolling, CPU);
-    await eventually(() => fleet.pods().some((pod) => handoverOf(pod)));
-    const node = fleet.pods().find((pod) => handoverOf(pod))?.spec.nodeName;
-    await fleet.create('other', {
-      template: {
-        metadata: { labels: { app: 'other' } },
-        spec: { containers: [{ name: 'app', image: 'other:1', resources: { requests: { cpu: '4' } } }] },
-      },
-    });
-    await fleet.settle();
-    const others = () => fleet.pods().filter(({ metadata }) => metadata.labels?.app === 'other');
-    await eventually(() => others().length === 10);
-    assert.deepEqual(
-      others().filter(({ spec }) => !spec.nodeName).length,
-      1,
-      `nothing else is bound to ${node} that leaves no room`,
-    );
-  });
+  withPolicy(
+    'reserves the capacity of a handover from the moment it is created',
+    { confirm: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.startsHandovers = false;
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
+      await releaseThatWants(rolling, CPU);
+      await until(() => fleet.pods().some((pod) => handoverOf(pod)));
+      const node = fleet.pods().find((pod) => handoverOf(pod))?.spec.nodeName;
+      await fleet.create('other', {
+        template: {
+          metadata: { labels: { app: 'other' } },
+          spec: { containers: [{ name: 'app', image: 'other:1', resources: { requests: { cpu: '4' } } }] },
+        },
+      });
+      await fleet.settle();
+      const others = () => fleet.pods().filter(({ metadata }) => metadata.labels?.app === 'other');
+      await until(() => others().length === 10);
+      assert.deepEqual(
+        others().filter(({ spec }) => !spec.nodeName).length,
+        1,
+        `no other Pod that would leave too little capacity is bound to ${node}`,
+      );
+    },
+  );
 });

@@ -1,9 +1,9 @@
-/** Rollouts by waves of templates that select other hosts, and over hosts where no Pod belongs any more. */
+/** Rollouts by waves of templates with other node selectors, and over hosts where no Pod belongs any longer. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 const LAB = { name: 'lab', nodeSelector: { matchLabels: { lab: 'yes' } } };
@@ -31,14 +31,14 @@ async function comesTo(rolling: RolloutFixture, phase: string, wave: string, ima
     const sorted = Object.fromEntries(Object.entries(rolling.images).sort());
     return JSON.stringify([rolling.status?.phase, rolling.status?.wave, sorted]);
   };
-  await eventually(() => found() === wanted || `${found()} ${rolling.status?.message}`);
+  await until(() => found() === wanted || `${found()} ${rolling.status?.message}`);
   await rolling.fleet.settle();
   assert.equal(found(), wanted, 'and it stays so');
 }
 
-describe('a template that selects other hosts', () => {
+describe('a template with another node selector', () => {
   withPolicy(
-    'takes Pods away, and brings Pods, wave by wave like any other',
+    'removes and creates Pods wave by wave, like any other',
     { waves: [LAB, SHOPS] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -69,7 +69,7 @@ describe('a template that selects other hosts', () => {
   );
 
   withPolicy(
-    'and fails is taken from them again, and nothing comes in its place',
+    'when it fails is removed from them again, without a replacement',
     { waves: [LAB, SHOPS], failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       const { fleet } = rolling;
@@ -93,7 +93,7 @@ describe('a template that selects other hosts', () => {
   );
 
   withPolicy(
-    'comes to all of them when the policy is taken away in the middle',
+    'reaches all hosts when the policy is deleted in the middle',
     { waves: [LAB, SHOPS] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -103,13 +103,13 @@ describe('a template that selects other hosts', () => {
       await release(rolling, 'app:3');
       await comesTo(rolling, 'AwaitingApproval', 'lab', { 'app:2': 4, 'app:3': 1 });
       await fleet.registry.delete(rolloutPolicyKind, { ...REF, name: 'gentle' });
-      await eventually(() => rolling.images['app:3'] === 10 || JSON.stringify(rolling.images));
+      await until(() => rolling.images['app:3'] === 10 || JSON.stringify(rolling.images));
     },
     { labels },
   );
 
   withPolicy(
-    'comes to a host that was out of contact when that is back',
+    'reaches an offline host when it reconnects',
     { waves: [LAB] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -134,7 +134,7 @@ describe('a template that selects other hosts', () => {
 
 describe('a host that is tainted NoSchedule while it has a Pod', () => {
   withPolicy(
-    'loses the old one at its turn, as upstream, and gets no other',
+    'loses the old Pod in its wave, as upstream, and gets no other',
     { waves: [LAB, SHOPS] },
     async (rolling) => {
       await rolling.fleet.taint('n6', [{ key: 'gpu', effect: 'NoSchedule' }]);
@@ -152,7 +152,7 @@ describe('a host that is tainted NoSchedule while it has a Pod', () => {
   );
 
   withPolicy(
-    'loses it too where new Pods stand beside old ones first, once the others cover for it',
+    'loses the old Pod with surge too, once the other hosts allow it',
     { waves: [LAB] },
     async (rolling) => {
       await rolling.fleet.change('web', ({ spec }) => {
@@ -166,7 +166,7 @@ describe('a host that is tainted NoSchedule while it has a Pod', () => {
   );
 
   withPolicy(
-    'keeps it outside of its window',
+    'keeps the old Pod outside its window',
     { windows: [{ schedule: '0 3 * * *', durationSeconds: 3600 }] },
     async (rolling) => {
       await rolling.fleet.taint('n6', [{ key: 'gpu', effect: 'NoSchedule' }]);

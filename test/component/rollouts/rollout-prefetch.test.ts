@@ -1,13 +1,13 @@
-/** The next image is fetched ahead by every host, also where it cannot be told to at first. */
+/** Every host prefetches the next image, even when its request cannot be written at first. */
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { prePulls } from '../../../shared/kube/rollouts/pre-pull-annotations.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { NODES, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
-/** A registry in which so many changes of Nodes find no room on the disk at first. */
+/** A registry that rejects the first changes of Nodes for lack of disk space. */
 const fullFor =
   (refusals: number) =>
   (registry: Registry): DaemonSetDeps['registry'] => {
@@ -22,7 +22,7 @@ const fullFor =
     };
   };
 
-/** A registry in which the Node that is asked first can never be changed. */
+/** A registry that always rejects changes of the first Node. */
 function invalidNode(registry: Registry): DaemonSetDeps['registry'] {
   let invalid: string | undefined;
   return {
@@ -36,13 +36,13 @@ function invalidNode(registry: Registry): DaemonSetDeps['registry'] {
   };
 }
 
-/** Hosts that are told to fetch the new image. */
+/** Returns the hosts with a request for the new image. */
 const told = ({ fleet }: RolloutFixture) =>
   [...fleet.informers.nodes.list()]
     .filter((node) => prePulls(node).some(({ images }) => images.includes('app:2')))
     .map(({ metadata }) => metadata.name);
 
-/** What the host says of its images once it has fetched. */
+/** Sets the images that a host reports after its prefetch. */
 async function fetched({ fleet }: RolloutFixture, name: string): Promise<void> {
   await fleet.registry.modify(
     nodeKind,
@@ -55,23 +55,23 @@ async function fetched({ fleet }: RolloutFixture, name: string): Promise<void> {
 }
 
 withPolicy(
-  'a host that could not be told to fetch is told again, and is not taken for one that fetches',
+  'a prefetch request that could not be written is retried, and its host does not count as fetching',
   { waves: [{ name: 'canary', nodes: 1, approval: 'Manual' }], prePull: { maxParallel: 2 } },
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     for (const waited of [1_000, 1_000, 1_000]) await rolling.advance(waited);
-    await eventually(() => told(rolling).length === 2 || told(rolling).join());
+    await until(() => told(rolling).length === 2 || told(rolling).join());
   },
   { wrap: fullFor(3) },
 );
 
 withPolicy(
-  'a host whose Node is refused for good holds up neither those that fetch after it nor the rollout',
+  'a permanently rejected Node blocks neither later prefetches nor the rollout',
   { waves: [{ name: 'canary', nodes: 1, approval: 'Manual' }], prePull: { maxParallel: 1 } },
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     for (let count = 1; count < NODES.length; count += 1) {
-      await eventually(() => told(rolling).length === count || told(rolling).join());
+      await until(() => told(rolling).length === count || told(rolling).join());
       for (const name of told(rolling)) await fetched(rolling, name);
     }
     await rolling.approve('canary');
@@ -81,7 +81,7 @@ withPolicy(
 );
 
 withPolicy(
-  'whose turn it is does not wait for hosts that cannot be told to fetch',
+  'the prefetch order does not wait for hosts whose request cannot be written',
   { waves: [{ name: 'canary', nodes: 1 }], prePull: { maxParallel: 1 } },
   async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');

@@ -1,4 +1,4 @@
-/** A coordinator that has started anew goes on with the hosts that it hears, and judges nobody whom it has yet to hear. */
+/** A restarted coordinator continues with the hosts that have reconnected, and fails no host before that. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import {
@@ -8,12 +8,12 @@ import {
   withPolicy,
 } from '../../harness/controllers/rollout-fixture.js';
 
-/** Hosts that were heard since the start; none is away. */
+/** Hosts that have reconnected since the start. None is offline. */
 class Hearing {
   readonly #handlers: ((node: string) => void)[] = [];
   readonly #heard = new Map<string, number>();
 
-  /** Hears everybody once so many were asked for. */
+  /** All hosts reconnect once this many were queried. */
   hearsAllAfter: { nodes: number; now: () => number } | undefined;
 
   isAwaitingResync = (node: string) => {
@@ -23,7 +23,7 @@ class Hearing {
   resyncedAt = (node: string) => this.#heard.get(node);
   onResynced = (handler: (node: string) => void) => void this.#handlers.push(handler);
 
-  /** Nobody is heard any more, as after a start. */
+  /** All hosts are awaited again, as after a start. */
   forgetAll(): void {
     this.#heard.clear();
   }
@@ -48,13 +48,13 @@ describe('after a start of the coordinator', () => {
     await rolling.fleet.restartController();
     await rolling.fleet.settle();
   };
-  /** There is no coordinator for so long; the next one has heard nobody. */
+  /** Stops the coordinator for this time. For the next one no host has reconnected. */
   const stopFor = async (rolling: RolloutFixture, ms: number) => {
     await rolling.fleet.stopController();
     rolling.fleet.clock.advance(ms);
     hearing.forgetAll();
   };
-  /** The new image is on the lab's hosts, which soak. */
+  /** Rolls the new image out to the lab's hosts, which then soak. */
   const soakInLab = async (rolling: RolloutFixture) => {
     await hearing.hear(rolling, NODES);
     await rolling.fleet.setImage('web', 'app:2');
@@ -63,7 +63,7 @@ describe('after a start of the coordinator', () => {
   const lab = { name: 'lab', nodes: 2, soakSeconds: SOAK_MS / 1000 };
 
   withPolicy(
-    'hosts have their turn as they are heard, and the others hold the wave',
+    'hosts are updated as they reconnect, and the others block the wave',
     { waves: [{ name: 'lab', nodes: 4, approval: 'Manual' }] },
     async (rolling) => {
       await hearing.hear(rolling, NODES);
@@ -90,7 +90,7 @@ describe('after a start of the coordinator', () => {
   );
 
   withPolicy(
-    'a soak that has ended meanwhile opens the next wave once its hosts are heard, and does not begin anew',
+    'a soak that ended meanwhile opens the next wave once its hosts have reconnected, without restarting',
     { waves: [lab] },
     async (rolling) => {
       await soakInLab(rolling);
@@ -105,7 +105,7 @@ describe('after a start of the coordinator', () => {
   );
 
   withPolicy(
-    'who is heard while the hosts are being counted is no longer waited for',
+    'a host that resyncs while hosts are being counted is not awaited',
     { waves: [lab] },
     async (rolling) => {
       await soakInLab(rolling);
@@ -118,7 +118,7 @@ describe('after a start of the coordinator', () => {
   );
 
   withPolicy(
-    'a new Pod whose time ran out meanwhile is no failure before its host is heard, and has its time from then on',
+    'a new Pod whose deadline passed meanwhile does not fail before its host reconnects, and has its time from then on',
     { waves: [lab], failureBudget: { maxFailed: 0, progressDeadlineSeconds: 60 } },
     async (rolling) => {
       await hearing.hear(rolling, NODES);

@@ -1,11 +1,11 @@
-/** People steer rollouts by waves: abort, retry, promote, skip, pause, freeze. */
+/** Steering of rollouts by waves: abort, retry, promote, skip, pause, freeze. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { addNode } from '../../harness/controllers/daemon-fleet.js';
 import {
   isNew,
@@ -21,7 +21,7 @@ const WAVES = [
 ];
 
 describe('an abort', () => {
-  withPolicy('takes all that have the revision back, and nothing else', { waves: WAVES }, async (rolling) => {
+  withPolicy('reverts all hosts that have the revision, and no others', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Soaking', 'canary', 2);
     const untouched = rolling.fleet.pods().filter((pod) => !isNew(pod));
@@ -34,14 +34,14 @@ describe('an abort', () => {
     const names = new Set(rolling.fleet.pods().map(({ metadata }) => metadata.name));
     assert.ok(
       untouched.every(({ metadata }) => names.has(metadata.name)),
-      'no other Pod was made anew',
+      'no other Pod was recreated',
     );
     await rolling.fleet.restartController();
     await rolling.advance(3_600_000);
     await rolling.expectStatus('RolledBack', 'canary', 0);
   });
 
-  withPolicy('takes back what was completed, too, and leaves dark hosts for later', {}, async (rolling) => {
+  withPolicy('reverts a completed revision too, and leaves offline hosts for later', {}, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Completed', 'rest', 10);
     rolling.fleet.agents.stops = false;
@@ -57,10 +57,10 @@ describe('an abort', () => {
     assert.equal(rolling.images['app:1'], 9);
   });
 
-  withPolicy('of an earlier revision is not done to the next', { waves: WAVES }, async (rolling) => {
+  withPolicy('of an earlier revision does not apply to the next', { waves: WAVES }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Soaking', 'canary', 2);
-    // The coordinator was away: it was asked for while nobody looked.
+    // The coordinator was away: the request arrived meanwhile.
     await rolling.fleet.stopController();
     await rolling.steer('abort', '', 'tills hang');
     await rolling.fleet.setImage('web', 'app:3');
@@ -75,7 +75,7 @@ describe('an abort', () => {
 
 describe('a retry', () => {
   withPolicy(
-    'begins a barred revision anew, with other Pods for those that are not well, and new approvals',
+    'retries a barred revision, with new Pods for the unhealthy ones and new approvals',
     {
       waves: [
         { name: 'canary', nodes: 3, maxUnavailable: 3 },
@@ -114,9 +114,9 @@ describe('a promotion', () => {
   });
 });
 
-describe('hosts taken out', () => {
+describe('skipped hosts', () => {
   withPolicy(
-    'keep what they have until the next template, or until they are let in again',
+    'keep their Pod until the next template, or until the skip is withdrawn',
     { waves: WAVES },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');
@@ -133,7 +133,7 @@ describe('hosts taken out', () => {
       await rolling.steer('unskip', one);
       await rolling.expectStatus('Completed', 'rest', 9);
       await rolling.fleet.setImage('web', 'app:3');
-      await eventually(() => rolling.status?.phase === 'Soaking');
+      await until(() => rolling.status?.phase === 'Soaking');
       await rolling.steer('promote', 'canary');
       await rolling.fleet.rolledOut('web');
       assert.deepEqual(rolling.images, { 'app:3': 10 });
@@ -141,7 +141,7 @@ describe('hosts taken out', () => {
   );
 
   withPolicy(
-    'after they failed hold up nobody',
+    'that had failed block nothing',
     { waves: [{ name: 'canary', nodes: 2, maxUnavailable: 2 }], failureBudget: { maxFailed: 1 } },
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
@@ -158,7 +158,10 @@ describe('hosts taken out', () => {
   );
 });
 
-/** Sixty changes of Pods by the controller from when it is armed, and no more: one that writes without end stops, and fails its test. */
+/**
+ * Allows sixty changes of Pods by the controller after it is armed. A controller that writes without end stops and
+ * fails its test.
+ */
 function limited() {
   let left = Number.POSITIVE_INFINITY;
   const wrap = (registry: Registry): DaemonSetDeps['registry'] => ({
@@ -180,10 +183,10 @@ function limited() {
   };
 }
 
-describe('a hold that is overridden', () => {
+describe('an overridden update lock', () => {
   for (const [rule, spec, told] of [
-    ['is told once to each host that has its turn', { updateLock: {} }, 10],
-    ['is nothing to tell where no host may hold its turn off', { confirm: {} }, 0],
+    ['is reported once to each host with a pending handover', { updateLock: {} }, 10],
+    ['is not reported where no host may have an update lock', { confirm: {} }, 0],
   ] as const) {
     const limit = limited();
     withPolicy(
@@ -193,13 +196,13 @@ describe('a hold that is overridden', () => {
         const { fleet } = rolling;
         fleet.agents.startsHandovers = false;
         await fleet.setImage('web', 'app:2');
-        await eventually(() => fleet.pods().filter(handoverOf).length === 10);
+        await until(() => fleet.pods().filter(handoverOf).length === 10);
         limit.arm();
         await rolling.steer('override-locks', '*', 'a recall');
         await fleet.settle();
         const forced = () =>
           fleet.pods().filter((pod) => handoverOf(pod)?.forcedBy === 'ann: a recall').length;
-        await eventually(() => forced() === told || `${forced()}`);
+        await until(() => forced() === told || `${forced()}`);
         await fleet.settle();
         assert.equal(limit.isExceeded, false);
       },
@@ -225,7 +228,7 @@ describe('a freeze', () => {
     assert.deepEqual(rolling.images, { 'app:1': 9 });
   };
 
-  withPolicy('touches nothing: no Pod is made, on new hosts either', { waves: WAVES }, async (rolling) => {
+  withPolicy('creates no Pod, on new hosts either', { waves: WAVES }, async (rolling) => {
     await rolling.policy((spec) => {
       spec.frozen = true;
     });
@@ -238,7 +241,7 @@ describe('a freeze', () => {
     assert.equal(rolling.images['app:1'], 9, 'all that was left undone is done');
   });
 
-  withPolicy('of one DaemonSet, by a person, ends by a person', { waves: WAVES }, async (rolling) => {
+  withPolicy('of one DaemonSet by a user is also ended by a user', { waves: WAVES }, async (rolling) => {
     await rolling.steer('freeze', '', 'stock-taking');
     await rolling.fleet.setImage('web', 'app:2');
     await touchesNothing(rolling);
@@ -247,7 +250,7 @@ describe('a freeze', () => {
     await rolling.expectStatus('Soaking', 'canary', 2);
   });
 
-  withPolicy('a pause lets new hosts have their Pod', { waves: WAVES }, async (rolling) => {
+  withPolicy('a pause lets new hosts get their Pod', { waves: WAVES }, async (rolling) => {
     await rolling.steer('pause');
     await rolling.fleet.setImage('web', 'app:2');
     await late(rolling, 'late');

@@ -1,12 +1,12 @@
-/** Rollouts by waves: their course, and what holds them. */
+/** Rollouts by waves: their progress, and the conditions that block them. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { PAST_ROLLOUT_LABEL } from '../../../shared/kube/rollouts/rollout-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { isNew, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const WAVES = [
   { name: 'canary', nodes: 1, soakSeconds: SOAK_MS / 1000 },
@@ -15,7 +15,7 @@ const WAVES = [
 
 describe('a rollout by waves', () => {
   withPolicy(
-    'goes wave by wave, each done and soaked before the next, within each its own budget',
+    'runs wave by wave, each done and soaked before the next, and each within its own budget',
     { waves: WAVES },
     async (rolling) => {
       const { fleet } = rolling;
@@ -46,7 +46,7 @@ describe('a rollout by waves', () => {
   );
 
   withPolicy(
-    'finds its open wave by name when the policy gets another before it',
+    'finds its open wave by name when the policy gets another wave before it',
     { waves: WAVES },
     async (rolling) => {
       const { fleet } = rolling;
@@ -62,13 +62,13 @@ describe('a rollout by waves', () => {
   );
 
   withPolicy(
-    'draws the same canary for the next release',
+    'assigns the same canary for the next release',
     { waves: [{ name: 'canary', nodes: 1, approval: 'Automatic', soakSeconds: 5 }] },
     async (rolling) => {
       const { fleet } = rolling;
       const canary = async (image: string) => {
         await fleet.setImage('web', image);
-        await eventually(() => Object.values(fleet.images()).filter((one) => one === image).length === 1);
+        await until(() => Object.values(fleet.images()).filter((one) => one === image).length === 1);
         const [node] = Object.entries(fleet.images()).find(([, one]) => one === image) ?? [];
         return node;
       };
@@ -78,7 +78,7 @@ describe('a rollout by waves', () => {
     },
   );
 
-  withPolicy('goes on where it was when the controller restarts', { waves: WAVES }, async (rolling) => {
+  withPolicy('continues in the same wave when the controller restarts', { waves: WAVES }, async (rolling) => {
     const { fleet } = rolling;
     fleet.agents.ready = (pod) => !isNew(pod);
     await fleet.setImage('web', 'app:2');
@@ -98,7 +98,7 @@ describe('a rollout by waves', () => {
 
 describe('past rollouts', () => {
   withPolicy(
-    'stay as they ended, with causes and times, as many as the policy says',
+    "keep their outcome, with causes and times, up to the policy's limit",
     {
       failureBudget: { maxFailed: 0, action: 'RollBack' },
       rolloutHistoryLimit: 2,
@@ -113,7 +113,7 @@ describe('past rollouts', () => {
           .sort();
       fleet.agents.ready = (pod) => !isNew(pod);
       await fleet.setImage('web', 'app:2');
-      await eventually(() => rolling.newPods().length > 0);
+      await until(() => rolling.newPods().length > 0);
       const [ill] = rolling.newPods();
       assert.ok(ill);
       await rolling.crash(ill);
@@ -124,7 +124,7 @@ describe('past rollouts', () => {
       fleet.agents.ready = () => true;
       await fleet.setImage('web', 'app:3');
       await fleet.rolledOut('web');
-      await eventually(() => past().includes('web.r2 RolledBack 1') || past().join());
+      await until(() => past().includes('web.r2 RolledBack 1') || past().join());
       await fleet.restartController();
       await fleet.setImage('web', 'app:4');
       await fleet.rolledOut('web');
@@ -133,17 +133,21 @@ describe('past rollouts', () => {
     },
   );
 
-  withPolicy('one that another put an end to says so', { waves: WAVES }, async (rolling) => {
-    const { fleet } = rolling;
-    await fleet.setImage('web', 'app:2');
-    await rolling.expectStatus('Soaking', 'canary', 1);
-    await fleet.setImage('web', 'app:3');
-    const phase = () => fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status?.phase;
-    await eventually(() => phase() === 'Superseded' || `${phase()}`);
-  });
+  withPolicy(
+    'a rollout that another one replaced is recorded as replaced',
+    { waves: WAVES },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.expectStatus('Soaking', 'canary', 1);
+      await fleet.setImage('web', 'app:3');
+      const phase = () => fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status?.phase;
+      await until(() => phase() === 'Superseded' || `${phase()}`);
+    },
+  );
 
   withPolicy(
-    'one whose policy is taken away ends there, and stays to be seen',
+    'a rollout whose policy is deleted ends there, and is kept in the history',
     { waves: WAVES },
     async (rolling) => {
       const { fleet } = rolling;
@@ -151,7 +155,7 @@ describe('past rollouts', () => {
       await rolling.expectStatus('Soaking', 'canary', 1);
       const before = rolling.status;
       await fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
-      await eventually(() => rolling.status === undefined);
+      await until(() => rolling.status === undefined);
       const kept = fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status;
       assert.equal(kept?.phase, 'Superseded');
       assert.equal(kept?.message, `no policy governs the DaemonSet any more: ${before?.message}`);
@@ -167,7 +171,7 @@ describe('past rollouts', () => {
   );
 
   withPolicy(
-    'stay when the policy is taken away, beside those of the same revision under the next one',
+    'are kept when the policy is deleted, next to those of the same revision under the next one',
     { waves: WAVES, rolloutHistoryLimit: 12 },
     async (rolling) => {
       const { fleet } = rolling;
@@ -177,7 +181,7 @@ describe('past rollouts', () => {
         );
       for (let release = 2; release <= 12; release += 1) {
         await fleet.setImage('web', `app:${release}`);
-        await eventually(() => {
+        await until(() => {
           const { phase, revisionNumber } = rolling.status ?? {};
           return (phase === 'Soaking' && revisionNumber === release) || `${revisionNumber} ${phase}`;
         });
@@ -185,19 +189,19 @@ describe('past rollouts', () => {
       await fleet.settle();
       const started = rolling.status?.startTime;
       await fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
-      await eventually(() => rolling.status === undefined);
+      await until(() => rolling.status === undefined);
       await fleet.rolledOut('web');
       assert.equal(past().length, 12);
       await rolling.advance(3_600_000);
       const policy = { metadata: { name: 'next' }, spec: { selector: {}, rolloutHistoryLimit: 12 } };
       await fleet.registry.create(rolloutPolicyKind, 'default', policy);
-      await eventually(() => rolling.status?.phase === 'Completed');
+      await until(() => rolling.status?.phase === 'Completed');
       const again = rolling.status?.startTime;
       assert.notEqual(again, started);
       await fleet.setImage('web', 'app:13');
       await fleet.rolledOut('web');
       const kept = (name: string) => past().find(({ metadata }) => metadata.name === name)?.status;
-      await eventually(() => kept('web.r12.2')?.phase === 'Completed');
+      await until(() => kept('web.r12.2')?.phase === 'Completed');
       assert.deepEqual(
         [kept('web.r12')?.phase, kept('web.r12')?.startTime, kept('web.r12.2')?.startTime],
         ['Superseded', started, again],
@@ -205,7 +209,7 @@ describe('past rollouts', () => {
     },
   );
 
-  withPolicy('one whose DaemonSet is left to people ends there', { waves: WAVES }, async (rolling) => {
+  withPolicy('a rollout whose DaemonSet becomes OnDelete ends there', { waves: WAVES }, async (rolling) => {
     const { fleet } = rolling;
     await fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Soaking', 'canary', 1);
@@ -213,28 +217,32 @@ describe('past rollouts', () => {
     await fleet.change('web', ({ spec }) => {
       spec.updateStrategy = { type: 'OnDelete' };
     });
-    await eventually(() => rolling.status === undefined);
+    await until(() => rolling.status === undefined);
     const kept = fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status;
     assert.equal(kept?.message, `the update strategy is OnDelete now: ${message}`);
   });
 
-  withPolicy('are not kept of a DaemonSet whose name fits no label', { waves: WAVES }, async ({ fleet }) => {
-    const name = 'w'.repeat(64);
-    const ref = { namespace: 'default', name };
-    const { spec } = daemonSet('till');
-    await fleet.registry.create(daemonSetKind, 'default', { metadata: { name }, spec });
-    const revision = () => fleet.informers.rollouts.get(ref)?.status?.revision;
-    await eventually(() => revision() !== undefined);
-    const first = revision();
-    await fleet.registry.modify(daemonSetKind, ref, ({ spec: { template } }): undefined => {
-      template.spec.containers = [{ name: 'app', image: 'app:2' }];
-    });
-    await eventually(() => revision() !== first);
-  });
+  withPolicy(
+    'are not kept for a DaemonSet whose name is too long for a label',
+    { waves: WAVES },
+    async ({ fleet }) => {
+      const name = 'w'.repeat(64);
+      const ref = { namespace: 'default', name };
+      const { spec } = daemonSet('till');
+      await fleet.registry.create(daemonSetKind, 'default', { metadata: { name }, spec });
+      const revision = () => fleet.informers.rollouts.get(ref)?.status?.revision;
+      await until(() => revision() !== undefined);
+      const first = revision();
+      await fleet.registry.modify(daemonSetKind, ref, ({ spec: { template } }): undefined => {
+        template.spec.containers = [{ name: 'app', image: 'app:2' }];
+      });
+      await until(() => revision() !== first);
+    },
+  );
 });
 
 withPolicy(
-  'the first Event of a rollout has the numbers of its nodes, and so has that of the next revision',
+  'the first Event of a rollout has the number of its nodes, and so has that of the next revision',
   { waves: [{ name: 'canary', nodes: 3 }] },
   async (rolling) => {
     const rollouts = () => rolling.fleet.events.filter((text) => /^Normal Rollout/.test(text));
@@ -257,7 +265,7 @@ describe('holds', () => {
     { name: 'canary', nodes: 2 },
     { name: 'shops', nodes: 3, approval: 'Manual' as const },
   ];
-  withPolicy('a wave that waits for approval opens once, when it is named', { waves }, async (rolling) => {
+  withPolicy('a wave that waits for an approval opens once, when it is named', { waves }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('AwaitingApproval', 'canary', 2);
     const { reasons } = await new DaemonSetExplainer(rolling.fleet).explainFleet(REF);
@@ -290,7 +298,7 @@ describe('holds', () => {
     );
   });
 
-  withPolicy('a pause replaces nothing, and serves new hosts', { paused: true }, async (rolling) => {
+  withPolicy('a pause replaces nothing, and gives new hosts their Pod', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Paused', '', 0);
     const [node] = await rolling.fleet.informers.nodes.list();
@@ -312,7 +320,7 @@ describe('holds', () => {
     await rolling.expectStatus('Completed', 'rest', 11);
   });
 
-  withPolicy('without its policy a DaemonSet goes on as upstream', { paused: true }, async (rolling) => {
+  withPolicy('without its policy a DaemonSet is updated as upstream', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.expectStatus('Paused', '', 0);
     await rolling.fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });

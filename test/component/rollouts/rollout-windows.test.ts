@@ -1,8 +1,8 @@
-/** Rollouts by waves in maintenance windows, and who goes first. */
+/** Rollouts by waves in maintenance windows, and the order of hosts. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { addNode } from '../../harness/controllers/daemon-fleet.js';
 import {
   isNew,
@@ -18,7 +18,7 @@ const EAST = 'Asia.Tokyo';
 const WEST = 'Europe.Berlin';
 const labels = (_node: string, index: number) => ({ tz: index < 4 ? EAST : WEST, site: `s${index % 3}` });
 
-/** On to the next time that UTC's clocks show `hour`. */
+/** Advances to the next time at which UTC shows `hour`. */
 async function advanceTo(rolling: RolloutFixture, hour: number): Promise<void> {
   const { clock } = rolling.fleet;
   const day = 24 * HOUR_MS;
@@ -35,7 +35,7 @@ const where = (rolling: RolloutFixture, image: string) =>
 
 describe('windows', () => {
   withPolicy(
-    'hold back each host until 03:00 where it stands',
+    'delay each host until 03:00 local time',
     { windows: [NIGHTLY] },
     async (rolling) => {
       // January: 03:00 in Tokyo is 18:00 UTC, in Berlin 02:00 UTC.
@@ -59,7 +59,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'closed in the middle let finish what has begun, and nothing else begin',
+    'that close during an update let it finish, and start no other',
     { windows: [NIGHTLY], waves: [{ name: 'canary', nodes: 10, maxUnavailable: 2 }] },
     async (rolling) => {
       rolling.fleet.agents.ready = (pod) => !isNew(pod);
@@ -74,7 +74,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'leave a host without a Pod served: by what was completed; overridden by a person, they hold nobody back',
+    'give a host without a Pod the completed revision; when overridden by a user, they delay no host',
     { windows: [NIGHTLY] },
     async (rolling) => {
       await advanceTo(rolling, 12);
@@ -98,7 +98,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'that a policy gets in the middle of a rollout hold from then on',
+    'that a policy gets during a rollout apply from then on',
     { waves: [{ name: 'canary', nodes: 10, maxUnavailable: 2 }] },
     async (rolling) => {
       await advanceTo(rolling, 12);
@@ -115,7 +115,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'are closed by a freeze period, also for hosts that go back though they are well',
+    'are closed by a freeze period, also for healthy hosts that revert',
     {
       waves: [{ name: 'canary', nodes: 4 }],
       failureBudget: { maxFailed: 0, action: 'RollBack' },
@@ -139,7 +139,7 @@ describe('windows', () => {
   );
 
   withPolicy(
-    'closed by a freeze period of everything keep even Pods of no use until it is over',
+    'closed by a freeze of all time keep even unavailable Pods until it is over',
     { waves: [{ name: 'canary', nodes: 4 }], failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       const { fleet } = rolling;
@@ -159,9 +159,9 @@ describe('windows', () => {
   );
 });
 
-describe('who goes first', () => {
+describe('the order of hosts', () => {
   withPolicy(
-    'canaries stand on as many sites as there are, and none on an unwell host',
+    'canaries are on as many sites as exist, and none on an unhealthy host',
     { waves: [{ name: 'canary', nodes: 3, soakSeconds: 60 }], spreadBy: 'site' },
     async (rolling) => {
       for (const node of ['n0', 'n3', 'n6']) await rolling.contact(node, 'False', 'True');
@@ -175,7 +175,7 @@ describe('who goes first', () => {
   );
 
   withPolicy(
-    'broken Pods of a release that did not end go before any healthy one is touched',
+    'broken Pods of an unfinished release are replaced before any healthy one',
     { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 3, soakSeconds: 60 }] },
     async (rolling) => {
       const { fleet } = rolling;
@@ -185,13 +185,13 @@ describe('who goes first', () => {
       const broken = where(rolling, 'app:2');
       for (const node of broken) await rolling.contact(node, 'False', 'True');
       await fleet.setImage('web', 'app:3');
-      await eventually(() => rolling.images['app:3'] === 3);
+      await until(() => rolling.images['app:3'] === 3);
       assert.deepEqual(where(rolling, 'app:3'), broken);
     },
   );
 
   withPolicy(
-    'a redraw in the middle brings the release to nobody else',
+    'a reassignment of waves during a rollout brings the release to no other host',
     { waves: [{ name: 'canary', nodes: 3, soakSeconds: 60 }] },
     async (rolling) => {
       await rolling.fleet.setImage('web', 'app:2');

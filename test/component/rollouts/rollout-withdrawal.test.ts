@@ -1,4 +1,4 @@
-/** Turns that are taken back from hosts: until a host has said that it knows, it may have begun. */
+/** Revoked handovers: until a host has acknowledged, it may have started. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
@@ -13,7 +13,7 @@ import {
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { REF, type RolloutFixture, withPolicy } from '../../harness/controllers/rollout-fixture.js';
 
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName ?? '').sort();
@@ -21,7 +21,7 @@ const turned = ({ fleet }: RolloutFixture) => fleet.pods().filter((pod) => hando
 const withdrawn = ({ fleet }: RolloutFixture) =>
   fleet.pods().filter((pod) => withdrawnSuccessorOf(pod) !== undefined);
 
-/** One host at a time, none of which begins by itself. */
+/** One host at a time. None starts by itself. */
 async function oneTurned(rolling: RolloutFixture): Promise<string> {
   const { fleet } = rolling;
   fleet.agents.startsHandovers = false;
@@ -29,14 +29,14 @@ async function oneTurned(rolling: RolloutFixture): Promise<string> {
     spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
   });
   await fleet.setImage('web', 'app:2');
-  await eventually(() => turned(rolling).length === 1);
+  await until(() => turned(rolling).length === 1);
   await fleet.settle();
   const [node] = nodesOf(turned(rolling));
   assert.equal(turned(rolling).length, 1);
   return node ?? '';
 }
 
-/** As the host's agent, once it has taken in that its turn was taken back. */
+/** Acts as the host's agent that has received the revocation. */
 async function hostKnows({ fleet }: RolloutFixture, pod: Pod): Promise<void> {
   const message = withdrawnMessage(withdrawnSuccessorOf(pod) ?? '');
   const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
@@ -48,12 +48,12 @@ async function hostKnows({ fleet }: RolloutFixture, pod: Pod): Promise<void> {
   await fleet.settle();
 }
 
-describe('a turn that is taken back', () => {
-  withPolicy('uses its budget until its host has said that it knows', { confirm: {} }, async (rolling) => {
+describe('a revoked handover', () => {
+  withPolicy('uses its budget until its host has acknowledged it', { confirm: {} }, async (rolling) => {
     const { fleet } = rolling;
     const node = await oneTurned(rolling);
     await rolling.steer('pause');
-    await eventually(() => withdrawn(rolling).length === 1);
+    await until(() => withdrawn(rolling).length === 1);
     assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
     assert.equal(rolling.status?.codes?.RolloutPaused, 10);
     await rolling.steer('resume');
@@ -66,61 +66,65 @@ describe('a turn that is taken back', () => {
     const [pod] = withdrawn(rolling);
     assert.ok(pod);
     await hostKnows(rolling, pod);
-    await eventually(() => turned(rolling).length === 1 && withdrawn(rolling).length === 0);
+    await until(() => turned(rolling).length === 1 && withdrawn(rolling).length === 0);
     const [again] = turned(rolling);
     assert.ok(again);
-    // What the host said of the first turn is still to be read on its Pod, and counts for that one alone.
+    // The host's report on the first handover is still on its Pod, and counts for that handover only.
     await rolling.steer('pause');
-    await eventually(() => withdrawn(rolling).length === 1);
+    await until(() => withdrawn(rolling).length === 1);
     await rolling.advance(1_000);
     assert.equal(withdrawn(rolling).length, 1);
   });
 
-  withPolicy('does no harm where the host has begun before it heard', { confirm: {} }, async (rolling) => {
-    const { fleet } = rolling;
-    const node = await oneTurned(rolling);
-    const [pod] = turned(rolling);
-    const successor = pod && handoverOf(pod)?.successor;
-    assert.ok(pod && successor);
-    await rolling.steer('pause');
-    await eventually(() => withdrawn(rolling).length === 1);
-    // As the hub, when the host tells of it.
-    await fleet.registry.delete(podKind, pod.metadata, {});
-    await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
-    await fleet.registry.restoreObject(podKind, successor);
-    await eventually(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
-    assert.equal(rolling.podOn(node)?.metadata.uid, successor.metadata.uid);
-    await rolling.advance(1_000);
-    assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
-  });
+  withPolicy(
+    'does no harm where the host started before it received the revocation',
+    { confirm: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const node = await oneTurned(rolling);
+      const [pod] = turned(rolling);
+      const successor = pod && handoverOf(pod)?.successor;
+      assert.ok(pod && successor);
+      await rolling.steer('pause');
+      await until(() => withdrawn(rolling).length === 1);
+      // Acts as the hub on the host's report.
+      await fleet.registry.delete(podKind, pod.metadata, {});
+      await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
+      await fleet.registry.restoreObject(podKind, successor);
+      await until(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
+      assert.equal(rolling.podOn(node)?.metadata.uid, successor.metadata.uid);
+      await rolling.advance(1_000);
+      assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
+    },
+  );
 
   withPolicy(
-    'comes of a newer release, and its own turn only after that',
+    'is caused by a newer release, whose handover follows only after it',
     { confirm: {} },
     async (rolling) => {
       const { fleet } = rolling;
       const node = await oneTurned(rolling);
       await fleet.setImage('web', 'app:3');
-      await eventually(() => withdrawn(rolling).length === 1);
+      await until(() => withdrawn(rolling).length === 1);
       await rolling.advance(1_000);
       assert.deepEqual([nodesOf(withdrawn(rolling)), turned(rolling).length], [[node], 0]);
       const [pod] = withdrawn(rolling);
       assert.ok(pod);
       await hostKnows(rolling, pod);
-      await eventually(() => turned(rolling).length === 1);
+      await until(() => turned(rolling).length === 1);
       const images = turned(rolling).map((each) => handoverOf(each)?.successor.spec.containers[0]?.image);
       assert.deepEqual(images, ['app:3']);
     },
   );
 
   withPolicy(
-    'comes of a policy that is gone: Pods are replaced from here',
+    'is caused by a deleted policy: the coordinator replaces the Pods',
     { confirm: {} },
     async (rolling) => {
       const { fleet } = rolling;
       await oneTurned(rolling);
       await fleet.registry.delete(rolloutPolicyKind, { ...REF, name: 'gentle' });
-      await eventually(() => withdrawn(rolling).length === 1);
+      await until(() => withdrawn(rolling).length === 1);
       assert.equal(rolling.images['app:1'], 10);
       const [pod] = withdrawn(rolling);
       assert.ok(pod);
@@ -133,30 +137,30 @@ describe('a turn that is taken back', () => {
     },
   );
 
-  withPolicy('comes of a taint: no successor belongs there', { confirm: {} }, async (rolling) => {
+  withPolicy('is caused by a taint: no successor belongs there', { confirm: {} }, async (rolling) => {
     const { fleet } = rolling;
     const node = await oneTurned(rolling);
     await fleet.taint(node, [{ key: 'gpu', effect: 'NoSchedule' }]);
-    await eventually(() => withdrawn(rolling).length === 1);
+    await until(() => withdrawn(rolling).length === 1);
     const [pod] = withdrawn(rolling);
     assert.ok(pod);
     await hostKnows(rolling, pod);
-    await eventually(() => rolling.podOn(node) === undefined || turned(rolling).length === 1);
+    await until(() => rolling.podOn(node) === undefined || turned(rolling).length === 1);
     assert.ok(!nodesOf(turned(rolling)).includes(node));
   });
 
   withPolicy(
-    'fails its own revision where the host is lost, and not the one that mends it',
+    'counts as failed for its own revision where the host is lost, and not for the revision that fixes it',
     { confirm: {}, failureBudget: { maxFailed: 0, action: 'RollBack' } },
     async (rolling) => {
       const { fleet } = rolling;
       const node = await oneTurned(rolling);
       await rolling.contact(node, 'Unknown', 'False');
-      await eventually(() => rolling.status?.failure !== undefined || `${rolling.status?.phase}`);
+      await until(() => rolling.status?.failure !== undefined || `${rolling.status?.phase}`);
       assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
       fleet.agents.startsHandovers = true;
       await fleet.setImage('web', 'app:3');
-      await eventually(() => rolling.images['app:3'] === 9 || JSON.stringify(rolling.images));
+      await until(() => rolling.images['app:3'] === 9 || JSON.stringify(rolling.images));
       await fleet.settle();
       const { phase, failed, deferred } = rolling.status ?? {};
       assert.deepEqual([phase, failed, deferred], ['Completed', 0, 1]);

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
-test('the process that listens on the socket is found, by whichever path leads there', async () => {
+test('the process that listens on the socket is found, by every path to it', async () => {
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'run'));
   symlinkSync('run', join(folder, 'var-run'));
@@ -20,7 +20,7 @@ test('the process that listens on the socket is found, by whichever path leads t
   server.close();
 });
 
-test('no process is found where none listens, nor for an engine on another host', async () => {
+test('no process is found when none listens, or for an engine on another host', async () => {
   const folder = temporaryDirectory();
   assert.deepEqual(await engineProcesses({ socketPath: join(folder, 'engine.sock') }), []);
   assert.deepEqual(await engineProcesses({ host: '192.0.2.1', port: 2375 }), []);

@@ -1,4 +1,4 @@
-/** Connections from inside another network: a helper that is ended for idleness takes no request with it. */
+/** Connections from inside another network. Ending an idle connection process must not lose a request. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ const IDLE_MS = 30;
 const PORT = 8080;
 const SERVER = `require('node:net').createServer((s) => s.end('hello')).listen(${PORT}, '127.0.0.1', () => console.log('listening'))`;
 
-test('requests about the time at which a helper is idle are all answered', async (context) => {
+test('requests close to the idle timeout of the dialer are all answered', async (context) => {
   if (process.getuid?.() !== 0) return leaveOut(context, 'entering networks', 'it needs root');
   const server = await serverInNetworkOfItsOwn();
   if (typeof server === 'string') return leaveOut(context, 'entering networks', server);
@@ -30,7 +30,7 @@ test('requests about the time at which a helper is idle are all answered', async
   }
 });
 
-/** A sentence where this machine makes no network: without CAP_SYS_ADMIN, `unshare` or `ip`. */
+/** Resolves with a reason where this machine allows no network namespace: without CAP_SYS_ADMIN, `unshare` or `ip`. */
 async function serverInNetworkOfItsOwn(): Promise<ChildProcess | string> {
   const inside = `ip link set lo up && exec "$0" -e "$1"`;
   const server = spawn('unshare', ['--net', 'sh', '-c', inside, process.execPath, SERVER], {
@@ -42,7 +42,7 @@ async function serverInNetworkOfItsOwn(): Promise<ChildProcess | string> {
   });
   return Promise.race([
     once(server.stdout as NodeJS.ReadableStream, 'data').then(() => server),
-    // At its close all that it complained of has been read; a program that is not there is told by an error.
+    // At its close all its error output has been read. A missing program is reported by an error.
     once(server, 'close').then(
       () => `a network of its own cannot be made: ${complaint.trim()}`,
       (error: Error) => `a network of its own cannot be made: ${error.message}`,

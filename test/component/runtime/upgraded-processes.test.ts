@@ -1,4 +1,7 @@
-/** exec and attach from a client's WebSocket through API, hub and link to a host's engine, and what is left when one of them goes. */
+/**
+ * exec and attach from a client's WebSocket through API, hub and link to a host's engine, and clean-up when one of them
+ * disconnects.
+ */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { Exec, KubeConfig, PortForward } from '@kubernetes/client-node';
@@ -17,16 +20,16 @@ import { CHANNEL, closeFrame } from '../../../shared/link/streams/stream-channel
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
 import { config } from '../../laws/driver-fixture.js';
 
 interface Bench extends HubFixture {
   api: TestApi;
   agent1: TestAgent;
-  /** Commands that were started and whose streams are open. */
+  /** Started commands with open streams. */
   open: Set<ExecProcess>;
-  /** Status codes of what was audited. */
+  /** Audited status codes. */
   audited: number[];
 }
 
@@ -62,7 +65,7 @@ function withPod(
         throw new StreamError('BadRequest', 'no process');
       return openProcess(watched, request, input, signal);
     };
-    await eventually(() => agent1.link.phase === 'live' && hub.hub.connected === 1);
+    await until(() => agent1.link.phase === 'live' && hub.hub.connected === 1);
     try {
       await check({ ...hub, api, agent1, open, audited });
     } finally {
@@ -84,7 +87,7 @@ function watchedDriver(driver: RuntimeDriver, open: Set<ExecProcess>): RuntimeDr
   });
 }
 
-/** A client's end: what came on each channel, and how it closed. */
+/** The client's end: the data of each channel, and the close code. */
 class Client {
   readonly channels = new Map<number, string>();
   readonly closed: Promise<number>;
@@ -99,7 +102,7 @@ class Client {
     this.closed = new Promise((resolve) => socket.once('close', resolve));
   }
 
-  /** Resolves when it is open, or refused. */
+  /** Resolves when the connection is open or rejected. */
   static async open(
     api: TestApi,
     query: string,
@@ -133,7 +136,7 @@ class Client {
 const CAT = 'exec?command=cat&container=c&stdin=true&stdout=true&stderr=true';
 const WAIT = 'exec?command=sleep&command=3600&stdin=true&stdout=true';
 
-withPod('input, its end, output and status pass through', async ({ api, open }) => {
+withPod('input, its end, output and exit status pass through', async ({ api, open }) => {
   const client = await Client.open(api, CAT);
   assert.equal(client.socket.protocol, 'v5.channel.k8s.io');
   client.send(CHANNEL.stdin, 'x'.repeat(100_000));
@@ -141,11 +144,11 @@ withPod('input, its end, output and status pass through', async ({ api, open }) 
   assert.equal(await client.closed, 1000);
   assert.equal(client.channels.get(CHANNEL.stdout)?.length, 100_000);
   assert.deepEqual(client.status, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' });
-  await eventually(() => open.size === 0);
+  await until(() => open.size === 0);
 });
 
 withPod(
-  'a page of our own hears on its status channel why it was refused; any other by HTTP',
+  'the console gets a rejection on its status channel; any other client gets it by HTTP',
   async ({ api }) => {
     const without = 'exec?command=cat&container=none&stdin=true';
     const own = await Client.open(api, without, undefined, api.url);
@@ -156,7 +159,7 @@ withPod(
   },
 );
 
-withPod('what is no handshake starts nothing, and is answered and audited once', async (bench) => {
+withPod('an invalid handshake starts nothing, and is answered and audited once', async (bench) => {
   const { api, open, audited } = bench;
   const path = '/api/v1/namespaces/default/pods/p/';
   const good = {
@@ -186,7 +189,7 @@ withPod('what is no handshake starts nothing, and is answered and audited once',
         const answer = await call(api, line, { token, headers: { ...good, ...fault, ...origin } });
         asked += 1;
         assert.deepEqual([answer.code, answer.json().kind], [code, 'Status'], JSON.stringify(fault));
-        await eventually(() => audited.length === asked || JSON.stringify([audited, line, fault]));
+        await until(() => audited.length === asked || JSON.stringify([audited, line, fault]));
         assert.equal(audited.at(-1), code);
       }
     }
@@ -197,7 +200,7 @@ withPod('what is no handshake starts nothing, and is answered and audited once',
 const IDLE_MS = 500;
 
 withPod(
-  'a process on whose connection nothing is sent is left, and a busy one is not',
+  'a process on a silent connection is ended, and a busy one is not',
   async ({ api, open }) => {
     const idle = await Client.open(api, WAIT);
     const busy = await Client.open(api, CAT);
@@ -206,12 +209,12 @@ withPod(
     assert.equal(busy.socket.readyState, WebSocket.OPEN);
     clearInterval(typing);
     await busy.closed;
-    await eventually(() => open.size === 0);
+    await until(() => open.size === 0);
   },
   { ...DEFAULT_API_SETTINGS, idleStreamMs: IDLE_MS },
 );
 
-withPod('an exit code is a Status; stderr has a channel of its own', async ({ api }) => {
+withPod('an exit code is a Status; stderr has its own channel', async ({ api }) => {
   const failing = await Client.open(api, 'exec?command=exit&command=7&stdout=true');
   await failing.closed;
   assert.deepEqual((failing.status as { details: unknown }).details, {
@@ -229,23 +232,23 @@ withPod('an older client gets version 4', async ({ api }) => {
   assert.equal(client.channels.get(CHANNEL.stdout), 'hi\n');
 });
 
-withPod('a terminal takes its size', async ({ api }) => {
+withPod('a terminal receives its size', async ({ api }) => {
   const client = await Client.open(api, 'exec?command=size&stdin=true&stdout=true&tty=true');
   client.send(CHANNEL.resize, '{"Width":0,"Height":0}\n');
   client.send(CHANNEL.resize, '{"Width":120,"Height":40}\n');
   client.send(CHANNEL.stdin, '\n');
-  await eventually(() => client.channels.get(CHANNEL.stdout) === '40 120\n');
+  await until(() => client.channels.get(CHANNEL.stdout) === '40 120\n');
   client.socket.terminate();
 });
 
-withPod('attach is to the first process', async ({ api }) => {
+withPod('attach connects to the first process', async ({ api }) => {
   const client = await Client.open(api, 'attach?stdin=true&stdout=true');
   client.send(CHANNEL.stdin, 'hello');
-  await eventually(() => client.channels.get(CHANNEL.stdout) === 'hello');
+  await until(() => client.channels.get(CHANNEL.stdout) === 'hello');
   client.socket.terminate();
 });
 
-withPod('refusals come before the upgrade, in upstream’s words', async ({ api }) => {
+withPod('rejections come before the upgrade, with upstream’s messages', async ({ api }) => {
   const refusals: [string, RegExp][] = [
     ['exec?command=true', /^400 .*you must specify at least 1 of stdin, stdout, stderr/],
     ['exec?stdout=true', /^400 .*you must specify at least one command/],
@@ -258,11 +261,11 @@ withPod('refusals come before the upgrade, in upstream’s words', async ({ api 
   assert.match(other.refusal, /^400 /);
 });
 
-withPod('a process that reads nothing holds its client up, and nobody else', async ({ api, agent1 }) => {
+withPod('a process that reads nothing blocks its own client only', async ({ api, agent1 }) => {
   const client = await Client.open(api, WAIT);
   const piece = 'x'.repeat(1_000_000);
   for (let count = 0; count < 16; count += 1) client.send(CHANNEL.stdin, piece);
-  await eventually(() => client.socket.bufferedAmount > 0);
+  await until(() => client.socket.bufferedAmount > 0);
   const other = await Client.open(api, 'exec?command=echo&command=hi&stdout=true');
   await other.closed;
   assert.equal(other.channels.get(CHANNEL.stdout), 'hi\n');
@@ -271,32 +274,29 @@ withPod('a process that reads nothing holds its client up, and nobody else', asy
   client.socket.terminate();
 });
 
-withPod('streams end with their client, again and again', async ({ api, open }) => {
-  // More than may be open at once: none may be left of those before.
+withPod('streams end with their client, repeatedly', async ({ api, open }) => {
+  // More than may be open at once, so earlier streams must have been closed.
   for (let round = 0; round < 5; round += 1) {
     const clients = await Promise.all(Array.from({ length: 30 }, () => Client.open(api, WAIT)));
     assert.equal(open.size, 30);
     for (const client of clients) client.socket.terminate();
-    await eventually(() => open.size === 0 || `${open.size} are open`);
+    await until(() => open.size === 0 || `${open.size} are open`);
   }
 });
 
-withPod(
-  'streams end with the link, and the client is told nothing that is not so',
-  async ({ api, open, agent1 }) => {
-    const client = await Client.open(api, WAIT);
-    agent1.link.stop();
-    await client.closed;
-    assert.equal(client.status, null);
-    await eventually(() => open.size === 0);
-  },
-);
+withPod('streams end with the link, and the client gets no false result', async ({ api, open, agent1 }) => {
+  const client = await Client.open(api, WAIT);
+  agent1.link.stop();
+  await client.closed;
+  assert.equal(client.status, null);
+  await until(() => open.size === 0);
+});
 
 withPod('streams end with the coordinator', async ({ api, open }) => {
   const client = await Client.open(api, WAIT);
   await api.stop();
   await client.closed;
-  await eventually(() => open.size === 0);
+  await until(() => open.size === 0);
 });
 
 withPod('Kubernetes’ own JavaScript client runs a command and reaches a port', async ({ api }) => {

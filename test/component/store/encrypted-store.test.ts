@@ -1,4 +1,4 @@
-/** Secrets in the database: encrypted at rest, under keys that may change, from plain rows of before. */
+/** Secrets in the database: encrypted at rest, with keys that may change, and migrated from plain rows. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ function value(text: string): Buffer {
   return Buffer.from(JSON.stringify({ data: { word: text } }));
 }
 
-/** Whether the bytes lie in any file of the directory. */
+/** Returns true if the text is in any file of the directory. */
 function liesIn(dataDir: string, text: string): boolean {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -61,8 +61,8 @@ storeLaws('sqlite store, everything encrypted', async (limits) => {
   return open(dataDir, await sealOf(dataDir, ['/']), limits?.maxChanges);
 });
 
-describe('Secrets in the database', () => {
-  test('lie in no file in plain, others do, and both are read back', async () => {
+describe('encrypted Secrets', () => {
+  test('are in no file as plain text, unlike other objects, and both are read back', async () => {
     const dataDir = temporaryDirectory();
     const store = await open(dataDir, await sealOf(dataDir));
     await store.create(KEY, value(PLAIN));
@@ -85,7 +85,7 @@ describe('Secrets in the database', () => {
     await again.close();
   });
 
-  test('of a database from before are encrypted at the next start, what was deleted of them too', async () => {
+  test('include those of an older database after the next start, deleted ones too', async () => {
     const dataDir = temporaryDirectory();
     const before = await open(dataDir);
     await before.create(KEY, value(PLAIN));
@@ -100,7 +100,7 @@ describe('Secrets in the database', () => {
     await store.close();
   });
 
-  test('go under a new key at the next start; the old one is needed no more', async () => {
+  test('are encrypted with a new key at the next start; the old key is not needed any longer', async () => {
     const dataDir = temporaryDirectory();
     const path = join(dataDir, 'secrets.key');
     const first = await open(dataDir, await sealOf(dataDir));
@@ -115,7 +115,7 @@ describe('Secrets in the database', () => {
     await store.close();
   });
 
-  test('are not opened without their key, which the refusal names', async () => {
+  test('cannot be opened without their key, which the error names', async () => {
     const dataDir = temporaryDirectory();
     const store = await open(dataDir, await sealOf(dataDir));
     await store.create(KEY, value(PLAIN));
@@ -130,7 +130,7 @@ describe('Secrets in the database', () => {
     await (await open(dataDir, await sealOf(dataDir))).close();
   });
 
-  test('do not stand for one another, and are not changed unseen', async () => {
+  test('cannot be swapped or changed without detection', async () => {
     const dataDir = temporaryDirectory();
     const seal = await sealOf(dataDir);
     const store = await open(dataDir, seal);
@@ -145,7 +145,7 @@ describe('Secrets in the database', () => {
     await assert.rejects(open(dataDir, seal), refused(/was changed or belongs to another key/));
   });
 
-  test('lie in a backup as they lie in the database', async () => {
+  test('are encrypted in a backup as in the database', async () => {
     const dataDir = temporaryDirectory();
     const store = await open(dataDir, await sealOf(dataDir));
     await store.create(KEY, value(PLAIN));
@@ -158,7 +158,7 @@ describe('Secrets in the database', () => {
   });
 
   for (const text of ['', 'rubbish', 'abc c2hvcnQ=', '../x AAAA']) {
-    test(`a key file that says ${JSON.stringify(text)} is refused and not shown`, async () => {
+    test(`a key file with the text ${JSON.stringify(text)} is rejected and not printed`, async () => {
       const path = join(temporaryDirectory(), 'secrets.key');
       writeFileSync(path, text);
       await assert.rejects(loadEncryptionKeys(path), (error: unknown) => {

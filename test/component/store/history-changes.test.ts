@@ -1,4 +1,4 @@
-/** What history tells of each change, page by page, against what was written. */
+/** The recorded changes of history, page by page, compared with the writes. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ interface Written {
   previous: string | undefined;
 }
 
-/** Each number is a key: it is made, changed, and deleted now and then. */
+/** Each number is a key that is created, changed, and sometimes deleted. */
 async function write(dataDir: string, numbers: readonly number[]): Promise<Written[]> {
   const store = await open(dataDir);
   const present = new Map<string, string>();
@@ -59,7 +59,7 @@ async function readInPages(dataDir: string, limit: number): Promise<Written[]> {
   return read;
 }
 
-test('every change is read back with the value after it and before it, in pages of any size', async () => {
+test('every change is read back with its new and its old value, in pages of any size', async () => {
   const numbers = fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 25 });
   await fc.assert(
     fc.asyncProperty(numbers, fc.integer({ min: 1, max: 7 }), async (keys, limit) => {
@@ -71,9 +71,9 @@ test('every change is read back with the value after it and before it, in pages 
   );
 });
 
-test('however many pages tell of keys that went, history is looked through once', async () => {
+test('however many pages contain deleted keys, history is scanned once', async () => {
   const dataDir = temporaryDirectory();
-  // Of each key: made, and deleted for good.
+  // Each key is created and then deleted.
   const store = await open(dataDir);
   const keys = Array.from({ length: 200 }, (_, index) => `/${index}`);
   for (const key of keys) await store.create(key, Buffer.from('"a"'));

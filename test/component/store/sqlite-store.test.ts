@@ -46,7 +46,7 @@ async function firstBatch(store: Store, after: number) {
 }
 
 describe('sqlite store: reopening', () => {
-  test('values, revisions, clusterUID and epoch outlive a close', async () => {
+  test('values, revisions, clusterUID and epoch survive a close', async () => {
     const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     const revision = await first.create('/a', Buffer.from('"ä"'));
@@ -58,7 +58,7 @@ describe('sqlite store: reopening', () => {
     await second.close();
   });
 
-  test('a revision is not used again though its key and its history are gone', async () => {
+  test('a revision is not used again though its key and its history are deleted', async () => {
     const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     await first.create('/a', Buffer.from('1'));
@@ -70,7 +70,7 @@ describe('sqlite store: reopening', () => {
     await second.close();
   });
 
-  test('a watch resumes from history that only the file holds', async () => {
+  test('a watch resumes from history that is only in the file', async () => {
     const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     const created = await first.create('/a', Buffer.from('1'));
@@ -96,7 +96,7 @@ describe('sqlite store: reopening', () => {
     await second.close();
   });
 
-  test('an older page is rebuilt from history that only the file holds', async () => {
+  test('an older page is rebuilt from history that is only in the file', async () => {
     const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     for (const key of ['/a', '/b', '/c']) await first.create(key, Buffer.from('"old"'));
@@ -150,7 +150,7 @@ describe('sqlite store: history is bounded by bytes', () => {
     }
   }
 
-  test('the file stops growing, and who resumes from before what is left has to list again', async () => {
+  test('the file stops growing, and a client that resumes from before the remaining history must list again', async () => {
     const dataDir = temporaryDirectory();
     const store = await open(dataDir, { maxHistoryBytes: MAX_HISTORY_BYTES });
     for (let key = 0; key < KEYS; key += 1) await store.create(`/${key}`, Buffer.from('""'));
@@ -168,7 +168,7 @@ describe('sqlite store: history is bounded by bytes', () => {
     assert.ok(size < bound, `the file has ${size} bytes after 10 MB of changes`);
   });
 
-  test('what a file holds when it is opened counts', async () => {
+  test('history that a file contains when it is opened counts', async () => {
     const dataDir = temporaryDirectory();
     const first = await open(dataDir, { maxHistoryBytes: 100 * MAX_HISTORY_BYTES });
     for (let key = 0; key < KEYS; key += 1) await first.create(`/${key}`, Buffer.from('""'));
@@ -204,8 +204,8 @@ describe('sqlite store: kill -9', () => {
   });
 });
 
-describe('sqlite store: refusals', () => {
-  test('a second coordinator on the same data is refused, in this process and in another', async () => {
+describe('sqlite store: rejected data', () => {
+  test('a second coordinator on the same data is rejected, in this process and in another', async () => {
     const dataDir = temporaryDirectory();
     const store = await open(dataDir);
     await assert.rejects(open(dataDir), refused('locked'));
@@ -243,11 +243,11 @@ describe('sqlite store: refusals', () => {
   }
 
   for (const [damage, harm] of [
-    ['is no database', (path: string) => writeFileSync(path, 'garbage '.repeat(4_096))],
-    ['was cut short', (path: string) => truncateSync(path, statSync(path).size - 8_192)],
+    ['is not a database', (path: string) => writeFileSync(path, 'garbage '.repeat(4_096))],
+    ['was truncated', (path: string) => truncateSync(path, statSync(path).size - 8_192)],
     ['has broken pages', (path: string) => overwriteMiddle(path)],
   ] as const) {
-    test(`a file that ${damage} is refused as damaged`, async () => {
+    test(`a file that ${damage} is rejected as damaged`, async () => {
       const dataDir = temporaryDirectory();
       const store = await open(dataDir);
       await Promise.all([1, 2, 3, 4, 5, 6].map((key) => store.create(`/${key}`, Buffer.alloc(4_000, 0x31))));
@@ -257,7 +257,7 @@ describe('sqlite store: refusals', () => {
     });
   }
 
-  test("another program's database is refused", async () => {
+  test("another program's database is rejected", async () => {
     const dataDir = temporaryDirectory();
     const database = new Database(join(dataDir, 'everynode.db'));
     database.exec('CREATE TABLE theirs (x)');
@@ -265,13 +265,13 @@ describe('sqlite store: refusals', () => {
     await assert.rejects(open(dataDir), refused('damaged'));
   });
 
-  test('a path that is no directory is refused', async () => {
+  test('a path that is not a directory is rejected', async () => {
     const path = join(temporaryDirectory(), 'file');
     writeFileSync(path, '');
     await assert.rejects(open(path), refused('unwritable'));
   });
 
-  test('a file system that takes no new directories is refused, and soon', async () => {
+  test('a file system that rejects new directories is reported quickly', async () => {
     await assert.rejects(open('/proc/none/data'), refused('unwritable'));
   });
 

@@ -1,4 +1,4 @@
-/** Files that change together: what readers see while they change, and what a killed writer leaves. */
+/** Files that change together: what readers see during a change, and after a kill of the writer. */
 import assert from 'node:assert/strict';
 import {
   lstatSync,
@@ -28,7 +28,7 @@ const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 const visible = () => readdirSync(folder).filter((name) => !name.startsWith('..'));
 const hidden = () => readdirSync(folder).filter((name) => name.startsWith('..'));
 
-/** Both files of whatever version is shown; undefined when that was replaced while it was read. */
+/** Returns both files of the visible version, or undefined if it was replaced during the read. */
 function readVersion(): string[] | undefined {
   const data = readlinkSync(join(folder, '..data'));
   try {
@@ -40,7 +40,7 @@ function readVersion(): string[] | undefined {
 }
 
 describe('atomic files', () => {
-  test('are links through one link, with the mode asked for', async () => {
+  test('are links through one link, with the requested mode', async () => {
     assert.equal(await write({ a: '1', 'deep/er/b': '2' }, 0o400), true);
     assert.deepEqual(visible(), ['a', 'deep']);
     assert.equal(readlinkSync(join(folder, 'a')), '..data/a');
@@ -50,14 +50,14 @@ describe('atomic files', () => {
     assert.equal(statSync(join(folder, 'deep/er')).mode & 0o777, 0o755);
   });
 
-  test('that are the same are not written', async () => {
+  test('are not rewritten when they are unchanged', async () => {
     await write({ a: '1' });
     const before = lstatSync(join(folder, '..data')).ino;
     assert.equal(await write({ a: '1' }), false);
     assert.equal(lstatSync(join(folder, '..data')).ino, before);
   });
 
-  test('of another set take the place of the old, and leave nothing of it', async () => {
+  test('with other names replace the old ones completely', async () => {
     await write({ a: '1', b: '2', 'd/x': '3' });
     assert.equal(await write({ b: 'two', c: '3' }), true);
     assert.deepEqual([visible(), read('b'), read('c')], [['b', 'c'], 'two', '3']);
@@ -66,7 +66,7 @@ describe('atomic files', () => {
     assert.deepEqual(visible(), []);
   });
 
-  test('are never seen half: a reader gets both old or both new', async () => {
+  test('are replaced atomically: a reader gets both old or both new files', async () => {
     const texts = (version: number) => ({ a: `${version}`.repeat(4000), b: `${version}`.repeat(4000) });
     await write(texts(0));
     const writer = (async () => {
@@ -92,7 +92,7 @@ describe('atomic files', () => {
 
   const kills: [when: string, leave: () => void][] = [
     [
-      'while it wrote',
+      'during the write',
       () => {
         mkdirSync(join(folder, '..half.00000000'));
         writeFileSync(join(folder, '..half.00000000/a'), 'ha');
@@ -115,7 +115,7 @@ describe('atomic files', () => {
     ],
   ];
   for (const [when, leave] of kills) {
-    test(`a writer that was killed ${when} is made good by the next`, async () => {
+    test(`a writer that was killed ${when} is repaired by the next`, async () => {
       await write({ a: 'old' });
       leave();
       assert.equal(read('a'), 'old');
@@ -125,7 +125,7 @@ describe('atomic files', () => {
     });
   }
 
-  test('left half by a kill are tidied although nothing is new', async () => {
+  test('left incomplete by a kill are removed even without new content', async () => {
     await write({ a: '1' });
     mkdirSync(join(folder, '..half.00000000'));
     assert.equal(await write({ a: '1' }), false);

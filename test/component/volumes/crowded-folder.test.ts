@@ -1,4 +1,7 @@
-/** Volumes with so many files that their names do not fit into the memory of the agent. A container can make them; they must not end the agent. */
+/**
+ * Volumes with so many files that their names exceed the memory of the agent. A container can create them, and they
+ * must not crash the agent.
+ */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
@@ -40,7 +43,7 @@ async function runSmall(statement: string): Promise<string> {
 }
 
 describe(`a folder with ${FILES} files`, () => {
-  test('is measured, given to a group and removed with a small heap', async () => {
+  test('is measured, assigned to a group and removed with a small heap', async () => {
     const volume = join(folder, 'volume');
     mkdirSync(volume);
     for (let at = 0; at < FILES; at += 1) closeSync(openSync(join(volume, `file-${at}`), 'w'));
@@ -51,7 +54,7 @@ describe(`a folder with ${FILES} files`, () => {
   });
 });
 
-test('each file is counted once where folders are nested deeper than the agent holds open', async () => {
+test('each file is counted once where folders are nested deeper than the agent keeps open', async () => {
   const volume = join(folder, 'volume');
   let place = volume;
   for (let level = 0; level < 300; level += 1) {

@@ -1,4 +1,7 @@
-/** The agent's bind mounts of subPaths, made among the mounts of another process, as an engine's are. Needs root. */
+/**
+ * The agent's bind mounts of subPaths, created in the mount namespace of another process, like an engine's. Requires
+ * root.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,7 +37,7 @@ after(() => {
   if (typeof engine !== 'string') engine.stop();
 });
 
-/** One test with the process in the engine's place, or its name among those left out. */
+/** Defines a test with a process in the role of the engine. Without one it is skipped by name. */
 function law(name: string, body: (engine: MountedProcess, context: TestContext) => Promise<void>): void {
   test(name, async (context) => {
     if (typeof engine === 'string') return leaveOut(context, name, engine);
@@ -42,7 +45,7 @@ function law(name: string, body: (engine: MountedProcess, context: TestContext) 
       await body(engine, context);
     } finally {
       for (const volumes of agents.splice(0)) await volumes.close();
-      // A test that failed in the middle must not leave its mounts under the folder that is removed.
+      // A failed test must not leave its mounts under the folder that is removed.
       engine.run('sh', '-c', `umount -R -l ${folder}/data/sub-paths 2>/dev/null || true`);
     }
   });
@@ -59,7 +62,7 @@ function podWith(volume: Volume, ...volumeMounts: VolumeMount[]): { pod: Pod; co
 
 const agents: HostVolumes[] = [];
 
-/** An agent that was just started, with the data directory of the one before it. */
+/** A new agent with the data directory of the previous one. */
 function newAgent({ pid }: { pid: number }): HostVolumes {
   mkdirSync(join(folder, 'data'), { recursive: true });
   const volumes = new HostVolumes(join(folder, 'data'), async () => [pid]);
@@ -67,7 +70,7 @@ function newAgent({ pid }: { pid: number }): HostVolumes {
   return volumes;
 }
 
-/** A Pod with a hostPath volume that holds a file at `p/file`, and a mount of its subPath `p`. */
+/** A Pod with a hostPath volume that contains the file `p/file`, and a mount of its subPath `p`. */
 function hostPathPod(changes: Partial<VolumeMount> = {}) {
   const path = join(folder, 'volume');
   mkdirSync(join(path, 'p'), { recursive: true });
@@ -90,26 +93,26 @@ async function mountedAt(
 
 describe('mounts of subPaths', { concurrency: 1 }, () => {
   law(
-    'show the folder where the engine is, outside of the volume, and not where the agent is',
+    "show the folder in the engine's namespace, outside the volume, and not in the agent's",
     async (engine) => {
       const { path, ...pod } = hostPathPod();
       const place = await mountedAt(newAgent(engine), pod);
       assert.ok(place.startsWith(join(folder, 'data/sub-paths/')), place);
       assert.equal(engine.run('cat', join(place, 'file')), 'of the volume');
       assert.equal(existsSync(place), false);
-      // The mount stays when the name in the volume leads elsewhere.
+      // The mount is kept when the name in the volume changes its target.
       rmSync(join(path, 'p'), { recursive: true });
       engine.run('ls', place);
     },
   );
 
-  law('take a file as well as a folder, and leave files of the agent where they are', async (engine) => {
+  law('accept a file as well as a folder, and leave files of the agent unchanged', async (engine) => {
     const { pod, container } = hostPathPod({ subPath: 'p/file' });
     const place = await mountedAt(newAgent(engine), { pod, container });
     assert.equal(engine.run('cat', place), 'of the volume');
   });
 
-  law('go with the Pod, and the files of the volume stay', async (engine) => {
+  law('are removed with the Pod, and the files of the volume are kept', async (engine) => {
     const volumes = newAgent(engine);
     const { path, ...pod } = hostPathPod();
     await mountedAt(volumes, pod);
@@ -118,7 +121,7 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
   });
 
-  law('of a Pod that nobody knows any more go, after the agent was killed', async (engine) => {
+  law('of an unknown Pod are removed after the agent was killed', async (engine) => {
     const { path, ...pod } = hostPathPod();
     await mountedAt(newAgent(engine), pod);
     assert.deepEqual(await newAgent(engine).sweep(() => false), ['uid-p']);
@@ -126,7 +129,7 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
   });
 
-  law('are made once for the next attempt of a container, by whichever agent', async (engine) => {
+  law('are created once for the next attempt of a container, by any agent process', async (engine) => {
     const { path, ...pod } = hostPathPod();
     const first = await mountedAt(newAgent(engine), pod);
     const next = newAgent(engine);
@@ -139,23 +142,26 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.deepEqual(engine.mountsBelow(join(folder, 'data/sub-paths')), [first]);
   });
 
-  law('are missing after a reboot, where nothing is left to be shown empty', async (engine) => {
-    const { path: _, ...pod } = hostPathPod();
-    const place = await mountedAt(newAgent(engine), pod);
-    engine.run('umount', '--recursive', '--lazy', join(folder, 'data/sub-paths'));
-    const next = newAgent(engine);
-    assert.equal(await next.hasMounts('uid-p', 'c'), false);
-    assert.equal(await next.hasMounts('uid-p', SANDBOX), true, 'a sandbox has no mounts to lose');
-    assert.throws(() => engine.run('ls', place));
-    assert.equal(await mountedAt(next, pod), place);
-    assert.equal(await next.hasMounts('uid-p', 'c'), true);
-    await next.remove('uid-p');
-    assert.deepEqual(engine.mountsBelow(folder), []);
-  });
+  law(
+    'are missing after a reboot, where no mount point remains that could be shown empty',
+    async (engine) => {
+      const { path: _, ...pod } = hostPathPod();
+      const place = await mountedAt(newAgent(engine), pod);
+      engine.run('umount', '--recursive', '--lazy', join(folder, 'data/sub-paths'));
+      const next = newAgent(engine);
+      assert.equal(await next.hasMounts('uid-p', 'c'), false);
+      assert.equal(await next.hasMounts('uid-p', SANDBOX), true, 'a sandbox has no mounts to lose');
+      assert.throws(() => engine.run('ls', place));
+      assert.equal(await mountedAt(next, pod), place);
+      assert.equal(await next.hasMounts('uid-p', 'c'), true);
+      await next.remove('uid-p');
+      assert.deepEqual(engine.mountsBelow(folder), []);
+    },
+  );
 
   for (const uid of ['', '..', '../pods', 'x/..']) {
     law(
-      `stay when Pod ${JSON.stringify(uid)} is removed, whose uid leads to other folders`,
+      `are kept when Pod ${JSON.stringify(uid)} is removed, whose uid is a path to other folders`,
       async (engine) => {
         const volumes = newAgent(engine);
         const { path: _, ...pod } = hostPathPod();
@@ -180,28 +186,31 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
   });
 
-  law('with Bidirectional propagation go without the mounts of the host below them', async (engine) => {
-    const { path, ...pod } = hostPathPod({ mountPropagation: 'Bidirectional' });
-    engine.run('mount', '--bind', path, path);
-    engine.run('mount', '--make-rshared', path);
-    const volumes = newAgent(engine);
-    const place = await mountedAt(volumes, pod);
-    mkdirSync(join(path, 'p/disk'));
-    engine.run('mount', '-t', 'tmpfs', 'tmpfs', join(path, 'p/disk'));
-    assert.ok(
-      engine.mountsBelow(place).includes(join(place, 'disk')),
-      'the mount of the host is seen in the copy',
-    );
-    const ofTheHost = engine.mountsBelow(path);
-    await volumes.remove('uid-p');
-    assert.deepEqual(engine.mountsBelow(join(folder, 'data')), []);
-    assert.deepEqual(engine.mountsBelow(path), ofTheHost);
-    engine.run('umount', '--recursive', '--lazy', path);
-  });
+  law(
+    'with Bidirectional propagation are removed without the mounts of the host below them',
+    async (engine) => {
+      const { path, ...pod } = hostPathPod({ mountPropagation: 'Bidirectional' });
+      engine.run('mount', '--bind', path, path);
+      engine.run('mount', '--make-rshared', path);
+      const volumes = newAgent(engine);
+      const place = await mountedAt(volumes, pod);
+      mkdirSync(join(path, 'p/disk'));
+      engine.run('mount', '-t', 'tmpfs', 'tmpfs', join(path, 'p/disk'));
+      assert.ok(
+        engine.mountsBelow(place).includes(join(place, 'disk')),
+        'the mount of the host is seen in the copy',
+      );
+      const ofTheHost = engine.mountsBelow(path);
+      await volumes.remove('uid-p');
+      assert.deepEqual(engine.mountsBelow(join(folder, 'data')), []);
+      assert.deepEqual(engine.mountsBelow(path), ofTheHost);
+      engine.run('umount', '--recursive', '--lazy', path);
+    },
+  );
 });
 
 describe('no program is run for a process that only imitates the engine', { concurrency: 1 }, () => {
-  /** Puts a program of the attacker in the place of `mount`; if the agent runs it, it writes `mark`. */
+  /** Replaces `mount` by an attacker's program, which writes `mark` if the agent runs it. */
   function trap(mark: string, root = ''): string {
     const program = join(folder, 'trap');
     writeFileSync(program, `#!/bin/sh\necho run >>${mark}\n`, { mode: 0o755 });
@@ -222,7 +231,7 @@ describe('no program is run for a process that only imitates the engine', { conc
     }
   }
 
-  /** A root directory of its own with the host's programs, and with the host's data directory in its place. */
+  /** A new root directory with the host's programs, and with the host's data directory. */
   function containerRoot(): string {
     const [root, data] = [join(folder, 'root'), join(folder, 'data')];
     mkdirSync(root);
@@ -235,7 +244,7 @@ describe('no program is run for a process that only imitates the engine', { conc
     ].join(' && ');
   }
 
-  law('when a user of the host listens in a user namespace of its own', async (_engine, context) => {
+  law('when a user of the host listens in its own user namespace', async (_engine, context) => {
     chmodSync(folder, 0o777);
     await isRefused(context, trap(join(folder, 'mark')), AS_NOBODY);
   });
@@ -254,19 +263,19 @@ describe('no program is run for a process that only imitates the engine', { conc
       mkdirSync(host);
       mkdirSync(join(folder, 'data'));
       const script = `mount --make-rprivate / && mount --rbind / ${host} && ${trap(join(folder, 'mark'))}`;
-      // Reported only inside the new root directory: before, the process has the host's own.
+      // Reported only inside the new root directory, because the process has the host's root before.
       const inside = 'echo ready && exec sleep infinity';
       await isRefused(context, `${script} && exec chroot ${host} sh -c '${inside}'`);
     },
   );
 });
 
-describe('a host that cannot mount a subPath says so on the Pod', { concurrency: 1 }, () => {
+describe('a host that cannot mount a subPath reports it on the Pod', { concurrency: 1 }, () => {
   const what = 'failed to prepare subPath for volumeMount "v" of container "c": ';
 
-  law('when no process is found that sees what the agent sees', async () => {
+  law("when no process with the agent's view is found", async () => {
     mkdirSync(join(folder, 'data'));
-    // As a container: its own file system in the place of the host's.
+    // Like a container, with a file system of its own instead of the host's.
     const elsewhere = await MountedProcess.start(`mount -t tmpfs tmpfs ${join(folder, 'data')}`);
     assert.ok(typeof elsewhere !== 'string', String(elsewhere));
     try {
@@ -295,7 +304,7 @@ describe('a host that cannot mount a subPath says so on the Pod', { concurrency:
   });
 });
 
-test('a folder in which something is mounted is not removed, nor is what is mounted there', async (context) => {
+test('a folder with a mount in it is not removed, and neither is the mounted content', async (context) => {
   if (process.getuid?.() !== 0) return leaveOut(context, 'removal of a folder with a mount', 'needs root');
   const { run } = await import('../../harness/processes/run-system-command.js');
   const [pod, disk] = [join(folder, 'pod'), join(folder, 'disk')];

@@ -1,4 +1,7 @@
-/** The agent works inside a volume while a container swaps its folders for links to the host: nothing outside is read or changed. */
+/**
+ * The agent works inside a volume while a container replaces folders by links to the host. Nothing outside may be read
+ * or changed.
+ */
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -30,7 +33,7 @@ withDirectoryEach((path) => {
 const NAMED = { mount: { name: 'v', mountPath: '/v' }, container: { name: 'c' } };
 const GROUP = process.getgid?.() ?? 0;
 
-/** Opens it and returns where it is; the message of the refusal otherwise. */
+/** Opens the path and returns its location, or the message of the rejection. */
 async function opened(root: string, path: string): Promise<string> {
   const volume = await FileDescriptor.open(root);
   try {
@@ -46,7 +49,7 @@ async function opened(root: string, path: string): Promise<string> {
   }
 }
 
-/** Names, modes and groups of all that is in the host's folder. */
+/** Returns names, modes and groups of everything in the host's folder. */
 function stateOf(host: string): string[] {
   const names = ['', ...(readdirSync(host, { recursive: true }) as string[])];
   return names.sort().map((name) => {
@@ -55,7 +58,7 @@ function stateOf(host: string): string[] {
   });
 }
 
-describe('a folder that is swapped for a link', () => {
+describe('a folder that is swapped for a symbolic link', () => {
   for (const path of ['p', 'p/below', 'p/below/file', 'p/new', 'p/new/deep']) {
     test(`before any step of opening the subPath ${path} leads to no file of the host`, async (context) => {
       const steps = await swapSymlinkAtEachStep(context, folder, async ({ volume, host }, step) => {
@@ -68,7 +71,7 @@ describe('a folder that is swapped for a link', () => {
     });
   }
 
-  test('before any step of giving the volume to a group changes no file of the host', async (context) => {
+  test('before any step of assigning the volume to a group changes no file of the host', async (context) => {
     const steps = await swapSymlinkAtEachStep(context, folder, async ({ volume, host }, step) => {
       const before = stateOf(host);
       await applyFsGroup(volume, { fsGroup: GROUP });
@@ -86,7 +89,7 @@ describe('a folder that is swapped for a link', () => {
   test('before any step of removing the volume removes no file of the host', async (context) => {
     await swapSymlinkAtEachStep(context, folder, async ({ volume, host }, step) => {
       const before = stateOf(host);
-      // An entry that was swapped in the middle may be left: then the removal fails, and the agent tries again.
+      // An entry that was swapped during the removal may remain. Then the removal fails, and the agent retries.
       await removeFolder(volume).catch(() => removeFolder(volume));
       assert.equal(existsSync(volume), false, `step ${step}`);
       assert.deepEqual(stateOf(host), before, `step ${step}`);
@@ -94,7 +97,7 @@ describe('a folder that is swapped for a link', () => {
   });
 });
 
-describe('links in a volume', () => {
+describe('symbolic links in a volume', () => {
   const links: [title: string, target: (volume: string) => string, path: string, expected: string][] = [
     ['a relative link that stays inside', () => 'p/below', 'link', 'p/below'],
     ['an absolute link that stays inside', (volume) => join(volume, 'p'), 'link/below', 'p/below'],
@@ -120,18 +123,18 @@ describe('links in a volume', () => {
     });
   }
 
-  test('a path of more components than the kernel takes is refused, and nothing of it is created', async () => {
+  test('a path with more components than the kernel accepts is rejected, and nothing of it is created', async () => {
     const volume = join(folder, 'volume');
     mkdirSync(volume);
     const place = await opened(volume, 'n/'.repeat(2_049));
     const made = readdirSync(volume);
-    // The test's own clean-up cannot remove folders that are nested so deep.
+    // The test's clean-up cannot remove folders nested this deep.
     await removeFolder(volume);
     assert.match(place, /^failed to prepare subPath/);
     assert.deepEqual(made, []);
   });
 
-  test('links that together lead deeper than the kernel takes are refused', async () => {
+  test('links that together are deeper than the kernel accepts are rejected', async () => {
     const volume = join(folder, 'volume');
     const deep = Array.from({ length: 700 }, () => 'd').join('/');
     let place: FileDescriptor | undefined;
@@ -164,14 +167,14 @@ describe('links in a volume', () => {
 
 describe('a hostPath below a folder that a container writes to', () => {
   for (const type of ['DirectoryOrCreate', 'FileOrCreate', '']) {
-    test(`of type "${type}" creates nothing where a link leads that leads to nothing`, async () => {
+    test(`of type "${type}" creates nothing at the target of a dangling link`, async () => {
       symlinkSync(join(folder, 'none'), join(folder, 'link'));
       await assert.rejects(prepareHostPath({ path: join(folder, 'link'), type }));
       assert.equal(existsSync(join(folder, 'none')), false);
     });
   }
 
-  test('creates nothing through a link that replaces what it has just made', async (context) => {
+  test('creates nothing through a link that replaces a folder just created', async (context) => {
     mkdirSync(join(folder, 'host'));
     const { makeFolder } = FileDescriptor.prototype;
     context.mock.method(
@@ -188,7 +191,7 @@ describe('a hostPath below a folder that a container writes to', () => {
     assert.deepEqual(readdirSync(join(folder, 'host')), []);
   });
 
-  test('has the modes that upstream gives, whatever the umask', async () => {
+  test('has the modes that upstream uses, whatever the umask', async () => {
     const before = process.umask(0o077);
     try {
       await prepareHostPath({ path: join(folder, 'made/below'), type: 'DirectoryOrCreate' });
@@ -203,7 +206,7 @@ describe('a hostPath below a folder that a container writes to', () => {
   });
 });
 
-test('folders nested deeper than a path can be long are measured, given to a group and removed', async () => {
+test('folders nested deeper than a path can be long are measured, assigned to a group and removed', async () => {
   const volume = join(folder, 'volume');
   mkdirSync(volume);
   const levels = 700;
@@ -223,7 +226,7 @@ test('folders nested deeper than a path can be long are measured, given to a gro
   assert.equal(existsSync(volume), false);
 });
 
-test('files whose names are no text are measured and removed', async () => {
+test('files whose names are not UTF-8 are measured and removed', async () => {
   const volume = join(folder, 'volume');
   mkdirSync(volume);
   writeFileSync(Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe])]), 'x'.repeat(100_000));

@@ -60,7 +60,7 @@ describe('hostPath', () => {
     });
   }
 
-  test('creates what its type says, and a directory where it says nothing', async () => {
+  test('creates the path of its type, and a directory without a type', async () => {
     const path = (name: string) => join(folder, name);
     await prepareHostPath({ path: path('plain/deep') });
     await prepareHostPath({ path: path('dir/deep'), type: 'DirectoryOrCreate' });
@@ -70,19 +70,19 @@ describe('hostPath', () => {
     assert.ok(statSync(path('file')).isFile());
   });
 
-  test('takes a socket for a socket', async () => {
+  test('accepts a socket as Socket', async () => {
     const path = join(folder, 's');
     const server = createServer().listen(path);
     await prepareHostPath({ path, type: 'Socket' });
     server.close();
   });
 
-  test('refuses a type that does not exist', async () => {
+  test('rejects an unknown type', async () => {
     await assert.rejects(prepareHostPath({ path: folder, type: 'Pipe' }), /Pipe is an invalid volume type/);
   });
 });
 
-/** A host that was given one ConfigMap and one Secret, both named `there`. */
+/** A host with one ConfigMap and one Secret, both named `there`. */
 const FACTS: FileFacts = {
   nodeName: 'n',
   hostIP: '',
@@ -130,7 +130,7 @@ describe('volumes of a Pod', () => {
     ]);
   });
 
-  test('emptyDir is a folder anyone may write to, and goes with the Pod', async () => {
+  test('emptyDir is a world-writable folder, and is removed with the Pod', async () => {
     const { volumes, mounts } = await prepared(podOf([{ name: 'v', emptyDir: {} }], [mount()]));
     const path = mounts[0]?.hostPath ?? '';
     assert.equal(statSync(path).mode & 0o777, 0o777);
@@ -138,7 +138,7 @@ describe('volumes of a Pod', () => {
     assert.equal(existsSync(path), false);
   });
 
-  test('an emptyDir in memory is one folder for all containers, in memory, for its owner alone', async () => {
+  test('an emptyDir in memory is one folder for all containers, in memory, private to its owner', async () => {
     const pod = podOf([{ name: 'v', emptyDir: { medium: 'Memory' } }], [mount()], [mount()]);
     const { volumes, mounts } = await prepared(pod);
     const path = mounts[0]?.hostPath ?? '';
@@ -149,7 +149,7 @@ describe('volumes of a Pod', () => {
     assert.equal(existsSync(path), false);
   });
 
-  test('a Secret is in memory and read-only, a ConfigMap on disk; both go with the Pod', async () => {
+  test('a Secret is in memory and read-only, a ConfigMap on disk; both are removed with the Pod', async () => {
     const pod = podOf(
       [
         { name: 's', secret: { secretName: 'there', defaultMode: 0o400 } },
@@ -172,7 +172,7 @@ describe('volumes of a Pod', () => {
     assert.deepEqual([existsSync(secret), existsSync(configMap)], [false, false]);
   });
 
-  test('what is missing is named as the API names it', async () => {
+  test('a missing object is named as the API names it', async () => {
     const pod = podOf([{ name: 'v', secret: { secretName: 'none' } }], [mount()]);
     await assert.rejects(prepared(pod), {
       message: 'MountVolume.SetUp failed for volume "v" : secret "none" not found',
@@ -194,20 +194,20 @@ describe('volumes of a Pod', () => {
     });
   }
 
-  test('a subPath of a ConfigMap is its file as it is now', async () => {
+  test('a subPath of a ConfigMap is its current file', async () => {
     const pod = podOf([{ name: 'v', configMap: { name: 'there' } }], [mount({ subPath: 'key' })]);
     const path = (await prepared(pod)).mounts[0]?.hostPath ?? '';
     assert.equal(lstatSync(path).isFile(), true);
     assert.equal(readFileSync(path, 'utf8'), 'ConfigMap/there');
   });
 
-  test('a subPath is made inside the volume', async () => {
+  test('a subPath is created inside the volume', async () => {
     const pod = podOf([{ name: 'v', hostPath: { path: folder } }], [mount({ subPath: 'a/b' })]);
     assert.equal((await prepared(pod)).mounts[0]?.hostPath, join(folder, 'a/b'));
     assert.ok(lstatSync(join(folder, 'a/b')).isDirectory());
   });
 
-  test('a subPath that a link leads out of the volume is refused', async () => {
+  test('a subPath that a link leads out of the volume is rejected', async () => {
     mkdirSync(join(folder, 'volume'));
     symlinkSync('/etc', join(folder, 'volume/out'));
     const pod = podOf(
@@ -219,7 +219,7 @@ describe('volumes of a Pod', () => {
     });
   });
 
-  test('a uid that leads out of the folder of the Pods removes nothing', async () => {
+  test("a uid that is a path out of the Pods' folder removes nothing", async () => {
     const volumes = new HostVolumes(join(folder, 'data'), NO_ENGINE);
     mkdirSync(join(folder, 'data/pods'), { recursive: true });
     mkdirSync(join(folder, 'host'));
@@ -227,7 +227,7 @@ describe('volumes of a Pod', () => {
     assert.ok(existsSync(join(folder, 'host')));
   });
 
-  test("a volume that cannot be had is named in a kubelet's words", async () => {
+  test("an unavailable volume is reported with a kubelet's message", async () => {
     const hostPath = { path: '/nowhere/x', type: 'Directory' };
     await assert.rejects(
       new HostVolumes(folder, NO_ENGINE).prepare(podOf([{ name: 'v', hostPath }]), FACTS),
@@ -238,7 +238,7 @@ describe('volumes of a Pod', () => {
     );
   });
 
-  test('a source that is not supported is named', async () => {
+  test('an unsupported source is named', async () => {
     const pod = podOf([{ name: 'v', iscsi: {} }]);
     await assert.rejects(new HostVolumes(folder, NO_ENGINE).prepare(pod, FACTS), /iscsi is not supported/);
   });

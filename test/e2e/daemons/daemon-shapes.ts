@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readHostInfo } from '../../../agent/node/host-info.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { until, untilTrue } from '../../harness/basics/wait-until.js';
+import { until, untilPasses } from '../../harness/basics/wait-until.js';
 import { daemonImageArchives } from '../../harness/engines/daemon-images.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { HOST_NAME, HostFixture } from '../../harness/hosts/host-fixture.js';
@@ -94,7 +94,7 @@ export function daemons(kind: EngineKind): void {
         // Docker refuses such a container; Podman runs it with those that there are.
         const reason =
           kind === 'docker' ? /Warning +Failed .*Error: .*(capabilit|operation not permitted)/i : /$/;
-        await untilTrue(async () => {
+        await untilPasses(async () => {
           const events = await kubectl.ok('get events -n kube-system');
           assert.match(events, /Warning +IsolationReduced .*capabilities are missing on this host: /);
           assert.match(events, reason);
@@ -109,7 +109,7 @@ export function daemons(kind: EngineKind): void {
       assert.ok(existsSync('/opt/cni/bin/example-cni'));
       assert.equal(readFileSync('/run/cni-agent/ready', 'utf8'), `${HOST_NAME} ${host.engine.address}\n`);
       await remove(host, 'host-changes/cni-agent');
-      await untilTrue(() => assert.equal(existsSync('/run/cni-agent/ready'), false));
+      await untilPasses(() => assert.equal(existsSync('/run/cni-agent/ready'), false));
     });
 
     check('a device plugin: where the label says so, over sockets of the host', async (host) => {
@@ -126,7 +126,7 @@ export function daemons(kind: EngineKind): void {
         what: 'the plugin to register',
       });
       await host.kubectl.ok(`label node ${HOST_NAME} example.com/sensor-`);
-      await untilTrue(async () =>
+      await untilPasses(async () =>
         assert.equal((await host.containers.ofPods('sensor-device-plugin-')).length, 0),
       );
       await remove(host, 'device-plugin');
@@ -142,7 +142,7 @@ export function daemons(kind: EngineKind): void {
     });
 
     check('nothing is left in the engine', async (host) => {
-      await untilTrue(async () => {
+      await untilPasses(async () => {
         const left = (await host.containers.all()).filter(({ podName }) => podName !== undefined);
         assert.deepEqual(left, []);
       });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { TourFixture } from '../../harness/hosts/tour-fixture.js';
 
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -63,7 +63,7 @@ test('a client in a pod is let in as its account, with its rights, as long as th
     // From within the container's own network.
     await inContainer(bench, `/bin/busybox nc -w 5 ${host} ${port} -e /bin/busybox true`);
     await kubectl.ok('delete pod robot --wait');
-    await untilTrue(
+    await untilPasses(
       () => assert.rejects(client.listNamespacedPod({ namespace: 'default' }), /Unauthorized/),
       10_000,
     );

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { podFolders } from '../../../agent/volumes/pod-folders.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
@@ -56,7 +56,7 @@ function onEngine(kind: EngineKind): void {
     const uidOf = (on: TourFixture, name: string) =>
       on.kubectl.ok(`get pod ${name} -o jsonpath={.metadata.uid}`);
     const printed = (on: TourFixture, name: string, expected: string | RegExp) =>
-      untilTrue(async () => {
+      untilPasses(async () => {
         const { stdout, stderr } = await on.kubectl.run(['logs', name]);
         if (expected instanceof RegExp) assert.match(stdout, expected);
         else assert.equal(stdout, expected, stderr);
@@ -139,7 +139,7 @@ function onEngine(kind: EngineKind): void {
           pod('by-env', `echo $key; ${FOREVER}`, env),
           pod('by-file', `echo $(/bin/busybox cat /v/key); ${FOREVER}`, mounts, { volumes }),
         );
-        await untilTrue(async () => {
+        await untilPasses(async () => {
           const state = await on.kubectl.ok(
             'get pod by-env -o jsonpath={.status.containerStatuses[0].state.waiting}',
           );
@@ -170,7 +170,7 @@ function onEngine(kind: EngineKind): void {
     law('after a reboot without a coordinator the Pod runs again with its Secret', async (on) => {
       const uid = await uidOf(on, 'reads');
       await on.up.end('SIGKILL');
-      await untilTrue(() => assert.deepEqual(on.agents(), []));
+      await untilPasses(() => assert.deepEqual(on.agents(), []));
       // What a reboot does: containers end, memory is empty.
       await on.engine.kill();
       rmSync(folders(on).memory, { recursive: true, force: true });
@@ -181,7 +181,7 @@ function onEngine(kind: EngineKind): void {
       const alone = startProgram('agent/everynode-agent.cjs', args, log, on.environment);
       try {
         const password = join(folders(on).memory, uid, 'volumes/files/login/password');
-        await untilTrue(async () => {
+        await untilPasses(async () => {
           assert.ok(existsSync(password), 'the Secret is on the host again');
           const [container] = await on.containers.ofPods('reads');
           assert.ok(
@@ -213,7 +213,7 @@ function onEngine(kind: EngineKind): void {
         assert.deepEqual([found(SECRET_TEXT), found(ENCODED)], ['', '']);
         assert.notEqual(found('hello'), '', 'the ConfigMap is found: the search works');
         await on.kubectl.ok('delete pod reads watches by-env by-file --wait=true');
-        await untilTrue(() => {
+        await untilPasses(() => {
           assert.deepEqual(readdirSync(folders(on).memory), []);
           assert.deepEqual(readdirSync(join(on.dataDir, 'agent', 'config')), []);
         });

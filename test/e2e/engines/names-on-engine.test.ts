@@ -1,7 +1,7 @@
 /** Names, resolvers, shared processes and host ports of Pods on real engines, read from inside. */
 import assert from 'node:assert/strict';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
 
 onEachEngine('names', (pods) => {
@@ -100,7 +100,7 @@ onEachEngine('names', (pods) => {
     const { createServer } = await import('node:net');
     const server = createServer().listen(18_766, '0.0.0.0');
     try {
-      await untilTrue(() => assert.ok(server.listening));
+      await untilPasses(() => assert.ok(server.listening));
       pods.assignPod('taken', [
         scripted('app', WAITING, { ports: [{ containerPort: 80, hostPort: 18_766 }] }),
       ]);

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
 
@@ -78,22 +78,22 @@ describe('a host under pressure', { concurrency: 1 }, () => {
     mkdirSync(join(bench.dataDir, 'agent', 'manifests'), { recursive: true });
     writeFileSync(join(bench.dataDir, 'agent', 'manifests', 'vital.yaml'), STATIC);
     await kubectl.ok('apply -f -', DAEMON_SET);
-    await untilTrue(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
-    await untilTrue(async () => assert.match(await kubectl.ok('get pods'), /vital-master +1\/1 +Running/));
+    await untilPasses(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
+    await untilPasses(async () => assert.match(await kubectl.ok('get pods'), /vital-master +1\/1 +Running/));
     assert.equal(await kubectl.ok(condition('reason')), 'KubeletHasSufficientMemory');
     const [vital] = await bench.containers.ofPods('vital');
     const first = await kubectl.ok('get pods -l app=web -o jsonpath={.items[0].metadata.name}');
 
     await bench.up.end('SIGTERM');
     await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT });
-    await untilTrue(async () =>
+    await untilPasses(async () =>
       assert.equal(await kubectl.ok(condition('reason')), 'KubeletHasInsufficientMemory'),
     );
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const taints = await kubectl.ok(`get node ${NODE} -o jsonpath={.spec.taints}`);
       assert.match(taints, /"NoSchedule","key":"node.kubernetes.io\/memory-pressure"/);
     });
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const events = await kubectl.ok('get events -o custom-columns=R:.reason,M:.message --no-headers');
       assert.match(
         events,
@@ -107,7 +107,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
       );
     });
     // A DaemonSet's Pods tolerate the taint: another one comes, as upstream.
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const names = await kubectl.ok('get pods -l app=web -o jsonpath={.items[*].metadata.name}');
       assert.notEqual(names, '');
       assert.doesNotMatch(names, new RegExp(first));
@@ -126,8 +126,8 @@ describe('a host under pressure', { concurrency: 1 }, () => {
     await kubectl.ok('apply -f -', crowd('many', 40, 0));
     await kubectl.ok('apply -f -', crowd('important', 80, 1000));
     for (const name of ['many', 'important'])
-      await untilTrue(async () => assert.match(await kubectl.ok(`get pod ${name}`), /1\/1 +Running/));
-    await untilTrue(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
+      await untilPasses(async () => assert.match(await kubectl.ok(`get pod ${name}`), /1\/1 +Running/));
+    await untilPasses(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
 
     await bench.up.end('SIGTERM');
     await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT_OF_PIDS });
@@ -135,12 +135,12 @@ describe('a host under pressure', { concurrency: 1 }, () => {
       const path = '{.status.reason},{.status.conditions[?(@.type=="DisruptionTarget")].lastTransitionTime}';
       return kubectl.ok(`get pod ${name} -o jsonpath=${path}`);
     };
-    await untilTrue(async () => assert.match(await disrupted('important'), /^Evicted,./));
+    await untilPasses(async () => assert.match(await disrupted('important'), /^Evicted,./));
     assert.ok((await disrupted('many')) < (await disrupted('important')), 'the lower priority went before');
     const node = await kubectl.ok(`get node ${NODE} -o json`);
     assert.match(node, /"reason": "KubeletHasInsufficientPID"/);
     assert.match(node, /"key": "node.kubernetes.io\/pid-pressure"/);
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const events = await kubectl.ok(
         'get events -o custom-columns=O:.involvedObject.name,M:.message --no-headers',
       );
@@ -154,7 +154,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
 
     await bench.up.end('SIGTERM');
     await bench.startUp();
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const after = await kubectl.ok(`get node ${NODE} -o json`);
       assert.match(after, /"reason": "KubeletHasSufficientPID"/);
       assert.doesNotMatch(after, /pid-pressure/);

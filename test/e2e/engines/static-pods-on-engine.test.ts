@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
 import { startProgram } from '../../harness/processes/everynode-processes.js';
@@ -40,7 +40,7 @@ function onEngine(kind: EngineKind): void {
       writeFileSync(join(directory, name), text);
     };
     const runs = (on: TourFixture, name: string, image = 'app:1') =>
-      untilTrue(async () => {
+      untilPasses(async () => {
         const running = (await on.containers.ofPods(name)).filter(({ state }) => state === 'running');
         assert.equal(running.length, 1);
         assert.ok(running[0]?.image.endsWith(image), running[0]?.image);
@@ -48,7 +48,7 @@ function onEngine(kind: EngineKind): void {
 
     law('a manifest runs and shows as a mirror, with status, log and events', async (on) => {
       put(on, 'web.yaml', manifest('web'));
-      await untilTrue(async () => {
+      await untilPasses(async () => {
         assert.match(await on.kubectl.ok('get pods'), new RegExp(`web-${NODE} +1/1 +Running +0`));
       });
       const annotations = await on.kubectl.ok(`get pod web-${NODE} -o jsonpath={.metadata.annotations}`);
@@ -56,12 +56,12 @@ function onEngine(kind: EngineKind): void {
         JSON.parse(annotations);
       const [container] = await on.containers.ofPods('web');
       assert.deepEqual([mirror, source], [container?.podUID, 'file']);
-      await untilTrue(async () => assert.equal(await on.kubectl.ok(`logs web-${NODE}`), 'ready'));
+      await untilPasses(async () => assert.equal(await on.kubectl.ok(`logs web-${NODE}`), 'ready'));
       assert.match(
         await on.kubectl.ok(`exec web-${NODE} -- /bin/busybox hostname`),
         new RegExp(`web-${NODE}`),
       );
-      await untilTrue(async () => {
+      await untilPasses(async () => {
         const events = await on.kubectl.ok(`get events --field-selector involvedObject.name=web-${NODE}`);
         assert.match(events, /Started +pod\/web-/);
       });
@@ -70,7 +70,7 @@ function onEngine(kind: EngineKind): void {
     law('a deleted mirror comes back and its container runs on', async (on) => {
       const [before] = await on.containers.ofPods('web');
       await on.kubectl.ok(`delete pod web-${NODE} --wait=false`);
-      await untilTrue(async () => {
+      await untilPasses(async () => {
         assert.match(await on.kubectl.ok('get pods'), new RegExp(`web-${NODE} +1/1 +Running +0`));
       });
       const [now] = await on.containers.ofPods('web');
@@ -80,7 +80,7 @@ function onEngine(kind: EngineKind): void {
     law('a changed manifest replaces the Pod', async (on) => {
       put(on, 'web.yaml', manifest('web', 'app:2'));
       await runs(on, 'web', 'app:2');
-      await untilTrue(async () => {
+      await untilPasses(async () => {
         const image = await on.kubectl.ok(`get pod web-${NODE} -o jsonpath={.spec.containers[0].image}`);
         assert.equal(image, 'app:2');
         assert.match(await on.kubectl.ok('get pods'), new RegExp(`web-${NODE} +1/1 +Running`));
@@ -89,7 +89,7 @@ function onEngine(kind: EngineKind): void {
 
     law('without a coordinator manifests come and go all the same', async (on) => {
       await on.up.end('SIGKILL');
-      await untilTrue(() => assert.deepEqual(on.agents(), []));
+      await untilPasses(() => assert.deepEqual(on.agents(), []));
       rmSync(join(on.dataDir, 'agent', 'manifests', 'web.yaml'));
       put(on, 'lone.yaml', manifest('lone'));
       const args = ['--data', join(on.dataDir, 'agent'), '--server', `https://127.0.0.1:${on.port}`];
@@ -102,12 +102,12 @@ function onEngine(kind: EngineKind): void {
       );
       try {
         await runs(on, 'lone');
-        await untilTrue(async () => assert.deepEqual(await on.containers.ofPods('web'), []));
+        await untilPasses(async () => assert.deepEqual(await on.containers.ofPods('web'), []));
       } finally {
         await alone.end('SIGTERM');
       }
       await on.startUp();
-      await untilTrue(async () => {
+      await untilPasses(async () => {
         const pods = await on.kubectl.ok('get pods');
         assert.match(pods, new RegExp(`lone-${NODE} +1/1 +Running +0`));
         assert.doesNotMatch(pods, /web-/);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { pause, untilTrue } from '../../harness/basics/wait-until.js';
+import { pause, untilPasses } from '../../harness/basics/wait-until.js';
 import { CrashFixture, NODES } from '../../harness/processes/crash-fixture.js';
 
 const MANIFEST = JSON.stringify({
@@ -53,7 +53,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     const { items }: { items: Pod[] } = JSON.parse(await kubectl.ok('get pods -o json'));
     const nodes = items.map(({ spec, metadata }) => [spec.nodeName, metadata.uid]);
     assert.deepEqual(nodes.map(([node]) => node).sort(), [...NODES], 'pods by node');
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const present = await containers.all();
       const of = (uid: string | undefined) => present.filter(({ podUID }) => podUID === uid);
       for (const [node, uid] of nodes) {
@@ -139,12 +139,12 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     const [victim] = await bench.running();
     assert.ok(victim);
     process.kill(await bench.containers.processOf(victim.id), 'SIGKILL');
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const next = (await bench.running()).find(({ podUID }) => podUID === victim.podUID);
       assert.ok(next && next.id !== victim.id);
     });
     const restarts = `get pod ${victim.podName} -o jsonpath={.status.containerStatuses[0].restartCount}`;
-    await untilTrue(async () => assert.equal(await bench.kubectl.ok(restarts), '1'));
+    await untilPasses(async () => assert.equal(await bench.kubectl.ok(restarts), '1'));
     const reason = `get pod ${victim.podName} -o jsonpath={..lastState.terminated.exitCode}`;
     assert.equal(await bench.kubectl.ok(reason), '137');
   });
@@ -154,7 +154,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     await bench.engine.kill();
     await bench.engine.start();
     const from = performance.now();
-    await untilTrue(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
+    await untilPasses(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
     const took = performance.now() - from;
     await bench.startCoordinator();
     assert.ok(took < RETURN_MS);
@@ -168,7 +168,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     await bench.engine.start();
     const from = performance.now();
     for (const node of NODES) bench.startAgent(node);
-    await untilTrue(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
+    await untilPasses(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
     const took = performance.now() - from;
     await bench.startCoordinator();
     assert.ok(took < RETURN_MS);
@@ -186,6 +186,6 @@ describe('crashes on docker', { concurrency: 1 }, () => {
   law('in the end, deleting the daemon set leaves no container', async (bench) => {
     await bench.kubectl.ok('delete ds app');
     // Agents whose coordinator was killed again and again wait up to a minute before they try once more.
-    await untilTrue(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);
+    await untilPasses(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);
   });
 });

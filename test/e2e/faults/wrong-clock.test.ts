@@ -15,7 +15,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { fakeTimeLibrary } from '../../chaos/libfaketime-clock.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { pause, until, untilTrue } from '../../harness/basics/wait-until.js';
+import { pause, until, untilPasses } from '../../harness/basics/wait-until.js';
 import {
   type RunningProgram,
   runEverynode,
@@ -82,7 +82,7 @@ test('a host in 1970, set back a year, started a year ahead: its Pods run, their
     return told;
   };
   // A Pod that is bound to an unknown node keeps that name from every host.
-  await untilTrue(async () => void (await api.request<Node>('GET', '/api/v1/nodes/n1')));
+  await untilPasses(async () => void (await api.request<Node>('GET', '/api/v1/nodes/n1')));
   const first = await run('first');
   const { status } = await api.request<Node>('GET', '/api/v1/nodes/n1');
   const skew = findCondition(status?.conditions, 'ClockSkewed');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import type { Kubectl } from '../../harness/clients/kubectl.js';
 import { shell } from '../../harness/engines/test-images.js';
 import type { TestHost } from '../../harness/hosts/test-hosts.js';
@@ -98,7 +98,7 @@ class Governed {
 
   async remove(): Promise<void> {
     await this.all.kubectl.ok(`delete ds/${this.name} rolloutpolicy/${this.name}`);
-    await untilTrue(() => assert.deepEqual([...this.on(this.all.one), ...this.on(this.all.two)], []));
+    await untilPasses(() => assert.deepEqual([...this.on(this.all.one), ...this.on(this.all.two)], []));
   }
 }
 
@@ -115,8 +115,8 @@ export function hostHandoverTests(law: Law): void {
       await app.start({ waves, failureBudget, confirm: { deadlineSeconds: 60 } }, WAITS);
       const before = new Map([all.one, all.two].map((host) => [host, app.on(host)]));
       await app.release('exit 1');
-      await untilTrue(async () => assert.equal((await app.rollout()).status?.phase, 'RolledBack'));
-      await untilTrue(() => {
+      await untilPasses(async () => assert.equal((await app.rollout()).status?.phase, 'RolledBack'));
+      await untilPasses(() => {
         for (const host of before.keys()) assert.equal(app.on(host).length, 1, host.name);
       });
       const untouched = [...before].filter(([host, ids]) => app.on(host).join() === ids.join());
@@ -137,14 +137,14 @@ export function hostHandoverTests(law: Law): void {
       const from = performance.now();
       const hosts = [...before.keys()];
       const rules = (host: TestHost) => host.run('iptables', '-w', '-S', 'OUTPUT');
-      await untilTrue(() => assert.ok(hosts.some((host) => rules(host).includes('DROP'))));
+      await untilPasses(() => assert.ok(hosts.some((host) => rules(host).includes('DROP'))));
       const cut = hosts.find((host) => rules(host).includes('DROP'));
       const other = hosts.find((host) => host !== cut);
       assert.ok(cut && other);
       cut.run('systemctl', 'kill', '--kill-who=main', '-s', 'KILL', 'everynode-agent');
-      await untilTrue(() => assert.ok(!rules(cut).includes('DROP')), 30_000);
+      await untilPasses(() => assert.ok(!rules(cut).includes('DROP')), 30_000);
       say(`the way is open again ${Math.round(performance.now() - from)} ms after the release`);
-      await untilTrue(async () => {
+      await untilPasses(async () => {
         const reverted = (await app.pods()).filter((pod) =>
           conditionsOf(pod).includes('fleet.everynode.dev/Reverted,True,LinkLost'),
         );
@@ -168,7 +168,7 @@ export function hostHandoverTests(law: Law): void {
     const before = [all.one, all.two].map((host) => app.on(host));
     await app.release(`true; ${WAITS}`);
     const held = 'fleet.everynode.dev/HandoverStarted,False,UpdateLocked';
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const pods = (await app.pods()).filter((pod) => conditionsOf(pod).includes(held));
       assert.equal(pods.length, 1, 'one at a time');
     });

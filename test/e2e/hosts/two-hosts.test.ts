@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
-import { freePort } from '../../harness/basics/free-port.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { freePort } from '../../harness/basics/test-sockets.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import { UNITS_OF_TESTS } from '../../harness/hosts/host-units.js';
 import { type TestHost, TestHosts } from '../../harness/hosts/test-hosts.js';
@@ -170,9 +170,9 @@ describe('two hosts', { concurrency: 1 }, () => {
     assert.equal(all.one.run('systemctl', 'is-active', 'everynode-agent'), 'active');
     assert.equal(all.one.run('systemd-analyze', 'verify', UNIT), '');
     assert.doesNotMatch(all.one.run('grep', '-r', '', '/etc/everynode'), new RegExp(token.slice(0, 20)));
-    await untilTrue(async () => assert.match(await all.kubectl.ok('get nodes'), /\none +Ready/));
+    await untilPasses(async () => assert.match(await all.kubectl.ok('get nodes'), /\none +Ready/));
     await all.kubectl.ok('apply -f -', daemonSet('app'));
-    await untilTrue(() => runsOn(all.one, 'app'));
+    await untilPasses(() => runsOn(all.one, 'app'));
   });
 
   law(
@@ -184,12 +184,12 @@ describe('two hosts', { concurrency: 1 }, () => {
       await all.kubectl.ok('label node one mine=yes rack=2 --overwrite');
       all.one.run('sed', '-i', 's/site=a,rack=1/site=b/', '/etc/everynode/agent.yaml');
       all.one.run('systemctl', 'reload', 'everynode-agent');
-      await untilTrue(async () => assert.equal((await all.node('one')).metadata.labels?.site, 'b'));
+      await untilPasses(async () => assert.equal((await all.node('one')).metadata.labels?.site, 'b'));
       const { labels } = (await all.node('one')).metadata;
       assert.deepEqual([labels?.mine, labels?.rack], ['yes', '2'], "the user's own labels");
       all.one.run('sed', '-i', '$alogLevel: loud', '/etc/everynode/agent.yaml');
       all.one.run('systemctl', 'reload', 'everynode-agent');
-      await untilTrue(() =>
+      await untilPasses(() =>
         assert.match(all.one.run('journalctl', '-u', 'everynode-agent'), /settings are wrong/),
       );
       all.one.run('sed', '-i', '/logLevel/d', '/etc/everynode/agent.yaml');
@@ -202,8 +202,8 @@ describe('two hosts', { concurrency: 1 }, () => {
     const line = await all.joinLine();
     assert.match(line, /^echo \S+ \| everynode-agent --server https:\/\/[\d.]+:\d+ --token-file -$/);
     all.two.runDetached('env', ...AMPLE_HOST_ARGS, 'sh', '-c', line);
-    await untilTrue(() => runsOn(all.two, 'app'));
-    await untilTrue(async () => {
+    await untilPasses(() => runsOn(all.two, 'app'));
+    await untilPasses(async () => {
       const nodes = await all.kubectl.ok('get nodes -o wide');
       assert.match(nodes, /\none +Ready .*docker:\/\//);
       assert.match(nodes, /\ntwo +Ready .*podman:\/\//);
@@ -218,27 +218,29 @@ describe('two hosts', { concurrency: 1 }, () => {
     all.two.run(...INSTALL, '--server', server ?? '');
     await all.kubectl.ok('label node two hand=no');
     await all.kubectl.ok('apply -f -', daemonSet('by-service', { hand: 'no' }));
-    await untilTrue(() => runsOn(all.two, 'by-service'));
+    await untilPasses(() => runsOn(all.two, 'by-service'));
     assert.deepEqual(containersOf(all.two, 'app'), before);
     await all.kubectl.ok('delete ds by-service');
-    await untilTrue(() => assert.deepEqual(containersOf(all.two, 'by-service'), []));
+    await untilPasses(() => assert.deepEqual(containersOf(all.two, 'by-service'), []));
   });
 
   law('labels and taints move the copies', async (all) => {
     const { kubectl, one, two } = all;
     await kubectl.ok('apply -f -', daemonSet('picky', { color: 'green' }));
     await kubectl.ok('label node one color=green');
-    await untilTrue(() => runsOn(one, 'picky'));
+    await untilPasses(() => runsOn(one, 'picky'));
     await kubectl.ok('label node two color=green');
     await kubectl.ok('label node one color-');
-    await untilTrue(() => runsOn(two, 'picky'));
-    await untilTrue(() => assert.deepEqual(containersOf(one, 'picky'), []));
+    await untilPasses(() => runsOn(two, 'picky'));
+    await untilPasses(() => assert.deepEqual(containersOf(one, 'picky'), []));
     await kubectl.ok('taint node two key=value:NoExecute');
-    await untilTrue(() => assert.deepEqual([...containersOf(two, 'picky'), ...containersOf(two, 'app')], []));
+    await untilPasses(() =>
+      assert.deepEqual([...containersOf(two, 'picky'), ...containersOf(two, 'app')], []),
+    );
     await kubectl.ok('taint node two key:NoExecute-');
-    await untilTrue(() => runsOn(two, 'app'));
+    await untilPasses(() => runsOn(two, 'app'));
     await kubectl.ok('delete ds picky');
-    await untilTrue(() => assert.deepEqual(containersOf(two, 'picky'), []));
+    await untilPasses(() => assert.deepEqual(containersOf(two, 'picky'), []));
   });
 
   for (const signal of ['TERM', 'KILL']) {
@@ -249,7 +251,7 @@ describe('two hosts', { concurrency: 1 }, () => {
         host.run('systemctl', ...verb, 'everynode-agent');
         assert.deepEqual(containersOf(host, 'app'), before);
         host.run('systemctl', 'start', 'everynode-agent');
-        await untilTrue(async () =>
+        await untilPasses(async () =>
           assert.match(await kubectl.ok('get nodes'), new RegExp(`\\n?${host.name} +Ready`)),
         );
         assert.deepEqual(containersOf(host, 'app'), before);
@@ -262,7 +264,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     for (const host of [all.one, all.two]) {
       await host.reboot();
       const from = performance.now();
-      await untilTrue(() => runsOn(host, 'app'), RETURN_MS);
+      await untilPasses(() => runsOn(host, 'app'), RETURN_MS);
       say(`${host.engine}: back ${Math.round(performance.now() - from)} ms after the boot`);
     }
   });
@@ -274,7 +276,7 @@ describe('two hosts', { concurrency: 1 }, () => {
       await host.restorePower();
       const from = performance.now();
       assert.equal(host.run('sh', '-c', 'ip route show default'), '');
-      await untilTrue(() => runsOn(host, 'app'), RETURN_MS);
+      await untilPasses(() => runsOn(host, 'app'), RETURN_MS);
       say(`${host.engine}: back ${Math.round(performance.now() - from)} ms after the boot`);
       host.connect();
     }
@@ -284,7 +286,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     assert.equal(pods.split('\n').length, 2);
     for (const host of [all.one, all.two]) runsOn(host, 'app');
     // A Lease is there once the node was heard since the coordinator's start.
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const leases = await all.kubectl.ok('get leases -n kube-node-lease -o name');
       assert.equal(leases.split('\n').length, 2);
     });
@@ -294,12 +296,12 @@ describe('two hosts', { concurrency: 1 }, () => {
 
   law('a host that is cut off becomes NotReady and unreachable; its container runs on', async (all, say) => {
     const before = containersOf(all.one, 'app');
-    await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'True'));
+    await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'True'));
     all.one.disconnect();
     const from = performance.now();
-    await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
+    await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
     say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
-    await untilTrue(async () => {
+    await untilPasses(async () => {
       const taints = ((await all.node('one')).spec?.taints ?? []).map(
         ({ key, effect }) => `${key}:${effect}`,
       );
@@ -318,7 +320,7 @@ describe('two hosts', { concurrency: 1 }, () => {
       assert.equal(isReady(node), 'True');
       assert.deepEqual(node.spec?.taints ?? [], []);
     };
-    await untilTrue(isNormal, 60_000);
+    await untilPasses(isNormal, 60_000);
     await all.kubectl.ok('rollout status ds/app --timeout=30s');
     assert.deepEqual(containersOf(all.one, 'app'), before);
   });
@@ -333,17 +335,17 @@ describe('two hosts', { concurrency: 1 }, () => {
       one.runEngine('kill', ...containersOf(one, 'app'));
       one.run('systemctl', 'start', 'everynode-agent');
       const readOnly = agentPid();
-      await untilTrue(() => runsOn(one, 'app'));
+      await untilPasses(() => runsOn(one, 'app'));
       assert.equal(agentPid(), readOnly);
       shell(`mount -o remount,rw ${AGENT_DATA}`);
-      await untilTrue(() => {
+      await untilPasses(() => {
         assert.notEqual(agentPid(), readOnly);
         assert.notEqual(shell(`find ${AGENT_DATA}/running -newer ${AGENT_DATA}/identity.json`), '');
       }, 60_000);
       runsOn(one, 'app');
       shell(`systemctl stop everynode-agent; rm -rf /run/kept; cp -a ${AGENT_DATA} /run/kept; umount ${AGENT_DATA}
         cp -a /run/kept/. ${AGENT_DATA}; systemctl start everynode-agent`);
-      await untilTrue(() => runsOn(one, 'app'));
+      await untilPasses(() => runsOn(one, 'app'));
     },
   );
 

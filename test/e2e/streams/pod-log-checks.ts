@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { findClient } from '../../harness/clients/client-binaries.js';
 import { KUBECTLS } from '../../harness/clients/each-kubectl.js';
 import type { Kubectl } from '../../harness/clients/kubectl.js';
@@ -58,9 +58,9 @@ export function podLogs(kind: EngineKind): void {
       if (typeof bench === 'string') return;
       const { kubectl } = bench;
       await kubectl.ok('apply -f -', PODS.map((each) => JSON.stringify(each)).join('\n---\n'));
-      await untilTrue(async () => assert.match(await kubectl.ok('logs prints -c one'), /one 3$/));
-      await untilTrue(async () => assert.match(await kubectl.ok('get pod crashes --no-headers'), / [1-9]/));
-      await untilTrue(async () => assert.match(await kubectl.ok('get pod waits --no-headers'), /Pull/));
+      await untilPasses(async () => assert.match(await kubectl.ok('logs prints -c one'), /one 3$/));
+      await untilPasses(async () => assert.match(await kubectl.ok('get pod crashes --no-headers'), / [1-9]/));
+      await untilPasses(async () => assert.match(await kubectl.ok('get pod waits --no-headers'), /Pull/));
     });
     after(async () => {
       if (typeof bench !== 'string') await bench.close();
@@ -136,7 +136,7 @@ export function podLogs(kind: EngineKind): void {
       const { kubectl } = bench;
       const following = kubectl.start('logs chatters -f');
       await kubectl.ok('exec chatters -- /bin/busybox touch /go');
-      await untilTrue(() => assert.match(following.stdout.slice(-100), /the end\n$/), 120_000);
+      await untilPasses(() => assert.match(following.stdout.slice(-100), /the end\n$/), 120_000);
       const lines = new Set(following.stdout.split('\n'));
       context.diagnostic(`${lines.size} lines of ${LINES} were followed`);
       // At the moment of a rotation engines may tell lines twice (Docker before 23) or not at all (Podman).

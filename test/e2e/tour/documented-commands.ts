@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { kubectlMinor } from '../../harness/clients/kubectl.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { shell } from '../../harness/engines/test-images.js';
@@ -78,9 +78,9 @@ export function tour(kind: EngineKind): void {
       return container;
     };
     const runsOnce = (bench: TourFixture, daemonSet: string) =>
-      untilTrue(async () => void (await only(bench, daemonSet)));
+      untilPasses(async () => void (await only(bench, daemonSet)));
     const isGone = (bench: TourFixture, daemonSet: string) =>
-      untilTrue(async () => assert.deepEqual(await bench.containers.ofPods(`${daemonSet}-`), []));
+      untilPasses(async () => assert.deepEqual(await bench.containers.ofPods(`${daemonSet}-`), []));
     const rolledOut = async ({ kubectl }: TourFixture, daemonSet: string) =>
       assert.match(await kubectl.ok(`rollout status ${daemonSet} --timeout=30s`), /successfully rolled out/);
 
@@ -122,7 +122,7 @@ export function tour(kind: EngineKind): void {
       await kubectl.ok('label nodes master color-');
       await isGone(bench, 'nginx');
       // The host reports the end of the Pod after it has removed the Pod's containers and volumes.
-      await untilTrue(async () => assert.equal(await kubectl.ok('get pods'), ''));
+      await untilPasses(async () => assert.equal(await kubectl.ok('get pods'), ''));
       await kubectl.ok('label nodes master color=green');
       await rolledOut(bench, 'ds/nginx');
     });
@@ -210,7 +210,7 @@ export function tour(kind: EngineKind): void {
       await kubectl.ok('apply -f -', TALKER);
       await kubectl.ok('wait pod/talker --for=condition=Ready --timeout=30s');
       const following = kubectl.ok('logs -f talker');
-      await untilTrue(async () => assert.match(await kubectl.ok('logs talker'), /^line 1\nline 2/));
+      await untilPasses(async () => assert.match(await kubectl.ok('logs talker'), /^line 1\nline 2/));
       assert.match(await kubectl.ok('logs talker --tail=1'), /^line \d+$/);
       await kubectl.ok('delete pod talker');
       const lines = (await following).split('\n');
@@ -229,9 +229,9 @@ export function tour(kind: EngineKind): void {
       assert.notEqual(orphan.id, id);
       await kubectl.ok('delete daemonset nginx --cascade=orphan');
       const owners = 'get pods -l app=nginx -o jsonpath={.items[*].metadata.ownerReferences}';
-      await untilTrue(async () => assert.equal(await kubectl.ok(owners), ''));
+      await untilPasses(async () => assert.equal(await kubectl.ok(owners), ''));
       await kubectl.ok(`apply -f ${example('color-affinity')}`);
-      await untilTrue(async () => assert.match(await kubectl.ok(owners), /"kind":"DaemonSet"/));
+      await untilPasses(async () => assert.match(await kubectl.ok(owners), /"kind":"DaemonSet"/));
       await rolledOut(bench, 'ds/nginx');
       assert.equal((await only(bench, 'nginx')).id, orphan.id);
     });
@@ -239,7 +239,7 @@ export function tour(kind: EngineKind): void {
     step('delete daemonset takes the pods and their containers', async (bench) => {
       assert.match(await bench.kubectl.ok('delete daemonset nginx'), /^daemonset\.apps "nginx" deleted/);
       await isGone(bench, 'nginx');
-      await untilTrue(async () => assert.equal(await bench.kubectl.ok('get pods'), ''));
+      await untilPasses(async () => assert.equal(await bench.kubectl.ok('get pods'), ''));
       assert.equal(await bench.kubectl.ok('get controllerrevision'), '');
     });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { untilTrue } from '../../harness/basics/wait-until.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import { TourFixture } from '../../harness/hosts/tour-fixture.js';
 import { runEverynode, startProgram } from '../../harness/processes/everynode-processes.js';
 
@@ -78,9 +78,9 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     const container = await ours(bench);
     const [agent = 0] = bench.agents();
     process.kill(agent, 'SIGKILL');
-    await untilTrue(() => assert.ok(bench.agents().some((pid) => pid !== agent)));
+    await untilPasses(() => assert.ok(bench.agents().some((pid) => pid !== agent)));
     await bench.up.end('SIGKILL');
-    await untilTrue(() => assert.deepEqual(bench.agents(), []));
+    await untilPasses(() => assert.deepEqual(bench.agents(), []));
     assert.equal((await ours(bench)).id, container.id);
     await bench.startUp();
     assert.equal((await ours(bench)).id, container.id);
@@ -115,7 +115,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
     assert.deepEqual([code, stderr], [0, '']);
     assert.equal(existsSync(bench.dataDir), false);
-    await untilTrue(() => assert.equal(bench.up.running, false));
+    await untilPasses(() => assert.equal(bench.up.running, false));
     const left = await bench.containers.all();
     assert.deepEqual(
       left.map(({ id, state }) => [id, state]).sort(),
@@ -140,10 +140,10 @@ describe('what up cannot do it says in one sentence', () => {
     const log = join(temporaryDirectory(), 'log');
     const args = ['up', '--data', data, '--port', '0', '--runtime', 'hollow', '--node-name', 'n1'];
     const up = startProgram('coordinator/cli/everynode.js', args, log);
-    await untilTrue(() => assert.match(readFileSync(log, 'utf8'), /Node n1 is Ready/));
+    await untilPasses(() => assert.match(readFileSync(log, 'utf8'), /Node n1 is Ready/));
     const { code, stderr } = await runEverynode(['down', '--data', data, '--yes']);
     assert.deepEqual([code, stderr], [0, '']);
-    await untilTrue(() => assert.equal(up.exitStatus, 0));
+    await untilPasses(() => assert.equal(up.exitStatus, 0));
   });
 
   const oneSentence = (text: string) => assert.match(text, /^[^\n]+\n$/);

@@ -1,4 +1,4 @@
-/** An API that decides by roles: its informers follow, the built-in roles are there, and anyone can be let in. */
+/** An API that authorizes by roles. It has running informers and the built-in roles, and a test can add users. */
 import assert from 'node:assert/strict';
 import type { Identities } from '../../../coordinator/access/identities.js';
 import type { ApiServerOptions } from '../../../coordinator/api/http/api-server.js';
@@ -23,35 +23,35 @@ export interface AccessFixture {
   registry: Registry;
   identities: Identities;
   api: TestApi;
-  /** Lets a user in: the bearer token `TOKEN:NAME` is theirs from now on. Answers it. */
+  /** Registers a user and returns their bearer token, `TOKEN:NAME`. */
   admit(user: UserInfo): string;
-  /** One request as that user. */
+  /** Sends one request as that user. */
   as(user: UserInfo, line: string, body?: unknown, headers?: Record<string, string>): Promise<CallAnswer>;
-  /** Lets the user do this everywhere. */
+  /** Grants the user these rules in all namespaces. */
   grantRules(user: UserInfo, rules: PolicyRule[]): Promise<void>;
-  /** One request that must succeed; what it stores counts when this resolves. */
+  /** Sends one request that must succeed. Resolves when the authorizer has seen its result. */
   asAdmin(line: string, body: unknown): Promise<void>;
   /** Binds a role in the namespace default. */
   bindRole(name: string, ref: ReturnType<typeof roleRef>, subject: object): Promise<void>;
-  /** Resolves when every role that is stored counts. */
+  /** Resolves when the authorizer has seen every stored role. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Somebody who has proved who they are. */
+/** Returns an authenticated user. */
 export function person(username: string, ...groups: string[]): UserInfo {
   return { username, groups: [...groups, 'system:authenticated'] };
 }
 
-/** Rights of a caller of plans who may read everything. */
+/** The rights of a caller of plans who may read everything. */
 export const READS_ALL = { mayRead: () => true, requireRead: () => undefined };
 
-/** What a binding says of its role. */
+/** The role reference of a binding. */
 export function roleRef(kind: string, name: string) {
   return { apiGroup: 'rbac.authorization.k8s.io', kind, name };
 }
 
-/** What the bench is built of, for parts of the API that read the same objects. */
+/** Components of the fixture, for tests of an API that reads the same objects. */
 export interface AccessFixtureDeps {
   registry: Registry;
   informers: Informers;
@@ -61,7 +61,7 @@ export interface AccessFixtureDeps {
 
 type Change = Partial<ApiServerOptions>;
 
-/** Starts it on a free port. */
+/** Starts the fixture on a free port. */
 export async function startAccessFixture(
   change: Change | ((parts: AccessFixtureDeps) => Change) = {},
 ): Promise<AccessFixture> {

@@ -1,4 +1,4 @@
-/** Starts the API on a free port over a memory store, as tests need it. */
+/** Starts the API on a free port over a memory store. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,19 +48,19 @@ export interface TestApi {
   port: number;
   url: string;
   pki: Pki;
-  /** Text of a kubeconfig for it. */
+  /** Text of a kubeconfig for this API. */
   kubeconfig: string;
   renewCertificate: ApiServer['renewCertificate'];
   stop(): Promise<void>;
 }
 
-/** Streams of a fleet without hosts. */
+/** Pod streams of a fleet without hosts. */
 export const NO_STREAMS: PodStreams = {
   logs: () => Promise.reject(new ApiError('ServiceUnavailable', 'no host is connected')),
   open: () => Promise.reject(new ApiError('ServiceUnavailable', 'no host is connected')),
 };
 
-/** Knows no DaemonSet. */
+/** An explanation source without DaemonSets. */
 const NOT_RESTORED: RestoreControl = { unconfirmed: () => undefined, confirm: async () => undefined };
 
 const NO_HOSTS: HostFeed = {
@@ -87,12 +87,12 @@ const NO_ROLES = {
   clusterRoleBindings: NOTHING as unknown as RbacInformers['clusterRoleBindings'],
 };
 
-/** Nothing of what needs a fleet is asked of a test's API. */
+/** Fails the test, because this API has no fleet. */
 const unasked = async () => assert.fail('not served here');
 const NO_EFFECTS = { effectOf: unasked };
 const NO_CALENDARS = { calendarOf: unasked };
 
-/** Foresees that nothing changes. */
+/** A planner that predicts no changes. */
 const NO_PLANS: ChangePlanner = {
   warningsFor: async () => [],
   planManifests: async () => {
@@ -105,20 +105,20 @@ const NO_PLANS: ChangePlanner = {
   }),
 };
 
-/** A hub that refuses everyone. */
+/** A hub that rejects every agent. */
 const NO_AGENTS: AgentLink = {
   join: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
   certify: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
   handleUpgrade: (_request, socket) => socket.destroy(),
 };
 
-/** Namespaces that a namespace controller would have made. */
+/** Namespaces that the namespace controller would have created. */
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-/** One certificate authority for all tests of a process: keys take time. */
+/** One certificate authority for all tests of a process, because creating keys is slow. */
 let madePki: Promise<Pki> | undefined;
 
-/** The authority and certificate of every test API of this process. */
+/** Returns the authority and certificate of every test API in this process. */
 export function sharedPki(): Promise<Pki> {
   madePki ??= makePki();
   return madePki;
@@ -144,7 +144,10 @@ async function makeKeys(): Promise<readonly [SigningKey, ...SigningKey[]]> {
   }
 }
 
-/** Knows the test token and ServiceAccounts' tokens; roles are those of `informers`, without them there are none. */
+/**
+ * Authenticates the test token and ServiceAccount tokens. Roles come from `informers`; without informers there are
+ * none.
+ */
 export async function testIdentities(
   registry: Registry,
   informers?: RbacInformers & Pick<Informers, 'pods' | 'secrets'>,
@@ -166,7 +169,7 @@ export async function testIdentities(
   });
 }
 
-/** A server with the real registry over memory; `change` replaces what a test is about. */
+/** Starts a server with the real registry over memory. `change` replaces the options under test. */
 export async function startTestApi(change: Partial<ApiServerOptions> = {}): Promise<TestApi> {
   const log = silentLogger;
   const registry =

@@ -1,4 +1,4 @@
-/** An audit log in memory, which a test reads. */
+/** An audit log in memory. */
 import type { AuditLog } from '../../../coordinator/api/audit/audit-file.js';
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 
@@ -18,7 +18,7 @@ export class MemoryAuditLog implements AuditLog {
     return Promise.resolve();
   }
 
-  /** What it says of such requests: result, reason, who, from where. */
+  /** Returns `result reason user address` of the requests with this verb. */
   entriesFor(verb: string): string[] {
     return this.events
       .filter((event) => event.verb === verb)

@@ -1,4 +1,4 @@
-/** The coordinator's API as a test sees it: every answer, accepted or refused, and watches. */
+/** A client of the coordinator's API that returns every response, also rejections, and records watches. */
 import { Agent, request } from 'node:https';
 import { createInterface } from 'node:readline';
 import { parse } from 'yaml';
@@ -12,17 +12,17 @@ export interface ApiAnswer {
 export interface WatchedEvent {
   type: string;
   object: KubeObject & Record<string, unknown>;
-  /** When it arrived, ms by the monotonic clock. */
+  /** Time of arrival in ms, by the monotonic clock. */
   at: number;
 }
 
-/** An open watch that remembers what came. */
+/** An open watch that records its events. */
 export interface RecordedWatch {
   readonly events: readonly WatchedEvent[];
   close(): void;
 }
 
-/** Talks to one coordinator as the user of its kubeconfig. */
+/** A client of one coordinator, with the user of its kubeconfig. */
 export class CoordinatorApi {
   readonly #server: string;
   readonly #ca: string;
@@ -49,11 +49,11 @@ export class CoordinatorApi {
     this.#headers = user.token ? { authorization: `Bearer ${user.token}` } : {};
   }
 
-  /** One request; a refusal is an answer like any other. */
+  /** Sends one request. A rejection is returned as a response. */
   send(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<ApiAnswer> {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      // Of a DELETE's body Node tells no length by itself.
+      // Node sends the body of a DELETE without a length.
       const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
       const headers = { ...this.#headers, 'content-type': contentType, ...length };
       const outgoing = request(
@@ -74,7 +74,7 @@ export class CoordinatorApi {
     });
   }
 
-  /** The same, but a refusal is an error. */
+  /** Sends one request. Throws if it is rejected. */
   async request<T>(method: string, path: string, body?: unknown, contentType?: string): Promise<T> {
     const answer = await this.send(method, path, body, contentType);
     if (answer.code < 300) return answer.body as T;
@@ -86,12 +86,12 @@ export class CoordinatorApi {
     return { items: list.items, resourceVersion: list.metadata.resourceVersion };
   }
 
-  /** For those who make the request themselves: where to, whom to trust, as whom. */
+  /** Returns URL, authority and headers, for tests that send the request themselves. */
   requestFor(path: string): { url: string; ca: string; headers: Record<string, string> } {
     return { url: new URL(path, this.#server).href, ca: this.#ca, headers: this.#headers };
   }
 
-  /** Resolves when the server has begun to answer: every later change is recorded. */
+  /** Resolves when the response has started. Every later change is recorded. */
   watch(path: string, resourceVersion: string): Promise<RecordedWatch> {
     const events: WatchedEvent[] = [];
     const url = new URL(path, this.#server);
@@ -103,7 +103,7 @@ export class CoordinatorApi {
         lines.on('line', (line) => {
           events.push({ ...(JSON.parse(line) as Omit<WatchedEvent, 'at'>), at: performance.now() });
         });
-        // Closing the watch resets the connection; what had come stays recorded.
+        // Closing the watch resets the connection. Recorded events are kept.
         lines.on('error', () => outgoing.destroy());
         resolve({ events, close: () => void outgoing.destroy() });
       });

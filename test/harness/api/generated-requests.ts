@@ -1,15 +1,15 @@
-/** Generators of users with any roles, and of requests to every resource in every way. */
+/** Generators of users with random roles, and of random requests to every resource. */
 import fc from 'fast-check';
 import type { PolicyRule } from '../../../shared/kube/access/rbac-types.js';
 import { markedName, NAMESPACES, NODES } from './marked-fleet.js';
 import { LISTED_RESOURCES, type ListedResource } from './served-resources.js';
 
-/** Of any shape, of one user. */
+/** Limit of random requests per user. */
 const MOST_REQUESTS = 40;
-/** For cluster-scoped resources, of one user. */
+/** Limit of rules for cluster-scoped resources per user. */
 const MOST_RULES = 16;
 
-/** Rules that a user holds: for cluster-scoped resources, for namespaced ones in all namespaces, and in each namespace. */
+/** The rules of a user: for cluster-scoped resources, for namespaced ones in all namespaces, and in each namespace. */
 export interface GeneratedUser {
   cluster: PolicyRule[];
   everywhere: PolicyRule[];
@@ -39,7 +39,7 @@ function groupOf(root: string): string {
   return root === '/api/v1' ? '' : (root.split('/')[2] ?? '');
 }
 
-/** Rules for some of the resources of a scope, all with the same verbs. */
+/** Rules for some resources of one scope, all with the same verbs. */
 function rulesFor(namespaced: boolean, most: number): fc.Arbitrary<PolicyRule[]> {
   const rows = GRANTED.filter((listed) => listed.namespaced === namespaced);
   return fc.tuple(fc.subarray(rows, { minLength: 1, maxLength: most }), VERBS).map(([chosen, verbs]) =>
@@ -56,7 +56,7 @@ const RULES_IN_NAMESPACE = fc.oneof(
   { weight: 3, arbitrary: fc.constant<PolicyRule[]>([]) },
   { weight: 2, arbitrary: fc.constant<PolicyRule[]>([EVERYTHING]) },
   { weight: 2, arbitrary: rulesFor(true, 3) },
-  // Roles of a namespace may also name what is cluster-scoped, and give nothing by it.
+  // A namespaced role may name cluster-scoped resources, and grants no access to them.
   { weight: 1, arbitrary: rulesFor(false, 3) },
 );
 
@@ -74,8 +74,9 @@ const USER: fc.Arbitrary<GeneratedUser> = fc.record({
 });
 
 /**
- * Namespaces in which the user has no rule for a namespaced resource. A write answers with what it wrote, so a rule of any verb opens the
- * names of its namespace. A rule for a cluster-scoped resource opens none, also within a Role.
+ * Returns the namespaces in which the user has no rule for a namespaced resource. A write returns the written object,
+ * so a rule of any verb exposes the names of its namespace. A rule for a cluster-scoped resource exposes none, also
+ * within a Role.
  */
 export function closedNamespaces({ cluster, everywhere, inNamespace }: GeneratedUser): string[] {
   if ([...cluster, ...everywhere].some(isForNamespaced)) return [];
@@ -175,7 +176,7 @@ function bodyFor(resource: string): fc.Arbitrary<unknown> {
     : fc.oneof(MANIFEST, fc.constant({ metadata: { labels: { a: 'b' } } }));
 }
 
-/** Nothing is ever stored: what could be is asked as a dry run. */
+/** Requests that could store an object are dry runs, so nothing is stored. */
 function requestOn(listed: ListedResource): fc.Arbitrary<GeneratedRequest> {
   const parts = fc.record({
     namespace: fc.option(NAMESPACE, { freq: listed.namespaced ? 4 : 2 }),
@@ -209,7 +210,7 @@ function requestOn(listed: ListedResource): fc.Arbitrary<GeneratedRequest> {
 const FLEET = '/apis/fleet.everynode.dev/v1';
 const JSON_BODY = { 'content-type': 'application/json' };
 
-/** One request as it is meant for each computed answer, at the cluster's scope and below each namespace. */
+/** One valid request for each computed response, at cluster scope and below each namespace. */
 function everyComputedAnswer(accept: string): GeneratedRequest[] {
   const get = (path: string): GeneratedRequest => ({ method: 'GET', path, headers: { accept } });
   const post = (path: string, body: unknown): GeneratedRequest => ({
@@ -235,7 +236,7 @@ function everyComputedAnswer(accept: string): GeneratedRequest[] {
       get(
         `${FLEET}/namespaces/${namespace}/rolloutpolicies/${markedName('rolloutpolicies', namespace)}/calendar`,
       ),
-      // The plan of a stored DaemonSet names its policy, and the remarks on a policy name DaemonSets.
+      // The plan of a stored DaemonSet names its policy, and warnings about a policy name DaemonSets.
       post(`${FLEET}/plan`, {
         manifests: [daemonSetManifest(namespace, markedName('daemonsets', namespace))],
       }),
@@ -244,7 +245,7 @@ function everyComputedAnswer(accept: string): GeneratedRequest[] {
   ];
 }
 
-/** A user, every computed answer as it is meant to be asked for, and requests of any shape. */
+/** A user with valid requests for every computed response, and random requests. */
 export const USER_WITH_REQUESTS: fc.Arbitrary<[GeneratedUser, GeneratedRequest[]]> = fc
   .tuple(
     USER,

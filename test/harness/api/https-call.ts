@@ -1,17 +1,17 @@
-/** One HTTPS request to a test server, with its answer read whole. */
+/** Sends one HTTPS request to a test server and reads the complete response. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { TEST_TOKEN, type TestApi } from './api-fixture.js';
 
 export interface CallOptions {
-  /** Sent as JSON unless it is bytes. */
+  /** Sent as JSON, unless it is bytes. */
   body?: unknown;
   headers?: Record<string, string>;
   token?: string | null;
-  /** The body is sent chunked, and no length is told. */
+  /** True sends the body chunked, without a length. */
   inPieces?: boolean;
-  /** Client certificate and its key, PEM. */
+  /** Client certificate and key, PEM. */
   client?: { cert: string; key: string };
 }
 
@@ -19,11 +19,11 @@ export interface CallAnswer {
   code: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The body as JSON. */
+  /** Parses the body as JSON. */
   json<T = Record<string, unknown>>(): T;
 }
 
-/** Sends `METHOD /path` and resolves with the whole answer. Rejects when the connection breaks. */
+/** Sends `METHOD /path` and resolves with the complete response. Rejects when the connection breaks. */
 export function call(
   api: Pick<TestApi, 'port' | 'pki'>,
   line: string,

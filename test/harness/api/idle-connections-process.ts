@@ -1,8 +1,8 @@
-/** The process of `silent-crowd.ts`: told over IPC whom to connect to, ended with the channel. */
+/** The process of `idle-connections.ts`. It receives its target over IPC and exits with the channel. */
 import { connect } from 'node:net';
 import type { IdleConnectionsCount, IdleConnectionsOrder } from './idle-connections.js';
 
-/** Below a server's backlog: the kernel would have them wait for a second. */
+/** Kept below a server's backlog. Otherwise the kernel delays connections by a second. */
 const CONNECTING_AT_ONCE = 200;
 const TELL_MS = 100;
 
@@ -21,7 +21,7 @@ function connectNext(order: IdleConnectionsOrder, left: number[]): void {
     connectNext(order, left);
   });
   socket.on('error', () => undefined);
-  // Without a reader nobody would hear that the other end has closed.
+  // Without a reader the socket would not notice that the other end has closed.
   socket.resume();
   socket.on('close', () => {
     if (isOpen) count.open -= 1;

@@ -1,4 +1,6 @@
-/** A crowd that connects and says nothing, in a process of its own: so many descriptors are too many for one. */
+/**
+ * Many connections that send nothing. They are in a process of their own, because one process has too few descriptors.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -6,17 +8,17 @@ import { fileURLToPath } from 'node:url';
 export interface IdleConnectionsOrder {
   port: number;
   count: number;
-  /** Their own addresses, by turns. */
+  /** Source addresses, used in rotation. */
   from: readonly string[];
 }
 
-/** How many came in so far, and how many of them have not been closed. */
+/** The number of connections that were opened, and of those still open. */
 export interface IdleConnectionsCount {
   opened: number;
   open: number;
 }
 
-/** Begins to connect at once; leaves with the test. */
+/** Starts connecting at once, and stops at the end of the test. */
 export function idleConnections(context: TestContext, order: IdleConnectionsOrder) {
   let count: IdleConnectionsCount = { opened: 0, open: 0 };
   const program = fileURLToPath(new URL('./idle-connections-process.js', import.meta.url));

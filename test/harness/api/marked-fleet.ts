@@ -1,4 +1,4 @@
-/** An API over a fleet with objects whose names occur nowhere else, so that an answer with such a name shows a leak. */
+/** An API over objects with unique names, so that a response with such a name shows a leak. */
 import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/create-refusals.js';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
@@ -23,7 +23,7 @@ import {
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { nodeObject } from '../controllers/object-builders.js';
+import { nodeObject } from '../objects/object-builders.js';
 import { type AccessFixture, type AccessFixtureDeps, startAccessFixture } from './access-fixture.js';
 import { NO_STREAMS } from './api-fixture.js';
 import { MemoryAuditLog } from './audit-memory.js';
@@ -32,7 +32,7 @@ export const NAMESPACES = ['alpha', 'beta', 'gamma'] as const;
 
 export const NODES = ['n1', 'n2'] as const;
 
-/** Resources with one marked object in each namespace. */
+/** Resources with one marked object per namespace. */
 const MARKED: Readonly<Record<string, Kind>> = {
   configmaps: configMapKind as Kind,
   daemonsets: daemonSetKind as Kind,
@@ -44,17 +44,17 @@ const MARKED: Readonly<Record<string, Kind>> = {
   serviceaccounts: serviceAccountKind as Kind,
 };
 
-/** The one object of a resource in a namespace. A Rollout has the name of its DaemonSet. */
+/** Returns the name of the resource's marked object in a namespace. A Rollout has the name of its DaemonSet. */
 export function markedName(resource: string, namespace: string): string {
   return `the-${resource === 'rollouts' ? 'daemonsets' : resource}-in-${namespace}`;
 }
 
-/** All marked names of a namespace. */
+/** Returns all marked names of a namespace. */
 export function markedNames(namespace: string): string[] {
   return [...new Set(Object.keys(MARKED).map((resource) => markedName(resource, namespace)))];
 }
 
-/** Starts it; nothing of it changes by itself. */
+/** Starts the API. No controller changes its objects. */
 export async function startMarkedFleet(): Promise<AccessFixture> {
   const bench = await startAccessFixture((parts) => ({
     ...partsOfFleet(parts),
@@ -87,7 +87,7 @@ function partsOfFleet({ registry, informers, clock }: AccessFixtureDeps) {
   };
 }
 
-/** The usage that every host reports: as if it ran all Pods. */
+/** The usage that every host reports, as if it ran all Pods. */
 async function* usageOfAll(informers: Pick<Informers, 'pods'>): AsyncGenerator<Uint8Array> {
   const use = { timeMs: 1, windowMs: 1, cpuMicro: 1, memoryBytes: 1 };
   const pods = [...informers.pods.list()].map(({ metadata }) => ({
@@ -97,7 +97,10 @@ async function* usageOfAll(informers: Pick<Informers, 'pods'>): AsyncGenerator<U
   yield Buffer.from(JSON.stringify({ node: use, pods }));
 }
 
-/** Objects that answers could be made of: a DaemonSet under a policy, and a Pod of it that fails on the first node. */
+/**
+ * Stores the objects behind computed responses: a DaemonSet with a policy, and a Pod of it that fails on the first
+ * node.
+ */
 async function fill(registry: Registry, namespace: string): Promise<void> {
   const named = (resource: string) => ({ metadata: { name: markedName(resource, namespace) } });
   const labels = { app: 'marked' };

@@ -1,10 +1,10 @@
-/** A TLS connection to a test server for bytes that no HTTP client would send. */
+/** A TLS connection to a test server, for bytes that no HTTP client would send. */
 import { connect, type TLSSocket } from 'node:tls';
 import type { TestApi } from './api-fixture.js';
 
 interface RawConnection {
   readonly socket: TLSSocket;
-  /** Everything received, once the server has closed the connection. */
+  /** Resolves with all received data once the server has closed the connection. */
   closed: Promise<string>;
 }
 

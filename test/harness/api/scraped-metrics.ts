@@ -1,11 +1,11 @@
-/** A page as Prometheus reads it. */
+/** Fetches the coordinator's metrics as Prometheus does. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { text as textOf } from 'node:stream/consumers';
 import type { CoordinatorApi } from './coordinator-api.js';
 
-/** `headers`: instead of the administrator's. */
+/** Fetches a metrics page. `headers` replace those of the administrator. */
 export async function metricsPage(
   api: Pick<CoordinatorApi, 'requestFor'>,
   path = '/metrics',

@@ -1,4 +1,6 @@
-/** Every resource that the API is to serve, written by hand, so that a wrong scope in the product's own table is found. */
+/**
+ * All resources that the API must serve, written by hand, so that tests find a wrong scope in the product's own table.
+ */
 
 export interface ListedResource {
   /** `/api/v1` or `/apis/GROUP/VERSION`. */
@@ -56,7 +58,7 @@ export const LISTED_RESOURCES: readonly ListedResource[] = ROWS.map(
   }),
 );
 
-/** One request of each verb that a path can be asked with: `METHOD`, then the path. */
+/** Returns one request of each verb for a path, as `METHOD` and path. */
 export function everyRequest({ resource, subresources }: ListedResource, base: string): string[] {
   const collection = `${base}/${resource}`;
   return [

@@ -3,7 +3,7 @@ import { CertificateAuthority } from '../../../coordinator/pki/certificate-autho
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { sharedPki } from './api-fixture.js';
 
-/** That of the test API's port: what it signs is believed there. */
+/** Returns the authority that the test API's port trusts. */
 export async function testAuthority(clock: Clock): Promise<CertificateAuthority> {
   const pki = await sharedPki();
   return new CertificateAuthority(
@@ -13,7 +13,7 @@ export async function testAuthority(clock: Clock): Promise<CertificateAuthority>
   );
 }
 
-/** For fleets whose hosts show no certificates. */
+/** A missing authority, for fleets whose hosts show no certificates. */
 export const NO_AUTHORITY: Pick<
   CertificateAuthority,
   'read' | 'sign' | 'trustBundle' | 'trustBundleToResend' | 'recognise'

@@ -1,4 +1,4 @@
-/** An OpenID Connect issuer that lets one person in without asking: authorization code with PKCE, over HTTPS. */
+/** An OpenID Connect issuer that authenticates one user without a prompt: authorization code with PKCE, over HTTPS. */
 import { createHash, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -9,21 +9,24 @@ import { loadPki } from '../../../coordinator/pki/load-pki.js';
 
 export interface TestIssuer {
   issuer: string;
-  /** PEM of the authority that it is known by. */
+  /** Path of the authority's PEM file. */
   caFile: string;
-  /** What the next token says besides; for tests of what must be refused. */
+  /** Wrong claims for the next token, for tests of rejections. */
   next: { nonce?: string; audience?: string };
   close(): void;
 }
 
-/** What a code was given for. */
+/** The request that a code was issued for. */
 interface Given {
   challenge: string;
   nonce: string;
   redirectUri: string;
 }
 
-/** `directory`: for its keys. The person is `ann`. It does not say how it takes the client's secret, so by HTTP Basic. */
+/**
+ * Starts the issuer with its keys in `directory`. The user is `ann`. Its configuration names no client authentication
+ * method, so HTTP Basic applies.
+ */
 export async function startTestIssuer(
   directory: string,
   clientId: string,

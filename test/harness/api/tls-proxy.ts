@@ -1,15 +1,15 @@
-/** A reverse proxy that ends TLS: behind it nobody sees a client's certificate. */
+/** A reverse proxy that terminates TLS, so that the server behind it sees no client certificate. */
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { connect, createServer, type TlsOptions } from 'node:tls';
 
 interface TlsProxy {
   port: number;
-  /** Everything that clients sent through it. */
+  /** Returns all data that clients sent through the proxy. */
   heard(): string;
 }
 
-/** Forwards to `target`, or to nobody: then it only listens. */
+/** Forwards to `target`. Without a target it only listens. */
 export async function tlsProxy(
   context: TestContext,
   tls: Pick<TlsOptions, 'cert' | 'key'>,

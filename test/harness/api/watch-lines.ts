@@ -18,13 +18,13 @@ interface WatchEventLine {
 
 interface WatchLines {
   readonly code: number;
-  /** The header of that name, if there is one. */
+  /** The value of the Warning header, if there is one. */
   readonly warning: string | undefined;
-  /** The next event, or undefined when the stream has ended. */
+  /** Returns the next event, or undefined when the stream has ended. */
   next(): Promise<WatchEventLine | undefined>;
-  /** Whether the stream ended in the middle of its encoding. */
+  /** True if the stream ended in the middle of a chunk. */
   wasCut(): boolean;
-  /** Drops the connection. */
+  /** Closes the connection. */
   close(): void;
 }
 
@@ -33,7 +33,7 @@ interface WatchRequestOptions {
   headers?: Record<string, string>;
 }
 
-/** Sends `GET path` and resolves once the head of the answer is there. */
+/** Sends `GET path` and resolves once the response headers have arrived. */
 export function openWatch(
   api: Pick<TestApi, 'port' | 'pki'>,
   path: string,

@@ -1,9 +1,9 @@
-/** Says that a test cannot run on this machine, so that the closing summary can name it. */
+/** Skips a test that cannot run on this machine, and names it in the closing summary. */
 import type { TestContext } from 'node:test';
 
 export const LEFT_OUT_PREFIX = 'left out: ';
 
-/** Ends the test without a verdict and records what was left out and why. Callers return right after. */
+/** Skips the test and records its name and the reason. The caller must return after it. */
 export function leaveOut(context: TestContext, what: string, why: string): void {
   context.diagnostic(`${LEFT_OUT_PREFIX}${what}: ${why}`);
   context.skip(why);

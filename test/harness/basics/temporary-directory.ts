@@ -1,4 +1,4 @@
-/** A directory that goes when the tests of its file have ended. */
+/** A directory that is removed when the tests of its file have ended. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,8 @@ process.on('exit', () => {
 });
 
 /**
- * Makes an empty directory, removed when this process ends and not with its test: what a test wants done at its end is done in the
- * order in which it was asked for, so its programs may still write there then; and a removal that fails would keep the rest from
- * being done, the end of those programs among it.
+ * Creates an empty directory that is removed when this process ends. Removing it at the end of the test would be too
+ * early: its programs may still write there, and a failing removal would skip the other clean-up of the test.
  */
 export function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'everynode-test-'));
@@ -21,7 +20,7 @@ export function temporaryDirectory(): string {
   return path;
 }
 
-/** Gives each test of this file or `describe` an empty directory of its own, by way of `prepare`. */
+/** Passes a new empty directory to `prepare` before each test of this file or `describe`. */
 export function withDirectoryEach(prepare: (path: string) => void): void {
   beforeEach(() => prepare(temporaryDirectory()));
 }

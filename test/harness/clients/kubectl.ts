@@ -1,5 +1,6 @@
 /**
- * A real kubectl for tests: $KUBECTL, else one on the PATH of 1.34 or newer, else a pinned one. Each run has a home directory of its own, for kubectl caches by host:port.
+ * A real kubectl for tests: $KUBECTL, else a kubectl of 1.34 or newer on the PATH, else a pinned one. Each run has its
+ * own home directory, because kubectl caches by host:port.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ const PINNED = 'kubectl-1.35.2';
 const LEAST_MINOR = 34;
 const RUN_TIMEOUT_MS = 150_000;
 
-/** Minor version of a kubectl binary, or undefined when it does not run. */
+/** Returns the minor version of a kubectl binary, or undefined if it does not run. */
 export function kubectlMinor(path: string): number | undefined {
   try {
     const text = execFileSync(path, ['version', '--client', '-o', 'json'], {
@@ -28,7 +29,7 @@ export function kubectlMinor(path: string): number | undefined {
 
 let found: string | undefined;
 
-/** Path of a kubectl for this run of tests. Throws an Error that says why there is none. */
+/** Returns the path of a kubectl. Throws an Error that states why there is none. */
 export function findKubectl(): string {
   const named = process.env.KUBECTL;
   if (named) return named;
@@ -36,7 +37,7 @@ export function findKubectl(): string {
   return found;
 }
 
-/** A sentence where there is none for this run of tests. */
+/** Returns the reason why there is no kubectl, or undefined. */
 export function whyNoKubectl(): string | undefined {
   try {
     findKubectl();
@@ -55,27 +56,27 @@ interface KubectlResult {
 export interface Kubectl {
   readonly binary: string;
   readonly minor: number;
-  /** Directory of this client alone: home, kubeconfig, files to apply. */
+  /** Directory for this client's home, kubeconfig and manifests. */
   readonly home: string;
-  /** Runs to its end, whatever its exit code. `input` is its standard input. */
+  /** Runs to the end, whatever the exit code. `input` is the standard input. */
   run(args: readonly string[], input?: string): Promise<KubectlResult>;
-  /** Runs words separated by blanks and answers stdout without its last line break. Throws when it fails. */
+  /** Runs a space-separated command and returns stdout without the last line break. Throws if it fails. */
   ok(command: string, input?: string): Promise<string>;
-  /** Starts a command that goes on, e.g. a watch. */
+  /** Starts a command that keeps running, for example a watch. */
   start(command: string): RunningKubectl;
   remove(): void;
 }
 
 interface RunningKubectl {
-  /** What it has printed so far. */
+  /** The output so far. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Its exit code once it has ended; null when it was stopped. */
+  /** Resolves with the exit code, or with null if it was stopped. */
   readonly ended: Promise<number | null>;
   stop(): void;
 }
 
-/** A client of one server; `more` goes into its environment. */
+/** Returns a client of one server. `more` is added to its environment. */
 export function createKubectl(
   kubeconfig: string,
   binary: string = findKubectl(),
@@ -96,7 +97,7 @@ export function createKubectl(
           resolve({ code, stdout, stderr });
         },
       );
-      // kubectl may end before it has read its input.
+      // kubectl may exit before it has read its input.
       child.stdin?.on('error', () => child.stdin?.destroy());
       child.stdin?.end(input);
     });

@@ -36,7 +36,10 @@ function findEntry(directory: Buffer, name: string): Entry | undefined {
   return undefined;
 }
 
-/** The unpacked file. Throws when the archive has no such entry. Archives with a comment or above 4 GiB are not read. */
+/**
+ * Returns the unpacked file. Throws if the archive has no such entry. Archives with a comment or above 4 GiB are not
+ * supported.
+ */
 export function readZipEntry(path: string, name: string): Buffer {
   const file = openSync(path, 'r');
   try {

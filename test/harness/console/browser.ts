@@ -27,17 +27,17 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
-/** Why this machine has no browser; undefined when it has. */
+/** Returns the reason why this machine has no browser, or undefined. */
 export function whyNoBrowser(): string | undefined {
   return existsSync(CHROMIUM) ? undefined : `needs ${CHROMIUM} (see .ci/packages)`;
 }
 
-/** Starts it. Whoever started it closes it. */
+/** Starts the browser. The caller must close it. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
-/** One person at one screen. `problems` gathers what the browser complains of: errors of scripts, and what the CSP refused. */
+/** A page in a browser window. `problems` collects script errors and violations of the CSP. */
 export interface Visit {
   context: BrowserContext;
   page: Page;
@@ -57,7 +57,7 @@ export async function visit(
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
-    // What the API refuses, and that nobody answers, is shown by the page itself.
+    // The browser logs a rejected request as an error, although the page shows it. A missing response is a problem.
     if (message.type() === 'error' && !UNANSWERED.test(message.text())) {
       problems.push(message.text());
     }
@@ -65,7 +65,7 @@ export async function visit(
   return { context, page, problems };
 }
 
-/** Server and token of a kubeconfig. */
+/** Returns server and token of a kubeconfig. */
 export function accessOf(kubeconfig: string): { server: string; token: string } {
   const config = parse(kubeconfig) as {
     clusters: { cluster: { server: string } }[];
@@ -77,7 +77,7 @@ export function accessOf(kubeconfig: string): { server: string; token: string } 
   };
 }
 
-/** Types the token as a person does; resolves when the session stands. */
+/** Types the token like a user. Resolves when the session exists. */
 export async function signIn(page: Page, server: string, token: string, path = ''): Promise<void> {
   await page.goto(`${server}/console/${path}`);
   await page.getByLabel('Token').fill(token);
@@ -85,7 +85,7 @@ export async function signIn(page: Page, server: string, token: string, path = '
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 }
 
-/** What axe-core finds against WCAG 2.2 AA, a line each. */
+/** Returns axe-core's violations of WCAG 2.2 AA, one per line. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const found = (await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`)) as {
@@ -100,7 +100,7 @@ const MOST_TRIES = 10;
 const CUT = 'ERR_NETWORK_CHANGED';
 const PARTS: ReadonlySet<string> = new Set(['script', 'stylesheet']);
 
-/** Tests beside this one make networks of their own, and Chromium gives up what it loads whenever this machine gets another address. */
+/** Concurrent tests create networks, and Chromium aborts its requests whenever this machine gets another address. */
 function goDespiteOtherNetworks(page: Page): void {
   const go = page.goto.bind(page);
   let isCut = false;

@@ -1,4 +1,4 @@
-/** What tests of the console stand on: a hollow fleet, a browser, and its visits, each of which has to end without complaint. */
+/** Fixture of console tests: a hollow fleet, a browser and its pages. Each page must end without problems. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -6,12 +6,12 @@ import { leaveOut } from '../basics/skip-reason.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../simulated/simulated-fleet-fixture.js';
 import { accessOf, signIn, startBrowser, type Visit, visit, whyNoBrowser } from './browser.js';
 
-/** Of a page that is asked for something: this machine has other work, too. */
+/** Timeout for a page, generous because other tests share the machine. */
 const PATIENCE_MS = 60_000;
 
 type Flags = Readonly<Record<string, unknown>>;
 
-/** A file's tests in a browser; without one they are left out by `name`. */
+/** Defines the browser tests of a file. Without a browser they are skipped under `name`. */
 export function describeInBrowser(name: string, suite: () => void): void {
   const why = whyNoBrowser();
   if (why === undefined) describe(name, suite);
@@ -23,7 +23,10 @@ export class ConsoleFixture {
   #browser: Browser | undefined;
   readonly #visits: Visit[] = [];
 
-  /** Stands while the tests of this `describe` run. `flags`: of the coordinator; made before it starts. */
+  /**
+   * Runs while the tests of this `describe` run. `flags` returns the coordinator's flags and is called before its
+   * start.
+   */
   constructor(nodes: number, flags: () => Promise<Flags> = async () => ({})) {
     before(async () => {
       this.#fleet = await startSimulatedFleet(nodes, 1, await flags());
@@ -46,12 +49,12 @@ export class ConsoleFixture {
     return this.#fleet;
   }
 
-  /** Where the coordinator serves, and the administrator's token. */
+  /** Address of the coordinator, and the administrator's token. */
   get access(): { server: string; token: string } {
     return accessOf(this.fleet.kubeconfig);
   }
 
-  /** An empty page, closed after its test. */
+  /** Opens an empty page that is closed after its test. */
   async visit(...[viewport, theme, options]: VisitOptions): Promise<Visit> {
     assert.ok(this.#browser, 'the browser has started');
     const opened = await visit(this.#browser, viewport, theme, options);
@@ -60,7 +63,7 @@ export class ConsoleFixture {
     return opened;
   }
 
-  /** The console at `path`, in a window as large as a desk's, after signing in: as the administrator, or whose `token` it is. */
+  /** Opens the console at `path` in a desktop window and signs in, as the administrator or with `token`. */
   async signedIn(
     path = '',
     { token = this.access.token, ...options }: BrowserContextOptions & { token?: string } = {},

@@ -1,4 +1,7 @@
-/** A file of the console, as a module of Node: for decisions that need no browser. The console itself is not compiled for Node. */
+/**
+ * Loads a file of the console as a Node module, for tests of logic that need no browser. The console itself is not
+ * compiled for Node.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -6,9 +9,9 @@ import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Its exports. `path`: below `console/`. */
+/** Returns the exports of a file. `path` is below `console/`. */
 export async function consoleModule<T>(path: string): Promise<T> {
-  // Within the checkout: packages that are left out are found from there.
+  // The folder is within the checkout, because external packages are resolved from there.
   const folder = mkdtempSync(join(ROOT, 'dist/test/console-module-'));
   const outfile = join(folder, 'module.mjs');
   try {

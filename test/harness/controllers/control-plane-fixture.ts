@@ -1,4 +1,4 @@
-/** The middle of a coordinator: memory store, registry and informers, on a clock that the test moves. */
+/** The core of a coordinator: memory store, registry and informers, on a clock that the test advances. */
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventRecorder } from '../../../coordinator/controllers/events/event-recorder.js';
@@ -13,7 +13,7 @@ import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { MemoryStore } from './memory-store.js';
-import { type NodeOptions, nodeObject } from './object-builders.js';
+import { type NodeOptions, nodeObject } from '../objects/object-builders.js';
 
 /** 2026-01-01T00:00:00Z */
 const START_MS = 1_767_225_600_000;
@@ -25,16 +25,16 @@ export interface ControlPlane {
   events: EventRecorder;
   clock: ManualClock;
   log: typeof silentLogger;
-  /** Lets everything that is ready run. */
+  /** Runs everything that is ready. */
   settle(): Promise<void>;
-  /** Moves the clock and lets what fell due run. */
+  /** Advances the clock and runs everything that is due. */
   advance(ms: number): Promise<void>;
-  /** `reason: message` of the Events about an object, in order. */
+  /** Returns `reason: message` of the Events about an object, in order. */
   eventsAbout(name: string): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** Starts one with the namespace `default` in it. `accounts`: Pods are checked for their ServiceAccount, as in a coordinator. */
+/** Starts a control plane with the namespace `default`. `accounts` enables the check of Pods' ServiceAccounts. */
 export async function startControlPlane(
   pastEpochs: readonly PastEpoch[] = [],
   { accounts = false } = {},
@@ -52,7 +52,7 @@ export async function startControlPlane(
   await informers.waitFor(0);
   const events = new EventRecorder({ registry, ...parts });
   const settle = async (): Promise<void> => {
-    // Memory answers within a few turns; two quiet rounds in a row mean that nothing is left to do.
+    // The memory store answers within a few event loop turns. Two idle rounds in a row mean that no work is left.
     for (let quiet = 0; quiet < 2; ) {
       const before = await store.revision();
       for (let turn = 0; turn < 10; turn++) await nextTurn();
@@ -86,14 +86,14 @@ export async function startControlPlane(
   };
 }
 
-/** Makes a Node with its status, as a hub would at the first hello. */
+/** Creates a Node with its status, as a hub does at the first hello. */
 export async function joinNode(plane: ControlPlane, name: string, options: NodeOptions = {}): Promise<void> {
   const object = nodeObject(name, options);
   await plane.registry.create(nodeKind, undefined, object);
   await writeNodeStatus(plane, name, object.status ?? {});
 }
 
-/** Writes a Node's status and lets everyone react. */
+/** Writes a Node's status and runs all reactions to it. */
 async function writeNodeStatus(plane: ControlPlane, name: string, status: NodeStatus): Promise<void> {
   await plane.registry.modify(
     nodeKind,
@@ -107,7 +107,7 @@ async function writeNodeStatus(plane: ControlPlane, name: string, status: NodeSt
   await plane.settle();
 }
 
-/** The Node's condition Ready takes this status. */
+/** Sets the Node's Ready condition. */
 export function setReady(
   plane: ControlPlane,
   name: string,
@@ -116,7 +116,7 @@ export function setReady(
   return writeNodeStatus(plane, name, { conditions: [{ type: 'Ready', status }] });
 }
 
-/** Registers a test that has a control plane of its own. */
+/** Registers a test with a new control plane. */
 export function withControlPlane(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   test(rule, async () => {
     const plane = await startControlPlane();

@@ -1,4 +1,4 @@
-/** The DaemonSet controller over a registry and a memory store, with stand-ins for the agents of its nodes. */
+/** The DaemonSet controller over a registry and a memory store, with simulated agents. */
 import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/create-refusals.js';
 import { startDaemonSetController } from '../../../coordinator/controllers/daemonsets/daemonset-controller.js';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
@@ -22,33 +22,36 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
+import { daemonSet } from '../objects/daemon-builders.js';
+import { nodeObject } from '../objects/object-builders.js';
 import { type ControlPlane, startControlPlane } from './control-plane-fixture.js';
-import { daemonSet } from './daemon-builders.js';
-import { nodeObject } from './object-builders.js';
 
 const NAMESPACE = 'default';
 
-/** What stands for the agents: which Pods become ready by themselves, whether deleted ones stop at once, and turns are begun. */
+/**
+ * Behaviour of the simulated agents: which Pods become ready, whether deleted Pods stop at once, and whether handovers
+ * start.
+ */
 export interface Agents {
   ready(pod: Pod): boolean;
   startsHandovers: boolean;
   stops: boolean;
 }
 
-/** `wrap` puts something between the controller and the registry, say one that refuses. */
+/** Options of the fixture. `wrap` inserts a layer between controller and registry, for example one that rejects. */
 export interface FleetOptions {
-  /** Absent: all hosts were heard. */
+  /** Absent means that all hosts are resynced. */
   resynced?: ResyncStatus;
   agents?: Partial<Agents>;
-  /** Pods are checked for their ServiceAccount. */
+  /** True enables the check of Pods' ServiceAccounts. */
   accounts?: boolean;
   wrap?: (registry: Registry) => DaemonSetDeps['registry'];
 }
 
-/** One running controller, its nodes, and hands to change what users and agents change. */
+/** One running controller with its nodes, and methods for the actions of users and agents. */
 export class DaemonFleet {
-  /** `type reason message` of every event told about DaemonSets. */
+  /** `type reason message` of every Event about DaemonSets. */
   readonly events: string[] = [];
   readonly agents: Agents;
   readonly rollouts = new ActiveRollouts();
@@ -99,13 +102,13 @@ export class DaemonFleet {
     });
   }
 
-  /** Ends the controller where it stands and starts another, which knows nothing of the first. */
+  /** Stops the controller at any point and starts another one without its memory. */
   async restartController(): Promise<void> {
     await this.stopController();
     this.startController();
   }
 
-  /** Ends the controller; the registry goes on. */
+  /** Stops the controller. The registry keeps running. */
   async stopController(): Promise<void> {
     await this.#controller.stop();
   }
@@ -126,7 +129,7 @@ export class DaemonFleet {
     return this.#plane.clock;
   }
 
-  /** Lets everything that is ready run. */
+  /** Runs everything that is ready. */
   settle(): Promise<void> {
     return this.#plane.settle();
   }
@@ -171,7 +174,10 @@ export class DaemonFleet {
     return [...this.informers.pods.list()];
   }
 
-  /** Image of each Pod that is not terminating, by node; two on one node joined by `+`, the older first. */
+  /**
+   * Returns the image of each Pod that is not terminating, by node. Images of two Pods are joined by `+`, the older
+   * first.
+   */
   images(): Record<string, string> {
     const live = this.pods().filter((pod) => !pod.metadata.deletionTimestamp);
     const images: Record<string, string> = {};
@@ -192,7 +198,7 @@ export class DaemonFleet {
     return all.sort((a, b) => a.revision - b.revision);
   }
 
-  /** Numbers of the revisions, and which of them all Pods carry. */
+  /** Returns the revision hashes of all Pods. */
   hashesOfPods(): Set<string | undefined> {
     return new Set(this.pods().map((pod) => pod.metadata.labels?.[REVISION_HASH_LABEL]));
   }
@@ -215,9 +221,9 @@ export class DaemonFleet {
     await this.registry.delete(podKind, { namespace: NAMESPACE, name: pod.metadata.name });
   }
 
-  /** The set has been observed, and everywhere one available Pod of the newest template stands alone. */
+  /** Asserts that the DaemonSet is observed and every node has exactly one available Pod of the newest template. */
   async rolledOut(name: string): Promise<void> {
-    await eventually(() => {
+    await until(() => {
       const stored = this.informers.daemonSets.get({ namespace: NAMESPACE, name });
       const status = stored?.status;
       const isDone =
@@ -242,7 +248,7 @@ export class DaemonFleet {
     }
   }
 
-  /** As a host that has nothing to wait for: it is told of its turn when it may begin. */
+  /** Acts as a host without a reason to wait: it starts a handover as soon as it may. */
   async #takeTurn(pod: Pod): Promise<void> {
     const { successor } = handoverOf(pod) ?? {};
     const { name, namespace = NAMESPACE, uid = '' } = pod.metadata;
@@ -259,7 +265,7 @@ function ignoreGone(error: Error & { reason?: string }): void {
   if (error.reason !== 'NotFound') throw error;
 }
 
-/** A Ready node with plenty of room, its status included. */
+/** Creates a Ready node with much capacity, including its status. */
 export async function addNode(registry: Registry, name: string): Promise<void> {
   const object = nodeObject(name);
   await registry.create(nodeKind, undefined, object);

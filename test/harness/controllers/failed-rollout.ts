@@ -1,25 +1,18 @@
-/** A DaemonSet and its Rollout, written as their controllers would write them. */
+/** Writes the statuses of a DaemonSet and its Rollout as their controllers do. */
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
-/** A manifest that can be created. */
-export function daemonSetObject(name: string) {
-  const matchLabels = { app: name };
-  const template = {
-    metadata: { labels: matchLabels },
-    spec: { containers: [{ name: 'app', image: 'app:1' }] },
-  };
-  return { metadata: { name }, spec: { selector: { matchLabels }, template } };
-}
-
-/** The fields of a Rollout status by which a rollout counts as ended. */
+/** Returns the status fields of a rollout that has ended. */
 export function failedStatus(phase: 'Failed' | 'RolledBack'): Partial<RolloutStatus> {
   return { phase, endTime: '2026-01-01T00:00:00Z' };
 }
 
-/** Writes both statuses, with three hosts and none updated. `isObserved`: the controller has seen the newest template. */
+/**
+ * Writes both statuses, with three hosts and none updated. `isObserved` means that the controller has seen the newest
+ * template.
+ */
 export async function writeStatuses(
   registry: Registry,
   ref: ObjectRef,

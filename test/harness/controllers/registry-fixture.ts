@@ -1,13 +1,11 @@
-/** A registry over a memory store with a manual clock, and the manifests that tests start from. */
+/** A registry over a memory store with a manual clock. */
 
 import { ALL_KINDS, namespaceKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry, RegistryWatch, WatchEvent } from '../../../coordinator/registry/registry.js';
 import type { Store } from '../../../coordinator/store/store.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { MemoryStore } from './memory-store.js';
@@ -20,7 +18,7 @@ export interface TestRegistry {
   clock: ManualClock;
 }
 
-/** A registry with the namespace `default` in it. */
+/** Returns a registry with the namespace `default`. */
 export async function testRegistry(store: Store = new MemoryStore()): Promise<TestRegistry> {
   const clock = new ManualClock(START_MS);
   const registry = createRegistry({ store, kinds: ALL_KINDS, clock, log: silentLogger });
@@ -28,34 +26,7 @@ export async function testRegistry(store: Store = new MemoryStore()): Promise<Te
   return { registry, store, clock };
 }
 
-/** A Pod as a client would send it. */
-export function podManifest(name: string, spec: Partial<Pod['spec']> = {}, meta: object = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default', ...meta },
-    spec: { containers: [{ name: 'main', image: 'app:1' }], ...spec },
-  };
-}
-
-export function configMapManifest(name: string, data: Record<string, string> = {}, meta: object = {}) {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', ...meta }, data };
-}
-
-export function daemonSetManifest(name: string): Omit<DaemonSet, 'status'> {
-  const labels = { app: name };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:1' }] } },
-    },
-  } as DaemonSet;
-}
-
-/** Answers the ApiError that `action` ends with; fails when it does not. */
+/** Returns the ApiError that `action` rejects with. Throws if it does not. */
 export async function refusal(action: Promise<unknown>): Promise<ApiError> {
   const outcome = await action.then(
     () => undefined,
@@ -65,12 +36,12 @@ export async function refusal(action: Promise<unknown>): Promise<ApiError> {
   throw new Error(`expected an ApiError, got ${String(outcome)}`);
 }
 
-/** `TYPE name` of an event, or `BOOKMARK`. */
+/** Returns `TYPE name` of an event, or `BOOKMARK`. */
 export function eventText(event: WatchEvent<KubeObject>): string {
   return event.type === 'BOOKMARK' ? 'BOOKMARK' : `${event.type} ${event.record.object().metadata.name}`;
 }
 
-/** Reads a watch until `count` events other than progress bookmarks have come, then closes it. */
+/** Reads a watch until `count` events other than progress bookmarks have arrived, then closes it. */
 export async function takeEvents<T extends KubeObject>(
   watch: RegistryWatch<T>,
   count: number,

@@ -1,4 +1,4 @@
-/** A DaemonSet under a RolloutPolicy: the controller over a registry, with stand-ins for the agents. */
+/** A DaemonSet with a RolloutPolicy: the controller over a registry, with simulated agents. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind, podKind, rolloutKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
@@ -8,18 +8,17 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import { DaemonFleet, type FleetOptions } from './daemon-fleet.js';
 
-/** The hosts. */
 export const NODES = Array.from({ length: 10 }, (_, index) => `n${index}`);
 export const REF = { namespace: 'default', name: 'web' };
 export const SOAK_MS = 60_000;
 
-/** Whether a Pod is of the release that is on its way. */
+/** True if the Pod has the new release. */
 export const isNew = (pod: Pod) => pod.spec.containers[0]?.image === 'app:2';
 
-/** The rollout, as it stands and as people steer it. */
+/** The state of the rollout, and methods for the actions of its users. */
 export class RolloutFixture {
   constructor(readonly fleet: DaemonFleet) {}
 
@@ -27,17 +26,17 @@ export class RolloutFixture {
     return this.fleet.informers.rollouts.get(REF)?.status;
   }
 
-  /** How many nodes have each image. */
+  /** Returns the number of nodes with each image. */
   get images(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const image of Object.values(this.fleet.images())) counts[image] = (counts[image] ?? 0) + 1;
     return counts;
   }
 
-  /** Phase, open wave, and nodes with the new image. */
+  /** Asserts phase, open wave, and the number of nodes with the new image. */
   async expectStatus(phase: string, wave: string, updated: number): Promise<void> {
     await this.fleet.settle();
-    await eventually(() => {
+    await until(() => {
       const found = [this.status?.phase, this.status?.wave, this.images['app:2'] ?? 0].join();
       return found === [phase, wave, updated].join() || `${found} ${this.status?.message}`;
     });
@@ -61,7 +60,9 @@ export class RolloutFixture {
     await this.fleet.settle();
   }
 
-  /** As `kubectl annotate rollout web fleet.everynode.dev/VERB=VALUE fleet.everynode.dev/reason=REASON` of ann. */
+  /**
+   * Acts as `kubectl annotate rollout web fleet.everynode.dev/VERB=VALUE fleet.everynode.dev/reason=REASON` run by ann.
+   */
   async steer(verb: SteeringVerb, value = '', reason?: string): Promise<void> {
     const asked = ({ metadata }: { metadata: { annotations?: Record<string, string> } }): undefined => {
       metadata.annotations = {
@@ -77,14 +78,13 @@ export class RolloutFixture {
     return this.steer('approve', wave);
   }
 
-  /** The node's Pod. */
   podOn(node: string): Pod | undefined {
     return this.fleet
       .pods()
       .find(({ spec, metadata }) => spec.nodeName === node && !metadata.deletionTimestamp);
   }
 
-  /** What a node's agent is to the coordinator. */
+  /** Sets the conditions Ready and Connected of a node. */
   async contact(node: string, ready: ConditionStatus, connected: ConditionStatus): Promise<void> {
     const conditions = [
       { type: 'Ready', status: ready },
@@ -132,13 +132,13 @@ export class RolloutFixture {
   }
 }
 
-/** What a test may have otherwise. */
+/** Options that a test may change. */
 interface RollingOptions extends FleetOptions {
-  /** Labels of the hosts, before anything runs there. */
+  /** Labels of the hosts before the first rollout. */
   labels?: (node: string, index: number) => Record<string, string>;
 }
 
-/** A DaemonSet `web` of `app:1`, rolled out to ten nodes, and a policy. */
+/** Registers a test with a DaemonSet `web` of `app:1`, rolled out to ten nodes, and a policy. */
 export function withPolicy(
   rule: string,
   spec: Omit<RolloutPolicySpec, 'selector'>,

@@ -1,4 +1,4 @@
-/** Short ways to write how a rollout by waves stands, and to ask what `rolloutStep` says of it. */
+/** Builders of rollout inputs for tests of `rolloutStep`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type {
@@ -11,7 +11,7 @@ import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-po
 import type { SteeringRequest, SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
 
 export const NOW = 1_000_000;
-/** Two waves and the rest, and one host that may fail. */
+/** Two waves and the rest, with a budget of one failed host. */
 export const SPEC: RolloutPolicySpec = {
   selector: {},
   waves: [
@@ -20,7 +20,7 @@ export const SPEC: RolloutPolicySpec = {
   ],
   failureBudget: { maxFailed: 1 },
 };
-/** The counts of a wave of two nodes. Failed ones count against the budget unless it is said otherwise. */
+/** Returns the counts of a wave of two nodes. Failed nodes count against the budget by default. */
 export const wave = (change: Partial<WaveCounts>): WaveCounts => ({
   failures: change.failed ?? 0,
   lateFailures: 0,
@@ -36,10 +36,10 @@ export const wave = (change: Partial<WaveCounts>): WaveCounts => ({
   onRevision: 0,
   ...change,
 });
-/** A wave that has yet to begin, and one that is done. */
+/** A wave before its start, and a completed one. */
 export const OUTSTANDING = wave({ old: 2 });
 export const DONE = wave({ updated: 2 });
-/** What is remembered of revision `r`. */
+/** Returns the stored record of revision `r`. */
 export const memory = (change: Partial<RolloutMemory>): RolloutMemory => ({
   revision: 'r',
   wave: 0,
@@ -47,7 +47,7 @@ export const memory = (change: Partial<RolloutMemory>): RolloutMemory => ({
   ...change,
 });
 
-/** What ann asked for. */
+/** Returns a steering request by ann. */
 export const request = (
   id: number,
   verb: SteeringVerb,
@@ -56,10 +56,10 @@ export const request = (
   ...{ id, verb, user: 'ann', time: '2026-01-01T00:00:00Z', revision: 'r' },
   ...change,
 });
-/** Of a wave. */
+/** Returns the approval of a wave. */
 export const approval = (name: string) => request(1, 'approve', { targets: [name] });
 
-/** The verdict on revision `r`, of which nothing is remembered and nothing updated unless it is said. */
+/** Returns the decision on revision `r`, by default without a record and with no updated node. */
 export const step = (change: Partial<RolloutInput>) =>
   judgeRollout({
     spec: SPEC,
@@ -69,10 +69,10 @@ export const step = (change: Partial<RolloutInput>) =>
     ...change,
   });
 
-/** Name, input, then phase, open wave, and what time changes. */
+/** Name, input, then phase, open wave, and the time of the next change. */
 type VerdictCase = [string, Partial<RolloutInput>, string, number, number?];
 
-/** A test for each. */
+/** Defines a test for each case. */
 export function testVerdicts(cases: readonly VerdictCase[]): void {
   for (const [name, input, phase, openUpTo, requeueAt] of cases) {
     test(`a rollout: ${name}`, () => {

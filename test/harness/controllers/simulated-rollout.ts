@@ -1,4 +1,7 @@
-/** A rollout by waves over hosts that only pretend: each decision is the controller's own, and is looked at before it is obeyed. */
+/**
+ * A rollout by waves over simulated hosts. The controller's real code makes each decision, and the fixture checks it
+ * before applying it.
+ */
 import assert from 'node:assert/strict';
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonsets/daemonset-tally.js';
 import {
@@ -18,27 +21,27 @@ import type { IntOrString } from '../../../shared/kube/daemonsets/daemonset-type
 import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { SteeringVerb } from '../../../shared/kube/rollouts/steering-requests.js';
-import { runToEnd } from '../basics/run-to-end.js';
-import { daemonSet } from './daemon-builders.js';
+import { runToEnd } from '../basics/test-clocks.js';
+import { daemonSet } from '../objects/daemon-builders.js';
 
-/** One pretended host. */
+/** A simulated host. */
 export interface RolloutHost {
   name: string;
   labels: Record<string, string>;
   contact: NodeContact;
   pod?: DaemonPod;
-  /** Hash of the last release that does not run there. */
+  /** Hash of the last release that fails on this host. */
   breaks?: string;
 }
 
-/** So many Pods may be unavailable at once where a wave says nothing. */
+/** Default limit of unavailable Pods per wave. */
 const MAX_UNAVAILABLE = 2;
 const TYPE = { apiVersion: 'fleet.everynode.dev/v1' };
 
 export class SimulatedRollout {
   readonly hosts = new Map<string, RolloutHost>();
   now = Date.parse('2026-01-05T12:00:00Z');
-  /** Hosts on which the release on its way was ever begun. */
+  /** Hosts on which the current release was ever started. */
   readonly observedHosts = new Set<string>();
   rollout: Rollout;
   #hash = 'r1';
@@ -50,7 +53,7 @@ export class SimulatedRollout {
   #made = 0;
   #requests = 0;
 
-  /** All hosts have the first release. */
+  /** Starts with the first release on all hosts. */
   constructor(hosts: readonly RolloutHost[], spec: Omit<RolloutPolicySpec, 'selector'>) {
     this.rollout = { ...TYPE, kind: 'Rollout', metadata: { name: 'web' } };
     this.#policy = {
@@ -68,7 +71,7 @@ export class SimulatedRollout {
     return this.rollout.status?.phase;
   }
 
-  /** Hashes on the hosts that are in reach. */
+  /** Returns the hashes on all connected hosts. */
   get inReach(): (string | undefined)[] {
     return [...this.hosts.values()].filter(({ contact }) => contact === 'here').map(({ pod }) => pod?.hash);
   }
@@ -80,7 +83,7 @@ export class SimulatedRollout {
     this.restart();
   }
 
-  /** The coordinator loses all that it keeps in memory. */
+  /** Drops everything that the coordinator keeps in memory. */
   restart(): void {
     [this.#tally, this.#waves] = this.#begin();
     this.step();
@@ -91,7 +94,7 @@ export class SimulatedRollout {
     this.restart();
   }
 
-  /** As admission makes it of an annotation. */
+  /** Adds a steering request, as admission creates it from an annotation. */
   steer(verb: SteeringVerb, targets?: string[]): void {
     this.#requests += 1;
     const { revision } = this.rollout.status ?? {};
@@ -112,7 +115,7 @@ export class SimulatedRollout {
     this.step();
   }
 
-  /** What runs on the host runs there no more. */
+  /** Makes the current release fail on a host. */
   breakPod(name: string): void {
     const host = this.hosts.get(name);
     if (!host?.pod?.hash) return;
@@ -127,7 +130,7 @@ export class SimulatedRollout {
     this.step();
   }
 
-  /** Hosts in reach bring up what they have been given; where there is nothing, a Pod is made. */
+  /** Starts the assigned Pods on connected hosts, and creates missing Pods. */
   stepHosts(): void {
     for (const host of this.hosts.values()) {
       const { pod, contact, name } = host;
@@ -144,7 +147,7 @@ export class SimulatedRollout {
     this.step();
   }
 
-  /** Decides, holds what was decided to the rules, stores it, and obeys. */
+  /** Makes one decision, checks it against the rules, stores it and applies it. */
   step(): void {
     const decision = this.#decide();
     assert.deepEqual(summaryOf(this.#decide()), summaryOf(decision), 'the same again says the same');
@@ -179,7 +182,7 @@ export class SimulatedRollout {
     if (this.#decision?.verdict.revert === 'all') this.#checkSharedBudget(torn, stopped);
   }
 
-  /** On the way back all waves move at once: those that say nothing of their own have one budget together. */
+  /** A rollback reverts all waves at once. Waves without their own budget share one. */
   #checkSharedBudget(torn: readonly string[], stopped: readonly string[]): void {
     const isShared = (wave: number) => this.#policy.spec.waves?.[wave]?.maxUnavailable === undefined;
     if (!torn.some((name) => isShared(this.#waves.waveOf(name)))) return;
@@ -190,7 +193,7 @@ export class SimulatedRollout {
     return this.#policy.spec.waves?.[wave]?.maxUnavailable ?? MAX_UNAVAILABLE;
   }
 
-  /** Hosts that are dark, failed or taken out use no budget: that of failures, or a person, answers for them. */
+  /** Offline, failed and skipped hosts use no budget: the failure budget or the user accounts for them. */
   #checkBudget(
     whose: string,
     limit: IntOrString,

@@ -1,4 +1,7 @@
-/** A process that writes to a store for ever and prints each acknowledged revision: to be killed. Argument: the data directory. */
+/**
+ * A process that writes to a store without end and prints each acknowledged revision, until it is killed. Argument: the
+ * data directory.
+ */
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';

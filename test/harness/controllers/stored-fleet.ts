@@ -1,4 +1,6 @@
-/** A large fleet on paper: hosts written straight into a data directory before a coordinator runs on it. None has an agent. */
+/**
+ * A large fleet without agents: its hosts are written directly into a data directory before a coordinator starts on it.
+ */
 import { mkdirSync } from 'node:fs';
 import { ALL_KINDS, nodeKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
@@ -6,12 +8,12 @@ import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 
-/** Name of a stored host: in order of names as in order of indexes. */
+/** Returns the name of a stored host. Names sort like indexes. */
 export function storedHostName(index: number): string {
   return `host-${String(index).padStart(5, '0')}`;
 }
 
-/** Writes `count` Nodes, `host-00000` and so on. Creates the directory. */
+/** Creates the directory and writes `count` Nodes, `host-00000` and so on. */
 export async function storeHosts(
   dataDir: string,
   count: number,

@@ -1,17 +1,17 @@
-/** What the kernel holds a process to, by the control groups that it is in. */
+/** Reads the cgroup limits that the kernel applies to a process. */
 import { readFileSync } from 'node:fs';
 
 interface CgroupLimits {
-  /** Absent on cgroup v2, which has weights in their place. */
+  /** Absent on cgroup v2, which uses weights instead. */
   cpuShares?: number;
-  /** Microseconds of CPU in each 100 ms. */
+  /** Microseconds of CPU per 100 ms. */
   cpuQuota: number;
   /** Bytes. */
   memory: number;
   pids: number;
 }
 
-/** Reads cgroup v1 or v2, whichever the machine has. */
+/** Reads cgroup v1 or v2, depending on the machine. */
 export function cgroupLimits(pid: number): CgroupLimits {
   const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n');
   const pathOf = (controller: string): string | undefined => {

@@ -1,6 +1,6 @@
 /**
- * Stand-ins for the programs of well-known daemons, made from this machine's static busybox: each does on its host what its
- * example's manifest is there for, and can be looked at from outside.
+ * Substitutes for the programs of well-known daemons, made from this machine's static busybox. Each has the effect on
+ * its host that its example exists for, so that a test can observe it.
  */
 import { readFileSync } from 'node:fs';
 import { arch } from 'node:os';
@@ -106,7 +106,7 @@ export function daemonImageArchives(): Promise<Buffer[]> {
   return Promise.all(archives);
 }
 
-/** Pages of a web server lie among them, which may be run as well: nobody does. */
+/** Some scripts are web pages, which the image also marks executable. No process runs them. */
 function script(path: string, text: string): { path: string; bytes: Buffer; mode: number } {
   const isPage = path.startsWith('www/') && !path.includes('cgi-bin');
   return { path, bytes: Buffer.from(isPage ? `${text}\n` : `#!/bin/busybox sh\n${text}\n`), mode: 0o755 };

@@ -1,6 +1,6 @@
 /**
- * An agent without a link, as a process of its own that can be killed: Pod workers over a real engine. The test is its
- * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
+ * An agent without a link, in a process of its own that a test can kill: Pod workers over a real engine. The test acts
+ * as its coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
 import { type AssignedPod, afterAssign, afterUnassign } from '../../../agent/decisions/pods/assigned-pod.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
@@ -20,22 +20,22 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { WHOLE_HOST } from '../pods/pod-views.js';
 
-/** From the test: a Pod to hold, new or changed, or the uid of one that it knows no more. */
+/** From the test: a new or changed Pod, or the uid of a removed one. */
 export type ToAgent = { set: Pod } | { gone: string };
-/** To the test. */
+/** Messages to the test. */
 export type FromAgent =
   | { kind: 'ready' }
   | { kind: 'status'; uid: string; status: PodStatus }
   | { kind: 'removed'; uid: string };
 
-/** The one ConfigMap and the one Secret that every namespace of this host has. */
+/** The only ConfigMap and the only Secret, which every namespace of this host has. */
 function givenConfig({ kind, name, namespace }: ConfigReference): ConfigMap | Secret | undefined {
   if (name !== 'given') return undefined;
   const value = kind === 'Secret' ? Buffer.from(SECRET_TEXT).toString('base64') : 'text';
   return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { key: value } };
 }
 
-/** What the Secret `given` holds. */
+/** The value in the Secret `given`. */
 export const SECRET_TEXT = 'correct-horse-battery-staple';
 export const OWNER = { clusterUID: 'engine-agent', nodeName: 'host-1' };
 
@@ -95,11 +95,11 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     }
   });
   workers.start();
-  // After the first look at the engine.
+  // Reports readiness after the first inspection of the engine.
   const onLooked = (): void => tell({ kind: 'ready' });
   watchRuntimeEvents(driver, [workers.onRuntimeEvent.bind(workers), onLooked], systemClock, silentLogger);
 }
 
-// The test imports this file for its types; `fork` runs it.
+// The test imports this file for its types, and `fork` runs it.
 const [, program, socketPath, dataDir] = process.argv;
 if (program?.endsWith('engine-agent.js') && socketPath && dataDir) await main(socketPath, dataDir);

@@ -1,11 +1,11 @@
-/** How the engines of the tests are started: all that they keep lies in one folder, where their socket is, too. */
+/** Commands that start the test engines. All their data and their socket are in one folder. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Podman lowers its own limits to this before it starts a container that asks for more. */
+/** Podman lowers its own limits to this value before it starts a container that requests more. */
 const MOST_PODMAN_KEEPS = 32_768;
 
-/** Writes its configuration into `folder`, as all of these. */
+/** Writes the configuration into `folder` and returns the command, like the functions below. */
 export function containerdCommand(folder: string): string[] {
   const config = join(folder, 'containerd.toml');
   writeFileSync(config, 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n');
@@ -15,7 +15,7 @@ export function containerdCommand(folder: string): string[] {
   ];
 }
 
-/** `bridge`: address and prefix of its own bridge. */
+/** `bridge` is address and prefix of the engine's bridge. */
 export function dockerCommand(folder: string, bridge: string, liveRestore: boolean): string[] {
   return [
     ...['dockerd', '--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
@@ -25,7 +25,7 @@ export function dockerCommand(folder: string, bridge: string, liveRestore: boole
   ];
 }
 
-/** Podman's containers are to ask for no limit above the machine's own. */
+/** Podman's containers must not request limits above the machine's own. */
 export function podmanCommand(folder: string): string[] {
   writeFileSync(
     join(folder, 'containers.conf'),
@@ -41,7 +41,7 @@ events_logger = "file"
 runtime = "crun"
 `,
   );
-  // As Docker does by itself.
+  // Docker uses the same by default.
   writeFileSync(
     join(folder, 'registries.conf'),
     '[[registry]]\nlocation = "127.0.0.1:5000"\ninsecure = true\n',
@@ -50,7 +50,7 @@ runtime = "crun"
   return podmanService(folder);
 }
 
-/** `soft:hard` of this process, both the hard one, as Podman wants them. */
+/** Returns `soft:hard` of this process, both with the hard limit, in Podman's format. */
 function hardLimit(name: string): string {
   const line =
     readFileSync('/proc/self/limits', 'utf8')

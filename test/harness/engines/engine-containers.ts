@@ -1,4 +1,4 @@
-/** What really is in an engine, asked of the engine and not of the agent. */
+/** The actual containers in an engine, read from the engine and not from the agent. */
 import { DockerApi } from '../../../agent/runtime/docker/docker-api.js';
 import { loadImages } from '../../../agent/runtime/docker/docker-images.js';
 import { RuntimeError } from '../../../agent/runtime/runtime-driver.js';
@@ -13,18 +13,18 @@ const ATTEMPT = 'everynode.dev/attempt';
 export interface EngineContainer {
   id: string;
   image: string;
-  /** In the engine's word: `running`, `exited`, `created`. */
+  /** The engine's state: `running`, `exited`, `created`. */
   state: string;
-  /** The Pod it belongs to; absent for a container that is not Everynode's. */
+  /** Name of the container's Pod. Absent for a container that is not Everynode's. */
   podName?: string;
   podUID?: string;
-  /** Its name in that Pod's spec; empty for what keeps a Pod's network. */
+  /** Name in the Pod's spec. Empty for the sandbox. */
   container?: string;
-  /** How often it was started anew: 0 the first time. */
+  /** Restart count, starting at 0. */
   attempt?: number;
 }
 
-/** Where it is meanwhile, by its tag. */
+/** Temporary name for a removed image. */
 function takenName(name: string): string {
   return `localhost/taken:${name.slice(name.lastIndexOf(':') + 1)}`;
 }
@@ -43,7 +43,7 @@ export class EngineContainers {
     this.#api = new DockerApi({ socketPath });
   }
 
-  /** All of them, ended ones too. */
+  /** Returns all containers, also exited ones. */
   async all(): Promise<EngineContainer[]> {
     const query = { all: '1' };
     const listed = await this.#api.json<ListedContainer[]>(
@@ -60,24 +60,24 @@ export class EngineContainers {
     }));
   }
 
-  /** Those of Pods whose name begins so. */
+  /** Returns the containers of Pods with this name prefix. */
   async ofPods(prefix: string): Promise<EngineContainer[]> {
     return (await this.all()).filter(({ podName }) => podName?.startsWith(prefix));
   }
 
-  /** Process id of a container's first process, as this machine counts. */
+  /** Returns the process id of a container's first process on this machine. */
   async processOf(id: string): Promise<number> {
     const { State } = await this.#inspect(id);
     return State.Pid;
   }
 
-  /** When it was started, as the engine says: unchanged as long as nobody touched it. */
+  /** Returns the engine's start time, which is unchanged unless the container was restarted. */
   async startedAt(id: string): Promise<string> {
     const { State } = await this.#inspect(id);
     return State.StartedAt;
   }
 
-  /** Creates and starts a container; answers its id. */
+  /** Creates and starts a container. Returns its id. */
   async run(image: string, labels: Record<string, string> = {}): Promise<string> {
     const body = { Image: image, Labels: labels };
     const { Id } = await this.#api.json<{ Id: string }>(
@@ -97,24 +97,27 @@ export class EngineContainers {
   }
 
   /**
-   * Takes the image's name away from under its containers, as `docker rmi -f`. Podman's own would remove them as well: the image
-   * has another name before.
+   * Removes the image's name while its containers run, like `docker rmi -f`. Podman's own command would remove the
+   * containers too, so the image gets another name first.
    */
   async takeImage(name: string): Promise<void> {
     await this.#rename(name, takenName(name));
   }
 
-  /** Undoes it; without effect where nothing was taken. */
+  /** Restores a removed name. Without one it does nothing. */
   async restoreImage(name: string): Promise<void> {
     await this.#rename(takenName(name), name);
   }
 
-  /** As `rmi --force`: Docker takes the name away, Podman with the last name all containers of the image, too. */
+  /**
+   * Acts like `rmi --force`: Docker removes the name, and Podman removes all containers of the image with its last
+   * name.
+   */
   async removeImage(name: string): Promise<void> {
     await this.#api.json({ method: 'DELETE', path: `/images/${name}`, query: { force: '1' } }, MISSING);
   }
 
-  /** As `load`. */
+  /** Acts like `docker load`. */
   async load(archive: Uint8Array): Promise<void> {
     await loadImages(this.#api, archive);
   }
@@ -130,7 +133,7 @@ export class EngineContainers {
     }
   }
 
-  /** SIGKILL to its first process. */
+  /** Sends SIGKILL to the container's first process. */
   async kill(id: string): Promise<void> {
     await this.#api.json({ method: 'POST', path: `/containers/${id}/kill` }, REFUSALS);
   }

@@ -1,4 +1,4 @@
-/** A real engine and an agent process over it; the test plays the coordinator, the crash and the power cut. */
+/** A real engine and an agent process over it. The test acts as the coordinator, and causes crashes and power cuts. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const DEADLINE_MS = 60_000;
 
 export class EngineFixture {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-agent-'));
-  /** By uid, as last reported. */
+  /** Last reported status by uid. */
   readonly statuses = new Map<string, PodStatus>();
   readonly removed = new Set<string>();
   readonly #pods = new Map<string, Pod>();
@@ -30,7 +30,7 @@ export class EngineFixture {
     readonly driver: DockerEngine,
   ) {}
 
-  /** With the image `app:1` in the engine; a sentence instead where there is no engine. */
+  /** Opens the fixture with the image `app:1` in the engine. Resolves with a reason where there is no engine. */
   static async open(kind: EngineKind, options?: EngineOptions): Promise<EngineFixture | string> {
     const engine = await startEngine(kind, options);
     if (typeof engine === 'string') return engine;
@@ -42,8 +42,8 @@ export class EngineFixture {
   }
 
   /**
-   * Gives the Pod to the agent, now and after each of its restarts. Its uid is its name. Its grace is short unless the spec says
-   * otherwise: a shell that is stopped before it comes to its trap sleeps through the signal.
+   * Assigns the Pod to the agent, now and after each of its restarts. Its uid is its name. The default grace period is
+   * short, because a shell that is stopped before it sets its trap ignores the signal.
    */
   assignPod(name: string, spec: PodSpec, metadata: Partial<Pod['metadata']> = {}): void {
     const pod: Pod = {
@@ -56,11 +56,11 @@ export class EngineFixture {
     this.#send({ set: pod });
   }
 
-  /** Deletes it with its grace, waits until the agent says that it is gone, and lets it go. */
+  /** Deletes the Pod with its grace period, waits until the agent reports its removal, and unassigns it. */
   async delete(name: string): Promise<void> {
     const pod = this.#pods.get(name);
     if (!pod) throw new Error(`no Pod ${name} was given`);
-    // Another of this name may have been there before.
+    // An earlier Pod may have had the same name.
     this.removed.delete(name);
     this.assignPod(name, pod.spec, {
       deletionTimestamp: new Date().toISOString(),
@@ -72,7 +72,7 @@ export class EngineFixture {
   }
 
   async startAgent(): Promise<void> {
-    // As on a real host, the agent is where the addresses of Pods are.
+    // Like on a real host, the agent runs in the network with the Pods' addresses.
     const agent = fork(PROGRAM, [this.engine.socketPath, this.dataDir], {
       execPath: 'nsenter',
       execArgv: [`--net=${this.engine.networkNamespace}`, process.execPath],
@@ -90,7 +90,7 @@ export class EngineFixture {
     await ready;
   }
 
-  /** CPU that the agent has spent so far, ms. */
+  /** Returns the CPU time of the agent in ms. */
   agentCpuMs(): number {
     const fields = readFileSync(`/proc/${this.#agent?.pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
@@ -98,7 +98,7 @@ export class EngineFixture {
     return (Number(fields[11]) + Number(fields[12])) * 10;
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL to the agent. */
   async killAgent(): Promise<void> {
     const agent = this.#agent;
     if (!agent) return;
@@ -117,12 +117,12 @@ export class EngineFixture {
     await this.until(`${name} is ready`, () => this.isReady(name));
   }
 
-  /** The Pod's containers in the engine that run. */
+  /** Returns the Pod's running containers. */
   async running(name: string): Promise<ObservedContainer[]> {
     return (await this.driver.inspectPod(name)).filter(({ state }) => state === 'running');
   }
 
-  /** What a container has printed so far. */
+  /** Returns a container's output so far. */
   async logOf(container: ObservedContainer): Promise<string> {
     const chunks: Uint8Array[] = [];
     const { signal } = new AbortController();
@@ -131,7 +131,7 @@ export class EngineFixture {
     return Buffer.concat(chunks).toString();
   }
 
-  /** Fails with the statuses as they are when it does not come to hold. */
+  /** Waits for a condition. At the timeout it throws an Error with all statuses. */
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     const end = Date.now() + DEADLINE_MS;
     while (!(await holds())) {
@@ -149,7 +149,7 @@ export class EngineFixture {
   }
 
   #send(message: ToAgent): void {
-    // One that was killed this very moment may still look connected: the next is given all that holds at its start.
+    // A process that was just killed may still look connected. Its successor receives all assigned Pods at its start.
     if (this.#agent?.connected) this.#agent.send(message, () => undefined);
   }
 }

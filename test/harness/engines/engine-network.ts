@@ -1,24 +1,24 @@
-/** A network of its own for each engine of the tests: a namespace, linked to this machine. */
+/** A network namespace for each test engine, linked to this machine. */
 import { existsSync } from 'node:fs';
 import { run } from '../processes/run-system-command.js';
 
 /** Networks of four addresses in 198.18.0.0/16. */
 const PAIRS = 256 * 64;
 
-/** A host's network as an engine has it. */
+/** The network of an engine's host. */
 export interface EngineNetwork {
   name: string;
-  /** Address of the engine's end of the link to this machine. */
+  /** Address of the engine's end of the link. */
   address: string;
-  /** Address of this machine's end. */
+  /** Address of this machine's end of the link. */
   gateway: string;
   /** Address and prefix for the engine's bridge. */
   bridge: string;
 }
 
 /**
- * A namespace with a link to this machine, out of 198.18.0.0/15, which is set aside for tests. `index` is another for
- * each engine of this process.
+ * Creates a namespace with a link to this machine, in 198.18.0.0/15, which is reserved for tests. `index` must differ
+ * between the engines of this process.
  */
 export function makeNetwork(name: string, index: number): EngineNetwork {
   run('ip', 'netns', 'add', name);
@@ -36,7 +36,10 @@ export function makeNetwork(name: string, index: number): EngineNetwork {
   return { name, address: there, gateway: here, bridge: `198.19.${index % 256}.1/24` };
 }
 
-/** The first pair of addresses that nobody has: the link is called by them, so that tests beside each other cannot take the same. */
+/**
+ * Takes the first free pair of addresses. The link is named after it, so that concurrent tests cannot take the same
+ * pair.
+ */
 function addLink(namespace: string): { link: string; here: string; there: string } {
   for (let pair = (process.pid * 64) % PAIRS; ; pair = (pair + 1) % PAIRS) {
     const prefix = `198.18.${pair >> 6}`;
@@ -53,7 +56,7 @@ function addLink(namespace: string): { link: string; here: string; there: string
   }
 }
 
-/** Takes the namespace away, and both ends of its link with it. */
+/** Removes the namespace and both ends of its link. */
 export function removeNetwork({ name }: EngineNetwork): void {
   run('ip', 'netns', 'del', name);
 }

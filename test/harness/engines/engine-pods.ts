@@ -1,4 +1,4 @@
-/** Pods on a real Docker and a real Podman, one describe each, with the test in the place of the coordinator. */
+/** Pods on a real Docker and a real Podman, in one describe each. The test acts as the coordinator. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,16 +16,16 @@ import { loadTestImages, shell } from './test-images.js';
 const PATIENCE_MS = 30_000;
 const DELETED = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
-/** Prints `up`, ends at once with 0 on SIGTERM. */
+/** Prints `up`, and exits with 0 on SIGTERM. */
 export const WAITING = 'trap "exit 0" TERM; echo up; while :; do /bin/busybox sleep 3600 & wait $!; done';
 
-/** A container of the test image that runs a shell script. */
+/** Returns a container of the test image that runs a shell script. */
 export function scripted(name: string, script: string, changes: Partial<Container> = {}): Container {
   return { name, image: 'app:1', command: shell(script), ...changes };
 }
 
 export class EnginePods {
-  /** A folder of the host, for containers to tell of themselves. */
+  /** A folder of the host into which containers write. */
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
   #engine: TestEngine | string = 'not started';
   #bench: PodHostFixture | undefined;
@@ -42,7 +42,7 @@ export class EnginePods {
     return this.#engine;
   }
 
-  /** One test, or its name in the summary of what was left out where there is no engine. */
+  /** Defines one test. Without an engine it is skipped and named in the summary. */
   law(name: string, body: () => Promise<void>): void {
     test(name, async (context) => {
       if (typeof this.#engine === 'string') leaveOut(context, `${name} on ${this.kind}`, this.#engine);
@@ -63,12 +63,12 @@ export class EnginePods {
     return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
   }
 
-  /** Waits for an event of these words, `reason: message`. */
+  /** Waits for an Event `reason: message`. */
   event(words: string): Promise<void> {
     return this.until(`event ${words}`, () => this.fixture.events.includes(words));
   }
 
-  /** Deletes it by its grace and waits until nothing of it is left in the engine. */
+  /** Deletes the Pod with its grace period and waits until the engine has no container of it. */
   async remove(pod: string): Promise<void> {
     const uid = `uid-${pod}`;
     const held = this.fixture.assignedPods.get(uid);
@@ -82,7 +82,7 @@ export class EnginePods {
     if (left.length > 0) throw new Error(`left of ${pod}: ${JSON.stringify(left)}`);
   }
 
-  /** Answers whether there is an engine. */
+  /** Returns true if there is an engine. */
   async start(): Promise<boolean> {
     this.#engine = await startEngine(this.kind);
     if (typeof this.#engine === 'string') return false;
@@ -91,7 +91,7 @@ export class EnginePods {
     const driver = new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER);
     const processes = () => engineProcesses({ socketPath });
     this.#bench = new PodHostFixture(driver, systemClock, this.kind, undefined, processes);
-    // The engine has a network of its own: what probes can reach from here are Pods on its host's network.
+    // The engine has a network of its own. From here, probes reach only Pods on its host network.
     this.#bench.facts.hostIP = this.#engine.address;
     return true;
   }
@@ -103,7 +103,7 @@ export class EnginePods {
   }
 }
 
-/** The same tests on each engine; `prepare` comes before the first, where there is one. */
+/** Defines the same tests for each engine. `prepare` runs before the first test of an engine. */
 export function onEachEngine(
   title: string,
   define: (pods: EnginePods) => void,
@@ -112,7 +112,7 @@ export function onEachEngine(
   for (const kind of ['docker', 'podman'] as const) {
     describe(`${title} on ${kind}`, { concurrency: 1 }, () => {
       const pods = new EnginePods(kind);
-      // The agent's timers keep no process alive.
+      // The agent's timers do not keep the process alive.
       const alive = setInterval(() => undefined, 1000);
       before(async () => {
         if (await pods.start()) await prepare(pods);

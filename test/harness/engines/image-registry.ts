@@ -1,4 +1,4 @@
-/** An image registry of the tests' own: Debian's docker-registry on 127.0.0.1 of an engine's host. */
+/** An image registry for tests: Debian's docker-registry on 127.0.0.1 of an engine's host. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,11 +8,11 @@ import type { TestEngine } from './test-engines.js';
 import { testImageArchive } from './test-images.js';
 
 const START_MS = 20_000;
-/** As images name it. */
+/** The address in image names. */
 export const REGISTRY = '127.0.0.1:5000';
 
 export interface RegistryOptions {
-  /** Without it, everybody may come in. `bcrypt` is the password's hash. */
+  /** Without a login the registry is public. `bcrypt` is the hash of the password. */
   login?: { user: string; password: string; bcrypt: string };
 }
 
@@ -39,7 +39,7 @@ export class TestRegistry {
     this.#process = this.#serve();
   }
 
-  /** A sentence instead where the packages are missing. */
+  /** Starts a registry. Resolves with a reason where the packages are missing. */
   static async start(engine: TestEngine, options: RegistryOptions = {}): Promise<TestRegistry | string> {
     if (!['/usr/bin/docker-registry', '/usr/bin/skopeo'].every(existsSync)) {
       return 'needs docker-registry and skopeo (see .ci/packages)';
@@ -65,7 +65,7 @@ export class TestRegistry {
     return target;
   }
 
-  /** SIGKILL; what it holds stays for a later `restart`. */
+  /** Sends SIGKILL. A later `restart` keeps the content. */
   async kill(): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once('exit', resolve));
     if (this.#process.exitCode === null && this.#process.kill('SIGKILL')) await ended;
@@ -98,7 +98,7 @@ export class TestRegistry {
       this.#engine.onHost('/bin/busybox', 'wget', '-q', '-O', '-', `http://${REGISTRY}/v2/`);
       return true;
     } catch (error) {
-      // Nobody listens yet, unless it is there and asks who we are.
+      // The registry does not listen yet, unless it asks for a login.
       return String((error as { stderr?: unknown }).stderr).includes('401');
     }
   }

@@ -1,11 +1,13 @@
-/** A process in its own mount namespace, in the place of an engine or of an attacker. Tests make and list mounts there. */
+/**
+ * A process in its own mount namespace, in the role of an engine or an attacker. Tests create and list mounts there.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { run } from '../processes/run-system-command.js';
 
 /** Starts the process as root in the user namespace of the test. */
 const AS_ROOT = ['unshare', '--mount'];
-/** As any user of a host can do: root in a user namespace of its own, where it may mount what it likes. */
+/** Like any user of a host: root in a user namespace of its own, where the user may mount anything. */
 export const AS_NOBODY = [
   ...['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'],
   ...['unshare', '--user', '--map-root-user', '--mount'],
@@ -14,10 +16,13 @@ export const AS_NOBODY = [
 export class MountedProcess {
   private constructor(readonly pid: number) {}
 
-  /** `script` makes its mounts. Resolves with a sentence instead where this machine allows none. */
+  /**
+   * Starts the process after `script` has created its mounts. Resolves with a reason where this machine allows no
+   * mounts.
+   */
   static async start(script = ':', [program = '', ...args] = AS_ROOT): Promise<MountedProcess | string> {
     if (process.getuid?.() !== 0) return 'needs root';
-    // Shared, as systemd has it on a host.
+    // Mounts are shared, like under systemd.
     const command = `mount --make-rshared / && ${script} && echo ready && exec sleep infinity`;
     const child = spawn(program, [...args, 'setpriv', '--pdeathsig', 'KILL', 'sh', '-ec', command], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,7 +41,7 @@ export class MountedProcess {
     return run('nsenter', `--mount=/proc/${this.pid}/ns/mnt`, ...command);
   }
 
-  /** Its mount points below a folder. */
+  /** Returns its mount points below a folder. */
   mountsBelow(folder: string): string[] {
     const lines = this.run('cat', '/proc/self/mountinfo').split('\n');
     return lines

@@ -1,4 +1,4 @@
-/** Creates and deletes Pods under random kills of the agent, and tells what is left on the host. */
+/** Creates and deletes Pods under random kills of the agent, and lists the remains on the host. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { EngineFixture } from './engine-fixture.js';
 import { shell } from './test-images.js';
 
-/** How many Pods are on their way at a time. */
+/** Number of concurrent Pods. */
 const SIDE_BY_SIDE = 4;
 const MOST_KILL_PAUSE_MS = 3_000;
 const LONGEST_LIFE_MS = 2_000;
@@ -21,7 +21,7 @@ export interface Remains {
   files: string[];
 }
 
-/** Numbers from 0 to 1 that follow from the seed, so that a run can be repeated. */
+/** Returns a generator of numbers from 0 to 1 that depend on the seed only, so that a run can be repeated. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -30,7 +30,10 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Runs `cycles` Pods from start to removal, each of a random life; the agent is killed and started all the while. Answers its kills. */
+/**
+ * Runs `cycles` Pods from start to removal, each for a random time, while the agent is killed and started. Returns the
+ * number of kills.
+ */
 export async function runPodChurn(
   bench: EngineFixture,
   cycles: number,
@@ -65,7 +68,7 @@ async function killAgain(bench: EngineFixture, chance: () => number, signal: Abo
   return kills;
 }
 
-/** A Pod that goes through everything: sandbox, init container, sidecar, volume, hooks, probe. */
+/** A Pod with all features: sandbox, init container, sidecar, volume, hooks, probe. */
 function eventfulPod(): PodSpec {
   const waits = 'trap "exit 0" TERM; while :; do busybox sleep 3600 & wait $!; done';
   const volumeMounts = [{ name: 'v', mountPath: '/v' }];
@@ -93,7 +96,7 @@ function eventfulPod(): PodSpec {
   };
 }
 
-/** What is there now. */
+/** Returns what is on the host now. */
 export async function remainsOf(bench: EngineFixture): Promise<Remains> {
   const api = new DockerApi({ socketPath: bench.engine.socketPath });
   const get = <T>(path: string, query: Record<string, string> = {}): Promise<T> =>
@@ -118,7 +121,7 @@ function filesBelow(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true }).map(String).sort();
   } catch {
-    // No Pod has made it yet.
+    // No Pod has created the folder yet.
     return [];
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Container engines of the tests' own: started on a socket in a temporary folder, in a network namespace of their own,
- * ended by process id. Nothing that runs on the machine already is used or touched.
+ * Container engines for tests. Each listens on a socket in a temporary folder, runs in its own network namespace and is
+ * stopped by process id. Other engines on the machine are not used or changed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,46 +17,46 @@ export type EngineKind = 'docker' | 'podman';
 
 export interface TestEngine {
   kind: EngineKind;
-  /** `unix://` and this is a DOCKER_HOST. */
+  /** With the prefix `unix://` it is a DOCKER_HOST. */
   socketPath: string;
-  /** Where ports of the host that its containers take can be reached. */
+  /** Address at which the host ports of its containers are reachable. */
   address: string;
-  /** Address of this machine as seen from there. */
+  /** Address of this machine as seen from the engine's host. */
   gateway: string;
-  /** Words before a command that have it run there. */
+  /** Command prefix that runs a command on the engine's host. */
   readonly enter: readonly string[];
-  /** Runs a command where `127.0.0.1` is the engine's host, and answers what it printed. */
+  /** Runs a command where `127.0.0.1` is the engine's host. Returns its output. */
   onHost(...command: string[]): string;
-  /** Runs a command to its end among the mounts that the engine sees; answers what it printed. */
+  /** Runs a command in the engine's mount namespace. Returns its output. */
   amongMounts(...command: string[]): string;
-  /** Starts one there; it ends with the tests. */
+  /** Starts a command on the engine's host. It is stopped after the tests. */
   spawnOnHost(...command: string[]): ChildProcess;
-  /** The processes of a container, as this machine numbers them. */
+  /** Returns a container's processes, by their ids on this machine. */
   processesOf(containerID: string): number[];
-  /** Where the addresses of its containers can be reached; a path for `nsenter --net`. */
+  /** Network namespace in which the addresses of its containers are reachable, as a path for `nsenter --net`. */
   readonly networkNamespace: string;
-  /** What is mounted where the engine runs, as `/proc/mounts` has it; networks of other tests come and go and are left out. */
+  /** Returns the engine's `/proc/mounts`, without the networks of other tests. */
   mounts(): string[];
-  /** SIGKILL; containers stay as the engine leaves them. */
+  /** Sends SIGKILL to the engine. Its containers stay as the engine leaves them. */
   kill(): Promise<void>;
   /**
-   * Ends it in order and starts it again, as a service manager does; an upgrade of the package takes containerd along.
-   * Docker takes its containers down with it, unless it is told to let them live.
+   * Stops the engine in order and starts it again, like a service manager. An upgrade restarts containerd too. Docker
+   * stops its containers unless live-restore is set.
    */
   restart(as: 'restart' | 'upgrade'): Promise<void>;
-  /** Whether containers outlive the engine. */
+  /** True if containers survive the engine. */
   readonly keepsContainers: boolean;
-  /** Kills it, takes a container's storage out of its books, as Podman may have it after a kill, and starts it again. */
+  /** Kills the engine, removes a container's storage record as a kill of Podman may do, and starts it again. */
   loseStorage(containerID: string): Promise<void>;
-  /** Stops its process, which then takes calls and answers none, or lets it go on. */
+  /** Stops its process, which then accepts connections without answering, or continues it. */
   hang(hangs: boolean): void;
-  /** Starts it again on the same data. */
+  /** Starts the engine again on the same data. */
   start(): Promise<void>;
-  /** Ends it with all its containers and removes what it wrote. */
+  /** Stops the engine with all its containers and removes its data. */
   stop(): Promise<void>;
 }
 
-/** A line of `/proc/mounts` that holds the network of a test: this one's or another's. */
+/** A line of `/proc/mounts` with the network of any test. */
 const TEST_NETWORK = / \/run\/netns\/en\d+-\d+ /;
 
 const NEEDED: Record<EngineKind, string[]> = {
@@ -66,7 +66,7 @@ const NEEDED: Record<EngineKind, string[]> = {
 const START_MS = 60_000;
 let count = 0;
 
-/** Why this machine cannot run such an engine; undefined when it can. */
+/** Returns the reason why this machine cannot run such an engine, or undefined. */
 function whyNoEngine(kind: EngineKind): string | undefined {
   if (process.getuid?.() !== 0) return 'needs root';
   const missing = [...NEEDED[kind], '/bin/busybox', '/sbin/ip'].filter((path) => !existsSync(path));
@@ -74,11 +74,11 @@ function whyNoEngine(kind: EngineKind): string | undefined {
 }
 
 export interface EngineOptions {
-  /** Docker's own setting: its containers run on while it is away. Podman's always do. */
+  /** Docker's setting that keeps containers running while the engine is down. Podman's always keep running. */
   liveRestore?: boolean;
 }
 
-/** A fresh engine without images; a sentence instead where it cannot be had. */
+/** Starts an engine without images. Resolves with a reason where that is impossible. */
 export async function startEngine(
   kind: EngineKind,
   { liveRestore = false }: EngineOptions = {},
@@ -103,9 +103,9 @@ class OwnEngine implements TestEngine {
   readonly address: string;
   readonly gateway: string;
   #engine: ChildProcess | undefined;
-  /** Docker's other half, a process of its own as in every installation: it survives dockerd. */
+  /** Docker's containerd, in a separate process as in every installation, so that it survives dockerd. */
   #containerd: ChildProcess | undefined;
-  /** Keeps what the engine has mounted, such as its containers' network namespaces, over its death. */
+  /** Keeps the engine's mounts, such as its containers' network namespaces, over a kill of the engine. */
   #mounts: ChildProcess | undefined;
 
   constructor(
@@ -218,7 +218,7 @@ class OwnEngine implements TestEngine {
 
   async #holdMounts(): Promise<ChildProcess> {
     const done = join(this.folder, 'mounted');
-    // As systemd has it, so that mounts can propagate into containers.
+    // Shared as under systemd, so that mounts can propagate into containers.
     const script = `mount --make-rshared /; ${CLEAN_CGROUPS} touch ${done}; exec sleep infinity`;
     const holder = this.#spawn(['unshare', '-m', 'sh', '-c', script]);
     while (!existsSync(done)) {
@@ -234,7 +234,7 @@ class OwnEngine implements TestEngine {
 
   #spawn(command: string[]): ChildProcess {
     const log = openSync(join(this.folder, 'log'), 'a');
-    // Should the tests be killed, the kernel ends the engine too.
+    // The kernel stops the engine if the tests are killed.
     const args = [`--net=/run/netns/${this.network.name}`, 'setpriv', '--pdeathsig', 'TERM', ...command];
     return spawn('nsenter', args, {
       stdio: ['ignore', log, log],
@@ -262,7 +262,7 @@ async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Pro
   await ended;
 }
 
-/** Podman removes no container whose namespaces another shares: what is refused at first goes with the next round. */
+/** Podman removes no container whose namespaces another one shares, so rejected removals are repeated. */
 async function removeContainers(socketPath: string): Promise<void> {
   const api = new DockerApi({ socketPath });
   const refusals = { fallback: 'EngineDown' };
@@ -284,8 +284,8 @@ async function removeContainers(socketPath: string): Promise<void> {
 }
 
 /**
- * Engines want every cgroup v1 hierarchy that is in use at /sys/fs/cgroup, crun no cgroup2 beside them: mounts that
- * only they see. A machine whose /sys/fs/cgroup is cgroup2 itself needs nothing.
+ * Engines require every used cgroup v1 hierarchy at /sys/fs/cgroup, and crun allows no cgroup2 next to them. The mounts
+ * are visible to the engine only. A machine with cgroup2 at /sys/fs/cgroup needs none.
  */
 export const CLEAN_CGROUPS = `if ! grep -q ' /sys/fs/cgroup cgroup2 ' /proc/mounts; then
   hierarchies=$(awk -F: '$1 > 0 { print $2 }' /proc/self/cgroup)
@@ -304,7 +304,7 @@ export const CLEAN_CGROUPS = `if ! grep -q ' /sys/fs/cgroup cgroup2 ' /proc/moun
 fi
 `;
 
-/** Ends what an engine left: shims and monitors, which name the folder, and their containers. */
+/** Kills what an engine left: shims and monitors, which have the folder in their arguments, and their containers. */
 function killBelow(folder: string): void {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
   const left = pids.filter((pid) => readIfThere(`/proc/${pid}/cmdline`).includes(`${folder}/`));
@@ -318,7 +318,7 @@ function killBelow(folder: string): void {
   }
 }
 
-/** A process may end while it is looked at. */
+/** A process may exit while its files are read. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -328,9 +328,9 @@ function readIfThere(path: string): string {
 }
 
 /**
- * Engines leave the directories in which they kept their containers, hosts also in hierarchies that only they had
- * mounted: those would stay in use for ever, without a mount, and containerd no longer sees who is out of memory.
- * A young empty one is that of a container which another test's engine is just starting.
+ * Engines leave the cgroup directories of their containers, and test hosts also leave some in hierarchies that only
+ * they had mounted. Those would keep an unmounted hierarchy in use, and containerd would no longer see out-of-memory
+ * kills. A recent empty directory may belong to a container that another test's engine is starting.
  */
 function removeEmptyCgroups(): void {
   const folders = '/sys/fs/cgroup/*/docker /sys/fs/cgroup/*/libpod_parent';

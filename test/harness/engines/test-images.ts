@@ -1,4 +1,7 @@
-/** Images for tests, made from this machine's static busybox and loaded by the engine's API: no registry is in reach. */
+/**
+ * Images for tests, made from this machine's static busybox and loaded by the engine's API, because no registry is
+ * reachable.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { arch } from 'node:os';
@@ -7,7 +10,7 @@ import { loadImages } from '../../../agent/runtime/docker/docker-images.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
 import { imageArchive } from '../../../agent/runtime/sandbox/sandbox-image-archive.js';
 
-/** Prints `ready`, then waits and ends with 0 on SIGTERM, at once; the default command of the test images. */
+/** Prints `ready`, waits, and exits with 0 on SIGTERM. It is the default command of the test images. */
 export const WAITS = [
   '/bin/busybox',
   'sh',
@@ -15,7 +18,7 @@ export const WAITS = [
   'trap "exit 0" TERM; echo ready; while :; do /bin/busybox sleep 3600 & wait $!; done',
 ];
 
-/** A shell command to run in a test image. */
+/** Returns a shell command for a test image. */
 export function shell(script: string): string[] {
   return ['/bin/busybox', 'sh', '-c', script];
 }
@@ -50,7 +53,9 @@ export async function loadArchive(socketPath: string, archive: Buffer): Promise<
   }
 }
 
-/** Podman gives a short name the domain `localhost`, Docker `docker.io`: written out, it is the same on both. */
+/**
+ * Podman expands a short name with the domain `localhost`, Docker with `docker.io`. The full name is the same on both.
+ */
 function withDomain(tag: string): string {
   const [first = '', ...rest] = tag.split('/');
   const hasDomain = rest.length > 0 && /[.:]|^localhost$/.test(first);

@@ -1,4 +1,4 @@
-/** Builds the image of a host with the engine that is named: `hostImage` runs this, one at a time. */
+/** Builds the image of a host with the engine in its argument. `hostImage` runs it, one at a time. */
 import type { EngineKind } from '../engines/test-engines.js';
 import { buildHostImage } from './host-image.js';
 

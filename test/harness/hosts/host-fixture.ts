@@ -1,6 +1,6 @@
 /**
- * A host with an engine of its own on which `everynode up` and kubectl run where the engine's network is: the agent reaches
- * its Pods as on any machine, which from beside the host it cannot.
+ * A host with its own engine. `everynode up` and kubectl run in the engine's network, because the agent must reach its
+ * Pods' addresses.
  */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ export class HostFixture {
     this.containers = new EngineContainers(engine.socketPath);
   }
 
-  /** With these images; a sentence instead where this machine lacks the engine or a kubectl. */
+  /** Opens the fixture with these images. Resolves with a reason where this machine lacks the engine or a kubectl. */
   static async open(kind: EngineKind, archives: readonly Buffer[]): Promise<HostFixture | string> {
     const why = whyNoKubectl();
     if (why !== undefined) return why;
@@ -51,7 +51,7 @@ export class HostFixture {
     return this.#kubectl;
   }
 
-  /** The agent's process. */
+  /** Returns the process id of the agent. */
   agentPid(): number {
     const [pid] = processesNaming(join(this.#data, 'agent'));
     if (pid === undefined) throw new Error('no agent runs');
@@ -62,7 +62,7 @@ export class HostFixture {
     return join(this.#folder, 'data');
   }
 
-  /** Ends everything, containers included. */
+  /** Stops everything, including containers. */
   async close(): Promise<void> {
     if (this.#up?.exitCode === null) {
       const ended = new Promise((done) => this.#up?.once('exit', done));
@@ -99,7 +99,7 @@ export class HostFixture {
     );
   }
 
-  /** A program that is kubectl, run there. */
+  /** Returns the path of a program that runs kubectl on the host. */
   #kubectlOnHost(): string {
     const path = join(this.#folder, 'kubectl');
     writeFileSync(path, `#!/bin/sh\nexec ${this.engine.enter.join(' ')} ${findKubectl()} "$@"\n`, {

@@ -1,4 +1,4 @@
-/** The images of test hosts: a Debian with systemd and an engine, built once and kept by a hash of the recipe. */
+/** The images of test hosts: a Debian with systemd and an engine, built once and cached by a hash of the recipe. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ interface Recipe {
   suite: string;
   base: string[];
   packages: string[];
-  /** Written into the image: path → text. */
+  /** Files in the image: path → text. */
   files: Record<string, string>;
   /** Units that start at boot. */
   units: string[];
@@ -19,7 +19,7 @@ interface Recipe {
 
 const BASE = ['systemd', 'systemd-sysv', 'dbus', 'iproute2', 'ca-certificates', 'procps', 'curl', 'iptables'];
 
-/** Nothing may ask for more than the test machine itself may have. */
+/** No unit may request more than the test machine has. */
 const PODMAN_FILES = {
   'etc/containers/containers.conf': `[containers]
 default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
@@ -47,18 +47,18 @@ const RECIPES: Record<EngineKind, Recipe> = {
   },
 };
 
-/** Why hosts cannot be built here; undefined when they can. */
+/** Returns the reason why hosts cannot be built here, or undefined. */
 export function whyNoHosts(): string | undefined {
   const missing = ['/usr/sbin/debootstrap', '/usr/sbin/dockerd'].filter((path) => !existsSync(path));
   return missing.length > 0 ? `needs ${missing.join(', ')} (see .ci/packages)` : undefined;
 }
 
-/** Path of the image's archive; builds it (about 90 s, 450 MB) when the cache has none of this recipe. */
+/** Returns the path of the image's archive. Builds it (about 90 s, 450 MB) if the cache has none of this recipe. */
 export function hostImage(kind: EngineKind): string {
   const archive = archiveOf(kind);
   if (existsSync(archive)) return archive;
   mkdirSync(dirname(archive), { recursive: true });
-  // Tests run beside each other: one of them builds, and who comes meanwhile waits for it.
+  // Concurrent tests: one builds the image, and the others wait for it.
   const builder = fileURLToPath(new URL('build-host-image.js', import.meta.url));
   execFileSync('flock', [`${archive}.lock`, process.execPath, builder, kind], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -71,7 +71,7 @@ function archiveOf(kind: EngineKind): string {
   return join(homedir(), '.cache', 'everynode-tests', `host-${kind}-${hash}.tar`);
 }
 
-/** Builds it, unless somebody has done so. */
+/** Builds the image unless another process has built it. */
 export function buildHostImage(kind: EngineKind): void {
   const archive = archiveOf(kind);
   if (!existsSync(archive)) build(RECIPES[kind], archive);

@@ -1,7 +1,10 @@
-/** What units of test hosts are told: what test machines cannot give, for they lack CAP_SYS_RESOURCE, and what their disks must not decide. */
+/**
+ * Drop-ins for units of test hosts. They remove settings that require CAP_SYS_RESOURCE, which test machines lack, and
+ * make tests independent of the machine's free disk space.
+ */
 import { AMPLE_HOST_LINES } from '../pods/ample-host.js';
 
-/** Path and text of drop-ins for a host. */
+/** Path and text of the drop-ins. */
 export const UNITS_OF_TESTS: readonly (readonly [string, string])[] = [
   [
     '/etc/systemd/system/everynode-agent.service.d/test.conf',

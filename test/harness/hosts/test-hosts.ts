@@ -1,6 +1,6 @@
 /**
- * Hosts for tests: each a container of a private Docker that runs systemd as process 1, with an engine and an address
- * of its own. It can be rebooted, lose its power and be cut off.
+ * Test hosts. Each is a container of a private Docker with systemd as process 1, an engine and an address. A test can
+ * reboot it, cut its power and disconnect it.
  */
 import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,21 +11,21 @@ import { hostImage, whyNoHosts } from './host-image.js';
 const BOOT_MS = 60_000;
 const COMMAND_MS = 120_000;
 
-/** What systemd needs of a container; `--privileged` would ask for CAP_SYS_RESOURCE, which test machines lack. */
+/** Requirements of systemd in a container. `--privileged` would require CAP_SYS_RESOURCE, which test machines lack. */
 const AS_A_HOST = [
   ...['--cap-add', 'ALL', '--cap-drop', 'SYS_RESOURCE'],
   ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
-  // The engine inside sets net.ipv4.ip_forward.
+  // The engine in the host sets net.ipv4.ip_forward.
   ...['--security-opt', 'systempaths=unconfined'],
   ...['--cgroupns', 'host', '-v', '/sys/fs/cgroup:/sys/fs/cgroup:rw', '--device', '/dev/fuse'],
   ...['--stop-signal', 'SIGRTMIN+3', '--tmpfs', '/run', '--tmpfs', '/tmp'],
   ...['-v', '/var/lib/docker', '-v', '/var/lib/containers'],
 ];
 
-/** Podman's own command would look for itself, where only the service sees its mounts. */
+/** Podman's own command would inspect the engine from outside its service, where its mounts are not visible. */
 const ENGINE_CLIENT: Record<EngineKind, string[]> = { docker: ['docker'], podman: ['podman', '--remote'] };
 
-/** A private Docker in which hosts run. */
+/** A private Docker that runs the hosts. */
 export class TestHosts {
   readonly #outer: TestEngine;
   readonly #images = new Set<EngineKind>();
@@ -34,7 +34,7 @@ export class TestHosts {
     this.#outer = outer;
   }
 
-  /** A sentence instead where this machine cannot have hosts. */
+  /** Opens the private Docker. Resolves with a reason where this machine cannot run hosts. */
   static async open(): Promise<TestHosts | string> {
     const why = whyNoHosts();
     if (why !== undefined) return why;
@@ -42,19 +42,19 @@ export class TestHosts {
     return typeof outer === 'string' ? outer : new TestHosts(outer);
   }
 
-  /** Address of this machine as the hosts see it: a coordinator that listens here can be reached from them. */
+  /** Address of this machine as the hosts see it. A coordinator that listens here is reachable from them. */
   get gateway(): string {
     return this.#outer.gateway;
   }
 
-  /** Of the Docker that they are containers of. */
+  /** Socket of the private Docker. */
   get socketPath(): string {
     return this.#outer.socketPath;
   }
 
   /**
-   * Boots a host; resolves when systemd has started everything. The machine's own Node is at /usr/local/bin/node there,
-   * and `tree` (a checkout with its build) at /opt/everynode, both read-only; a host without a tree has neither.
+   * Boots a host and resolves when systemd has started all units. The machine's own Node is at /usr/local/bin/node
+   * there, and `tree` (a checkout with its build) at /opt/everynode, both read-only. A host without a tree has neither.
    * `volumes` are folders of this machine, `HERE:THERE`.
    */
   async start(
@@ -79,7 +79,7 @@ export class TestHosts {
     return host;
   }
 
-  /** Ends all hosts. */
+  /** Stops all hosts. */
   stop(): Promise<void> {
     return this.#outer.stop();
   }
@@ -107,12 +107,12 @@ export class TestHost {
     return this.docker(['inspect', '-f', '{{.NetworkSettings.IPAddress}}', this.name]);
   }
 
-  /** Runs a command in the host; answers what it printed. Throws when it fails. */
+  /** Runs a command in the host. Returns its output. Throws if it fails. */
   run(...command: string[]): string {
     return this.docker(['exec', this.name, ...command]);
   }
 
-  /** Asks the host's engine. */
+  /** Runs a command of the host's engine client. */
   runEngine(...command: string[]): string {
     return this.run(...ENGINE_CLIENT[this.engine], ...command);
   }
@@ -123,7 +123,7 @@ export class TestHost {
     this.docker(['exec', '-i', this.name, this.engine, 'load'], archive);
   }
 
-  /** Starts a command in the host and leaves it running. */
+  /** Starts a command in the host and keeps it running. */
   runDetached(...command: string[]): void {
     this.docker(['exec', '-d', this.name, ...command]);
   }
@@ -139,13 +139,13 @@ export class TestHost {
     this.docker(['cp', path, `${this.name}:${target}`]);
   }
 
-  /** In order, as an operator would. */
+  /** Reboots in order, like an operator. */
   async reboot(): Promise<void> {
     this.docker(['restart', this.name]);
     await this.booted();
   }
 
-  /** Without a word to anyone. */
+  /** Stops the host without any notice. */
   cutPower(): void {
     this.docker(['kill', '-s', 'KILL', this.name]);
   }
@@ -163,7 +163,7 @@ export class TestHost {
     this.docker(['network', 'connect', 'bridge', this.name]);
   }
 
-  /** Resolves when systemd says `running` and the engine answers; throws with the failed units when it does not get there. */
+  /** Resolves when systemd reports `running` and the engine answers. Throws with the failed units at the timeout. */
   async booted(): Promise<void> {
     const deadline = Date.now() + BOOT_MS;
     for (;;) {
@@ -180,7 +180,7 @@ export class TestHost {
     return this.#try(...ENGINE_CLIENT[this.engine], 'ps', '-q', '>/dev/null', '&&', 'echo', 'yes') === 'yes';
   }
 
-  /** `is-system-running` fails unless it says `running`; its word is what counts. */
+  /** `is-system-running` exits with an error unless the state is `running`, so only its output counts. */
   #try(...command: string[]): string {
     return this.docker(['exec', this.name, 'sh', '-c', `${command.join(' ')} 2>&1 || true`]);
   }

@@ -1,4 +1,4 @@
-/** Releases of the agent as `npm run release` makes them, small, signed by a key of the test. */
+/** Small releases of the agent, in the format of `npm run release`, signed by a key of the test. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,12 +20,12 @@ export function newReleaseKey(): ReleaseKey {
   return { privateKey, publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })) };
 }
 
-/** File name of the agent that hosts of this machine's kind fetch. */
+/** Returns the file name of the agent that hosts of this architecture fetch. */
 export function agentArchive(version: string): string {
   return `everynode-agent-${version}-linux-${ARCHITECTURE}.gz`;
 }
 
-/** Makes a release of one agent in `folder`, and returns the folder. */
+/** Creates a release of one agent in `folder`. Returns the folder. */
 export function makeRelease(folder: string, version: string, key: ReleaseKey, program = 'an agent'): string {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, agentArchive(version)), gzipSync(program));
@@ -42,7 +42,7 @@ export function signRelease(folder: string, key: ReleaseKey): void {
   signList(folder, lines.join(''), key);
 }
 
-/** The same for a list that the test has written. */
+/** Signs a list that the test has written. */
 export function signList(folder: string, sums: string, { privateKey, publicKey }: ReleaseKey): void {
   writeFileSync(join(folder, 'SHA256SUMS'), sums);
   writeFileSync(
@@ -52,7 +52,7 @@ export function signList(folder: string, sums: string, { privateKey, publicKey }
   writeFileSync(join(folder, 'release.pub'), publicKey);
 }
 
-/** A data directory that trusts the key and has the release, as after `everynode release add`. */
+/** Creates a data directory that trusts the key and contains the release, as after `everynode release add`. */
 export function storedRelease(
   dataDir: string,
   version: string,

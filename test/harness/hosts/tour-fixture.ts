@@ -1,9 +1,9 @@
-/** A machine with an engine of its own on which `everynode up` runs as a process, and a kubectl for it. */
+/** A host with its own engine on which `everynode up` runs as a process, with a kubectl. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeMemory } from '../../../agent/volumes/pod-folders.js';
-import { freePort } from '../basics/free-port.js';
+import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import { createKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
 import { EngineContainers } from '../engines/engine-containers.js';
@@ -12,13 +12,13 @@ import { loadTestImages } from '../engines/test-images.js';
 import { processesNaming, type RunningProgram, startProgram } from '../processes/everynode-processes.js';
 
 const READY_MS = 60_000;
-/** The node's name, as the texts that users start from have it. */
+/** The node's name in the documented commands. */
 export const NODE = 'master';
 
 interface BenchOptions {
   /** Tags of the one test image. */
   images: string[];
-  /** Further flags of `up`. */
+  /** Additional flags of `up`. */
   args?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export class TourFixture {
     this.#args = args;
   }
 
-  /** A sentence instead where this machine lacks the engine or a kubectl. */
+  /** Opens the fixture. Resolves with a reason where this machine lacks the engine or a kubectl. */
   static async open(kind: EngineKind, { images, args = [] }: BenchOptions): Promise<TourFixture | string> {
     const why = whyNoKubectl();
     if (why !== undefined) return why;
@@ -64,7 +64,7 @@ export class TourFixture {
     return this.#port;
   }
 
-  /** Where the engine is, for a process of this machine. */
+  /** Environment with the engine's address, for a process of this machine. */
   get environment(): Record<string, string> {
     return { DOCKER_HOST: `unix://${this.engine.socketPath}` };
   }
@@ -74,7 +74,7 @@ export class TourFixture {
     return this.#up;
   }
 
-  /** What all `up`s of this bench have printed. */
+  /** The output of all `up` processes of this fixture. */
   get printed(): string {
     return existsSync(this.#log) ? readFileSync(this.#log, 'utf8') : '';
   }
@@ -88,7 +88,7 @@ export class TourFixture {
     return createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'), binary, environment);
   }
 
-  /** `everynode up`, once more on the same data and with these variables; resolves when it says that the node is Ready. */
+  /** Runs `everynode up` again on the same data with these variables. Resolves when it reports the node as Ready. */
   async startUp(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     const before = this.printed.length;
     const args = ['up', '--data', this.dataDir, '--port', String(this.#port), '--node-name', NODE];
@@ -107,12 +107,12 @@ export class TourFixture {
     );
   }
 
-  /** Process ids of the agents of this data, leftovers included. */
+  /** Returns the process ids of all agents of this data directory. */
   agents(): number[] {
     return processesNaming(join(this.dataDir, 'agent'));
   }
 
-  /** Ends everything, containers included. */
+  /** Stops everything, including containers. */
   async close(): Promise<void> {
     await this.#up?.end('SIGTERM');
     for (const pid of this.agents()) process.kill(pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** The API's port with a hub behind it, and hosts that join it as real agents do. */
+/** The API's port with a hub behind it, and hosts that join it like real agents. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CertificateRenewer } from '../../../agent/identity/certificate-renewer.js';
@@ -38,7 +38,7 @@ interface EnrolmentBenchOptions
 
 export type EnrolmentFixture = Awaited<ReturnType<typeof startEnrolment>>;
 
-/** API and hub on one TLS port, and a token for it. `shiftMs` moves the coordinator's clock. */
+/** Starts API and hub on one TLS port, with a join token. `shiftMs` moves the coordinator's clock. */
 export async function startEnrolment(context: TestContext, change: EnrolmentBenchOptions = {}) {
   const time = { shiftMs: 0 };
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + time.shiftMs };
@@ -67,7 +67,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
     ...(change.audit ? { audit: change.audit } : {}),
   });
   context.after(async () => {
-    // The port closes only when the sockets that the hub holds are gone.
+    // The port closes only after the hub has closed its sockets.
     await hub.stop();
     await api.stop();
     await informers.stop();
@@ -82,7 +82,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
     token: text(token),
     ...more,
   });
-  /** A host as agent/program/agent-main.ts starts it, its certificates kept; it connects at once. */
+  /** Starts a host like agent/program/agent-main.ts, with certificate renewal. It connects at once. */
   const host = async (enrolled: JoinOptions, labels: Record<string, string> = { zone: 'a' }) => {
     const url = `${enrolled.server.replace('https', 'wss')}${LINK_PATH}`;
     const identity = new HostIdentity(url, enrolled.dataDir, await joinCoordinator(enrolled));
@@ -118,7 +118,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   return { store, registry, hub, api, token, text, options, host, time, informers };
 }
 
-/** As `kubectl certificate approve` or `deny`: of the one request there is, or of the one with this name. */
+/** Acts as `kubectl certificate approve` or `deny`, on the only request or on the one with this name. */
 export async function decide(registry: Registry, type: 'Approved' | 'Denied', name?: string): Promise<void> {
   const { records } = await registry.list(certificateSigningRequestKind);
   const request = records
@@ -137,7 +137,7 @@ export async function decide(registry: Registry, type: 'Approved' | 'Denied', na
   );
 }
 
-/** Where an agent keeps who it is. */
+/** Returns the path of an agent's identity file. */
 export function identityFile({ dataDir }: { dataDir: string }): string {
   return join(dataDir, 'identity.json');
 }

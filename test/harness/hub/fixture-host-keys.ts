@@ -1,4 +1,7 @@
-/** Keys and certificates of the hosts of a hub bench, which prove themselves inside the link: the bench's port has no TLS. */
+/**
+ * Keys and certificates of the hosts of a hub fixture. They are proved inside the link, because the fixture's port has
+ * no TLS.
+ */
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +25,10 @@ export interface HostKey {
   certificate: string;
 }
 
-/** One certificate authority for all benches of a process: making one takes time. All benches begin at the same time. */
+/**
+ * One certificate authority for all fixtures of a process, because creating one is slow. All fixtures start at the same
+ * time.
+ */
 let madePki: Promise<Pki> | undefined;
 
 async function makePki(now: number): Promise<Pki> {
@@ -34,7 +40,7 @@ async function makePki(now: number): Promise<Pki> {
   }
 }
 
-/** The authority of a fleet that begins now. */
+/** Returns the authority of a new fleet. */
 export async function fixtureAuthority(clock: Clock): Promise<CertificateAuthority> {
   madePki ??= makePki(clock.now());
   const pki = await madePki;
@@ -45,7 +51,7 @@ export async function fixtureAuthority(clock: Clock): Promise<CertificateAuthori
   );
 }
 
-/** Makes each node's key when it is first asked for, and registers it as a join would. */
+/** Creates each node's key on its first use, and registers it as a join does. */
 export class FixtureHostKeys {
   readonly #authority: CertificateAuthority;
   readonly #registry: Pick<Registry, 'create'>;
@@ -77,7 +83,7 @@ export class FixtureHostKeys {
   }
 }
 
-/** The header by which a host names its certificate. */
+/** Returns the header in which a host sends its certificate. */
 export function certificateHeader({ certificate }: Pick<HostKey, 'certificate'>): Record<string, string> {
   return { [CERTIFICATE_HEADER]: new X509Certificate(certificate).raw.toString('base64') };
 }

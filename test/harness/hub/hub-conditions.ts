@@ -1,18 +1,21 @@
-/** What a Node of a hub's bench says of itself. */
+/** Conditions of a Node in a hub fixture. */
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import type { HubFixture, TestAgent } from './hub-fixture.js';
 
-/** `STATUS REASON` of a condition, `undefined` for a reason that it lacks; undefined where the Node has no such condition. */
+/**
+ * Returns `STATUS REASON` of a condition, with `undefined` for a missing reason. Returns undefined if the Node lacks
+ * the condition.
+ */
 export function conditionOf(bench: HubFixture, node: string, type: string): string | undefined {
   const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
   const found = findCondition(status?.conditions, type);
   return found && `${found.status} ${found.reason}`;
 }
 
-/** Resolves when the agent's link is live, its Node says so, and the control plane has come to rest. */
+/** Resolves when the agent's link is live, its Node shows it, and the control plane is idle. */
 export async function untilConnected(bench: HubFixture, agent: TestAgent, node: string): Promise<void> {
-  await eventually(() => agent.link.phase === 'live');
-  await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
+  await until(() => agent.link.phase === 'live');
+  await until(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
   await bench.controlPlane.settle();
 }

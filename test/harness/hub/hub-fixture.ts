@@ -1,4 +1,4 @@
-/** A hub on a real port over a control plane, and agents that are real links with nothing behind them. */
+/** A hub on a real port over a control plane, and agents that consist of a real link only. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
@@ -23,12 +23,12 @@ import {
 import { type Logger, silentLogger } from '../../../shared/process/output/logger.js';
 import { type Clock, monotonicClock } from '../../../shared/process/time/clock.js';
 import { type ControlPlane, startControlPlane } from '../controllers/control-plane-fixture.js';
-import { podObject } from '../controllers/object-builders.js';
+import { podObject } from '../objects/object-builders.js';
 import { FixtureHostKeys, fixtureAuthority, type HostKey } from './fixture-host-keys.js';
 
 export const GRACE_MS = 40_000;
 export const RETURN_MS = 60_000;
-/** A log that is read on and on. */
+/** Options of a followed log. */
 export const FOLLOWED_LOG: LogStreamRequest = {
   type: 'log',
   podUid: 'u',
@@ -44,12 +44,12 @@ export interface HubFixture {
   liveness: NodeLiveness;
   restoreState: RestoreState;
   port: number;
-  /** The key of a node, registered as by a join. */
+  /** Returns the key of a node, registered as by a join. */
   hostKey(node: string): Promise<HostKey>;
-  /** A connected agent of this node. */
+  /** Connects an agent of this node. */
   agent(node: string, options?: AgentOptions): Promise<TestAgent>;
   node(name: string): Promise<Node>;
-  /** A Pod bound to a node. */
+  /** Creates a Pod that is bound to a node. */
   boundPod(name: string, node: string): Promise<Pod>;
   pod(name: string): Promise<Pod | undefined>;
 }
@@ -57,41 +57,41 @@ export interface HubFixture {
 interface AgentOptions {
   instanceID?: string;
   clock?: Clock;
-  /** Where the hub is reached; absent = at its own port. */
+  /** Port of the hub for this agent. Absent means the hub's own port. */
   port?: number;
-  /** What the host holds already. */
+  /** The objects that the host already has, for its hello. */
   held?: Map<string, string>;
   clusterUID?: string;
-  /** How far it had come. */
+  /** The epoch of its resume point. */
   epoch?: string;
   revision?: number;
-  /** What its process costs its host; absent: it says nothing of it. */
+  /** Resource usage of its process. Absent means that the agent does not report it. */
   cost?: { memoryBytes: number; writtenBytes: number };
-  /** What it was given, by uid: with it the host can answer an `ask`. */
+  /** Its assigned objects by uid. With them the host can answer an `ask`. */
   given?: Map<string, DesiredObject>;
 }
 
-/** A hub whose store was restored, as it began. */
+/** A hub with a restored store, at its start. */
 interface RestoredBench {
   pastEpochs: readonly PastEpoch[];
-  /** What the backup held. */
+  /** The Pods in the backup. */
   pods?: readonly Pod[];
 }
 
-/** What its agent side remembers. */
+/** A connected agent that records everything it receives. */
 export class TestAgent implements LinkDelegate {
   readonly held: Map<string, string>;
   readonly assigned: Map<string, DesiredObject>;
   readonly changes: DesiredChange[] = [];
-  /** Each list of images to hold that came. */
+  /** Every received list of images to prefetch. */
   readonly pinnedImages: string[][] = [];
   readonly welcomes: Welcome[] = [];
-  /** Each time that the hub told beside its welcomes, ms. */
+  /** Every time that the hub sent outside a welcome, in ms. */
   readonly times: number[] = [];
   readonly lost: string[] = [];
-  /** Uids of turns that the hub has taken in. */
+  /** Uids of handovers that the hub has acknowledged. */
   readonly confirmedHandovers: string[] = [];
-  /** Reasons of links that broke or could not be made. */
+  /** Reasons of links that broke or failed to connect. */
   readonly failures: string[] = [];
   readonly ended: string[] = [];
   log = async function* (): AsyncIterable<Uint8Array> {
@@ -182,7 +182,7 @@ export class TestAgent implements LinkDelegate {
   }
 }
 
-/** Of a host of which nothing else is known. */
+/** The node info of an unspecified host. */
 export function nodeInfo() {
   const unknown = {
     machineID: '',
@@ -197,7 +197,7 @@ export function nodeInfo() {
   return { ...unknown, operatingSystem: 'linux', architecture: 'amd64' };
 }
 
-/** The sealer that a hub over this store has: of all benches alike, as of one fleet. */
+/** Returns the object signer of a hub over this store. All fixtures share its key, like the hubs of one fleet. */
 export function objectMacOf(store: Pick<Store, 'epoch' | 'pastEpochs'>): ObjectSigner {
   return new ObjectSigner(Buffer.alloc(32, 's'), { epoch: store.epoch(), pastEpochs: store.pastEpochs() });
 }
@@ -209,7 +209,7 @@ async function listen(hub: Hub): Promise<Server> {
   return server;
 }
 
-/** Registers a test that has a hub of its own. Everything is stopped after it. */
+/** Registers a test with a new hub. Everything is stopped after it. */
 export function withHub(
   rule: string,
   check: (bench: HubFixture) => Promise<void>,

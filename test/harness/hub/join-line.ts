@@ -1,6 +1,6 @@
-/** The token in a join line, as `everynode token create` and the console print it. */
+/** Reads the token in a join line, as `everynode token create` and the console print it. */
 
-/** `ID.SECRET.CAHASH`. Throws for a line without one, and for one that would put it on a command line. */
+/** Returns `ID.SECRET.CAHASH`. Throws for a line without a token, and for one with the token as an argument. */
 export function tokenInLine(line: string): string {
   const [, token] =
     /^(?:\{ )?echo (?:EVERYNODE_TOKEN=)?(\w+\.\w+\.[0-9a-f]{64})(?:; | \| )/.exec(line.trim()) ?? [];

@@ -1,10 +1,10 @@
-/** Nearly valid messages of an agent: valid ones of every kind, with some of their values replaced, removed or added. */
+/** Nearly valid messages of an agent: valid messages of every kind with some values replaced, removed or added. */
 import fc from 'fast-check';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { FromAgent } from '../../../shared/link/messages/link-messages.js';
 import { helloOf } from './raw-agent.js';
 
-/** The node and the Pods that the messages name. */
+/** The node and the Pods in the messages. */
 export interface FrameSubjects {
   node: string;
   /** A Pod of the node, and one of another node. */
@@ -65,7 +65,7 @@ const NUMBERS = [
 ];
 const OTHERS: readonly unknown[] = [null, true, [], {}, [null], [[]], { constructor: 'x' }, 7, 'x'];
 
-/** One change of a message. `at` chooses the place and `value` the new value, both modulo the number of choices. */
+/** One change of a message. `at` selects the place and `value` the new value, both modulo the number of choices. */
 interface Mutation {
   how: 'leaf' | 'any' | 'remove' | 'add' | 'repeat';
   at: number;
@@ -81,9 +81,9 @@ const mutationOf = (...hows: Mutation['how'][]): fc.Arbitrary<Mutation> =>
     key: fc.constantFrom('constructor', '__proto__', 'cpu', 'name', 'type', 'status', 'x'),
   });
 
-/** Most mutations replace a value by one of the same type: others mostly fail the check of the message's shape. */
+/** Most mutations replace a value by one of the same type. Others mostly fail the check of the message's shape. */
 const MUTATION = mutationOf(...Array<'leaf'>(16).fill('leaf'), 'any', 'remove', 'add', 'repeat');
-/** A static Pod is bytes to the check of the message's shape. */
+/** A static Pod is opaque bytes to the check of the message's shape. */
 const POD_MUTATION = mutationOf('leaf', 'any', 'remove', 'add', 'repeat');
 
 type Fields = Record<string, unknown>;
@@ -103,7 +103,7 @@ function placesIn(value: unknown): Place[] {
   return Object.keys(value).flatMap((key) => [{ parent: value, key }, ...placesIn(value[key])]);
 }
 
-/** Values of the same type, most of them invalid in this place. */
+/** Values of the same type. Most are invalid in this place. */
 function replacementsFor(value: unknown): readonly unknown[] {
   if (typeof value === 'number') return NUMBERS;
   if (typeof value !== 'string') return OTHERS;
@@ -115,10 +115,10 @@ function pick<T>(list: readonly T[], at: number): T | undefined {
   return list[at % Math.max(list.length, 1)];
 }
 
-/** Not replaced: nearly every other value ends the link at once. */
+/** Never replaced, because nearly every other value ends the link at once. */
 const ENVELOPE: ReadonlySet<string> = new Set(['kind', 'id', 'stream', 'node']);
 
-/** A copy of the message with this change in it. */
+/** Returns a copy of the message with this change. */
 function mutated(message: unknown, { how, at, value, key }: Mutation): unknown {
   const copy = structuredClone(message);
   const places = placesIn(copy);
@@ -218,7 +218,7 @@ export function validHello({ node }: FrameSubjects): FromAgent {
   return helloOf(node, { register, status: NODE_STATUS as never, wallTimeMs: 0 });
 }
 
-/** Valid messages of every kind that an agent may send after its welcome. `pod`: the content of a mirror. */
+/** Valid messages of every kind that an agent may send after its welcome. `pod` is the content of a mirror Pod. */
 function validMessages({ own, foreign }: FrameSubjects, pod: unknown): unknown[] {
   const object = Buffer.from(JSON.stringify(pod) ?? 'undefined');
   const event = { type: 'Warning', reason: 'Failed', message: 'it failed', count: 2 };
@@ -270,7 +270,7 @@ export const MUTATED_MESSAGE: fc.Arbitrary<MessageOf> = fc
     return mutations.reduce(mutated, messages[kind % messages.length]);
   });
 
-/** A hello with up to two mutations, of a host with any steady clock. */
+/** A hello with up to two mutations, of a host with any monotonic clock. */
 export const MUTATED_HELLO: fc.Arbitrary<MessageOf> = fc
   .tuple(fc.array(MUTATION, { maxLength: 2 }), fc.constantFrom(0, 8.64e15, -8.64e15, 1e12))
   .map(

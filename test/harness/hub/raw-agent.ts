@@ -1,4 +1,4 @@
-/** An agent that says what the test wants, bytes included: for everything a real link would never do. */
+/** An agent that sends arbitrary messages and bytes, which a real link would never send. */
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { decodeFromHub, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
@@ -10,23 +10,23 @@ import {
   LINK_PATH,
   SUBPROTOCOL,
 } from '../../../shared/link/messages/link-messages.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import { certificateHeader } from './fixture-host-keys.js';
 import type { HubFixture } from './hub-fixture.js';
 
 export interface RawAgent {
   socket: WebSocket;
   received: FromHub[];
-  /** Close code, once closed. */
+  /** The close code once the connection is closed. */
   closed?: number;
   send(message: FromAgent): void;
-  /** Sends bytes as they are. */
+  /** Sends bytes unchanged. */
   sendRaw(frame: Uint8Array): void;
-  /** The first message of this kind, waited for. */
+  /** Waits for the first message of this kind and returns it. */
   waitFor<K extends FromHub['kind']>(kind: K): Promise<Extract<FromHub, { kind: K }>>;
 }
 
-/** A hello with nothing in it. */
+/** Returns a hello without objects. */
 export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
   return {
     kind: 'hello',
@@ -44,7 +44,7 @@ export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
   };
 }
 
-/** Connects without a hello. `autoPong: false` makes it as deaf as a half-open connection. */
+/** Connects without a hello. `autoPong: false` leaves pings unanswered, like a half-open connection. */
 export async function rawAgent(bench: HubFixture, node: string, autoPong = true): Promise<RawAgent> {
   const host = await bench.hostKey(node);
   const socket = new WebSocket(`ws://127.0.0.1:${bench.port}${LINK_PATH}`, SUBPROTOCOL, {
@@ -58,7 +58,7 @@ export async function rawAgent(bench: HubFixture, node: string, autoPong = true)
     sendRaw: (frame) => socket.send(frame),
     waitFor: async (kind) => {
       const find = () => agent.received.find((message) => message.kind === kind);
-      await eventually(() => find() !== undefined || `heard ${agent.received.map((each) => each.kind)}`);
+      await until(() => find() !== undefined || `heard ${agent.received.map((each) => each.kind)}`);
       return find() as never;
     },
   };

@@ -1,4 +1,4 @@
-/** An agent's link before a hub that says what the test has it say, and nothing by itself. */
+/** An agent's link to a hub that sends only the messages of the test. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,10 +14,10 @@ import {
 } from '../../../shared/link/messages/link-messages.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../basics/eventually.js';
+import { until } from '../basics/wait-until.js';
 import { TestAgent } from './hub-fixture.js';
 
-/** As the hub of the fleet `fleet` lets a host in. */
+/** The welcome of the fleet `fleet`. */
 export const WELCOME: Welcome = {
   kind: 'welcome',
   features: [],
@@ -29,7 +29,7 @@ export const WELCOME: Welcome = {
   node: { metadata: { name: 'n1', uid: 'node-uid' } },
 };
 
-/** One connection as the fake hub sees it. */
+/** One connection as seen by the scripted hub. */
 export interface AgentConnection {
   socket: WebSocket;
   request: IncomingMessage;
@@ -44,11 +44,11 @@ export interface LinkFixture {
   link: Link;
   clock: ManualClock;
   connections: AgentConnection[];
-  /** The connection after those seen so far, past its hello. */
+  /** Resolves with the next connection after its hello. */
   nextConnection(): Promise<AgentConnection>;
 }
 
-/** Registers a test of a link, credential `secret`, jitter 0.5, before a hub that keeps silent. */
+/** Registers a test of a link with the credential `secret` and a jitter of 0.5, to a silent hub. */
 export function withLink(
   rule: string,
   check: (scene: LinkFixture) => Promise<void>,
@@ -74,7 +74,7 @@ export function withLink(
     agent.link = link;
     let taken = 0;
     const next = async () => {
-      await eventually(() => seen.length > taken);
+      await until(() => seen.length > taken);
       taken += 1;
       const connection = seen[taken - 1];
       assert.ok(connection);
@@ -102,7 +102,7 @@ function connectionSeen(socket: WebSocket, request: IncomingMessage): AgentConne
     send: (message) => socket.send(encodeMessage(message)),
     waitFor: async (kind) => {
       const find = () => connection.received.find((message) => message.kind === kind);
-      await eventually(() => find() !== undefined);
+      await until(() => find() !== undefined);
       return find() as never;
     },
   };

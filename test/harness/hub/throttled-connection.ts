@@ -1,21 +1,21 @@
-/** A wire between two ends on this machine that carries only so much. */
+/** A TCP proxy on this machine with limited bandwidth. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { pause } from '../basics/wait-until.js';
 
-/** What is carried at once lasts so long, for a timer does not wait for less. */
+/** Duration of one piece. Timers cannot wait for less. */
 const PIECE_SECONDS = 0.004;
 
 export interface ThrottledProxy {
   port: number;
-  /** Both ends see the connections break. */
+  /** Breaks all connections at both ends. */
   cut(): void;
-  /** Nobody gets through, until `up` has resolved. */
+  /** Blocks all connections until `up` has resolved. */
   down(): void;
   up(): Promise<void>;
   close(): void;
 }
 
-/** Listens, and carries what comes to `port` and back, each way `bytesPerSecond`. What does not fit waits with its sender. */
+/** Listens and forwards to `port`, each way with `bytesPerSecond`. Excess data waits at its sender. */
 export async function throttledProxy(port: number, bytesPerSecond: number): Promise<ThrottledProxy> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((near) => {
@@ -50,7 +50,7 @@ async function carry(from: Socket, to: Socket, bytesPerSecond: number): Promise<
   let free = performance.now();
   try {
     for await (const bytes of from) {
-      // Node reads 64 KiB at once: carried whole, the first byte of them would come as late as the last.
+      // Node reads 64 KiB at once. Forwarded as a whole, its first byte would arrive as late as its last.
       for (const piece of piecesOf(bytes as Buffer, pieceBytes)) {
         free = Math.max(free, performance.now()) + (piece.length / bytesPerSecond) * 1000;
         if (free - performance.now() > 1) await pause(free - performance.now());
@@ -59,7 +59,7 @@ async function carry(from: Socket, to: Socket, bytesPerSecond: number): Promise<
     }
     to.end();
   } catch {
-    // Cut.
+    // The connection was cut.
     to.destroy();
   }
 }

@@ -1,16 +1,16 @@
-/** A gRPC server of grpc.health.v1.Health on 127.0.0.1, whose answers a test decides. */
+/** A gRPC server of grpc.health.v1.Health on 127.0.0.1 whose responses a test sets. */
 import { createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 export const SERVING = 1;
 export const NOT_SERVING = 2;
 
-/** A status, a gRPC code in its place, or no answer at all. */
+/** A status, a gRPC error code, or no response. */
 type HealthAnswer = { status: number } | { code: number; message: string } | 'silence';
 
 export interface HealthServer {
   port: number;
-  /** By the service asked for; '' is the server's own. */
+  /** Returns the response for a service. '' is the whole server. */
   answer: (service: string) => HealthAnswer;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function startHealthServer(): Promise<HealthServer> {
   return health;
 }
 
-/** HealthCheckRequest behind gRPC's five bytes: field 1, a short string. */
+/** A HealthCheckRequest after gRPC's five-byte prefix: field 1, a short string. */
 function serviceOf(body: Buffer): string {
   const message = body.subarray(5);
   return message[0] === 0x0a ? message.subarray(2, 2 + (message[1] ?? 0)).toString() : '';

@@ -1,4 +1,4 @@
-/** Pod workers over a hollow engine, with time that moves only when told. */
+/** Pod workers over a hollow engine, on a clock that the test advances. */
 import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../../../agent/runtime/hollow/hollow-engine.js';
 import type { ImageBehaviourRow } from '../../../agent/runtime/hollow/image-behaviours.js';
@@ -7,7 +7,7 @@ import { FIXTURE_OWNER, PodHostFixture, settle } from './pod-host-fixture.js';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
-/** A host whose engine, clock and coordinator are the test. */
+/** A host whose engine, clock and coordinator the test controls. */
 export class PodFixture extends PodHostFixture {
   readonly engine: HollowEngine;
   readonly #manual: ManualClock;
@@ -20,7 +20,7 @@ export class PodFixture extends PodHostFixture {
     this.#manual = clock;
   }
 
-  /** Lets everything that is due now happen, then moves the clock. */
+  /** Runs everything that is due, then advances the clock. */
   async pass(ms: number): Promise<void> {
     for (let round = 0; round < 20; round += 1) await settle();
     this.#manual.advance(ms);

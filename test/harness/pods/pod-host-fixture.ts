@@ -1,4 +1,4 @@
-/** The agent's Pod workers over any driver, with the test in the place of the coordinator. */
+/** The agent's Pod workers over any driver. The test acts as the coordinator. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ import { WHOLE_HOST } from './pod-views.js';
 
 export const FIXTURE_OWNER: ContainerOwner = { clusterUID: 'cluster', nodeName: 'host-1' };
 
-/** A Pod of one container `app`, changed by what a case needs. */
+/** Returns a Pod with one container `app`, changed by `spec` and `meta`. */
 export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<Pod['metadata']> = {}): Pod {
   return {
     apiVersion: 'v1',
@@ -50,7 +50,7 @@ export class PodHostFixture implements PodSource {
   readonly assignedPods = new Map<string, AssignedPod>();
   /** ConfigMaps and Secrets of this host, by `configKey`. */
   readonly config = new Map<string, ConfigMap | Secret>();
-  /** What a Pod that asks for a token of its account gets. */
+  /** The ServiceAccount token for every Pod that requests one. */
   token = '';
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
@@ -80,7 +80,7 @@ export class PodHostFixture implements PodSource {
     private readonly processes: FindProcesses | typeof NO_ENGINE = NO_ENGINE,
   ) {
     this.facts.engine = engine;
-    // Whoever runs tests on a real engine may not be allowed to lower scores.
+    // A test on a real engine may lack the permission to lower OOM scores.
     if (engine !== 'hollow') this.facts.isolation.leastOomScore = 0;
     this.#volumes = new HostVolumes(this.dataDir, this.processes);
     [this.#workers, this.#watch] = this.#startAgent();
@@ -123,7 +123,7 @@ export class PodHostFixture implements PodSource {
     return this.#watch.firstEvent;
   }
 
-  /** The coordinator gives this Pod, new or changed. */
+  /** Assigns this Pod, new or changed. */
   assignPod(pod: Pod): void {
     const uid = pod.metadata.uid ?? '';
     const given = { uid, digest: JSON.stringify(pod), pod };
@@ -131,28 +131,28 @@ export class PodHostFixture implements PodSource {
     this.#workers.update([uid], []);
   }
 
-  /** The coordinator gives this ConfigMap or Secret, new or changed. */
+  /** Stores this ConfigMap or Secret, new or changed. */
   storeConfig(object: ConfigMap | Secret): void {
     const reference = configReferenceTo(object);
     this.config.set(configKey(reference), object);
     this.#workers.onConfigChanged([reference]);
   }
 
-  /** The coordinator knows this ConfigMap or Secret no more. */
+  /** Removes this ConfigMap or Secret. */
   removeConfig(object: ConfigMap | Secret): void {
     const reference = configReferenceTo(object);
     this.config.delete(configKey(reference));
     this.#workers.onConfigChanged([reference]);
   }
 
-  /** The coordinator knows this Pod no more. */
+  /** Unassigns this Pod. */
   deletePod(uid: string): void {
     const held = this.assignedPods.get(uid);
     if (held) this.assignedPods.set(uid, afterUnassign(held, this.clock.now()));
     this.#workers.update([], [uid]);
   }
 
-  /** kill -9 of the agent and a new one with the same cache; nothing reported by the old one is remembered. */
+  /** Replaces the agent as after kill -9, with the same cache and without its memory. */
   async restartAgent(): Promise<void> {
     await this.#stopAgent();
     this.statuses.clear();
@@ -168,7 +168,7 @@ export class PodHostFixture implements PodSource {
     return this.#workers.orphanedUids();
   }
 
-  /** Resolves once `seen` holds; fails after so much real time with what is there instead. */
+  /** Resolves once `seen` returns true. At the timeout, in real time, it throws an Error with the current state. */
   async until(what: string, seen: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
     const end = Date.now() + withinMs;
     while (!(await seen())) {
@@ -181,12 +181,12 @@ export class PodHostFixture implements PodSource {
     }
   }
 
-  /** Status of container `app` of the Pod, or of the container named. */
+  /** Returns the status of the Pod's container `app`, or of the named one. */
   container(pod: string, name = 'app'): ContainerStatus | undefined {
     return this.statuses.get(`uid-${pod}`)?.containerStatuses?.find((status) => status.name === name);
   }
 
-  /** The name of the state that container is in: `running`, or a waiting or terminated reason. */
+  /** Returns the state of that container: `running`, or its waiting or terminated reason. */
   state(pod: string, name = 'app'): string | undefined {
     const state = this.container(pod, name)?.state;
     if (state?.running) return 'running';
@@ -235,7 +235,7 @@ export class PodHostFixture implements PodSource {
     return [workers, watchRuntimeEvents(this.driver, listeners, this.clock, silentLogger)];
   }
 
-  /** As the node's watch does: an engine that was down is up again from now on. */
+  /** Acts like the node's watch: an engine that was down is up again from now on. */
   #noteEngine(event: RuntimeEvent): void {
     if (event.kind === 'down') this.#engineWasDown = true;
     if (event.kind !== 'resync' || !this.#engineWasDown) return;
@@ -244,7 +244,7 @@ export class PodHostFixture implements PodSource {
   }
 }
 
-/** One turn of the event loop. */
+/** Resolves after one turn of the event loop. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,7 +1,8 @@
-/** Short ways to write what a decision on a Pod reads. */
+/** Builders of the inputs for decisions about a Pod. */
 
 import type { HostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
 import { BACKOFF_LABEL, BOOT_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
+import type { Observations, Signal } from '../../../agent/decisions/eviction/eviction-thresholds.js';
 import type {
   DesiredPodState,
   PodProgress,
@@ -24,7 +25,7 @@ interface AttemptChanges extends Partial<Omit<ObservedContainer, 'identity' | 'l
   state?: EngineState;
 }
 
-/** A container of the Pod, by default the running first attempt of `app`, started at 1,000 s. */
+/** Returns a container of the Pod, by default the running first attempt of `app`, started at 1,000 s. */
 export function attempt(changes: AttemptChanges): ObservedContainer {
   const { name = 'app', attempt: number = 0, backoffMs = 0, boot = 'boot-1', ...rest } = changes;
   return {
@@ -69,7 +70,7 @@ interface ViewChanges extends Partial<PodProgress> {
   givenUp?: PodTermination;
 }
 
-/** A whole host that allows no more than by default. */
+/** A host without restrictions, with the default settings. */
 export const WHOLE_HOST: HostIsolation = {
   memoryBytes: 8 * 1024 ** 3,
   leastOomScore: -1000,
@@ -80,7 +81,7 @@ export const WHOLE_HOST: HostIsolation = {
   allowedUnsafeSysctls: [],
 };
 
-/** A view of a Pod with one container `app` and its volumes ready, at 1,000 s. */
+/** Returns a view of a Pod with one container `app` and its volumes ready, at 1,000 s. */
 export function viewOf(changes: ViewChanges): PodView {
   const {
     spec,
@@ -124,3 +125,7 @@ export function viewOf(changes: ViewChanges): PodView {
     ...(givenUp && { terminal: givenUp }),
   };
 }
+
+/** Observations of a host with the given amounts left. All signals have the same capacity. */
+export const observedLeft = (signals: Partial<Record<Signal, number>>, capacity = 1000): Observations =>
+  new Map(Object.entries(signals).map(([signal, available]) => [signal as Signal, { available, capacity }]));

@@ -1,7 +1,8 @@
 /**
- * What a program does to the files below a folder, deed by deed, and what a power cut would have left of it at each of them.
- * A file's content is safe when the file was synced, its name when its folder was; before that the disk has the old, the new,
- * or a part of it. The deeds are those of Node's own modules, so the product's code is recorded as it is.
+ * Records a program's operations on the files below a folder, and computes what a power cut after each operation could
+ * leave. A file's content is durable after a sync of the file, its name after a sync of its folder. Before that the
+ * disk may have the old state, the new state or a part of it. The recorded functions are those of Node's own modules,
+ * so the product's code runs unchanged.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { dirname } from 'node:path';
@@ -11,10 +12,10 @@ type Deed =
   | { kind: 'write'; path: string; bytes: Buffer }
   | { kind: 'rename'; path: string; to: string };
 
-/** Files with their content, and folders with none. */
+/** Files with their content, and folders without one. */
 export type DiskState = ReadonlyMap<string, Buffer | undefined>;
 
-/** What a disk may have kept of a content that was not synced. */
+/** What a disk may keep of unsynced content. */
 const REMAINS: readonly ((bytes: Buffer) => Buffer)[] = [
   (bytes) => bytes,
   (bytes) => bytes.subarray(0, bytes.length >> 1),
@@ -26,14 +27,14 @@ export class RecordedDisk {
   readonly #deeds: Deed[] = [];
   #restore: (() => void) | undefined;
 
-  /** Begins to record; `stop` must follow. `root` is there already. */
+  /** Starts recording; the caller must call `stop`. `root` must exist. */
   constructor(private readonly root: string) {
     this.#restore = recordDeeds((deed) => {
       if (`${deed.path}/`.startsWith(`${root}/`)) this.#deeds.push(deed);
     });
   }
 
-  /** How many deeds there were. */
+  /** The number of operations. */
   get deeds(): number {
     return this.#deeds.length;
   }
@@ -43,7 +44,7 @@ export class RecordedDisk {
     this.#restore = undefined;
   }
 
-  /** All that may be found when the power goes after the first `count` deeds. */
+  /** Returns all states that a power cut after the first `count` operations could leave. */
   statesAfter(count: number): DiskState[] {
     const states = [false, true].flatMap((keepsNames) =>
       REMAINS.map((remains) => stateAfter(this.#deeds.slice(0, count), this.root, keepsNames, remains)),
@@ -57,7 +58,7 @@ interface Content {
   present: Buffer;
 }
 
-/** `keepsNames`: whether names that were not synced are on the disk all the same. */
+/** `keepsNames` is true if unsynced names are on the disk too. */
 function stateAfter(
   deeds: readonly Deed[],
   root: string,
@@ -100,7 +101,7 @@ function stateAfter(
   );
 }
 
-/** The folder's names are safe from now on. */
+/** Marks the folder's names as durable. */
 function takeNames<T>(present: Map<string, T>, synced: Map<string, T>, folder: string): void {
   for (const path of [...synced.keys()])
     if (dirname(path) === folder && !present.has(path)) synced.delete(path);
@@ -117,7 +118,7 @@ function fingerprint(state: DiskState): string {
 
 type Functions = Record<string, (...args: unknown[]) => unknown>;
 
-/** Stands before the functions of both modules that change files; answers what puts the old ones back. */
+/** Wraps all functions of both modules that change files. Returns a function that restores them. */
 function recordDeeds(tell: (deed: Deed) => void): () => void {
   const load = createRequire(import.meta.url);
   const now = load('node:fs') as unknown as Functions;
@@ -146,7 +147,7 @@ function recordDeeds(tell: (deed: Deed) => void): () => void {
   };
 }
 
-/** The path and the folders that it is in, the outermost first. */
+/** Returns the path and its parent folders, the outermost first. */
 function upTo(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [...upTo(parent), path];

@@ -1,4 +1,4 @@
-/** A disk of a few MiB that a test can fill: a file system of its own, for root alone. */
+/** A disk of a few MiB that a test can fill: a file system of its own. It requires root. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,18 +6,18 @@ import { until } from '../basics/wait-until.js';
 
 export interface SmallDisk {
   path: string;
-  /** Leaves no byte free. */
+  /** Fills the disk completely. */
   fill(): void;
   free(): void;
-  /** Read-only, or to be written again. Rejects when something holds a file of it open for writing for long. */
+  /** Makes the disk read-only, or writable again. Rejects if a file stays open for writing. */
   lock(locks: boolean): Promise<void>;
   unmount(): void;
 }
 
-/** The large one fills it soon, the small one to the last page. */
+/** The large block fills the disk quickly, the small one to the last page. */
 const BLOCKS = [Buffer.alloc(2 ** 20, 1), Buffer.alloc(4_096, 1)];
 
-/** Programs write their small files in less. */
+/** Timeout for a remount while programs write small files. */
 const LOCK_MS = 10_000;
 
 function writeUntilFull(file: number, block: Buffer): void {
@@ -28,7 +28,7 @@ function writeUntilFull(file: number, block: Buffer): void {
   }
 }
 
-/** Mounts it at a new folder; a sentence where that is not possible. */
+/** Mounts a disk at a new folder. Returns a reason where that is impossible. */
 export function mountSmallDisk(path: string, mebibytes: number): SmallDisk | string {
   mkdirSync(path, { recursive: true });
   const why = attempt('mount', '-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path);
@@ -53,7 +53,7 @@ export function mountSmallDisk(path: string, mebibytes: number): SmallDisk | str
   };
 }
 
-/** The same of ext4, which keeps some of its blocks for root. Its image is a file beside the folder. */
+/** Mounts an ext4 disk, which reserves some blocks for root. Its image is a file next to the folder. */
 export function mountReservedDisk(
   path: string,
   { mebibytes, reservedPercent }: { mebibytes: number; reservedPercent: number },
@@ -68,7 +68,7 @@ export function mountReservedDisk(
   return why ?? { path, unmount: () => execFileSync('umount', ['-l', path]) };
 }
 
-/** Why the command failed; undefined when it did not. */
+/** Returns the error of a failed command, or undefined. */
 function attempt(command: string, ...args: string[]): string | undefined {
   try {
     execFileSync(command, args, { stdio: 'pipe' });

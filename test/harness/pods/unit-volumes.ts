@@ -1,6 +1,6 @@
 /**
- * The agent's volumes in a process of their own, for a host to run with the hardening of the agent's unit. Arguments: SOCKET, then
- * `make` or `remove`. Prints where the engine finds the subPath `p` of the host's folder.
+ * Runs the agent's volumes in a process with the hardening of the agent's unit. Arguments: SOCKET, then `make` or
+ * `remove`. Prints where the engine finds the subPath `p` of the host's folder.
  */
 import { mkdirSync } from 'node:fs';
 import type { FileFacts } from '../../../agent/decisions/container-spec/volume-files.js';
@@ -46,6 +46,6 @@ async function main(socketPath: string, what: string): Promise<void> {
   await volumes.close();
 }
 
-// The test imports this file for its names; the host runs it.
+// The test imports this file for its constants, and the host runs it.
 const [, program, socketPath, what] = process.argv;
 if (program?.endsWith('unit-volumes.js') && socketPath && what) await main(socketPath, what);

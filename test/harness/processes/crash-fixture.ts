@@ -1,10 +1,10 @@
-/** A real engine, a coordinator and two agents as processes of their own, each to be killed in the middle of things. */
+/** A real engine, a coordinator and two agents in separate processes, which a test can kill at any time. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import { freePort } from '../basics/free-port.js';
+import { freePort } from '../basics/test-sockets.js';
 import { createKubectl, type Kubectl, whyNoKubectl } from '../clients/kubectl.js';
 import { type EngineContainer, EngineContainers } from '../engines/engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from '../engines/test-engines.js';
@@ -31,7 +31,7 @@ export class CrashFixture {
     this.containers = new EngineContainers(engine.socketPath);
   }
 
-  /** A sentence instead where this machine lacks the engine or a kubectl. */
+  /** Opens the fixture. Resolves with a reason where this machine lacks the engine or a kubectl. */
   static async open(kind: EngineKind, images: string[]): Promise<CrashFixture | string> {
     const why = whyNoKubectl();
     if (why !== undefined) return why;
@@ -77,19 +77,19 @@ export class CrashFixture {
     await this.#agents.get(node)?.end(signal);
   }
 
-  /** What an agent has said so far. */
+  /** Returns the agent's log so far. */
   agentLog(node: string): string {
     const path = `${this.#dataDir(node)}-agent.log`;
     return existsSync(path) ? readFileSync(path, 'utf8') : '';
   }
 
-  /** The containers of Everynode that run now. */
+  /** Returns the running containers of Everynode. */
   async running(): Promise<EngineContainer[]> {
     const all = await this.containers.all();
     return all.filter(({ podUID, state }) => podUID !== undefined && state === 'running');
   }
 
-  /** Ends everything, containers included. */
+  /** Stops everything, including containers. */
   async close(): Promise<void> {
     for (const agent of this.#agents.values()) await agent.end('SIGKILL');
     await this.#coordinator?.end('SIGTERM');

@@ -1,4 +1,4 @@
-/** The two programs as processes, started as a user starts them, ended by process id. */
+/** The coordinator and the agent as processes, started like a user starts them and stopped by process id. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -7,27 +7,30 @@ import { until } from '../basics/wait-until.js';
 import { AMPLE_HOST } from '../pods/ample-host.js';
 
 const DIST = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
-/** Long enough for a machine that many share: what ends early is seen at once. */
+/** Long enough for a busy machine. An early exit is noticed at once. */
 const START_TIMEOUT_MS = 120_000;
 
-/** A program that runs. */
+/** A running program. */
 export interface RunningProgram {
   readonly pid: number;
   readonly running: boolean;
-  /** Once it has ended: its exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended it. Undefined while it runs. */
   readonly exitStatus: number | NodeJS.Signals | undefined;
-  /** Sends the signal and resolves when the process has ended. */
+  /** Sends the signal and resolves when the process has exited. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a compiled program; what it prints goes to `logFile`. Its host is short of nothing unless `environment` says so. */
+/**
+ * Starts a compiled program with its output in `logFile`. Its host has no resource pressure unless `environment`
+ * changes that.
+ */
 export function startProgram(
   module: string,
   args: readonly string[],
   logFile: string,
   environment: Readonly<Record<string, string>> = {},
 ): RunningProgram {
-  // A file and no pipe: the program's own children may outlive it and this process.
+  // A file instead of a pipe, because the program's children may outlive it and this process.
   const log = openSync(logFile, 'a');
   const child: ChildProcess = spawn(process.execPath, [join(DIST, module), ...args], {
     stdio: ['ignore', log, log],
@@ -51,14 +54,14 @@ export function startProgram(
   };
 }
 
-/** A coordinator of its own, with its data in `dataDir`. */
+/** A coordinator with its data in `dataDir`. */
 export interface CoordinatorProcess extends RunningProgram {
   /** Text of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   readonly kubeconfigPath: string;
 }
 
-/** Starts `everynode coordinator` on a free port of loopback and waits until its kubeconfig is there. */
+/** Starts `everynode coordinator` on a free port of loopback and waits for its kubeconfig. */
 export async function startCoordinatorProcess(
   dataDir: string,
   args: readonly string[] = [],
@@ -92,11 +95,11 @@ export interface AgentProcessOptions {
   labels?: string;
   taints?: string;
   args?: readonly string[];
-  /** Beside this process's own. */
+  /** Variables in addition to this process's own. */
   environment?: Readonly<Record<string, string>>;
 }
 
-/** Starts `everynode agent`. The same `dataDir` again is the same host again. */
+/** Starts `everynode agent`. The same `dataDir` is the same host. */
 export function startAgentProcess(wish: AgentProcessOptions): RunningProgram {
   const args = ['--server', wish.server, '--data', wish.dataDir];
   args.push('--node-name', wish.node, '--runtime', wish.runtime ?? 'hollow');
@@ -125,7 +128,7 @@ export function runEverynode(
   });
 }
 
-/** Processes with this word on their command line. */
+/** Returns the processes with this word in their arguments. */
 export function processesNaming(word: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -137,7 +140,7 @@ function commandLine(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   } catch {
-    // Ended since it was listed.
+    // The process exited after it was listed.
     return [];
   }
 }

@@ -1,8 +1,11 @@
-/** Has a Node process of this machine collect its garbage, so that what is left is what it holds. */
+/** Forces garbage collection in a Node process, so that its memory usage shows what it retains. */
 import { WebSocket } from 'ws';
 import { until } from '../basics/wait-until.js';
 
-/** Where a Node listens for debuggers once it got SIGUSR1; one process of the machine at a time. */
+/**
+ * Address at which a Node process listens for debuggers after SIGUSR1. Only one process of the machine can use it at a
+ * time.
+ */
 const INSPECTOR = 'http://127.0.0.1:9229/json/list';
 
 export class GarbageCollection {
@@ -21,7 +24,7 @@ export class GarbageCollection {
         const [target] = (await (await fetch(INSPECTOR)).json()) as { webSocketDebuggerUrl: string }[];
         url = target?.webSocketDebuggerUrl ?? '';
       } catch {
-        // It does not listen yet.
+        // The process does not listen yet.
       }
       return url !== '';
     };
@@ -31,7 +34,7 @@ export class GarbageCollection {
     return new GarbageCollection(socket);
   }
 
-  /** Resolves when it is done. */
+  /** Resolves when the collection is done. */
   run(): Promise<void> {
     this.#calls += 1;
     const id = this.#calls;

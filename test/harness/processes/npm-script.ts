@@ -1,14 +1,14 @@
-/** What stands behind `npm run NAME --`: its words are read as our programs read theirs. */
+/** Command lines of `npm run NAME --`, parsed like those of the product. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { ExitError } from '../../../shared/process/exit-error.js';
 import { createCommandLine, runCommandLine } from '../../../shared/process/settings/command-line.js';
 
-/** A script by its name in package.json. It takes what is added to it, and `--help`. */
+/** Defines a script with its name in package.json, its arguments and `--help`. */
 export function npmScript(name: string, description: string): Command {
   return createCommandLine(`npm run ${name} --`, description);
 }
 
-/** What the script was asked for. After `--help`, and with one sentence and exit code 2 after a mistake, the process has ended. */
+/** Parses the script's arguments. Exits after `--help`, and with one sentence and exit code 2 after a mistake. */
 export async function parseScriptArguments<Options = object, Words extends unknown[] = []>(
   script: Command,
 ): Promise<{ options: Options; words: Words }> {
@@ -27,7 +27,7 @@ export async function parseScriptArguments<Options = object, Words extends unkno
   return { options: script.opts() as Options, words: script.processedArgs as Words };
 }
 
-/** Reads the text of an option or an argument. */
+/** Parses an option or argument as a whole number. */
 export function wholeNumber(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))

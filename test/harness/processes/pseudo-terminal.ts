@@ -1,4 +1,4 @@
-/** A program on a terminal of its own, by util-linux' `script`. */
+/** A program on a pseudo-terminal, by util-linux' `script`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Kubectl } from '../clients/kubectl.js';
@@ -6,10 +6,10 @@ import type { Kubectl } from '../clients/kubectl.js';
 export class Terminal {
   readonly #child: ChildProcess;
   #printed = '';
-  /** Exit code of the program; null when a signal ended it. */
+  /** Exit code of the program, or null after a signal. */
   readonly ended: Promise<number | null>;
 
-  /** Runs a shell's command line in a terminal of 33 rows and 99 columns, as this kubectl's user. */
+  /** Runs a shell command line in a terminal of 33 rows and 99 columns, with this kubectl's environment. */
   constructor(kubectl: Kubectl, commandLine: string) {
     this.#child = spawn('script', ['-qfec', `stty rows 33 cols 99; exec ${commandLine}`, '/dev/null'], {
       cwd: kubectl.home,
@@ -35,7 +35,7 @@ export class Terminal {
     this.#child.stdin?.write(text);
   }
 
-  /** Ends it as if its window were gone. */
+  /** Ends the program as if its window was closed. */
   kill(): void {
     this.#child.kill('SIGKILL');
   }

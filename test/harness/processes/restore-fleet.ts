@@ -1,4 +1,4 @@
-/** A fleet of processes whose coordinator is lost and restored from a backup: hollow hosts, or hosts with engines. */
+/** A fleet of processes whose coordinator is lost and restored from a backup. Its hosts are hollow or have engines. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { createToken } from '../../../coordinator/cli/commands/token-command.js'
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { CoordinatorApi } from '../api/coordinator-api.js';
-import { freePort } from '../basics/free-port.js';
+import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import {
   type AgentProcessOptions,
@@ -31,7 +31,7 @@ export function daemonSetBody(name: string, image: string) {
   return { metadata: { name }, spec: { selector: { matchLabels: labels }, updateStrategy, template } };
 }
 
-/** What tells one run of a container from another. */
+/** Returns a value that differs between two runs of a container. */
 export function runOf({ metadata, status }: Pod): string {
   const [container] = status?.containerStatuses ?? [];
   const { containerID, restartCount, state } = container ?? {};
@@ -57,7 +57,7 @@ export class RestoreFleet {
     return join(this.#folder, name);
   }
 
-  /** A coordinator over this data, where the agents look for it. */
+  /** Starts a coordinator over this data at the address that the agents use. */
   async startCoordinator(data: string): Promise<void> {
     if (!this.#port) this.#port = await freePort();
     this.#coordinator = await startCoordinatorProcess(this.path(data), ['--port', String(this.#port)]);
@@ -87,7 +87,7 @@ export class RestoreFleet {
     assert.equal(code, 0, stderr);
   }
 
-  /** Loses the coordinator with its data and starts another over the backup. */
+  /** Deletes the coordinator with its data and starts another one over the backup. */
   async restore(data: string): Promise<void> {
     await this.killCoordinator();
     const { code, stderr } = await runEverynode(['restore', this.path(BACKUP), '--data', this.path(data)]);
@@ -95,7 +95,7 @@ export class RestoreFleet {
     await this.startCoordinator(data);
   }
 
-  /** A Pod of one's own on each node, which no controller has a say in. */
+  /** Creates a Pod without a controller on each node. */
   async startProbes(image: string): Promise<void> {
     for (const nodeName of this.#nodes) {
       const metadata = { name: `${image.replace(':', '-')}-${nodeName}` };
@@ -104,7 +104,7 @@ export class RestoreFleet {
     }
   }
 
-  /** Gives a DaemonSet another image. */
+  /** Sets the image of a DaemonSet. */
   async setImage(name: string, image: string): Promise<void> {
     const type = 'application/merge-patch+json';
     await this.api.request(
@@ -119,7 +119,7 @@ export class RestoreFleet {
     return (await this.api.items<Pod>('/api/v1/namespaces/default/pods')).items;
   }
 
-  /** The images of all Pods, once there are as many as named and all run. */
+  /** Waits until as many Pods as images run, and returns the Pods. */
   async running(images: readonly string[]): Promise<Pod[]> {
     let pods: Pod[] = [];
     const wanted = [...images].sort().join();

@@ -1,4 +1,4 @@
-/** What tests do to a simulated fleet, and what they look at. */
+/** Actions on a simulated fleet, and queries of its state. */
 import { parseCommand, performCommand } from '../../../agent/simulate/simulation-command.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -7,7 +7,7 @@ import type { SimulatedFleet } from './simulated-fleet-fixture.js';
 
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 
-/** A line as a user types it; answers how many hosts it meant. */
+/** Runs a simulation command as typed by a user. Returns the number of selected hosts. */
 export async function runCommand({ hosts }: SimulatedFleet, line: string): Promise<number> {
   const command = parseCommand(line);
   return command ? performCommand(command, hosts) : 0;
@@ -34,7 +34,7 @@ export async function numberReady(
   return (await api.request<DaemonSet>('GET', `${DAEMON_SETS}/${name}`)).status?.numberReady;
 }
 
-/** The status of a node's condition. */
+/** Returns the status of a node's condition. */
 export async function conditionOf(
   { api }: Pick<SimulatedFleet, 'api'>,
   node: string,

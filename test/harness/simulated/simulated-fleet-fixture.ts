@@ -1,4 +1,4 @@
-/** A coordinator and many pretended hosts in this process: the real code of both, with engines that only pretend. */
+/** A coordinator and many simulated hosts in this process: the real code of both, with hollow engines. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { until } from '../basics/wait-until.js';
 const READY_TIMEOUT_MS = 60_000;
 
 export interface SimulatedFleet {
-  /** Of the administrator. */
+  /** The administrator's kubeconfig. */
   kubeconfig: string;
   api: CoordinatorApi;
   hosts: SimulatedNodeFleet;
@@ -26,8 +26,8 @@ export interface SimulatedFleet {
 }
 
 /**
- * Starts them; resolves when every node (`node-1` …) is Ready. `speed`: how much shorter pretended times are. `flags`: of the
- * coordinator, besides its place.
+ * Starts the fleet and resolves when every node (`node-1` …) is Ready. `speed` divides all simulated times. `flags` are
+ * additional flags of the coordinator.
  */
 export async function startSimulatedFleet(
   nodes: number,

@@ -9,7 +9,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const BURST = 2;
 
-test('what a user may ask for is counted by network: another address of one IPv6 prefix is no other client', () => {
+test('concurrent requests are limited by network: another address in one IPv6 prefix is the same client', () => {
   const gate = new AuthFilter({
     resources: new ResourceTable(ALL_KINDS),
     identities: {

@@ -1,4 +1,4 @@
-/** CertificateSigningRequests: what is stored, what each subresource may change, how they are shown, and which are signed. */
+/** CertificateSigningRequests: storage, the permitted changes of each subresource, columns, and signing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signingVerdict } from '../../../coordinator/decisions/identity/signing-verdict.js';
@@ -44,13 +44,13 @@ for (const [what, object, field, message] of WRONG) {
   });
 }
 
-test('a creator neither approves nor says who they are', () => {
+test('the creator of a request can neither approve it nor choose its user name', () => {
   const object = request({ username: 'root', groups: ['system:masters'] }, ['Approved']);
   kind.prepareForCreate(object, { now: 0, user: 'jane', groups: ['dev'] });
   assert.deepEqual([object.spec.username, object.spec.groups, object.status], ['jane', ['dev'], {}]);
 });
 
-test('a status write decides nothing, a decision issues nothing, and neither is taken back', () => {
+test('a status write cannot approve, an approval cannot issue, and neither can be withdrawn', () => {
   const asStatus = {
     ...request({}, ['Approved', 'Failed']),
     status: { ...request({}, ['Approved', 'Failed']).status },
@@ -68,7 +68,7 @@ test('a status write decides nothing, a decision issues nothing, and neither is 
   assert.match(error?.message ?? '', /may not remove a condition of type "Denied"/);
 });
 
-test('columns are upstream’s', () => {
+test('columns are the same as upstream’s', () => {
   assert.deepEqual(
     kind.columns.map(({ name }) => name),
     ['Name', 'Age', 'SignerName', 'Requestor', 'RequestedDuration', 'Condition'],
@@ -101,22 +101,26 @@ const VERDICTS: [string, Parameters<typeof signingVerdict>, RegExp | boolean][] 
     [NODE_SPEC, { ...NODE, organizations: ['x'] }],
     /organization is not system:nodes/,
   ],
-  ['a node that is none', [NODE_SPEC, { ...NODE, commonName: 'jane' }], /does not begin with system:node:/],
-  ['a node with names', [NODE_SPEC, { ...NODE, requestsMore: true }], /subjectAltNames/],
-  ['a node as a server', [{ ...NODE_SPEC, usages: ['server auth'] }, NODE], /usages did not match/],
+  [
+    'a node name that is invalid',
+    [NODE_SPEC, { ...NODE, commonName: 'jane' }],
+    /does not begin with system:node:/,
+  ],
+  ['a node with subject alternative names', [NODE_SPEC, { ...NODE, requestsMore: true }], /subjectAltNames/],
+  ['a node with server usage', [{ ...NODE_SPEC, usages: ['server auth'] }, NODE], /usages did not match/],
   ['a person', [PERSON_SPEC, PERSON], true],
   [
     'a master',
     [PERSON_SPEC, { ...PERSON, organizations: ['system:masters'] }],
     /system:masters group is not allowed/,
   ],
-  ['a person as a node', [PERSON_SPEC, NODE], /signed by kubernetes.io\/kube-apiserver-client-kubelet/],
+  ['a user as a node', [PERSON_SPEC, NODE], /signed by kubernetes.io\/kube-apiserver-client-kubelet/],
   [
-    'a person as a server',
+    'a user as a server',
     [{ ...PERSON_SPEC, usages: ['server auth'] }, PERSON],
     /invalid usage for client certificate/,
   ],
-  ["somebody else's signer", [{ ...PERSON_SPEC, signerName: 'example.com/s' }, PERSON], false],
+  ["another client's signer", [{ ...PERSON_SPEC, signerName: 'example.com/s' }, PERSON], false],
 ];
 for (const [who, [spec, subject], wanted] of VERDICTS) {
   test(`${wanted === true ? 'signed' : 'not signed'}: ${who}`, () => {
@@ -128,7 +132,7 @@ for (const [who, [spec, subject], wanted] of VERDICTS) {
   });
 }
 
-test('who asks by the API does not say for which host, nor what it gets', () => {
+test("an API client cannot choose the host of a request or the certificate's content", () => {
   const annotations = { [JOIN_RIGHTS_ANNOTATION]: 'any', 'everynode.dev/node': 'till-1', own: 'kept' };
   const asked = { ...request(), metadata: { name: 'r', annotations } };
   kind.prepareForCreate(asked, { now: 0, user: 'mallory' });
@@ -136,7 +140,7 @@ test('who asks by the API does not say for which host, nor what it gets', () => 
 });
 
 for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate', 'prepareForApproval'] as const) {
-  test(`nobody amends what a host gets with its name (${verb})`, () => {
+  test(`no client can change the certificate that a host gets under its name (${verb})`, () => {
     const bearing = (rights: string): CertificateSigningRequest => {
       const object = request();
       return { ...object, metadata: { name: 'r', annotations: { [JOIN_RIGHTS_ANNOTATION]: rights } } };

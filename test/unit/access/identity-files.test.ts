@@ -1,26 +1,26 @@
-/** The token file, the claims of an ID token, and the headers of acting as someone else. */
+/** The token file, the claims of an ID token, and impersonation headers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readImpersonation } from '../../../coordinator/access/impersonation.js';
 import { type OidcSettings, oidcUser } from '../../../coordinator/access/oidc-authenticator.js';
 import { readTokenFile } from '../../../coordinator/access/static-token-file.js';
 
-describe('the token file', () => {
+describe('a token file', () => {
   const find = readTokenFile('# people\nt1,ann,7,"dev,ops"\r\nt2,bob,,dev\n\nt3,eve,9\n', 'tokens.csv');
   const everyone = 'system:authenticated';
 
-  test('says who a token is', () => {
+  test('maps a token to its user', () => {
     assert.deepEqual(find('t1'), { username: 'ann', uid: '7', groups: ['dev', 'ops', everyone] });
     assert.deepEqual(find('t2'), { username: 'bob', groups: ['dev', everyone] });
     assert.deepEqual(find('t3'), { username: 'eve', uid: '9', groups: [everyone] });
   });
 
-  test('knows no other token', () => {
+  test('rejects an unknown token', () => {
     for (const token of ['', 't', 't1 ', 'T1', '# people']) assert.equal(find(token), undefined);
   });
 
   for (const line of ['secret', 'secret,ann', ',ann,1', 'secret,,1', 'secret,ann,1,"dev']) {
-    test(`is refused for the line ${line}, which is not shown`, () => {
+    test(`rejects the line ${line} without printing it`, () => {
       const read = () => readTokenFile(`t1,ann,7\n${line}`, 'tokens.csv');
       assert.throws(
         read,
@@ -43,14 +43,16 @@ describe('the claims of an ID token', () => {
   const user = (claims: Record<string, unknown>, change: Partial<OidcSettings> = {}) =>
     oidcUser({ sub: 'ann', ...claims }, { ...SETTINGS, ...change });
 
-  test('the issuer stands before a name', () =>
+  test('a user name is prefixed with the issuer', () =>
     assert.equal(user({}).username, 'https://id.example.com#ann'));
-  test('unless it is an e-mail address', () => {
+  test('an e-mail address is not prefixed with the issuer', () => {
     assert.equal(user({ email: 'a@b' }, { usernameClaim: 'email' }).username, 'a@b');
   });
-  test('or nothing is to stand there', () => assert.equal(user({}, { usernamePrefix: '-' }).username, 'ann'));
-  test('or something else', () => assert.equal(user({}, { usernamePrefix: 'oidc:' }).username, 'oidc:ann'));
-  test('groups may be a list or one', () => {
+  test('an empty prefix setting leaves the user name unprefixed', () =>
+    assert.equal(user({}, { usernamePrefix: '-' }).username, 'ann'));
+  test('a configured prefix replaces the issuer', () =>
+    assert.equal(user({}, { usernamePrefix: 'oidc:' }).username, 'oidc:ann'));
+  test('the groups claim may be a list or a single string', () => {
     const change = { groupsClaim: 'roles', groupsPrefix: 'oidc:' };
     assert.deepEqual(user({ roles: ['a', 'b'] }, change).groups, [
       'oidc:a',
@@ -61,33 +63,29 @@ describe('the claims of an ID token', () => {
     assert.deepEqual(user({}, change).groups, ['system:authenticated']);
   });
   for (const [title, claims, change] of [
+    ['an unverified e-mail address', { email: 'a@b', email_verified: false }, { usernameClaim: 'email' }],
     [
-      'an e-mail address that is not verified',
-      { email: 'a@b', email_verified: false },
-      { usernameClaim: 'email' },
-    ],
-    [
-      'an e-mail address that is verified only in words',
+      'an e-mail address whose verified claim is a string',
       { email: 'a@b', email_verified: 'true' },
       { usernameClaim: 'email' },
     ],
     [
-      'an e-mail address of which nobody knows',
+      'an e-mail address without a verified claim',
       { email: 'a@b', email_verified: null },
       { usernameClaim: 'email' },
     ],
     ['no name', {}, { usernameClaim: 'nickname' }],
-    ['a name that is no text', { sub: 7 }, {}],
-    ['groups that are no texts', { roles: [1] }, { groupsClaim: 'roles' }],
-    ['a required claim of another value', { tenant: 'b' }, { requiredClaims: { tenant: 'a' } }],
-    ['no required claim', {}, { requiredClaims: { tenant: 'a' } }],
+    ['a name that is not a string', { sub: 7 }, {}],
+    ['groups that are not strings', { roles: [1] }, { groupsClaim: 'roles' }],
+    ['a required claim with another value', { tenant: 'b' }, { requiredClaims: { tenant: 'a' } }],
+    ['a missing required claim', {}, { requiredClaims: { tenant: 'a' } }],
   ] as [string, Record<string, unknown>, Partial<OidcSettings>][]) {
     test(`${title} is refused`, () => assert.throws(() => user(claims, change)));
   }
 });
 
 describe('Impersonate headers', () => {
-  test('name a user, groups, a uid and more, each of which must be allowed', () => {
+  test('impersonation headers name a user, groups, a uid and extra fields, and each needs its own permission', () => {
     const { user, requiredAccess: needs } = readImpersonation({
       'impersonate-user': ['jane'],
       'impersonate-group': ['dev', 'ops'],
@@ -114,7 +112,7 @@ describe('Impersonate headers', () => {
     );
   });
 
-  test('a ServiceAccount brings its groups', () => {
+  test('impersonating a ServiceAccount adds its groups', () => {
     const { user, requiredAccess: needs } = readImpersonation({
       'impersonate-user': ['system:serviceaccount:ns:robot'],
     });
@@ -128,12 +126,12 @@ describe('Impersonate headers', () => {
     assert.deepEqual([need.resource, need.namespace, need.name], ['serviceaccounts', 'ns', 'robot']);
   });
 
-  test('a nobody stays unauthenticated', () => {
+  test('impersonating system:anonymous stays unauthenticated', () => {
     const { user } = readImpersonation({ 'impersonate-user': ['system:anonymous'] });
     assert.deepEqual(user.groups, ['system:unauthenticated']);
   });
 
-  test('groups without a user are refused', () => {
+  test('impersonating groups without a user is rejected', () => {
     assert.throws(() => readImpersonation({ 'impersonate-group': ['system:masters'] }), /user name/);
   });
 });

@@ -30,7 +30,7 @@ describe('the kubeconfig of a command', () => {
   }
 });
 
-/** Writes files by name into a folder; returns a path for each. */
+/** Writes files by name into a folder. Returns a function from name to path. */
 function folderWith(files: Record<string, string>): (name: string) => string {
   const folder = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -45,7 +45,7 @@ clusters: [{name: ${name}, cluster: {server: "https://${name}:1"}}]
 users: [{name: ${name}, user: ${user}}]
 `;
 
-test('of several files the first that names something counts, and missing ones do not', () => {
+test('of several files the first with a value counts, and missing files are ignored', () => {
   const path = folderWith({
     a: configOf('a'),
     b: `${configOf('b')}${''}`.replace('contexts: [', 'contexts: [{name: a, context: {cluster: b}}, '),
@@ -64,7 +64,7 @@ test('of several files the first that names something counts, and missing ones d
   );
 });
 
-test('what cannot be used is one sentence that names the file and how to choose another', () => {
+test('an unusable kubeconfig is one sentence that names the file and how to choose another', () => {
   const path = folderWith({
     empty: '',
     list: '[]',
@@ -105,7 +105,7 @@ test('what cannot be used is one sentence that names the file and how to choose 
   }
 });
 
-/** The credentials of a user with these fields. `files` are in the folder of the kubeconfig. */
+/** Returns the credentials of a user with these fields. `files` are in the folder of the kubeconfig. */
 function credentials(user: string, files: Record<string, string> = {}) {
   const path = folderWith({ ...files, config: configOf('a', user) });
   if (files.plugin) chmodSync(path('plugin'), 0o755);
@@ -118,13 +118,13 @@ const NONE = { certificate: undefined, key: undefined };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('the credentials of a user', () => {
-  test('by a token, or by a file with one, which counts before it', () => {
+  test('a token, or a file with one, which takes precedence', () => {
     assert.deepEqual(credentials('{token: t1}'), { ...NONE, headers: bearer('t1') });
     const both = credentials('{token: t1, tokenFile: token}', { token: 't2\n' });
     assert.deepEqual(both, { ...NONE, headers: bearer('t2') });
   });
 
-  test('by a client certificate, in the kubeconfig or in files beside it', () => {
+  test('a client certificate, inline or in files relative to the kubeconfig', () => {
     const inline = `{client-certificate-data: ${btoa('C1')}, client-key-data: ${btoa('K1')}}`;
     assert.deepEqual(credentials(inline), { certificate: 'C1', key: 'K1', headers: {} });
     const named = credentials('{client-certificate: c.pem, client-key: k.pem}', {
@@ -134,7 +134,7 @@ describe('the credentials of a user', () => {
     assert.deepEqual(named, { certificate: 'C2', key: 'K2', headers: {} });
   });
 
-  test('by a plugin, which gets the server and its own variables', () => {
+  test('a plugin, which gets the server and its own variables', () => {
     const plugin = `#!/bin/sh
 echo "$KUBERNETES_EXEC_INFO" | grep -q '"server":"https://a:1"' || exit 9
 echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"'$WORD-$1'"}}'
@@ -144,7 +144,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     assert.deepEqual(credentials(exec, { plugin }), { ...NONE, headers: bearer('w-x') });
   });
 
-  test('as somebody else, where the kubeconfig says so', () => {
+  test('impersonation, where the kubeconfig sets it', () => {
     assert.deepEqual(credentials('{token: t, as: bob, as-groups: [ops, dev]}').headers, {
       ...bearer('t'),
       'impersonate-user': 'bob',

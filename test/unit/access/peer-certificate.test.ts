@@ -20,10 +20,10 @@ async function certificate(name: string, algorithm: typeof RSA | ReturnType<type
   return new X509Certificate(made.toString('pem'));
 }
 
-describe('the key of a certificate', () => {
+describe('the public key of a certificate', () => {
   const algorithms = { 'P-256': EC('P-256'), 'P-521': EC('P-521'), RSA };
   for (const [what, algorithm] of Object.entries(algorithms)) {
-    test(`${what} is what OpenSSL exports`, async () => {
+    test(`${what} equals what OpenSSL exports`, async () => {
       const made = await certificate('CN=a', algorithm);
       const exported = made.publicKey.export({ type: 'spki', format: 'der' });
       assert.deepEqual(publicKeyInfo(made.raw), exported);
@@ -31,7 +31,7 @@ describe('the key of a certificate', () => {
     });
   }
 
-  test('is none where the certificate ends before it', async () => {
+  test('is undefined where the certificate is truncated', async () => {
     const { raw } = await certificate('CN=a');
     for (const length of [0, 1, 5, 40, 150]) {
       assert.throws(() => publicKeyInfo(raw.subarray(0, length)), RangeError);
@@ -54,7 +54,7 @@ const NAMES = [
 
 describe('the subject of a certificate', () => {
   for (const name of NAMES) {
-    test(`${name} is read as OpenSSL takes it apart`, async () => {
+    test(`${name} is parsed as OpenSSL parses it`, async () => {
       const made = await certificate(name);
       const { CN, O } = (made.toLegacyObject().subject ?? {}) as unknown as Record<string, unknown>;
       const plain = plainSubject(made.subject);
@@ -68,7 +68,7 @@ describe('the subject of a certificate', () => {
     });
   }
 
-  test("a node's is plain: each link reads one", () => {
+  test('of a node is plain: each link reads one', () => {
     const parts = plainSubject('O=system:nodes\nCN=system:node:n-1.example');
     assert.deepEqual(parts, { CN: ['system:node:n-1.example'], O: ['system:nodes'] });
     for (const text of ['CN=a + O=b', 'CN=a b', 'CN=a\\0AO=b', 'OU=a', '', 'CN=']) {

@@ -1,4 +1,4 @@
-/** What one rule allows, and what one holder of rules may hand on. */
+/** Authorization by a single rule, and the rules that a user may grant. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -24,29 +24,39 @@ const TABLE: [title: string, rule: PolicyRule, access: Parameters<typeof ruleAll
     ['another verb', PODS, access({ verb: 'delete' }), false],
     ['another group', PODS, access({ group: 'apps' }), false],
     ['another resource', PODS, access({ resource: 'secrets' }), false],
-    ['a resource does not mean its subresources', PODS, access({ subresource: 'log' }), false],
+    ['a resource does not include its subresources', PODS, access({ subresource: 'log' }), false],
     ['a subresource by name', { ...PODS, resources: ['pods/log'] }, access({ subresource: 'log' }), true],
-    ['a subresource does not mean its resource', { ...PODS, resources: ['pods/log'] }, access(), false],
-    ['a subresource of anything', { ...PODS, resources: ['*/log'] }, access({ subresource: 'log' }), true],
-    ['of anything, but another', { ...PODS, resources: ['*/scale'] }, access({ subresource: 'log' }), false],
+    ['a subresource does not include its resource', { ...PODS, resources: ['pods/log'] }, access(), false],
     [
-      'any resource means subresources too',
+      'a subresource of all resources',
+      { ...PODS, resources: ['*/log'] },
+      access({ subresource: 'log' }),
+      true,
+    ],
+    [
+      'another subresource of all resources',
+      { ...PODS, resources: ['*/scale'] },
+      access({ subresource: 'log' }),
+      false,
+    ],
+    [
+      'all resources include subresources',
       { ...PODS, resources: ['*'] },
       access({ subresource: 'log' }),
       true,
     ],
     ['any verb', { ...PODS, verbs: ['*'] }, access({ verb: 'escalate' }), true],
     ['any group', { ...PODS, apiGroups: ['*'] }, access({ group: 'apps' }), true],
-    ['a wildcard is no prefix', { ...PODS, resources: ['pod*'] }, access(), false],
-    ['a name that is listed', { ...PODS, resourceNames: ['x', 'y'] }, access(), true],
-    ['a name that is not', { ...PODS, resourceNames: ['y'] }, access(), false],
+    ['a wildcard is not a prefix', { ...PODS, resources: ['pod*'] }, access(), false],
+    ['a listed name', { ...PODS, resourceNames: ['x', 'y'] }, access(), true],
+    ['a name that is not listed', { ...PODS, resourceNames: ['y'] }, access(), false],
     [
-      'names, and a list that names none',
+      'resource names, and a list request without a name',
       { ...PODS, resourceNames: ['x'] },
       access({ verb: 'list', name: '' }),
       false,
     ],
-    ['no groups at all', { verbs: ['*'], resources: ['*'] }, access(), false],
+    ['no groups', { verbs: ['*'], resources: ['*'] }, access(), false],
     ['a path', { verbs: ['get'], nonResourceURLs: ['/metrics'] }, { verb: 'get', path: '/metrics' }, true],
     [
       'a path below',
@@ -55,20 +65,20 @@ const TABLE: [title: string, rule: PolicyRule, access: Parameters<typeof ruleAll
       false,
     ],
     [
-      'a path by its beginning',
+      'a path by its prefix',
       { verbs: ['get'], nonResourceURLs: ['/api/*'] },
       { verb: 'get', path: '/api/v1' },
       true,
     ],
     [
-      'a star in the middle is none',
+      'a star in the middle is not a wildcard',
       { verbs: ['get'], nonResourceURLs: ['/a/*/b'] },
       { verb: 'get', path: '/a/x/b' },
       false,
     ],
     ['every path', { verbs: ['*'], nonResourceURLs: ['*'] }, { verb: 'post', path: '/x' }, true],
     [
-      'rules of resources say nothing of paths',
+      'resource rules do not apply to paths',
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
       { verb: 'get', path: '/x' },
       false,
@@ -97,7 +107,7 @@ const anyAccess = fc.record({
   name: fc.constantFrom('', 'n', 'm', 'o'),
 });
 
-test('who covers a rule may do all that it allows', () => {
+test('a user whose rules cover a rule may do everything that it allows', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), anyRule, anyAccess, (held, wanted, asked) => {
       if (uncoveredRules(held, [wanted]).length === 0 && ruleAllows(wanted, asked)) {
@@ -107,7 +117,7 @@ test('who covers a rule may do all that it allows', () => {
   );
 });
 
-test('everyone covers what they hold', () => {
+test('every user covers their own rules', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), (held) => {
       assert.deepEqual(uncoveredRules(held, held), []);
@@ -115,7 +125,7 @@ test('everyone covers what they hold', () => {
   );
 });
 
-test('what is missing is told part by part', () => {
+test('missing permissions are reported one by one', () => {
   const missing = uncoveredRules([PODS], [{ ...PODS, verbs: ['get', 'delete'], resourceNames: ['x'] }]);
   assert.deepEqual(missing.map(compactRule), [
     '{APIGroups:[""], Resources:["pods"], ResourceNames:["x"], Verbs:["delete"]}',
@@ -128,7 +138,7 @@ function role(named: string): Role {
   return found;
 }
 
-/** The rules that a built-in role comes to: gathered until nothing changes any more, as the controller does. */
+/** Returns the aggregated rules of a built-in role, aggregated until nothing changes, like the controller. */
 function gathered(named: string): PolicyRule[] {
   let roles = [...BOOTSTRAP_ROLES];
   for (let round = 0; round < roles.length; round++) {
@@ -161,7 +171,7 @@ const BUILT_IN: [role: string, access: Partial<ResourceAccess>, allowed: boolean
   ['cluster-admin', { verb: 'bind', group: 'rbac.authorization.k8s.io', resource: 'clusterroles' }, true],
 ];
 
-describe('of the built-in roles', () => {
+describe('built-in roles', () => {
   for (const [named, change, allowed] of BUILT_IN) {
     const { verb = 'get', resource = 'pods', subresource } = change;
     const text = `${named} ${allowed ? 'may' : 'may not'} ${verb} ${resource}${subresource ? `/${subresource}` : ''}`;
@@ -169,7 +179,7 @@ describe('of the built-in roles', () => {
   }
 });
 
-test('a start gives a built-in role back what it lost, and takes nothing from it', () => {
+test('a start restores missing rules of a built-in role and removes none', () => {
   const wanted = role('system:basic-user');
   const extra: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['nodes'] };
   const present = { ...wanted, rules: [extra, ...(wanted.rules ?? []).slice(1)] };
@@ -181,7 +191,7 @@ test('a start gives a built-in role back what it lost, and takes nothing from it
   assert.equal(repairedRole({ ...present, metadata }, wanted).rules?.length, present.rules.length);
 });
 
-test('a binding of another role is made anew', () => {
+test('a binding to another role is created again', () => {
   const wanted = {
     apiVersion: 'v1',
     kind: 'ClusterRoleBinding',

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 const NOW = Date.parse('2026-11-22T00:00:00Z');
 
 describe('ticket keys', () => {
-  test('are the same for a week, then others', async () => {
+  test('are the same for a week, then replaced', async () => {
     const path = join(temporaryDirectory(), 'ticket-keys');
     const first = await loadTicketKeys(path, NOW);
     assert.equal(first.length, 48);
@@ -16,7 +16,7 @@ describe('ticket keys', () => {
     assert.notDeepEqual(await loadTicketKeys(path, NOW + SESSION_SECONDS * 1000), first);
   });
 
-  test('of a file from the future or a damaged one are not used', async () => {
+  test('from a file with a future date or a damaged file are not used', async () => {
     const path = join(temporaryDirectory(), 'ticket-keys');
     const first = await loadTicketKeys(path, NOW);
     assert.notDeepEqual(await loadTicketKeys(path, NOW - 1), first);

@@ -1,4 +1,4 @@
-/** Settings files that are amended, and the versions of the agent on a host. */
+/** Changes of settings files, and the versions of the agent on a host. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { isAbsentOrOwnLink } from '../../../shared/process/service/host-commands
 import { updateSettingsFile } from '../../../shared/process/settings/settings-file.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
-test('a new file begins with its comment and has what was given', () => {
+test('a new settings file starts with its comment and contains the given settings', () => {
   assert.equal(
     updateSettingsFile(undefined, '# head\n', { server: 'https://a:1' }),
     '# head\n\nserver: https://a:1\n',
   );
 });
 
-test('what was given takes the place of the old; comments, order and the rest stay', () => {
+test('given settings replace old ones; comments, order and other settings are kept', () => {
   const text = '# mine\nlabels: a=b # why\nlogLevel: debug\n';
   assert.equal(
     updateSettingsFile(text, '# head\n', { labels: 'c=d' }),
@@ -25,7 +25,7 @@ test('what was given takes the place of the old; comments, order and the rest st
   assert.equal(updateSettingsFile(text, '# head\n', {}), text);
 });
 
-test('a file that is not YAML is told of and not written over', () => {
+test('a file that is not YAML is reported and not overwritten', () => {
   assert.throws(() => updateSettingsFile('a: [', '', { b: 'c' }), ExitError);
 });
 
@@ -38,7 +38,7 @@ function versionsWith(...names: string[]): InstalledVersions {
   return new InstalledVersions(directory);
 }
 
-test('switching keeps the one before; the same again keeps it too', () => {
+test('switching versions keeps the previous one; switching to the same version keeps it too', () => {
   const versions = versionsWith('0.1.0', '0.2.0');
   versions.activate('0.1.0');
   assert.deepEqual([versions.current, versions.previous], ['0.1.0', '0.1.0']);
@@ -47,7 +47,7 @@ test('switching keeps the one before; the same again keeps it too', () => {
   assert.deepEqual([versions.current, versions.previous], ['0.2.0', '0.1.0']);
 });
 
-test('old versions go, the running, the one before and a new one stay', () => {
+test('old versions are removed; the running, the previous and a new one are kept', () => {
   const versions = versionsWith('0.1.0', '0.2.0', '0.3.0', '0.4.0');
   versions.activate('0.2.0');
   versions.activate('0.3.0');
@@ -58,7 +58,7 @@ test('old versions go, the running, the one before and a new one stay', () => {
   );
 });
 
-test('people command the version that has proved itself, whichever runs', () => {
+test('the command link points to the confirmed version, whichever runs', () => {
   const versions = versionsWith('0.1.0', '0.2.0');
   const commanded = () => readlinkSync(join(versions.directory, 'proven'));
   versions.activate('0.1.0');
@@ -69,7 +69,7 @@ test('people command the version that has proved itself, whichever runs', () => 
   assert.equal(commanded(), '0.2.0');
 });
 
-test('a command that others put there is theirs; a link of ours, though it leads nowhere, is ours', () => {
+test('a command that other software installed is left alone; a dangling link of ours is replaced', () => {
   const folder = temporaryDirectory();
   const [ours, npms, file] = ['ours', 'npms', 'file'].map((name) => join(folder, name)) as [
     string,

@@ -1,4 +1,4 @@
-/** What the agent shows of itself on its own host. */
+/** The agent's metrics endpoint on its host. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -21,7 +21,7 @@ const FACTS = {
   ...{ memoryBytes: 5e7, writtenBytes: 10, linkBytes: () => 7 },
 };
 
-test('an address is off, a host with its port, or a path', () => {
+test('the listen address is off, a host with its port, or a path', () => {
   assert.equal(parseMetricsAddress('off'), undefined);
   assert.deepEqual(parseMetricsAddress('127.0.0.1:10255'), { host: '127.0.0.1', port: 10_255 });
   assert.deepEqual(parseMetricsAddress('[::1]:9'), { host: '::1', port: 9 });
@@ -31,7 +31,7 @@ test('an address is off, a host with its port, or a path', () => {
   }
 });
 
-test("Pods, containers and what the engine was asked are counted, by a kubelet's names", async () => {
+test("Pods, containers and engine operations are counted under the kubelet's metric names", async () => {
   const metrics = new AgentMetrics(1_700_000_000_000);
   const asked = {
     list: async () => [],
@@ -79,7 +79,7 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
   assert.ok(!page.includes('stored_bytes'));
 });
 
-test('it is served on this host alone, by a port or a socket; what is taken is told', async () => {
+test('metrics are served on this host only, by a port or a socket; an address in use is reported', async () => {
   const path = join(temporaryDirectory(), 'a.sock');
   const socket = new AgentMetricsServer({ path }, () => 'x 1\n');
   const port = new AgentMetricsServer({ host: '127.0.0.1', port: 0 }, () => 'x 1\n');
@@ -107,7 +107,7 @@ test('it is served on this host alone, by a port or a socket; what is taken is t
   }
 });
 
-test('of what lies at its path only a socket is removed, and nobody else can open the new one', async () => {
+test('only a socket is removed from the configured path, and other users cannot open the new one', async () => {
   const folder = temporaryDirectory();
   const taken = join(folder, 'kept');
   writeFileSync(taken, 'mine');

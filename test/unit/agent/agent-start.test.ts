@@ -14,7 +14,7 @@ const COMMAND = join(
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).bin['everynode-agent'],
 );
 
-/** The arguments that the command passes to a Node of this version. */
+/** Returns the arguments that the command passes to a Node of this version. */
 function startedBy(version: string): string[] {
   const node = join(temporaryDirectory(), 'node');
   const text = `#!/bin/sh\n[ "$1" = --version ] && { echo ${version}; exit; }\nprintf '%s\\n' "$@"\n`;
@@ -23,8 +23,8 @@ function startedBy(version: string): string[] {
   return spawnSync(COMMAND, ['--data', 'a b'], { encoding: 'utf8', env }).stdout.split('\n');
 }
 
-describe("the agent's command", () => {
-  test('warns of nothing, called by the link that npm makes', () => {
+describe('the everynode-agent command', () => {
+  test('prints no warning when it runs through the link that npm creates', () => {
     const link = join(temporaryDirectory(), 'everynode-agent');
     symlinkSync(COMMAND, link);
     const { status, stdout, stderr } = spawnSync(link, ['--version'], { encoding: 'utf8' });
@@ -39,14 +39,14 @@ describe("the agent's command", () => {
     ['v24.0.0', []],
     ['v30.1.0', []],
   ] as const) {
-    test(`has the same flags as the agent that a coordinator starts, under Node ${version}`, () => {
+    test(`passes the same Node flags as an agent that a coordinator starts, under Node ${version}`, () => {
       const common = SMALL_HEAP_FLAGS.filter((flag) => flag !== '--no-expose-wasm');
       const program = join(ROOT, 'dist/agent/everynode-agent.cjs');
       assert.deepEqual(startedBy(version), [...flags, ...common, program, '--data', 'a b', '']);
     });
   }
 
-  test('is what an installed service starts, so that an upgrade of Node does not stop it', () => {
+  test('is what an installed service starts, so that an upgrade of Node does not stop the agent', () => {
     const folder = temporaryDirectory();
     const versions = JSON.stringify(join(ROOT, 'dist/agent/install/installed-versions.js'));
     const install = `import { InstalledVersions } from ${versions}; new InstalledVersions(${JSON.stringify(folder)}).installSelf('1.2.3');`;
@@ -59,7 +59,7 @@ describe("the agent's command", () => {
     assert.doesNotMatch(readFileSync(command, 'utf8'), /--[a-z]/, 'flags of the Node of that day');
   });
 
-  test('ends with the exit code of the agent', () => {
+  test('exits with the exit code of the agent', () => {
     const { status, stderr } = spawnSync(COMMAND, ['--no-such-flag'], { encoding: 'utf8' });
     assert.deepEqual([status, stderr], [2, "Unknown option '--no-such-flag'.\n"]);
   });

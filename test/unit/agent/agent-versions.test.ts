@@ -1,4 +1,4 @@
-/** The agent's version as a container: what becomes of it over restarts, on trial and off it. */
+/** The agent's version as a container: its states over restarts and a trial. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const config = (version: string, podNamespace = 'kube-system', attempt = 0): Con
     labels: { a: 'b' },
   }) as unknown as ContainerConfig;
 
-/** A host with both versions on disk; `runs` is the process that runs there now. */
+/** A host with both versions on disk. `runs` is the running process. */
 function host() {
   const directory = temporaryDirectory();
   const versions = new InstalledVersions(directory);
@@ -29,7 +29,7 @@ function host() {
   versions.activate('0.1.0');
   const trial = new UpgradeTrialFile(join(directory, 'trial.json'));
   const said: string[] = [];
-  /** The coordinator's floor: it allows nothing older. */
+  /** The coordinator's minimum version. */
   const floor = { version: '0.0.0' };
   const runs = (version: string, why?: string, newId = 'one-id') =>
     new AgentVersionContainers({
@@ -62,7 +62,7 @@ function host() {
 const statesOf = (agents: AgentVersionContainers) =>
   agents.list().map(({ state, exitCode, error }) => [state, exitCode, error]);
 
-test('images of the repository are versions, all others are not; nothing but a version is accepted', () => {
+test("only images of the agent's repository are versions, and only versions are accepted", () => {
   assert.equal(agentVersionOf('everynode.dev/agent:0.2.0'), '0.2.0');
   assert.equal(agentVersionOf('docker.io/library/app:1'), undefined);
   assert.equal(agentVersionOf('everynode.dev/agent-like:1'), undefined);
@@ -71,7 +71,7 @@ test('images of the repository are versions, all others are not; nothing but a v
   }
 });
 
-test('the version that runs is running as soon as it is started', async () => {
+test('the container of the version that runs is running as soon as it is started', async () => {
   const { runs, said } = host();
   const agents = runs('0.1.0');
   const id = await agents.create(config('0.1.0'), '0.1.0');
@@ -83,7 +83,7 @@ test('the version that runs is running as soon as it is started', async () => {
   assert.deepEqual(statesOf(runs('0.1.0')), [['running', undefined, undefined]], 'after a restart');
 });
 
-test('another version is tried, guarded, put on trial and switched to; only then it counts as running', async () => {
+test('another version is downloaded, checked, put on trial and activated, and only then reported as running', async () => {
   const { runs, said, trial, versions } = host();
   const agents = runs('0.1.0');
   const id = await agents.create(config('0.2.0'), '0.2.0');
@@ -97,7 +97,7 @@ test('another version is tried, guarded, put on trial and switched to; only then
   assert.deepEqual(statesOf(runs('0.2.0')), [['running', undefined, undefined]]);
 });
 
-test('the one before that comes back tells that the new one has failed', async () => {
+test('the previous version reports after its return that the new one has failed', async () => {
   const { runs, trial, versions } = host();
   const agents = runs('0.1.0');
   await agents.start(await agents.create(config('0.2.0'), '0.2.0'));
@@ -105,7 +105,7 @@ test('the one before that comes back tells that the new one has failed', async (
   assert.deepEqual(
     [versions.current, versions.previous],
     ['0.1.0', '0.1.0'],
-    'recovery starts no failed one',
+    'recovery does not start a version that failed',
   );
   assert.equal(trial.read(), undefined);
   assert.equal(rollBackUpgrade(versions, trial), undefined, 'once');
@@ -113,7 +113,7 @@ test('the one before that comes back tells that the new one has failed', async (
   assert.deepEqual(statesOf(runs('0.1.0')), [['exited', 1, error]]);
 });
 
-test('a Pod tries a version once, whatever is left of its tries; another Pod may try again', async () => {
+test('a Pod tries a version once, whatever tries are left; another Pod may try it again', async () => {
   const { runs, trial, versions, said } = host();
   const before = runs('0.1.0');
   await before.start(await before.create(config('0.2.0'), '0.2.0'));
@@ -139,7 +139,7 @@ test('a Pod tries a version once, whatever is left of its tries; another Pod may
   assert.equal(versions.current, '0.2.0');
 });
 
-test('stopping and removing ends no agent', async () => {
+test('stopping and removing the version container does not end the agent', async () => {
   const { runs, said, versions } = host();
   const agents = runs('0.1.0');
   const id = await agents.create(config('0.1.0'), '0.1.0');
@@ -151,7 +151,7 @@ test('stopping and removing ends no agent', async () => {
   assert.deepEqual([said, versions.current], [[], '0.1.0']);
 });
 
-test('what may not be is refused and changes nothing', async () => {
+test('an operation that is not allowed is rejected and changes nothing', async () => {
   const { runs, versions, said } = host();
   const agents = runs('0.1.0', 'not installed');
   await assert.rejects(agents.create(config('0.2.0', 'default'), '0.2.0'), /kube-system/);
@@ -161,7 +161,7 @@ test('what may not be is refused and changes nothing', async () => {
   assert.deepEqual([versions.current, said], ['0.1.0', []]);
 });
 
-test('a version below the coordinator’s floor is not started, though it is on the disk', async () => {
+test('a version below the coordinator’s minimum is not started, though it is on the disk', async () => {
   const { runs, versions, said, floor } = host();
   versions.activate('0.2.0');
   floor.version = '0.2.0';
@@ -179,14 +179,14 @@ test('a version on trial has three starts', () => {
   assert.equal(trialVerdictAtStart({ ...trial, starts: 3 }, '0.2.0'), 'fall back');
 });
 
-test('a checksum is found by the whole name of its file', () => {
+test('a checksum is found by the complete name of its file', () => {
   const sum = 'a'.repeat(64);
   assert.equal(sumOf(`${sum}  agent-1.gz\n`, 'agent-1.gz'), sum);
   assert.equal(sumOf(`${sum}  agent-1.gz\n`, 'agent-1'), undefined);
   assert.equal(sumOf(`${sum} agent-1.gz\n`, 'agent-1.gz'), undefined);
 });
 
-test('a damaged trial is none', () => {
+test('a damaged trial file counts as no trial', () => {
   const path = join(temporaryDirectory(), 'trial.json');
   writeFileSync(path, '{"id":');
   assert.equal(new UpgradeTrialFile(path).read(), undefined);

@@ -16,14 +16,14 @@ const TOKEN = 'abcdef.0123456789abcdef';
 const HASH = 'a'.repeat(64);
 const SHELLS = ['/bin/dash', '/bin/bash', '/bin/busybox'].filter((path) => existsSync(path));
 
-/** Stands in for the agent: prints its arguments, its input and the token in its environment. */
+/** A substitute for the agent. It prints its arguments, its input and the token in its environment. */
 const AGENT = `#!/bin/sh
 echo "arguments: $*"
 case " $* " in *' --token-file - '*) echo "input: $(cat)" ;; esac
 echo "environment: \${EVERYNODE_TOKEN-none}"
 `;
 
-/** Runs the line in `shell` without curl and sudo: the script comes from this tree. */
+/** Runs the line in `shell` without curl and sudo. The script is the one of this tree. */
 function typed(line: string, shell: string): { status: number | null; stdout: string; stderr: string } {
   const folder = temporaryDirectory();
   const file = join(folder, 'everynode-agent-1.2.3-linux-any.gz');
@@ -61,8 +61,8 @@ const LINE = joinCommand(
   TOKEN,
 );
 
-describe('the line for a host that has nothing', () => {
-  test('holds the token once, where only the shell itself reads it', () => {
+describe('the install line for a bare host', () => {
+  test('contains the token once, where only the shell itself reads it', () => {
     assert.equal(
       LINE,
       `{ echo EVERYNODE_TOKEN=${TOKEN}.${HASH}; curl -fsSk --pinnedpubkey 'sha256//cGlu' ${SERVER}/install.sh; } | sudo sh -s --`,
@@ -70,7 +70,7 @@ describe('the line for a host that has nothing', () => {
   });
 
   for (const shell of SHELLS) {
-    test(`gives the agent the token on standard input, and settings as arguments, in ${shell}`, () => {
+    test(`passes the token to the agent on standard input and settings as arguments, in ${shell}`, () => {
       const { status, stdout, stderr } = typed(`${LINE} --labels a=b`, shell);
       assert.equal(status, 0, stderr);
       const [given, input, environment] = stdout.split('\n');

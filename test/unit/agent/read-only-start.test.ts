@@ -1,4 +1,4 @@
-/** An agent that began on a read-only disk: when it begins anew. */
+/** The restart of an agent that started on a read-only disk. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostMayWrite, waitForWritableDisk } from '../../../agent/program/wait-for-writable-disk.js';
@@ -14,7 +14,7 @@ function waiting() {
   return { clock, state, part };
 }
 
-test('the agent begins anew once, within ten seconds of the first write that would succeed', async () => {
+test('the agent restarts once, within ten seconds of the first write that would succeed', async () => {
   const { clock, state, part } = waiting();
   await part.start?.();
   await clock.advance(60_000);
@@ -25,7 +25,7 @@ test('the agent begins anew once, within ten seconds of the first write that wou
   assert.equal(state.calls, 1);
 });
 
-test('one that was stopped does not', async () => {
+test('a stopped watcher does not restart the agent', async () => {
   const { clock, state, part } = waiting();
   await part.start?.();
   state.mayWrite = true;
@@ -34,6 +34,6 @@ test('one that was stopped does not', async () => {
   assert.equal(state.calls, 0);
 });
 
-test('a directory that is not there cannot be written to', () => {
+test('a missing directory is not writable', () => {
   assert.equal(hostMayWrite('/nowhere/at/all'), false);
 });

@@ -1,4 +1,4 @@
-/** Which texts are versions of a release, and which of two is older. */
+/** Validity and order of release versions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareVersions, isReleaseVersion } from '../../../shared/process/release-version.js';

@@ -30,7 +30,7 @@ const GADGETS: DiscoveredResource = {
   subresources: {},
 };
 
-test('aggregated: the core group has no name, subresources stand in their resource', () => {
+test('aggregated discovery: the core group has no name, subresources are listed in their resource', () => {
   assert.deepEqual(aggregatedDiscovery([PODS, GADGETS], true), {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
@@ -67,7 +67,7 @@ test('aggregated: the core group has no name, subresources stand in their resour
   });
 });
 
-test('plain: drain finds pods/eviction with its own group', () => {
+test('plain discovery: drain finds pods/eviction with its own group', () => {
   const list = resourceList([PODS], '', 'v1') as { resources: { name: string }[] };
   assert.deepEqual(list.resources.at(-1), {
     name: 'pods/eviction',
@@ -80,7 +80,7 @@ test('plain: drain finds pods/eviction with its own group', () => {
   });
 });
 
-test('what is not served has no document', () => {
+test('a group that is not served has no document', () => {
   assert.equal(resourceList([PODS], 'g.dev', 'v1'), undefined);
   assert.equal(groupDocument([PODS], ''), undefined);
   assert.ok(groupDocument([PODS, GADGETS], 'g.dev'));
@@ -92,7 +92,7 @@ const SCHEMAS = {
   'a.Other': {},
 };
 
-test('OpenAPI: a PATCH with fieldValidation for each resource, and the schemas it reaches', () => {
+test('OpenAPI: a PATCH with fieldValidation for each resource, and the schemas that it reaches', () => {
   const { byPath } = openApiDocuments([PODS, GADGETS], SCHEMAS, ({ kind }) =>
     kind === 'Pod' ? 'a.Pod' : undefined,
   );

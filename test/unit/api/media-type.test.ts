@@ -14,7 +14,7 @@ const ANSWERS: [string | undefined, string][] = [
 ];
 
 for (const [accept, form] of ANSWERS) {
-  test(`${accept} is answered as ${form}`, () => assert.equal(negotiateAnswer(accept), form));
+  test(`Accept: ${accept} is answered as ${form}`, () => assert.equal(negotiateAnswer(accept), form));
 }
 
 test('a client that takes only protobuf gets 406', () => {

@@ -19,7 +19,7 @@ function pod(names: string[], state?: ContainerState, lastState?: ContainerState
 
 const ENDED = { terminated: { exitCode: 1 } } as ContainerState;
 
-test('the only container need not be named', () => {
+test('the only container is the default', () => {
   assert.equal(chosenContainer(pod(['c']), null), 'c');
   assert.throws(() => chosenContainer(pod(['a', 'b']), null), { message: /choose one of: \[a b\]/ });
   assert.throws(() => chosenContainer(pod(['a', 'b']), 'c'), {
@@ -51,7 +51,7 @@ const MISSING: [string, Pod, boolean, string | undefined][] = [
   ],
   ['between restarts', pod(['c'], { waiting: { reason: 'CrashLoopBackOff' } }, ENDED), false, undefined],
   [
-    'no previous one',
+    'no previous attempt',
     pod(['c'], { running: {} } as ContainerState),
     true,
     'previous terminated container "c" in pod "p" not found',
@@ -60,14 +60,14 @@ const MISSING: [string, Pod, boolean, string | undefined][] = [
 ];
 
 for (const [what, object, previous, text] of MISSING) {
-  test(`${what}: ${text ?? 'there is a log'}`, () => {
+  test(`${what}: ${text ?? 'a log is available'}`, () => {
     const reason = missingLogReason(object, 'c', previous);
     if (text === undefined) assert.equal(reason, undefined);
     else assert.ok(reason?.endsWith(text), reason);
   });
 }
 
-test('options as the host is asked', () => {
+test('log options are translated for the host', () => {
   const query = new URLSearchParams('follow=true&tailLines=0&timestamps=true&limitBytes=10&sinceSeconds=5');
   assert.deepEqual(logOptions(query), {
     follow: true,

@@ -4,7 +4,7 @@ import { decodeProtobuf } from '../../../coordinator/api/bodies/protobuf-body.js
 import { POD_DEFINITIONS } from '../../../coordinator/api/bodies/protobuf-pod.js';
 import { DEFINITIONS } from '../../../coordinator/kinds/schema/schema-definitions.js';
 
-/** Field `number` with length-delimited content: the only wire type that these messages need, but for one integer. */
+/** A field with length-delimited content, the only wire type of these messages except for one integer. */
 function field(number: number, content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
   const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 0x7f) | 0x80, bytes.length >> 7];
@@ -24,7 +24,7 @@ function body(apiVersion: string, kind: string, ...raw: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from('k8s\0'), field(1, typeMeta), field(2, Buffer.concat(raw))]);
 }
 
-/** As Go writes it: empty strings and a zero time explicitly. */
+/** As Go encodes it, with explicit empty strings and a zero time. */
 const METADATA = Buffer.concat([
   field(1, 'one'),
   field(2, ''),
@@ -117,14 +117,14 @@ test('a review', () => {
   });
 });
 
-test('a Pod: embedded messages, quantities, switches that are off, zeros that mean something', () => {
+test('a Pod: embedded messages, quantities, disabled switches, zeros with a meaning', () => {
   const hostPath = field(2, field(1, Buffer.concat([field(1, '/'), field(2, '')])));
   const limit = Buffer.concat([field(1, 'cpu'), field(2, field(1, '100m'))]);
   const securityContext = Buffer.concat([integer(2, 0), integer(4, 0), integer(6, 0)]);
   const port = Buffer.concat([integer(1, 0), integer(2, 80), field(3, '')]);
   const container = Buffer.concat([
     ...[field(1, 'c'), field(2, 'i'), field(5, ''), field(8, field(1, limit)), field(15, securityContext)],
-    // stdin and readinessProbe: their numbers are above 15, and so two bytes long.
+    // The numbers of stdin and readinessProbe are above 15, and so two bytes long.
     ...[Buffer.from([0x80, 0x01, 0])],
     field(11, Buffer.concat([field(1, field(3, field(1, port))), integer(2, 0), integer(3, 5)])),
   ]);
@@ -150,7 +150,7 @@ test('a Pod: embedded messages, quantities, switches that are off, zeros that me
   });
 });
 
-/** Fields of each message, those of embedded ones in their place. */
+/** Fields of each message. Fields of embedded messages are listed in their place. */
 function podFields(): Map<string, Set<string>> {
   const messages = [...POD_DEFINITIONS.matchAll(/message (\w+) \{([^}]*)\}/g)];
   const own = new Map(
@@ -166,7 +166,7 @@ function podFields(): Map<string, Set<string>> {
   return new Map([...own.keys()].map((name) => [name, new Set(flat(name))]));
 }
 
-test('a Pod can have no field that its messages lack: it would be lost in silence', () => {
+test('a Pod has no field that its messages lack: such a field would be lost silently', () => {
   const messages = podFields();
   const compared = Object.entries(DEFINITIONS).filter(([name]) => messages.has(name.split('.').at(-1) ?? ''));
   assert.ok(compared.length > 80);
@@ -180,7 +180,7 @@ test('a Pod can have no field that its messages lack: it would be lost in silenc
   assert.deepEqual(lost, pod);
 });
 
-test('a kind that we cannot decode is 415, and says what can be sent instead', () => {
+test('an unsupported kind is a 415 that names the supported media types', () => {
   assert.throws(() => decodeProtobuf(body('v1', 'Node')), {
     reason: 'UnsupportedMediaType',
     message: /Node is read as application\/json/,
@@ -189,10 +189,10 @@ test('a kind that we cannot decode is 415, and says what can be sent instead', (
 
 const RUBBISH: [string, Buffer][] = [
   ['no prefix', Buffer.from('{}')],
-  ['a prefix and nothing', Buffer.from('k8s\0')],
+  ['a prefix without a body', Buffer.from('k8s\0')],
   ['a truncated envelope', body('v1', 'Secret', field(1, METADATA)).subarray(0, 20)],
   ['a truncated message', body('v1', 'Secret', field(1, METADATA).subarray(0, 9))],
-  ['a kind of the definitions that is no body', body('v1', 'ObjectMeta')],
+  ['a kind of the definitions that cannot be a body', body('v1', 'ObjectMeta')],
   ['bytes at random', Buffer.concat([Buffer.from('k8s\0'), Buffer.from('ff00ff12a9', 'hex')])],
 ];
 
@@ -202,7 +202,7 @@ for (const [what, bytes] of RUBBISH) {
   });
 }
 
-test('a decision on a CertificateSigningRequest keeps its time; a zero one is absent', () => {
+test('an approval of a CertificateSigningRequest keeps its time; a zero time is absent', () => {
   const time = Buffer.concat([Buffer.from([8]), Buffer.from([0x80, 0xa8, 0xd6, 0xb9, 7])]);
   const condition = Buffer.concat([
     field(1, 'Approved'),

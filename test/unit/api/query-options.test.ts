@@ -15,7 +15,7 @@ test('a write: Warn by default, manager from the program name', () => {
   assert.deepEqual([dryRun, fieldManager, fieldValidation], [false, 'kubectl', 'Warn']);
 });
 
-test('a write: what the query says goes first', () => {
+test('a write: query parameters take precedence', () => {
   const options = write('dryRun=All&fieldManager=me&fieldValidation=Strict', 'kubectl/v1');
   assert.deepEqual([options.dryRun, options.fieldManager, options.fieldValidation], [true, 'me', 'Strict']);
 });
@@ -36,14 +36,14 @@ test('a list: selectors, page and version', () => {
   });
 });
 
-test('a limit of 0 is no limit; one that is no number is 400', () => {
+test('a limit of 0 is no limit; a limit that is not a number is 400', () => {
   assert.deepEqual(listOptions({ query: query('limit=0') }), {});
   for (const limit of ['x', '-1', '1.5', '9'.repeat(20)]) {
     assert.throws(() => listOptions({ query: query(`limit=${limit}`) }), { reason: 'BadRequest' });
   }
 });
 
-test('a deletion: the body goes before the query', () => {
+test('a deletion: the body takes precedence over the query', () => {
   const body = {
     gracePeriodSeconds: 0,
     propagationPolicy: 'Orphan',
@@ -69,12 +69,12 @@ for (const body of [
   { preconditions: { uid: 7 } },
   { dryRun: ['None'] },
 ]) {
-  test(`a deletion with ${JSON.stringify(body)} is refused`, () => {
+  test(`a deletion with ${JSON.stringify(body)} is rejected`, () => {
     assert.throws(() => deleteOptions(query(''), body), { name: 'ApiError' });
   });
 }
 
-test('options of a deletion of another type are refused: taken for absent, they would delete without them', () => {
+test('delete options of another type are rejected: ignoring them would delete without them', () => {
   for (const body of [{ dryRun: 'All' }, { dryRun: true }, { preconditions: 'uid' }, { preconditions: [] }]) {
     assert.throws(() => deleteOptions(query(''), body), { reason: 'BadRequest' }, JSON.stringify(body));
   }

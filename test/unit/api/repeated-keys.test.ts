@@ -10,7 +10,7 @@ const JSON_CASES: [string, string, [string, number][]][] = [
   ['none', '{"a":1,"b":{"a":2},"c":[{"a":1},{"a":2}]}', []],
   ['at the root', '{"a":1,"a":2}', [['a', 1]]],
   ['nested', '{"a":{"b":[{"c":1},\n{"c":1,\n"c":\n2}]}}', [['a.b[1].c', 4]]],
-  ['thrice is said once', '{"a":1,"a":2,"a":3}', [['a', 1]]],
+  ['three occurrences are reported once', '{"a":1,"a":2,"a":3}', [['a', 1]]],
   ['behind nested values', '{"a":{"b":1},"c":[1,[2]],"a":{}}', [['a', 1]]],
   ['an escaped key', '{"a":1,"\\u0061":2}', [['a', 1]]],
   ['a key with a quote', '{"a\\"":1,"a\\"":2}', [['a"', 1]]],
@@ -29,11 +29,11 @@ for (const [name, text, expected] of JSON_CASES) {
   });
 }
 
-test('JSON that was made from a value repeats nothing', () => {
+test('JSON that was generated from a value has no repeated keys', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => assert.deepEqual(inJson(JSON.stringify(value)), [])));
 });
 
-test('a key put in twice is found wherever it is', () => {
+test('a duplicated key is found at any place', () => {
   const members = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(
     fc.property(members, fc.string(), fc.jsonValue(), (object, key, value) => {
@@ -50,7 +50,7 @@ test('a key put in twice is found wherever it is', () => {
   );
 });
 
-test('a body of nothing but repeated long keys costs no more than its length', () => {
+test('a body of repeated long keys costs time in proportion to its length', () => {
   const key = 'k'.repeat(30_000);
   const text = `{"${key}":{${Array(50_000).fill('"a":1').join(',')},${Array(40).fill(`"${key}":1`).join(',')}}}`;
   const found = inJson(text);

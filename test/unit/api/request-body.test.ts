@@ -9,17 +9,17 @@ import {
 
 const decode = (text: string, type?: string) => decodeBody(Buffer.from(text), type);
 
-test('no type is JSON, no bytes are no body', () => {
+test('a body without a type is JSON, an empty body is none', () => {
   assert.deepEqual(decode('{"a":1}'), { a: 1 });
   assert.equal(decodeBody(Buffer.alloc(0), 'application/json'), undefined);
   assert.equal(decodeBody(undefined, undefined), undefined);
 });
 
-test('parameters of the type do not matter', () => {
+test('parameters of the media type are ignored', () => {
   assert.deepEqual(decode('[1]', 'application/json-patch+json; charset=utf-8'), [1]);
 });
 
-test('another type is 415', () => {
+test('another media type is 415', () => {
   assert.throws(() => decode('a=1', 'application/x-www-form-urlencoded'), { reason: 'UnsupportedMediaType' });
 });
 
@@ -36,7 +36,7 @@ for (const [text, depth] of DEPTHS) {
   test(`${text} is ${depth} deep`, () => assert.equal(nestingDepth(Buffer.from(text), 100), depth));
 }
 
-test('JSON and YAML may be nested as deep as the limit and no deeper', () => {
+test('JSON and YAML may be nested up to the limit and no deeper', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   for (const type of ['application/json', 'application/yaml']) {
     assert.ok(decode(nested(MAX_NESTING), type));
@@ -53,12 +53,12 @@ const DEEP_YAML: [string, string][] = [
 ];
 
 for (const [what, text] of DEEP_YAML) {
-  test(`YAML: ${what} is refused before it is parsed`, () => {
+  test(`YAML: ${what} is rejected before it is parsed`, () => {
     assert.throws(() => decode(text, 'application/yaml'), { reason: 'BadRequest', message: /nested/ });
   });
 }
 
-test('YAML of many aliases is refused', () => {
+test('YAML with many aliases is rejected', () => {
   const levels = Array.from({ length: 9 }, (_, level) => {
     const values = level === 0 ? 'x' : `*l${level - 1}`;
     return `l${level}: &l${level} [${Array(9).fill(values).join(', ')}]`;
@@ -66,7 +66,7 @@ test('YAML of many aliases is refused', () => {
   assert.throws(() => decode(levels.join('\n'), 'application/yaml'), { reason: 'BadRequest' });
 });
 
-test('YAML above its limit is 413; what starts like JSON is JSON at any length', () => {
+test('YAML above its limit is 413; text that starts like JSON is JSON at any length', () => {
   const long = 'x'.repeat(MAX_YAML_BYTES);
   assert.throws(() => decode(`a: ${long}`, 'application/yaml'), { reason: 'RequestEntityTooLarge' });
   assert.deepEqual(decode(`{"a":"${long}"}`, 'application/apply-patch+yaml'), { a: long });
@@ -88,7 +88,7 @@ for (const [text, value] of SCALARS) {
 }
 
 for (const type of ['application/json', 'application/yaml']) {
-  test(`${type} that cannot be read is 400 and says why`, () => {
+  test(`an unreadable ${type} body is a 400 that names the error`, () => {
     assert.throws(() => decode('{"a": [}', type), { reason: 'BadRequest', message: /not valid JSON: / });
   });
 }

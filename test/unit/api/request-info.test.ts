@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSwitchedOn, readRequest } from '../../../coordinator/api/http/request-info.js';
 
-/** method, target, `verb group/version namespace/resource/name/subresource` with - for absent. */
+/** Method, target, and `verb group/version namespace/resource/name/subresource` with - for absent parts. */
 const RESOURCES: [string, string, string][] = [
   ['GET', '/api/v1/pods', 'list /v1 -/pods/-/-'],
   ['GET', '/api/v1/namespaces/a/pods', 'list /v1 a/pods/-/-'],
@@ -64,7 +64,7 @@ const REFUSED: [string, string, string][] = [
 ];
 
 for (const [method, target, reason] of REFUSED) {
-  test(`${method} ${target} is refused for its ${reason}`, () => {
+  test(`${method} ${target} is rejected for its ${reason}`, () => {
     assert.deepEqual(readRequest(method, target), { type: 'refused', reason });
   });
 }

@@ -32,7 +32,7 @@ const COMMON = {
   userAgent: 'kubectl/v1.35.2',
 };
 
-test('a line says who, verb, object, result, duration and client', () => {
+test('a line contains user, verb, object, result, duration and client', () => {
   assert.deepEqual(requestFields(request('PATCH /apis/apps/v1/namespaces/default/daemonsets/x/status')), {
     ...COMMON,
     verb: 'patch',
@@ -44,14 +44,14 @@ test('a line says who, verb, object, result, duration and client', () => {
   });
 });
 
-test('a creation names what was made, a dry run says so, a query is not written', () => {
+test('a creation names the created object, a dry run is marked, a query is not logged', () => {
   const created = request('POST /api/v1/namespaces/a/secrets?dryRun=All&token=hush', { createdName: 's' });
   const fields = requestFields(created);
   assert.deepEqual([fields.name, fields.dryRun], ['s', true]);
   assert.ok(!JSON.stringify(fields).includes('hush'));
 });
 
-test('other paths are named, and what a client chooses is cut off', () => {
+test('other paths are named, and client-chosen text is truncated', () => {
   const long = 'x'.repeat(1_000);
   const fields = requestFields(request(`GET /${long}?a=b`, { userAgent: long }));
   assert.deepEqual(
@@ -74,7 +74,7 @@ const LEVELS: [RequestLogLevel, string, number, boolean][] = [
 ];
 
 for (const [level, line, code, isWritten] of LEVELS) {
-  test(`${level}: ${line} with ${code} is ${isWritten ? '' : 'not '}written`, () => {
+  test(`${level}: ${line} with ${code} is ${isWritten ? '' : 'not '}logged`, () => {
     let written = 0;
     const info = () => {
       written += 1;

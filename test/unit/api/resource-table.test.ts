@@ -1,4 +1,4 @@
-/** The table of all resources: complete, each row with a handler for all that it says it serves. */
+/** The table of all resources is complete, and each row has handlers for all its verbs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hasRightScope, verbsAt } from '../../../coordinator/api/discovery/resource-scope.js';
@@ -8,7 +8,7 @@ import { LISTED_RESOURCES } from '../../harness/api/served-resources.js';
 
 const TABLE = new ResourceTable(ALL_KINDS);
 
-test('the table holds the resources that the tests expect, with their scopes and subresources', () => {
+test('the table contains the resources that the tests expect, with their scopes and subresources', () => {
   const rows = TABLE.rows.map(({ group, version, resource, namespaced, subresources }) => ({
     root: group ? `/apis/${group}/${version}` : `/api/${version}`,
     resource,

@@ -1,4 +1,4 @@
-/** SPDY/3.1 as kubectl speaks it: frames however they are cut, header blocks, streams, and nonsense. */
+/** SPDY/3.1 as kubectl uses it: fragmented frames, header blocks, streams, and invalid data. */
 import assert from 'node:assert/strict';
 import { Duplex, PassThrough } from 'node:stream';
 import { test } from 'node:test';
@@ -15,9 +15,9 @@ import {
   readFrames,
 } from '../../../coordinator/api/spdy/spdy-frames.js';
 import { EmptyHeaderWriter, HeaderReader } from '../../../coordinator/api/spdy/spdy-headers.js';
-import { eventually } from '../../harness/basics/eventually.js';
+import { until } from '../../harness/basics/wait-until.js';
 
-/** A client's end of one connection. */
+/** The client's end of one connection. */
 class Client {
   readonly frames: Frame[] = [];
   readonly streams: SpdyStream[] = [];
@@ -44,7 +44,7 @@ class Client {
   }
 
   send(bytes: Uint8Array): void {
-    // As unkindly as a network may cut it.
+    // Small pieces, because a network may fragment data at any point.
     for (let at = 0; at < bytes.length; at += 5) this.#toServer.write(bytes.subarray(at, at + 5));
   }
 
@@ -69,16 +69,16 @@ function number(value: number): Buffer {
   return bytes;
 }
 
-test('the dictionary is the one of the draft', () => {
+test('the dictionary is the one of the SPDY draft', () => {
   assert.equal(SPDY_DICTIONARY.length, 1423);
   assert.ok(SPDY_DICTIONARY.toString().endsWith('enq=0.'));
 });
 
-test('streams open with their headers, take bytes and give some back', async () => {
+test('streams open with their headers and carry bytes both ways', async () => {
   const client = new Client();
   await client.open(1, { streamtype: 'error', port: '80', requestid: '0' }, FLAG_FIN);
   await client.open(3, { streamtype: 'data', port: '80', requestid: '0' });
-  await eventually(() => client.streams.length === 2);
+  await until(() => client.streams.length === 2);
   const [error, data] = client.streams;
   assert.equal(data?.headers.get('streamtype'), 'data');
   assert.equal(error?.headers.get('port'), '80');
@@ -88,7 +88,7 @@ test('streams open with their headers, take bytes and give some back', async () 
   assert.equal(read, 'hello');
   await data?.write(Buffer.from('answer'));
   await data?.end();
-  await eventually(() => client.data(3) === 'answer');
+  await until(() => client.data(3) === 'answer');
   const types = client.frames.map((frame) => (frame.kind === 'control' ? frame.type : 'data'));
   assert.deepEqual(types.slice(0, 2), [FRAME.synReply, FRAME.synReply]);
   assert.ok(types.includes(FRAME.windowUpdate));
@@ -96,22 +96,22 @@ test('streams open with their headers, take bytes and give some back', async () 
   await client.served;
 });
 
-test('a ping comes back; a stream that is given up breaks; the end of the connection breaks all', async () => {
+test('a ping is answered; a reset stream breaks; the end of the connection breaks all streams', async () => {
   const client = new Client();
   client.send(controlFrame(FRAME.ping, 0, number(7)));
-  await eventually(() => client.frames.length === 1);
+  await until(() => client.frames.length === 1);
   await client.open(1, { streamtype: 'data' });
   await client.open(3, { streamtype: 'data' });
-  await eventually(() => client.streams.length === 2);
+  await until(() => client.streams.length === 2);
   client.send(controlFrame(FRAME.resetStream, 0, pairOf(1, 5)));
-  await eventually(() => client.streams[0]?.signal.aborted);
+  await until(() => client.streams[0]?.signal.aborted);
   assert.equal(client.streams[1]?.signal.aborted, false);
   client.end();
   await client.served;
   assert.equal(client.streams[1]?.signal.aborted, true);
 });
 
-test('nonsense ends the connection', async () => {
+test('invalid data ends the connection', async () => {
   for (const bytes of [
     controlFrame(FRAME.synStream, 0, Buffer.concat([number(1), Buffer.alloc(6), Buffer.from('no zlib')])),
     Buffer.from([0, 0, 0, 1, 0, 0xff, 0xff, 0xff]),

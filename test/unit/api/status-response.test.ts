@@ -12,7 +12,7 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 
 const detailsOf = (reason: StatusReason) => new ApiError(reason, 'text').toStatus().details;
 
-test('a Status has details wherever upstream always sets them, even without content', () => {
+test('a Status has details wherever upstream always sets them, even if empty', () => {
   const withDetails = [
     'Forbidden',
     'NotFound',
@@ -62,7 +62,7 @@ test('an internal error names its cause (NewInternalError), a timeout itself (Ne
   assert.equal(timedOut('too slow').toStatus().message, 'Timeout: too slow');
 });
 
-test('an unexpected error is answered without its text', () => {
+test('an unexpected error is answered without its message', () => {
   const { code, message } = statusOf(new Error('/var/lib/secret'), silentLogger);
   assert.deepEqual([code, message], [500, 'Internal error occurred: see the log of the coordinator']);
 });

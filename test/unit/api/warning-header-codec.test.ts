@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { warningHeaders } from '../../../coordinator/api/http/write-response.js';
 import { warningTexts } from '../../../coordinator/cli/client/api-http-client.js';
 
-test('what the API warns of is read as it was said', () => {
+test('warnings of the API are decoded to their original text', () => {
   const texts = ['resume: it is neither paused nor frozen', 'a "quoted" \\ word', 'Grüße, and so on: …'];
   assert.deepEqual(warningTexts(warningHeaders(texts)), texts);
   assert.deepEqual(warningTexts(undefined), []);

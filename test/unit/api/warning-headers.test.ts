@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warningHeaders } from '../../../coordinator/api/http/write-response.js';
 
-test('a warning is quoted, once for each text', () => {
+test('a warning is quoted, and each text is sent once', () => {
   assert.deepEqual(warningHeaders(['unknown field "a\\b"', 'unknown field "a\\b"']), [
     '299 - "unknown field \\"a\\\\b\\""',
   ]);
@@ -12,7 +12,7 @@ test('a warning cannot break out of its header', () => {
   assert.deepEqual(warningHeaders(['a\r\nSet-Cookie: x']), ['299 - "a  Set-Cookie: x"']);
 });
 
-test('text beyond Latin is sent as UTF-8 bytes', () => {
+test('text beyond Latin-1 is sent as UTF-8 bytes', () => {
   assert.equal(Buffer.from(warningHeaders(['für 東'])[0] ?? '', 'latin1').toString('utf8'), '299 - "für 東"');
 });
 

@@ -1,4 +1,4 @@
-/** What is told of a write that is done: it never undoes the answer, and names nodes to those alone who may see them. */
+/** Warnings about a finished write. They never undo the write, and name nodes only to users who may list them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiDeps, ApiRequest } from '../../../coordinator/api/http/api-context.js';
@@ -12,7 +12,7 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 
 const WRITTEN = { object: () => ({ metadata: { name: 'gentle' } }) } as unknown as ObjectRecord<KubeObject>;
 
-/** The warnings and the log of a create by somebody with these rights. */
+/** Returns the warnings and the log of a create by a user with these rights. */
 async function told(
   kind: Kind,
   foresee: Partial<ApiDeps['planner']>,
@@ -39,13 +39,13 @@ const saysWhatItMay = {
   warningsFor: async ({ mayNameNodes, before }: PolicyWrite) => [`${mayNameNodes} ${before === undefined}`],
 };
 
-test('who may list Nodes is told their names, and nobody else', async () => {
+test('a user who may list Nodes gets their names, others do not', async () => {
   assert.deepEqual((await told(rolloutPolicyKind, saysWhatItMay)).warnings, ['false true']);
   const named = await told(rolloutPolicyKind, saysWhatItMay, { rights: ['list nodes'] });
   assert.deepEqual(named.warnings, ['true true']);
 });
 
-test('an error of a warning is logged, and the write stands', async () => {
+test('an error of a warning is logged, and the write succeeds', async () => {
   const error = new Error('a bug');
   const fail = () => Promise.reject(error);
   assert.deepEqual(await told(rolloutPolicyKind, { warningsFor: fail }), { warnings: [], logged: [error] });

@@ -29,10 +29,10 @@ const openings = (pattern: string, zone: string, from: string, count: number) =>
   return found;
 };
 
-/** Pattern, zone, from when, and the next openings, UTC. */
+/** Pattern, zone, start time, and the next openings in UTC. */
 const OPENINGS: [string, string, string, string, (string | undefined)[]][] = [
   ['each night', '0 3 * * *', 'UTC', '2026-05-01T03:00:00Z', ['05-02T03:00', '05-03T03:00']],
-  ['each night, by its own clocks', '0 3 * * *', 'Asia/Tokyo', '2026-05-01T00:00:00Z', ['05-01T18:00']],
+  ['each night, in local time', '0 3 * * *', 'Asia/Tokyo', '2026-05-01T00:00:00Z', ['05-01T18:00']],
   [
     'a night whose 02:30 is skipped opens at the skip',
     '30 2 * * *',
@@ -41,28 +41,28 @@ const OPENINGS: [string, string, string, string, (string | undefined)[]][] = [
     ['03-27T01:30', '03-28T01:00', '03-29T00:30'],
   ],
   [
-    'a night whose 02:30 comes twice opens once, at the first',
+    'a night whose 02:30 repeats opens once, at the first',
     '30 2 * * *',
     'Europe/Berlin',
     '2026-10-24T12:00:00Z',
     ['10-25T00:30', '10-26T01:30'],
   ],
   [
-    'every half hour of a night with an hour twice',
+    'every half hour of a night with a repeated hour',
     '*/30 * * * *',
     'Europe/Berlin',
     '2026-10-24T23:59:00Z',
     ['10-25T00:00', '10-25T00:30', '10-25T01:00', '10-25T01:30', '10-25T02:00'],
   ],
   [
-    'every half hour of a night with an hour skipped',
+    'every half hour of a night with a skipped hour',
     '*/30 * * * *',
     'America/New_York',
     '2027-03-14T06:15:00Z',
     ['03-14T06:30', '03-14T07:00', '03-14T07:30'],
   ],
   [
-    'a zone of half an hour',
+    'a time zone with a half-hour offset',
     '15 2 * * *',
     'Australia/Lord_Howe',
     '2026-10-03T00:00:00Z',
@@ -70,7 +70,7 @@ const OPENINGS: [string, string, string, string, (string | undefined)[]][] = [
   ],
   ['a midnight that is skipped', '0 0 * * *', 'Africa/Cairo', '2027-04-29T12:00:00Z', ['04-29T22:00']],
   ['the last day of the month', '0 3 L * *', 'UTC', '2027-01-31T12:00:00Z', ['02-28T03:00', '03-31T03:00']],
-  ['the second Monday', '0 3 * * 1#2', 'UTC', '2026-12-01T00:00:00Z', ['12-14T03:00']],
+  ['the second Monday of the month', '0 3 * * 1#2', 'UTC', '2026-12-01T00:00:00Z', ['12-14T03:00']],
   ['a leap day', '0 3 29 2 *', 'UTC', '2026-12-01T00:00:00Z', ['02-29T03:00']],
 ];
 
@@ -99,7 +99,7 @@ describe('openings', () => {
   const START = Date.parse('2026-01-01T00:00:00Z');
   const instants = fc.nat(600 * 24 * 60).map((minutes) => START + minutes * 60_000);
 
-  test('are where the library finds the pattern to match, and none lies between', () => {
+  test('are where the cron library matches the pattern, and none lies between', () => {
     fc.assert(
       fc.property(patterns, zones, instants, (pattern, name, now) => {
         const zone = zoned(name);
@@ -108,7 +108,7 @@ describe('openings', () => {
         if (next === undefined) return;
         const task = createTask(pattern, () => undefined, { timezone: name });
         void task.destroy();
-        // At a skip the time that matches is shown by no clock.
+        // At a skipped hour no clock shows the matching time.
         const isSkip = zone.wallAt(next) - next !== zone.wallAt(next - 1) - (next - 1);
         assert.ok(isSkip || task.match(new Date(next)), `${iso(next)}`);
         const step = 60_000;
@@ -132,7 +132,7 @@ const SHOPS: MaintenanceScheduleSpec = {
 const hours = (times: MaintenanceScheduleSpec, labels: Record<string, string>, now: string) =>
   compileMaintenanceSchedules(times)(labels).at(Date.parse(now));
 
-/** Times, labels, now, then: replace, create, until. */
+/** Schedule, labels and time, then the expected replace, create and until. */
 const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, boolean, boolean, string?][] =
   [
     ['no windows', {}, {}, '2026-05-01T12:00:00Z', true, true],
@@ -146,7 +146,7 @@ const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, b
       '2026-05-01T20:00:00.000Z',
     ],
     [
-      'the last moment',
+      'the last minute of a window',
       SHOPS,
       { tz: 'Asia.Tokyo' },
       '2026-05-01T19:59:59Z',
@@ -156,9 +156,9 @@ const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, b
     ],
     ['over', SHOPS, { tz: 'Asia.Tokyo' }, '2026-05-01T20:00:00Z', false, true, '2026-05-02T18:00:00.000Z'],
     ['no label, no window', SHOPS, {}, '2026-05-01T03:00:00Z', false, true],
-    ['a label that names no zone', SHOPS, { tz: 'Asia.Tokio' }, '2026-05-01T18:00:00Z', false, true],
+    ['a label that is not a time zone', SHOPS, { tz: 'Asia.Tokio' }, '2026-05-01T18:00:00Z', false, true],
     [
-      'no label, but a zone for those',
+      'no label, but a default time zone',
       { windows: [{ schedule: '0 3 * * *', durationSeconds: 60, timeZoneLabel: 'tz', timeZone: 'UTC' }] },
       {},
       '2026-05-01T03:00:00Z',
@@ -167,7 +167,7 @@ const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, b
       '2026-05-01T03:01:00.000Z',
     ],
     [
-      'a window over midnight of the day before',
+      'a window that started before midnight of the day before',
       { windows: [{ schedule: '0 22 * * 5', durationSeconds: 8 * 3600 }] },
       {},
       '2026-05-02T05:59:00Z',
@@ -176,7 +176,7 @@ const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, b
       '2026-05-02T06:00:00.000Z',
     ],
     [
-      'two windows, one of them its',
+      "two windows, one of them in the node's zone",
       {
         windows: [
           { schedule: '0 3 * * *', durationSeconds: 60, nodeSelector: { matchLabels: { a: 'b' } } },
@@ -199,7 +199,7 @@ const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, b
       '2026-05-01T20:00:00.000Z',
     ],
     [
-      'a freeze of everything',
+      'a freeze of all time',
       { freezes: [{ from: '2026-05-01', to: '2026-05-02', scope: 'Everything' }] },
       {},
       '2026-05-01T18:00:00Z',
@@ -208,7 +208,7 @@ const HOURS: [string, MaintenanceScheduleSpec, Record<string, string>, string, b
       '2026-05-02T00:00:00.000Z',
     ],
     [
-      'a freeze that begins',
+      'a freeze that starts',
       { freezes: [{ from: '2026-05-01T00:00:00+02:00', to: '2026-05-02' }] },
       {},
       '2026-04-30T21:59:00Z',
@@ -226,7 +226,7 @@ for (const [name, times, labels, now, replace, create, until] of HOURS) {
   });
 }
 
-test('the next replacement is after a freeze, in a window', () => {
+test('the next possible replacement is after a freeze, in a window', () => {
   const times = { ...SHOPS, freezes: [{ from: '2026-05-01', to: '2026-05-10', timeZone: 'Asia/Tokyo' }] };
   const own = compileMaintenanceSchedules(times)({ tz: 'Asia.Tokyo' });
   assert.equal(iso(nextReplacementTime(own, Date.parse('2026-05-02T00:00:00Z'))), '2026-05-09T18:00:00.000Z');
@@ -239,7 +239,7 @@ test('nodes of one zone share one class', () => {
   assert.notEqual(classOf({ tz: 'UTC' }), classOf({ tz: 'Asia.Tokyo' }));
 });
 
-test('what is said to last until a time lasts until then', () => {
+test('a result with an expiry stays the same until then', () => {
   const labels = fc.constantFrom({ tz: 'Europe.Berlin' }, { tz: 'America.New_York' });
   const START = Date.parse('2026-03-01T00:00:00Z');
   const times: MaintenanceScheduleSpec = {
@@ -260,7 +260,7 @@ test('what is said to last until a time lasts until then', () => {
   );
 });
 
-test('clocks are what Intl says they are, on days of change and on others', () => {
+test('local times match Intl, on days of clock change and on others', () => {
   for (const name of ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Pacific/Apia']) {
     const shown = new Intl.DateTimeFormat('sv-SE', {
       timeZone: name,

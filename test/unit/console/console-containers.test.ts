@@ -1,10 +1,10 @@
-/** What the console says about how a container ended, and the words of a command. */
+/** The console's explanation of a container's exit, and its splitting of a command line. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { ContainerStateTerminated, ContainerStatus } from '../../../shared/kube/pods/pod-types.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
-interface ExplainEnd {
+interface ExitExplanation {
   explainExit(end: ContainerStateTerminated): string;
   nextRestartTime(status: ContainerStatus): string | undefined;
 }
@@ -12,10 +12,10 @@ interface Words {
   splitCommand(command: string): string[];
 }
 
-let ends: ExplainEnd;
+let ends: ExitExplanation;
 let words: Words;
 before(async () => {
-  ends = await consoleModule<ExplainEnd>('pods/exit-explanation.ts');
+  ends = await consoleModule<ExitExplanation>('pods/exit-explanation.ts');
   words = await consoleModule<Words>('pods/split-command.ts');
 });
 
@@ -31,11 +31,11 @@ const ENDS: [end: ContainerStateTerminated, words: RegExp][] = [
   [{ exitCode: 200, reason: 'Error' }, /specific to the program$/],
 ];
 
-test('an exit code is told with what it means', () => {
+test('an exit code is shown with its meaning', () => {
   for (const [end, expected] of ENDS) assert.match(ends.explainExit(end), expected);
 });
 
-test('the end of a back-off is the last end and the pause that the host names', () => {
+test('the end of a back-off is the last exit plus the delay that the host reports', () => {
   const waiting = (message: string): ContainerStatus => ({
     ...{ name: 'c', ready: false, restartCount: 3, image: '', imageID: '' },
     state: { waiting: { reason: 'CrashLoopBackOff', message } },
@@ -47,7 +47,7 @@ test('the end of a back-off is the last end and the pause that the host names', 
   assert.equal(ends.nextRestartTime(waiting('something else')), undefined);
 });
 
-test('a command is parted into words as a shell does', () => {
+test('a command line is split into words as a shell splits it', () => {
   assert.deepEqual(words.splitCommand(' sh  -c "echo a b" '), ['sh', '-c', 'echo a b']);
   assert.deepEqual(words.splitCommand("a 'b c' d"), ['a', 'b c', 'd']);
   assert.deepEqual(words.splitCommand(''), []);

@@ -1,4 +1,4 @@
-/** What the console decides by itself: what is offered, what needs attention, what the URL means, how much is done at once. */
+/** Logic of the console: offered actions, problems, URL state, and concurrency. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { signInErrorText } from '../../../shared/kube/access/sign-in-errors.js';
@@ -29,9 +29,9 @@ const drafts =
 const palette =
   await consoleModule<typeof import('../../../console/palette/palette-items.js')>('palette/palette-items.ts');
 
-describe('what stands beside each other', () => {
+describe('the side-by-side diff', () => {
   const { diffRows: pairedLines } = pairs;
-  test('what was taken away stands beside what came for it, and alone where nothing did', () => {
+  test('a removed line is paired with the line that replaced it, and alone without a replacement', () => {
     assert.deepEqual(pairedLines([' a', '-b', '-c', '+d', ' e', '+f', '\\ No newline']), [
       { before: 'a', after: 'a', isSame: true },
       { before: 'b', after: 'd', isSame: false },
@@ -42,7 +42,7 @@ describe('what stands beside each other', () => {
   });
 });
 
-describe('where a host stands', () => {
+describe('the state of a host', () => {
   const TABLE: [labels: Record<string, string> | undefined, zone: string | undefined][] = [
     [undefined, undefined],
     [{ tz: 'Europe.Berlin' }, 'Europe/Berlin'],
@@ -64,12 +64,12 @@ describe('rights', () => {
   const TABLE: [what: string, rules: ReturnType<typeof rule>[], expected: boolean][] = [
     ['nothing', [], false],
     ['everything', [rule(['*'], ['*'], ['*'])], true],
-    ['the very thing', [rule(['create'], [''], ['pods/eviction'])], true],
-    ['the resource, and not its subresource', [rule(['create'], [''], ['pods'])], false],
-    ['the subresource of any', [rule(['create'], [''], ['*/eviction'])], true],
+    ['the exact verb and resource', [rule(['create'], [''], ['pods/eviction'])], true],
+    ['the resource without its subresource', [rule(['create'], [''], ['pods'])], false],
+    ['the subresource of all resources', [rule(['create'], [''], ['*/eviction'])], true],
     ['another verb', [rule(['get'], [''], ['pods/eviction'])], false],
     ['another group', [rule(['create'], ['apps'], ['pods/eviction'])], false],
-    ['one name alone', [rule(['create'], [''], ['pods/eviction'], ['web'])], false],
+    ['a single resource name', [rule(['create'], [''], ['pods/eviction'], ['web'])], false],
   ];
   for (const [what, rules, expected] of TABLE) {
     test(`with ${what} an eviction is ${expected ? '' : 'not '}offered`, () =>
@@ -88,10 +88,10 @@ function host(name: string, status: Partial<HostStatus> = {}, labels: Record<str
   };
 }
 
-describe('what needs attention', () => {
+describe('problems that need attention', () => {
   const now = Date.parse('2026-11-22T00:00:00Z');
   const rollout = (phase: string) => ({ status: { phase } }) as Rollout;
-  test('each trouble is told, and a host may have several', () => {
+  test('each problem is shown, and a host may have several', () => {
     const TABLE: [status: Partial<HostStatus>, expected: string[]][] = [
       [{}, []],
       [{ state: 'Unknown', certificateEnds: '2026-11-30T00:00:00Z' }, ['offline', 'certificates']],
@@ -104,26 +104,26 @@ describe('what needs attention', () => {
     for (const [status, expected] of TABLE)
       assert.deepEqual(attention.issuesOf(host('n', status), { now, version: 'v1.0.0' }), expected);
   });
-  test('rollouts that wait for a person are told', () => {
+  test('rollouts that wait for an approval are shown', () => {
     const rollouts = [rollout('Failed'), rollout('Progressing'), rollout('AwaitingApproval')];
     assert.equal(attention.stalledRollouts(rollouts).length, 2);
   });
-  test('the version is read from what the API says, and no skew is told where it says none', () => {
+  test('the version is read from the API, and no skew is shown without a version', () => {
     assert.equal(attention.coordinatorVersion('v1.35.0+everynode.0.1.0-rc.1'), 'v0.1.0-rc.1');
     assert.equal(attention.coordinatorVersion('v1.35.0'), '');
     assert.deepEqual(attention.issuesOf(host('n'), { now, version: '' }), []);
   });
 });
 
-describe('the table in the URL', () => {
-  test('columns are named, labels among them; the name is always there and nonsense is left out', () => {
+describe('the table state in the URL', () => {
+  test('columns are named, including labels; the name column is always present and unknown columns are dropped', () => {
     const ids = (text: string | null) => columns.parseColumns(text).map(({ id }) => id);
     assert.deepEqual(ids(null), ['name', 'condition', 'since', 'pods', 'issue']);
     assert.deepEqual(ids('version,label:site,nonsense'), ['name', 'version', 'label:site']);
     assert.equal(columns.columnsText(columns.parseColumns(null)), '');
     assert.equal(columns.columnsText(columns.parseColumns('label:site')), 'name,label:site');
   });
-  test('a press sorts by a column, another one the other way round', () => {
+  test('a click sorts by a column, another click reverses the order', () => {
     const first = columns.toggledSort(columns.parseSort(null), 'name');
     assert.equal(first, 'name');
     assert.equal(columns.toggledSort(columns.parseSort(first), 'name'), '-name');
@@ -131,10 +131,10 @@ describe('the table in the URL', () => {
   });
 });
 
-describe('the same done to many hosts', () => {
+describe('a bulk action on hosts', () => {
   const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
   const none = () => undefined;
-  test('failures stay by themselves, and what was done can be undone', async () => {
+  test('failures are listed separately, and changes can be undone', async () => {
     const states: { done: number; failed: readonly unknown[]; isOver: boolean }[] = [];
     const act = async (name: string) => {
       if (name === 'n3') throw new Error('no');
@@ -154,7 +154,7 @@ describe('the same done to many hosts', () => {
       ...{ total: 20, done: 19, failed: [{ name: 'n3', problem: 'no' }], isOver: true },
     });
   });
-  test('no more than so many go on at once, and whoever is asked to wait waits', async () => {
+  test('concurrency is limited, and a host whose request is throttled waits', async () => {
     let running = 0;
     let most = 0;
     const tries = new Map<string, number>();
@@ -186,7 +186,7 @@ describe('the same done to many hosts', () => {
       Array.from({ length: 40 }, () => 7),
     );
   });
-  test('what has not begun when it is stopped is not done', async () => {
+  test('hosts that were not started before a stop are skipped', async () => {
     const leave = new AbortController();
     const act = async (name: string) => {
       if (name === 'n4') leave.abort();
@@ -198,7 +198,7 @@ describe('the same done to many hosts', () => {
   });
 });
 
-describe('what is typed for many hosts', () => {
+describe('input for a bulk action', () => {
   const change = (id: string, text: string) =>
     actions.NODE_ACTIONS.find((action) => action.id === id)?.change?.(text);
   const TABLE: [id: string, text: string, expected: object | undefined][] = [
@@ -219,19 +219,19 @@ describe('what is typed for many hosts', () => {
   }
 });
 
-describe('labels and taints that are being edited', () => {
+describe('edited labels and taints', () => {
   const node: Node = {
     ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: { site: 'kiel', os: 'linux' } } },
     spec: { taints: [{ key: 'old', value: '1', effect: 'NoSchedule' }] },
   };
-  test('nothing is written that is so already', () => {
+  test('a value that is already set is not written', () => {
     const there = drafts.withLabel(drafts.NO_DRAFT, node, 'site', 'bremen');
     assert.deepEqual(drafts.changeOfDraft(there), { labels: { site: 'bremen' } });
     assert.equal(drafts.changeOfDraft(drafts.withLabel(there, node, 'site', 'kiel')), undefined);
     const tainted = drafts.withTaint(drafts.NO_DRAFT, node, { key: 'old', value: '1', effect: 'NoSchedule' });
     assert.equal(drafts.changeOfDraft(tainted), undefined);
   });
-  test('a new taint that is taken away again is no change, and a present one is', () => {
+  test('adding and removing the same new taint is no change, and neither is adding a present one', () => {
     const taint = { key: 'new', effect: 'NoExecute' as const };
     const added = drafts.withTaint(drafts.NO_DRAFT, node, taint);
     assert.equal(drafts.changeOfDraft(drafts.withoutTaint(added, node, taint)), undefined);
@@ -240,7 +240,7 @@ describe('labels and taints that are being edited', () => {
       taints: { add: [], remove: [{ key: 'old', effect: 'NoSchedule' }] },
     });
   });
-  test('rows say what stays, comes, changes and goes; commands say the same', () => {
+  test('rows show which labels stay, appear, change and disappear; the commands match them', () => {
     let draft = drafts.withLabel(drafts.NO_DRAFT, node, 'site', null);
     draft = drafts.withLabel(draft, node, 'rack', '7');
     draft = drafts.withLabel(draft, node, 'os', 'bsd');
@@ -263,23 +263,23 @@ describe('the command palette', () => {
   };
   const texts = (typed: string) =>
     palette.paletteItems(typed, objects).map((item) => ('go' in item ? item.go : item.id));
-  test('it finds pages, DaemonSets and rollouts, those first that begin so', () => {
+  test('it finds pages, DaemonSets and rollouts, and prefix matches come first', () => {
     assert.equal(texts('aud')[0], '/audit');
     assert.deepEqual(texts('till').slice(0, 2), ['/daemonsets/default/till', '/rollouts/default/till']);
   });
-  test('signing out is offered to whom it serves', () => {
+  test('signing out is offered only when a session exists', () => {
     assert.deepEqual(texts('sign out')[0], 'sign-out');
     const items = palette.paletteItems('sign out', { ...objects, maySignOut: false });
     assert.ok(!items.some(({ id }) => id === 'sign-out'));
   });
-  test('what was typed may be a host, or a filter of hosts', () => {
+  test('typed text may match a host or a filter of hosts', () => {
     assert.ok(texts('node-7').includes('/hosts/node-7'));
     assert.ok(texts('site=kiel').includes('/?filter=site%3Dkiel'));
     assert.ok(!texts('site=kiel').some((path) => path.startsWith('/hosts/')));
   });
 });
 
-test('the sign-in page says nothing that its address made up', () => {
+test('the sign-in page shows no text from its address', () => {
   assert.equal(signInErrorText(null), '');
   assert.match(signInErrorText('Issuer'), /^Sign-in failed: the issuer rejected the sign-in/);
   for (const word of ['call 555-1234', 'toString', '']) {

@@ -1,4 +1,4 @@
-/** What the console keeps up with a fleet that changes: its sums and its order are those of a fleet that is looked at anew. */
+/** The console's incremental counts and order of a fleet. They equal a full recount. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ function host(name: string, site = 'kiel', isDark = false, pressures: string[] =
   };
 }
 
-/** Pictures of one fleet, one after another: a host that is as it was is the same object. */
+/** Successive snapshots of one fleet. An unchanged host is the same object. */
 const PICTURES = fc
   .array(
     fc.array(
@@ -54,9 +54,9 @@ const PICTURES = fc
     });
   });
 
-describe('a fleet that changes', () => {
+describe('incremental fleet counts', () => {
   const around = { now: 0, version: 'v1.0.0' };
-  test('is counted as one that is counted anew, and conditions add up', () => {
+  test('equal a full count, and conditions add up', () => {
     const check = (pictures: Host[][]) => {
       const tally = new FleetTally();
       for (const hosts of pictures) {
@@ -72,14 +72,14 @@ describe('a fleet that changes', () => {
     };
     fc.assert(fc.property(PICTURES, check));
   });
-  test('is counted anew when what it is judged by changes', () => {
+  test('are recounted when the thresholds change', () => {
     const tally = new FleetTally();
     const hosts = [host('a'), host('b')];
     assert.equal(tally.of(hosts, around).issues.skew, 0);
     assert.equal(tally.of(hosts, { now: 0, version: 'v2.0.0' }).issues.skew, 2);
   });
   for (const sort of ['label:site', '-label:site', 'condition', '-name', 'nonsense']) {
-    test(`is in the order of one that is sorted anew: ${sort}`, () => {
+    test(`are in the order of a full sort: ${sort}`, () => {
       const columns = columnsOf('label:site');
       const check = (pictures: Host[][]) => {
         const order = new HostOrder();
@@ -92,7 +92,7 @@ describe('a fleet that changes', () => {
       fc.assert(fc.property(PICTURES, check));
     });
   }
-  test('tells the labels of one that is looked at anew', () => {
+  test('list the same labels as a full scan', () => {
     const check = (pictures: Host[][]) => {
       const labels = new LabelTally();
       for (const hosts of pictures) {
@@ -105,7 +105,7 @@ describe('a fleet that changes', () => {
   });
 });
 
-test('rows are sorted by any column, equal ones by name, the other way round as well', () => {
+test('rows can be sorted by any column, ties by name, and in reverse', () => {
   const hosts = [host('a', 'kiel'), host('b', 'bonn'), host('c', 'kiel')];
   const names = (sort: string) =>
     new HostOrder()
@@ -117,7 +117,7 @@ test('rows are sorted by any column, equal ones by name, the other way round as 
   assert.equal(names('nonsense'), 'abc');
 });
 
-test('cells keep their places as long as no group gets larger, smaller or another name', () => {
+test('cells keep their positions while no group changes its size or name', () => {
   const plan = (...groups: [name: string, count: number][]) =>
     plans.layOutMap(
       groups.map(([name, count]) => ({ name, hosts: Array.from({ length: count }) })),

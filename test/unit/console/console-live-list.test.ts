@@ -1,10 +1,10 @@
-/** A watched list on the screen: its phase and its objects come as one picture. */
+/** A watched list on the screen. Its phase and its objects change together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../harness/basics/wait-until.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
-/** What is looked at of `console/api/live-list.ts`, whose own types need a browser's. */
+/** The used part of `console/api/live-list.ts`, as types, because its own need a browser. */
 interface List {
   snapshot(): { phase: string; objects: { metadata: { name: string } }[] };
   subscribe(listener: () => void): () => void;
@@ -18,7 +18,7 @@ const EVENTS = [
   { type: 'BOOKMARK', object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } },
 ];
 
-test('a list that is live has its objects, whoever looks between two frames', {
+test('a live list shows all its objects, even when read between two frames', {
   timeout: 60_000,
 }, async () => {
   const frames: (() => void)[] = [];
@@ -37,7 +37,7 @@ test('a list that is live has its objects, whoever looks between two frames', {
   }
 });
 
-/** As a watch's: it does not end. */
+/** Does not end by itself, like a watch. */
 class OpenSocket {
   constructor() {
     const lines = EVENTS.map((event) => `${JSON.stringify(event)}\n`).join('');

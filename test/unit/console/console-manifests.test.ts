@@ -1,4 +1,4 @@
-/** What the console's editor makes of a manifest's text, and of what the API says about it. */
+/** The console's editor: positions in a manifest's text, and errors of the API. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
@@ -58,13 +58,13 @@ before(async () => {
   text = await consoleModule<ManifestText>('daemonsets/manifest-text.ts');
 });
 
-describe('a field that the API speaks of', () => {
+describe('a field that an API error names', () => {
   const cases: [field: string, line: number, marked: string][] = [
     ['spec.template.spec.containers[1].imag', 15, 'imag: b'],
     ['spec.template.spec.containers[1]', 14, 'name: side\n          imag: b\n'],
     ['spec.template.spec.containers[0].image', 13, 'image: a'],
     ['metadata.labels[example.com/site]', 6, 'example.com/site: hamburg'],
-    // What the text does not have is marked where it would be.
+    // A path that the text lacks is marked where it would be.
     ['spec.template.spec.containers[0].resources.limits[cpu]', 12, 'name: main\n          image: a\n'],
     ['spec.selector', 7, 'spec'],
   ];
@@ -82,7 +82,7 @@ describe('a field that the API speaks of', () => {
   }
 });
 
-test('an unknown field, a wrong type and a refusal without a field are placed too', () => {
+test('an unknown field, a wrong type and an error without a field get a line too', () => {
   const at = (message: string) =>
     text.problemsOf(TEXT, { message, causes: [] }).map((problem) => [problem.line, problem.message]);
   assert.deepEqual(at('strict decoding error: unknown field "spec.template.spec.containers[1].imag"'), [
@@ -95,14 +95,14 @@ test('an unknown field, a wrong type and a refusal without a field are placed to
   assert.deepEqual(at('daemonsets.apps is forbidden'), [[1, 'daemonsets.apps is forbidden']]);
 });
 
-test('text that is no manifest says where', () => {
+test('text that is not a manifest is reported with its line', () => {
   assert.equal(text.readManifest('a: [1').problems?.[0]?.line, 1);
   assert.equal(text.readManifest('a: 1\nb: c: d\n').problems?.[0]?.line, 2);
   assert.match(text.readManifest('- a\n').problems?.[0]?.message ?? '', /mapping/);
   assert.match(text.readManifest('').problems?.[0]?.message ?? '', /mapping/);
 });
 
-test('a person sees what is theirs; what they do not see is kept, and what they take out goes', () => {
+test("the editor shows the user's fields, keeps hidden fields, and deletes fields that the user removed", () => {
   const shown = parse(text.manifestText(DAEMON_SET)) as Record<string, unknown>;
   assert.deepEqual(shown, {
     apiVersion: 'apps/v1',

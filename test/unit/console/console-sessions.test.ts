@@ -1,4 +1,4 @@
-/** Sessions of the console: a cookie stands for a credential, and not for whoever can make a browser send it. */
+/** Sessions of the console. A cookie authenticates only requests from the console's own pages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConsoleSessions, refuseCrossSite } from '../../../coordinator/api/console/console-sessions.js';
@@ -12,14 +12,14 @@ function signedIn() {
   return { clock, sessions, cookie, header: cookie.split(';')[0] ?? '' };
 }
 
-test('the cookie is for TLS, for this host, for no script, and does not hold the credential', () => {
+test('the cookie is limited to TLS, this host and HTTP, and does not contain the credential', () => {
   const { cookie } = signedIn();
   for (const word of ['__Host-', 'Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/'])
     assert.ok(cookie.includes(word), word);
   assert.ok(!cookie.includes('secret'));
 });
 
-test('it stands for the credential, until it is ended', () => {
+test('the cookie maps to the credential until the session ends', () => {
   const { sessions, header } = signedIn();
   const request = { method: 'GET', headers: { cookie: `other=1; ${header}` } };
   assert.equal(sessions.authorizationOf(request), 'Bearer secret');
@@ -27,13 +27,13 @@ test('it stands for the credential, until it is ended', () => {
   assert.equal(sessions.authorizationOf(request), undefined);
 });
 
-test('a credential of the request itself goes before it', () => {
+test('a credential in the request takes precedence over the cookie', () => {
   const { sessions, header } = signedIn();
   const headers = { cookie: header, authorization: 'Bearer other' };
   assert.equal(sessions.authorizationOf({ method: 'POST', headers }), 'Bearer other');
 });
 
-test('a change that comes with the cookie alone is refused; the own page says that it is', () => {
+test('a change that only the cookie authenticates is rejected unless the console sent it', () => {
   const { sessions, header } = signedIn();
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     assert.throws(() => sessions.authorizationOf({ method, headers: { cookie: header } }), ApiError);
@@ -42,7 +42,7 @@ test('a change that comes with the cookie alone is refused; the own page says th
   }
 });
 
-test("a WebSocket counts from the console's own origin alone", () => {
+test("a WebSocket is accepted from the console's own origin only", () => {
   const { sessions, header } = signedIn();
   const headers = { cookie: header, upgrade: 'websocket', host: 'c:6443' };
   const from = (origin: string) => () =>
@@ -52,7 +52,7 @@ test("a WebSocket counts from the console's own origin alone", () => {
   assert.equal(from('https://c:6443')(), 'Bearer secret');
 });
 
-test('a session that is not used ends after twelve hours; use renews it', () => {
+test('an unused session ends after twelve hours; use renews it', () => {
   const { sessions, header, clock } = signedIn();
   const request = { method: 'GET', headers: { cookie: header } };
   const hours = (count: number) => clock.advance(count * 3_600_000);
@@ -64,7 +64,7 @@ test('a session that is not used ends after twelve hours; use renews it', () => 
   assert.equal(sessions.authorizationOf(request), undefined);
 });
 
-test("a user's least used session goes when there are too many, and nobody else's", () => {
+test('a user over the limit loses the least recently used session, and other users lose none', () => {
   const { sessions, header, clock } = signedIn();
   const request = { method: 'GET', headers: { cookie: header } };
   const signIn = (username: string, times: number) => {
@@ -83,7 +83,7 @@ test("a user's least used session goes when there are too many, and nobody else'
   assert.equal(sessions.authorizationOf(request), undefined);
 });
 
-test('ServiceAccounts of a namespace share a bound, whatever their number, and sign nobody else out', () => {
+test('all ServiceAccounts of a namespace share one session limit and do not sign out other users', () => {
   const { sessions, header, clock } = signedIn();
   const account = (namespace: string, index: number) => `system:serviceaccount:${namespace}:account-${index}`;
   const isLive = (cookie: string) =>
@@ -97,12 +97,12 @@ test('ServiceAccounts of a namespace share a bound, whatever their number, and s
   assert.deepEqual(
     cookies.filter(isLive),
     cookies.slice(-200),
-    'the last two hundred of the namespace are signed in',
+    'the two hundred most recent sessions of the namespace remain',
   );
   assert.ok(isLive(header) && isLive(other));
 });
 
-test('when there are too many of all, one of those with the most sessions ends, and nobody is refused', () => {
+test('over the total limit a session of the user with the most sessions ends, and no sign-in is rejected', () => {
   const { sessions, header, clock } = signedIn();
   const isLive = (cookie: string) =>
     sessions.authorizationOf({ method: 'GET', headers: { cookie: cookie.split(';')[0] ?? '' } }) !==
@@ -118,15 +118,15 @@ test('when there are too many of all, one of those with the most sessions ends, 
 const CALLERS: [string, boolean, Record<string, string>][] = [
   ['kubectl', true, {}],
   ['a page of the console', true, { 'sec-fetch-site': 'same-origin', origin: 'https://c:6443' }],
-  ['its own, in a browser that does not say so', true, { origin: 'https://c:6443' }],
+  ['its own, in a browser without Sec-Fetch headers', true, { origin: 'https://c:6443' }],
   ['a page of another site', false, { 'sec-fetch-site': 'cross-site', origin: 'https://evil' }],
-  ['one that was navigated to', false, { 'sec-fetch-site': 'same-site' }],
-  ['a page of another site, in a browser that says its origin alone', false, { origin: 'https://evil' }],
-  ['a page of no origin', false, { origin: 'null' }],
+  ['a page that the user navigated to', false, { 'sec-fetch-site': 'same-site' }],
+  ['a page of another site, in a browser that only sends Origin', false, { origin: 'https://evil' }],
+  ['a page without an origin', false, { origin: 'null' }],
   ['a page over plain HTTP', false, { origin: 'http://c:6443' }],
 ];
 for (const [who, may, headers] of CALLERS) {
-  test(`a certificate ${may ? 'counts' : 'does not count'} for a change by ${who}`, () => {
+  test(`a certificate ${may ? 'authenticates' : 'does not authenticate'} a change by ${who}`, () => {
     const changes = [
       { method: 'POST', headers: { host: 'c:6443', ...headers } },
       { method: 'GET', headers: { host: 'c:6443', upgrade: 'websocket', ...headers } },

@@ -1,15 +1,15 @@
-/** A stream of the API in the console, over a socket that the test holds. */
+/** A stream of the API in the console, over a socket that the test controls. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { consoleModule } from '../../harness/console/console-module.js';
 
-/** What is looked at of `console/api/api-stream.ts`, whose own types need a browser's. */
-type StreamOf = (path: string, signal: AbortSignal) => ReadableStream<string>;
+/** The used part of `console/api/api-stream.ts`, as types, because its own need a browser. */
+type OpenStream = (path: string, signal: AbortSignal) => ReadableStream<string>;
 
-const { openStream } = await consoleModule<{ openStream: StreamOf }>('api/api-stream.ts');
+const { openStream } = await consoleModule<{ openStream: OpenStream }>('api/api-stream.ts');
 
-/** As a browser's. */
+/** A substitute for the browser's WebSocket. */
 class HeldSocket {
   static last: HeldSocket | undefined;
   onmessage: (event: { data: ArrayBuffer | string }) => void = () => undefined;
@@ -36,7 +36,7 @@ function opened() {
 
 const STATUS = { kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403, message: 'no' };
 
-test('a stream that is over leaves nothing on the signal of its page, however it ended', async () => {
+test('a finished stream leaves no listener on the signal of its page, however it ended', async () => {
   const { listeners: whileOpen, socket } = opened();
   assert.equal(whileOpen(), 1);
   socket.onclose({ wasClean: true });
@@ -45,7 +45,7 @@ test('a stream that is over leaves nothing on the signal of its page, however it
   const cancelled = opened();
   await cancelled.reader.cancel();
   assert.deepEqual([cancelled.listeners(), cancelled.socket.isClosed], [0, true]);
-  // What comes after the end goes nowhere.
+  // Data after the end is dropped.
   cancelled.socket.onmessage({ data: new ArrayBuffer(1) });
   cancelled.socket.onclose({ wasClean: false });
 
@@ -55,7 +55,7 @@ test('a stream that is over leaves nothing on the signal of its page, however it
   assert.deepEqual([refused.listeners(), refused.socket.isClosed], [0, true]);
 });
 
-test('the text comes as it arrives; a page that leaves breaks it off', async () => {
+test('the text arrives in pieces, and leaving the page aborts the stream', async () => {
   const { page, reader, socket, listeners } = opened();
   socket.onmessage({ data: new TextEncoder().encode('one\n').buffer });
   assert.deepEqual(await reader.read(), { done: false, value: 'one\n' });
@@ -64,7 +64,7 @@ test('the text comes as it arrives; a page that leaves breaks it off', async () 
   assert.deepEqual([listeners(), socket.isClosed], [0, true]);
 });
 
-test('what a page that has left already asks for breaks off at once', async () => {
+test('a stream that is started after leaving the page is aborted at once', async () => {
   Object.assign(globalThis, { location: { host: 'here' }, WebSocket: HeldSocket });
   const reader = openStream('/api/v1/nodes', AbortSignal.abort()).getReader();
   await assert.rejects(reader.read(), { reason: 'Unreachable' });

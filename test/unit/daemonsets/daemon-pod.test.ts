@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonPod, daemonTolerations } from '../../../coordinator/decisions/daemonsets/daemon-pod.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
 
-test('six tolerations are added after the template’s own, a seventh with the host’s network', () => {
+test('six tolerations are added after the template’s own, and a seventh with the host network', () => {
   const own = { key: 'mine', operator: 'Exists' };
   assert.equal(daemonTolerations({ tolerations: [own] })[0], own);
   assert.equal(daemonTolerations({}).length, 6);
@@ -23,12 +23,12 @@ test('a finite copy of an automatic toleration is made infinite in its place', (
   assert.equal(tolerations.length, 6);
 });
 
-test('a wildcard that covers an automatic toleration stays first and as it is', () => {
+test('a wildcard that covers an automatic toleration stays first and unchanged', () => {
   const wildcard = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 };
   assert.deepEqual(daemonTolerations({ tolerations: [wildcard] })[0], wildcard);
 });
 
-test('a Pod carries hash, template generation, owner and the pin to its node', () => {
+test('a Pod carries its hash, template generation, owner and node affinity', () => {
   const set = daemonSet('web');
   set.metadata.annotations = { 'deprecated.daemonset.template.generation': '3' };
   const pod = daemonPod(set, 'n1', 'abc');
@@ -43,7 +43,7 @@ test('a Pod carries hash, template generation, owner and the pin to its node', (
   assert.equal(targetNodeOf(pod), 'n1');
 });
 
-test('the pin replaces required node affinity and leaves preferences', () => {
+test('the node affinity replaces required node affinity and keeps preferences', () => {
   const set = daemonSet('web');
   const preferred = [{ weight: 1, preference: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } }];
   const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'b', operator: 'Exists' }] }] };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { daemonSetStatus, isSameStatus } from '../../../coordinator/decisions/daemonsets/daemonset-status.js';
 import { recordNode } from '../../../coordinator/decisions/daemonsets/node-record.js';
-import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 
 const NONE = { desired: 0, current: 0, misscheduled: 0, ready: 0, available: 0, updated: 0 };
 
@@ -11,7 +11,7 @@ function share(node: DaemonNode, minReadySeconds = 0, now = 60_000) {
   return recordNode(node, minReadySeconds, now).share;
 }
 
-test('an eligible node without a Pod is desired and nothing else', () => {
+test('an eligible node without a Pod counts as desired and nothing else', () => {
   assert.deepEqual(share(daemonNodeView([])), trueOf('desired'));
 });
 
@@ -24,24 +24,24 @@ test('a Pod on a node that should not run it is misscheduled', () => {
   assert.deepEqual(share(daemonNodeView([daemonPodView('p')], { shouldRun: false })), trueOf('misscheduled'));
 });
 
-test('a node that is gone counts for nothing', () => {
+test('a deleted node counts for nothing', () => {
   const gone = { exists: false, shouldRun: false, shouldContinueRunning: false };
   assert.deepEqual(share(daemonNodeView([daemonPodView('p')], gone)), trueOf());
 });
 
-test('ready becomes available at minReadySeconds sharp', () => {
+test('a ready Pod becomes available exactly at minReadySeconds', () => {
   const node = daemonNodeView([daemonPodView('p', { readySince: 0 })]);
   assert.equal(share(node, 60, 59_999).available, false);
   assert.equal(recordNode(node, 60, 59_999).requeueAt, 60_000);
   assert.equal(share(node, 60, 60_000).available, true);
 });
 
-test('ready since a time in the future is ready since long ago: the coordinator’s clock was set back', () => {
+test('a Pod with a ready time in the future is available: the coordinator’s clock was set back', () => {
   const node = daemonNodeView([daemonPodView('a', { readySince: 3_600_000 })]);
   assert.equal(share(node, 60, 0).available, true);
 });
 
-test('nodes without a Pod are unavailable, and numbers that are 0 are left out', () => {
+test('nodes without a Pod are unavailable, and counts of 0 are omitted', () => {
   assert.deepEqual(
     daemonSetStatus({ ...NONE, desired: 2 }, 3, {
       ...daemonSetStatus(NONE, 1, undefined),
@@ -59,7 +59,7 @@ test('nodes without a Pod are unavailable, and numbers that are 0 are left out',
   );
 });
 
-test('a 0 written out and one left out are the same status', () => {
+test('a count of 0 and an omitted count are the same status', () => {
   const status = daemonSetStatus(NONE, 1, undefined);
   assert.equal(isSameStatus({ ...status, numberAvailable: 0 }, status), true);
   assert.equal(isSameStatus({ ...status, observedGeneration: 2 }, status), false);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import type { FailedPodBackoff } from '../../../coordinator/decisions/daemonsets/failed-pod-backoff.js';
 import { nodeStep } from '../../../coordinator/decisions/daemonsets/node-step.js';
-import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 
 const SURGE = {
   updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
@@ -18,12 +18,12 @@ function deleted(node: DaemonNode, options: { spec?: object } = {}): string[] {
   return step(node, options).delete.map(({ name }) => name);
 }
 
-test('an eligible node without a Pod gets one, any other does not', () => {
+test('an eligible node without a Pod gets one, any other node does not', () => {
   assert.equal(step(daemonNodeView([])).create, true);
   assert.equal(step(daemonNodeView([], { shouldRun: false })).create, false);
 });
 
-test('on a host that is unheard since a restore nothing is created', () => {
+test('no Pod is created on a host that has not reconnected since a restore', () => {
   assert.equal(step(daemonNodeView([], { awaitingResync: true })).create, false);
   const leaving = daemonNodeView([daemonPodView('a', { terminating: true })], { awaitingResync: true });
   assert.equal(step(leaving, { spec: SURGE }).create, false);
@@ -35,28 +35,28 @@ test('a terminating Pod blocks its successor, except with surge', () => {
   assert.equal(step(node, { spec: SURGE }).create, true);
 });
 
-test('a Pod that has ended and was deleted blocks nothing', () => {
+test('a Pod that has ended and was deleted does not block its successor', () => {
   assert.equal(
     step(daemonNodeView([daemonPodView('a', { terminating: true, phase: 'Failed' })])).create,
     true,
   );
 });
 
-test('of two Pods the bound, then the older, then the first by name stays', () => {
+test('of two Pods the bound one is kept, then the older, then the first by name', () => {
   const a = daemonPodView('a', { createdAt: 5 });
   const b = daemonPodView('b', { createdAt: 1 });
   const unbound = daemonPodView('c', { scheduled: false });
   assert.deepEqual(deleted(daemonNodeView([a, b, unbound])), ['a', 'c']);
 });
 
-test('with surge an old Pod stays beside the new until that is available', () => {
+test('with surge an old Pod is kept next to the new one until that is available', () => {
   const old = daemonPodView('old', OLD);
   const waiting = daemonNodeView([old, daemonPodView('new', { ready: false })]);
   assert.deepEqual(deleted(waiting, { spec: SURGE }), []);
   assert.deepEqual(deleted(daemonNodeView([old, daemonPodView('new')]), { spec: SURGE }), ['old']);
 });
 
-test('with surge an old Pod that is not ready goes at once', () => {
+test('with surge an old Pod that is not ready is deleted at once', () => {
   const pods = [daemonPodView('old', { ...OLD, ready: false }), daemonPodView('new', { ready: false })];
   assert.deepEqual(deleted(daemonNodeView(pods), { spec: SURGE }), ['old']);
 });
@@ -66,7 +66,7 @@ test('a node that must not keep its Pods loses those not yet terminating', () =>
   assert.deepEqual(deleted(daemonNodeView(pods, { shouldRun: false, shouldContinueRunning: false })), ['a']);
 });
 
-test('without its Node a Pod not bound yet is deleted, a bound one is left', () => {
+test('without its Node an unbound Pod is deleted, a bound one is kept', () => {
   const pods = [daemonPodView('bound'), daemonPodView('pinned', { scheduled: false })];
   const gone = { exists: false, shouldRun: false, shouldContinueRunning: false };
   assert.deepEqual(deleted(daemonNodeView(pods, gone)), ['pinned']);
@@ -88,7 +88,7 @@ test('a failed Pod is deleted at once the first time, then after 1, 2, 4 … s, 
   assert.deepEqual(waits, [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
 });
 
-test('with surge nothing is created beside a failed Pod that waits, and one in the place of it when its time has come', () => {
+test('with surge no Pod is created next to a failed Pod in back-off, and one is created in its place afterwards', () => {
   const node = daemonNodeView([daemonPodView('f', { phase: 'Failed' })]);
   const backoff = { lastDeletion: 0, delay: 4_000 };
   const [waiting, due] = [1_000, 4_000].map((now) => step(node, { spec: SURGE, backoff, now }));
@@ -96,13 +96,13 @@ test('with surge nothing is created beside a failed Pod that waits, and one in t
   assert.deepEqual([due?.create, due?.delete.length], [true, 1]);
 });
 
-test('half an hour of quiet forgets a failed Pod', () => {
+test('half an hour without a failure resets the back-off', () => {
   const backoff = { lastDeletion: 0, delay: 900_000 };
   const node = daemonNodeView([daemonPodView('f', { phase: 'Failed' })]);
   assert.equal(step(node, { backoff, now: 1_800_001 }).backoff?.delay, 1_000);
 });
 
-test('a deletion that lies ahead, for the clock was set back since, keeps no failed Pod waiting', () => {
+test('a deletion time in the future, because the clock was set back, does not block a failed Pod', () => {
   const backoff = { lastDeletion: 31_536_000_000, delay: 4_000 };
   const node = daemonNodeView([daemonPodView('f', { phase: 'Failed' })]);
   const looked = step(node, { backoff, now: 1_000 });

@@ -1,4 +1,4 @@
-/** What a node's place is while its Pods are made of another revision than the current one. */
+/** Eligibility of a node while its Pods have another revision than the current one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -12,7 +12,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 const LABELS = { app: 'web' };
 const CURRENT = { hash: 'new', templateGeneration: undefined };
 
-/** Of the nodes in this zone, or of all. */
+/** A DaemonSet for the nodes of this zone, or for all. */
 function daemonSet(zone?: string): DaemonSet {
   return {
     apiVersion: 'apps/v1',
@@ -28,7 +28,7 @@ function daemonSet(zone?: string): DaemonSet {
   } as unknown as DaemonSet;
 }
 
-/** A node of no zone with one Pod of this revision. */
+/** A node without a zone and with one Pod of this revision. */
 function reader(hash: string, leaving = {}): NodeReader {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'n1' }, spec: {} } as Node;
   const pod = {
@@ -49,17 +49,17 @@ function reader(hash: string, leaving = {}): NodeReader {
   return { nodes: { get: () => node, list: () => [node] }, pods: { indexed: () => [pod] } };
 }
 
-/** May its Pod stay, though the current revision has no place there? */
+/** Returns true if its Pod may stay although the current revision may not run there. */
 const mayStay = (pods: NodeReader, pinnedTo?: DaemonSet) =>
   observeNode(pods, daemonSet('a'), CURRENT, 'n1', { pinnedTo }).node.shouldContinueRunning;
 
-test('a node keeps the Pod that the revision it is held to lets it keep', () => {
+test('a node keeps the Pod that its pinned revision allows', () => {
   assert.equal(mayStay(reader('old'), daemonSet()), true);
   assert.equal(mayStay(reader('old'), daemonSet('b')), false);
   assert.equal(mayStay(reader('old')), false);
 });
 
-test('it keeps none of the current revision where that has no place: once it is available nobody would look again', () => {
+test('a node keeps no Pod of the current revision that may not run there: once available it would not be checked again', () => {
   assert.equal(mayStay(reader('new'), daemonSet()), false);
   assert.equal(mayStay(reader('new', { deletionTimestamp: '2026-01-01T00:00:00Z' }), daemonSet()), true);
 });

@@ -6,7 +6,7 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A worker whose informers have seen what the test says. */
+/** A worker with informers at the revisions that the test sets. */
 function start(reconcile: Reconcile) {
   const clock = new ManualClock();
   let seen = (): void => undefined;
@@ -35,7 +35,7 @@ const written = (revision: number) => ({
 });
 
 describe('worker', () => {
-  test('a failing key is tried again after 5 ms, then 10, 20 …, and afresh after a success', async () => {
+  test('a failing key is retried after 5 ms, then 10, 20 …, and from the start after a success', async () => {
     const at: number[] = [];
     let healthy = false;
     const { clock, worker } = start(async () => {
@@ -61,7 +61,7 @@ describe('worker', () => {
     await worker.stop();
   });
 
-  test('a key is kept until the informers have seen its write', async () => {
+  test('a key waits until the informers have seen its write', async () => {
     let runs = 0;
     const { worker, awaited, see } = start(async (_key, turnOf) => {
       runs += 1;
@@ -90,7 +90,7 @@ describe('worker', () => {
     await worker.stop();
   });
 
-  test('one key is never in work twice at once, two keys are', async () => {
+  test('one key is never reconciled twice at once, two keys are', async () => {
     const inWork: string[] = [];
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ describe('worker', () => {
     await worker.stop();
   });
 
-  test('requeueAfter looks at the key again', async () => {
+  test('requeueAfter reconciles the key again', async () => {
     let runs = 0;
     const { clock, worker } = start(async (_key, turnOf) => {
       runs += 1;

@@ -10,7 +10,7 @@ import {
   revisionHash,
 } from '../../../coordinator/decisions/daemonsets/template-revision.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 function withImage(image: string): DaemonSet {
   const set = daemonSet('web');
@@ -22,7 +22,7 @@ function revisionOf(image: string, number: number): ControllerRevision {
   return newRevision(withImage(image), number);
 }
 
-test('data is compact, sorted, and has what Go always writes', () => {
+test('revision data is compact, sorted, and contains the fields that Go always writes', () => {
   const set = withImage('app:1');
   set.spec.template.metadata = { labels: { b: '', app: 'web' }, creationTimestamp: null };
   assert.equal(
@@ -32,7 +32,7 @@ test('data is compact, sorted, and has what Go always writes', () => {
   );
 });
 
-test('what Go leaves out makes no other revision', () => {
+test('fields that Go omits do not change the revision', () => {
   const plain = withImage('app:1').spec.template;
   const wordy = structuredClone(plain);
   Object.assign(wordy.spec, { hostNetwork: false, nodeSelector: {}, tolerations: [], hostname: '' });
@@ -49,13 +49,13 @@ test('quantities are written as Go writes them', () => {
   assert.match(text, /"resourceFieldRef":\{"divisor":"0","resource":"limits.cpu"\}/);
 });
 
-test('what says something else is kept', () => {
+test('data with another meaning is kept', () => {
   const template = withImage('app:1').spec.template;
   template.spec.securityContext = { runAsNonRoot: false, runAsUser: 0 };
   assert.match(JSON.stringify(revisionData(template)), /"runAsNonRoot":false,"runAsUser":0/);
 });
 
-test('a hash has upstream’s alphabet and depends on template and collisions', () => {
+test('a hash uses upstream’s alphabet and depends on template and collision count', () => {
   const { template } = withImage('app:1').spec;
   const hashes = [revisionHash(template, undefined), revisionHash(template, 0), revisionHash(template, 1)];
   for (const hash of hashes) assert.match(hash, /^[456789bcdf]{1,10}$/);
@@ -64,7 +64,7 @@ test('a hash has upstream’s alphabet and depends on template and collisions', 
   assert.equal(revisionHash(structuredClone(template), undefined), hashes[0]);
 });
 
-test('the first template is revision 1, a new one follows the highest old', () => {
+test('the first template is revision 1, a new one follows the highest existing', () => {
   assert.equal(revisionHistory(withImage('a'), []).current.revision.revision, 1);
   const { current, old } = revisionHistory(withImage('c'), [revisionOf('a', 4), revisionOf('b', 2)]);
   assert.equal(current.kind, 'create');
@@ -72,7 +72,7 @@ test('the first template is revision 1, a new one follows the highest old', () =
   assert.equal(old.length, 2);
 });
 
-test('going back keeps the revision’s name and raises its number', () => {
+test('a rollback keeps the revision’s name and raises its number', () => {
   const back = revisionOf('a', 1);
   const { current } = revisionHistory(withImage('a'), [back, revisionOf('b', 2)]);
   assert.deepEqual(current, { kind: 'keep', revision: back, number: 3, duplicates: [] });
@@ -83,13 +83,13 @@ test('the newest revision is not renumbered', () => {
   assert.equal(current.kind === 'keep' && current.number, 7);
 });
 
-test('of several that hold the template the highest stays', () => {
+test('of several revisions with the same template the highest is kept', () => {
   const [low, high] = [revisionOf('a', 1), revisionOf('a', 9)];
   const { current } = revisionHistory(withImage('a'), [high, low]);
   assert.deepEqual(current, { kind: 'keep', revision: high, number: 9, duplicates: [low] });
 });
 
-test('old revisions beyond the limit go, lowest first, but none that is in use', () => {
+test('old revisions beyond the limit are deleted, lowest first, except those in use', () => {
   const old = [3, 1, 2, 4].map((number) => revisionOf(`i${number}`, number));
   const carried = new Set([old[1]?.metadata.labels?.['controller-revision-hash'] ?? '']);
   const trimmed = revisionsToTrim(old, 2, (hash) => carried.has(hash)).map((revision) => revision.revision);

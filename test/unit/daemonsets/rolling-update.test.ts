@@ -1,4 +1,4 @@
-/** What upstream's cases do not state: the budget as a law, over random fleets. */
+/** The update budget as a law over random fleets, in addition to upstream's cases. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemo
 import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 
 const COUNT = fc.oneof(
   fc.integer({ min: 1, max: 6 }),
@@ -32,7 +32,7 @@ function pass(kinds: readonly string[], rollingUpdate: DaemonSetUpdateStrategy['
   return { result, budget: updateBudget(updateStrategy, kinds.length) };
 }
 
-test('available Pods are taken down only as far as the budget goes', () => {
+test('available Pods are deleted only within the budget', () => {
   fc.assert(
     fc.property(NODES, COUNT, (kinds, maxUnavailable) => {
       const { result, budget } = pass(kinds, { maxUnavailable, maxSurge: 0 });
@@ -43,7 +43,7 @@ test('available Pods are taken down only as far as the budget goes', () => {
   );
 });
 
-test('the budget is used to the full while there is something to update', () => {
+test('the full budget is used while Pods are outdated', () => {
   fc.assert(
     fc.property(NODES, COUNT, (kinds, maxUnavailable) => {
       const { result, budget } = pass(kinds, { maxUnavailable, maxSurge: 0 });
@@ -64,7 +64,7 @@ test('a surge deletes no Pod that is available and alone', () => {
   );
 });
 
-test('a Pod that is unheard since a restore is not replaced, and uses budget like one that is out of service', () => {
+test('a Pod whose host has not reconnected since a restore is not replaced, and uses budget like an unavailable one', () => {
   const nodes = ['old', 'oldUnready', 'old'].map(nodeOf);
   const replaced = (unheard: readonly number[], rollingUpdate: DaemonSetUpdateStrategy['rollingUpdate']) => {
     const marked = nodes.map((node, index) => ({ ...node, isUnheard: unheard.includes(index) }));

@@ -1,10 +1,10 @@
-/** The kept sums against a full count. */
+/** Incremental counts equal a full count. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonsets/daemonset-tally.js';
 import { type NodeRecord, recordNode } from '../../../coordinator/decisions/daemonsets/node-record.js';
-import { daemonNodeView, daemonPodView } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView, daemonPodView } from '../../harness/objects/daemon-builders.js';
 
 const SUBJECT = { uid: 'u', generation: 1, current: { hash: 'new', templateGeneration: 1 } };
 const HASHES = ['new', 'old'];
@@ -33,7 +33,7 @@ function sums(tally: DaemonSetTally) {
   return { counts, covered, sets, hashes: HASHES.map((hash) => tally.carriedHashes.has(hash)) };
 }
 
-test('after any changes the sums are those of a tally counted afresh', () => {
+test('after any changes the counts equal those of a full count', () => {
   fc.assert(
     fc.property(fc.array(STEP, { maxLength: 20 }), (steps) => {
       const kept = new DaemonSetTally(SUBJECT);
@@ -57,7 +57,7 @@ test('after any changes the sums are those of a tally counted afresh', () => {
   );
 });
 
-test('a node under way is no candidate and covers nothing until it was looked at again', () => {
+test('a node in progress is no candidate and covers nothing until it is observed again', () => {
   const tally = new DaemonSetTally(SUBJECT);
   const old = daemonNodeView([daemonPodView('p', { updated: false, hash: 'old' })]);
   tally.record('n', recordNode(old, 0, 1_000));
@@ -70,7 +70,7 @@ test('a node under way is no candidate and covers nothing until it was looked at
   assert.deepEqual([...tally.nodes.oldAvailable], ['n']);
 });
 
-test('a record that says the same is no news', () => {
+test('an unchanged record is not reported as a change', () => {
   const tally = new DaemonSetTally(SUBJECT);
   const record = recordNode(daemonNodeView([daemonPodView('p')]), 0, 1_000);
   assert.equal(tally.record('n', record), true);

@@ -9,11 +9,11 @@ import {
 } from '../../../coordinator/decisions/daemonsets/slow-start.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-test('without a refusal there is no limit', () => {
+test('without a rejection there is no limit', () => {
   assert.equal(mayCreate(undefined, 10_000, 0), true);
 });
 
-test('refusals double the wait, from 5 ms to 1000 s', () => {
+test('rejections double the wait, from 5 ms to 1000 s', () => {
   const waits: number[] = [];
   let state: SlowStart | undefined;
   for (let round = 0; round < 20; round += 1) {
@@ -24,7 +24,7 @@ test('refusals double the wait, from 5 ms to 1000 s', () => {
   assert.equal(waits.at(-1), 1_000_000);
 });
 
-test('after a refusal 1, 2, 4, 8 … create at once, until there is no limit', () => {
+test('after a rejection 1, 2, 4, 8 … creates are allowed at once, until there is no limit', () => {
   const limits: (number | undefined)[] = [];
   let state: SlowStart | undefined = afterRefusal(undefined, 0);
   while (state) {
@@ -40,7 +40,7 @@ function gate() {
   return { clock, woken, gate: new CreateGate(clock, (key) => woken.push(key)) };
 }
 
-test('keys held back are woken as many at a time as may create', () => {
+test('blocked keys are requeued in the number that may create', () => {
   const { clock, woken, gate: held } = gate();
   assert.equal(held.tryEnter('a'), true);
   held.refused('a');
@@ -53,7 +53,7 @@ test('keys held back are woken as many at a time as may create', () => {
   assert.deepEqual(woken, ['a', 'b', 'c']);
 });
 
-test('a woken key that needs no Pod any more passes its turn on', () => {
+test('a requeued key that needs no Pod any longer passes its place on', () => {
   const { clock, woken, gate: held } = gate();
   held.tryEnter('a');
   held.refused('a');
@@ -63,7 +63,7 @@ test('a woken key that needs no Pod any more passes its turn on', () => {
   assert.deepEqual(woken, ['a', 'b']);
 });
 
-test('a clock that is set back does not keep anybody waiting', () => {
+test('a clock that is set back blocks no key', () => {
   const { clock, woken, gate: held } = gate();
   held.tryEnter('a');
   held.refused('a');

@@ -16,7 +16,7 @@ describe('work queue', () => {
     assert.deepEqual([await queue.take(), await queue.take(), queue.size], ['a', 'b', 0]);
   });
 
-  test('a key added while it is processed comes again only after done', async () => {
+  test('a key added while it is processed is queued again only after done', async () => {
     queue.add('a');
     await queue.take();
     queue.add('a');
@@ -34,7 +34,7 @@ describe('work queue', () => {
     assert.equal(queue.size, 0);
   });
 
-  test('of several delays of one key the soonest counts', () => {
+  test('of several delays of one key the shortest counts', () => {
     queue.addAfter('a', 50);
     queue.addAfter('a', 20);
     queue.addAfter('a', 90);
@@ -53,7 +53,7 @@ describe('work queue', () => {
     assert.equal(queue.size, 0);
   });
 
-  test('close answers waiting takers and drops everything else', async () => {
+  test('close releases waiting takers and drops everything else', async () => {
     const taken = queue.take();
     queue.addAfter('b', 10);
     queue.close();

@@ -21,7 +21,7 @@ describe('event correlator', () => {
     correlator = new EventCorrelator();
   });
 
-  test('an equal event is the same one counted up', () => {
+  test('an equal event raises the count of the first', () => {
     const first = correlator.correlate(occurrence('a'), 1_000);
     const second = correlator.correlate(occurrence('a'), 5_000);
     assert.equal(second?.metadata.name, first?.metadata.name);
@@ -52,12 +52,12 @@ describe('event correlator', () => {
     assert.deepEqual([eleventh?.metadata.name, eleventh?.count], [tenth?.metadata.name, 2]);
   });
 
-  test('ten minutes of quiet end the combining', () => {
+  test('ten minutes without events end the combining', () => {
     for (let index = 1; index <= 10; index++) correlator.correlate(occurrence(`m${index}`), 0);
     assert.equal(correlator.correlate(occurrence('later'), 10 * MINUTE + 1)?.message, 'later');
   });
 
-  test('one object gets 25 events at once and one in five minutes after', () => {
+  test('one object gets 25 events at once and one per five minutes afterwards', () => {
     const told = () => correlator.correlate(occurrence('a'), now) !== undefined;
     let now = 0;
     assert.equal(Array.from({ length: 40 }, told).filter(Boolean).length, 25);
@@ -65,7 +65,7 @@ describe('event correlator', () => {
     assert.deepEqual([told(), told()], [true, false]);
   });
 
-  test('of one object only the reasons of late are remembered', () => {
+  test('only the recent reasons of an object are remembered', () => {
     const told = (reason: string) => correlator.correlate({ ...occurrence('a'), reason }, 0)?.metadata.name;
     const first = told('Reason0');
     const names = Array.from({ length: 20 }, () => told('Reason0'));
@@ -75,7 +75,7 @@ describe('event correlator', () => {
     assert.deepEqual([later?.metadata.name === first, later?.count], [false, 1]);
   });
 
-  test('however much is said of an object, as much is remembered as its burst fills', () => {
+  test('the memory for one object is bounded by its burst, however many events it gets', () => {
     const told = (reason: string, message: string, now: number) =>
       correlator.correlate({ ...occurrence(message), reason }, now)?.count;
     for (let reason = 0; reason < 7; reason++) {
@@ -87,7 +87,7 @@ describe('event correlator', () => {
     assert.deepEqual(counts, [1, 1, 1, 1, 2, 2, 2]);
   });
 
-  test('an event about a cluster-scoped object lies in the namespace default', () => {
+  test('an event about a cluster-scoped object is in the namespace default', () => {
     const about = { kind: 'Node', apiVersion: 'v1', name: 'n1' };
     assert.equal(correlator.correlate({ ...occurrence('a'), about }, 0)?.metadata.namespace, 'default');
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecentMap } from '../../../coordinator/controllers/events/event-correlator.js';
 
-test('the entries that were set last are remembered, one set again counts as new', () => {
+test('the map keeps the entries that were set last, and setting an entry again renews it', () => {
   const map = new RecentMap<number>(3);
   const known = () => ['a', 'b', 'c', 'd', 'e'].filter((key) => map.get(key) !== undefined).join('');
   for (const [index, key] of ['a', 'b', 'c', 'a'].entries()) map.set(key, index);

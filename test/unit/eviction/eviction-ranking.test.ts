@@ -1,4 +1,4 @@
-/** Who goes first where a host is short of something, and in which words (pkg/kubelet/eviction). */
+/** Order and messages of evictions (pkg/kubelet/eviction). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deadContainers } from '../../../agent/decisions/containers/dead-containers.js';
@@ -11,8 +11,7 @@ import {
 } from '../../../agent/decisions/eviction/eviction-ranking.js';
 import { type Signal, thresholdsOf } from '../../../agent/decisions/eviction/eviction-thresholds.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { attempt } from '../../harness/pods/pod-views.js';
-import { observedLeft } from '../../harness/pods/pressure-observations.js';
+import { attempt, observedLeft } from '../../harness/pods/pod-views.js';
 
 const MIB = 1024 ** 2;
 const NONE = { evictionHard: '', evictionSoft: '', evictionSoftGracePeriod: '', evictionMinimumReclaim: '' };
@@ -40,7 +39,7 @@ function candidate(uid: string, options: CandidateOptions): EvictionCandidate {
   };
 }
 
-describe('who goes first', () => {
+describe('the order of evictions', () => {
   const memory = (bytes: number, options: CandidateOptions = {}) => ({
     use: { memoryBytes: bytes },
     ...options,
@@ -53,21 +52,21 @@ describe('who goes first', () => {
     string,
   ][] = [
     [
-      'of no Pod is it known what it takes: the one that beyond its request takes most',
+      'without measurements, the Pod that most exceeds its request is evicted first',
       'memory.available',
       false,
       { a: memory(500), b: memory(900, { request: '800' }), c: memory(600) },
       'c,a,b',
     ],
     [
-      'one that was not measured goes before all',
+      'an unmeasured Pod is evicted before all measured ones',
       'memory.available',
       false,
       { a: memory(9), b: { use: 'unknown', priority: 9 } },
       'b,a',
     ],
     [
-      'who takes more than it asked for goes before a lower priority that does not',
+      'a Pod above its request is evicted before a Pod of lower priority within its request',
       'memory.available',
       false,
       {
@@ -77,14 +76,14 @@ describe('who goes first', () => {
       'high,low',
     ],
     [
-      'of two that exceed, the lower priority',
+      'of two Pods above their requests the one with lower priority is evicted first',
       'memory.available',
       false,
       { high: memory(900, { priority: 5 }), low: memory(2, { priority: 1 }) },
       'low,high',
     ],
     [
-      'processes: priority, then their number; nobody asks for any',
+      'processes: by priority, then by number, as Pods request none',
       'pid.available',
       false,
       {
@@ -95,7 +94,7 @@ describe('who goes first', () => {
       'many,few,high',
     ],
     [
-      'disk: layers, logs and volumes together on one file system',
+      'disk: layers, logs and volumes count together on one file system',
       'nodefs.available',
       false,
       {
@@ -106,14 +105,14 @@ describe('who goes first', () => {
       'volume,log,layer',
     ],
     [
-      'the agent’s own disk does not hold layers that lie elsewhere',
+      'the agent’s own disk does not count layers that are on another disk',
       'nodefs.available',
       true,
       { layer: { use: { layerBytes: 99, logBytes: 0 } }, log: { use: { layerBytes: 0, logBytes: 1 } } },
       'log,layer',
     ],
     [
-      'the engine’s disk holds layers alone',
+      'the engine’s disk counts layers only',
       'imagefs.available',
       true,
       { layer: { use: { layerBytes: 1, logBytes: 0 } }, log: { use: { layerBytes: 0, logBytes: 99 } } },
@@ -140,7 +139,7 @@ describe('who goes first', () => {
   });
 });
 
-describe('the words of an eviction', () => {
+describe('the message of an eviction', () => {
   const due = thresholdsOf({
     ...NONE,
     evictionHard: 'memory.available<100Mi,nodefs.available<10%,pid.available<5%',
@@ -190,7 +189,7 @@ describe('the words of an eviction', () => {
   });
 });
 
-test('dead containers: all of a Pod that is over, and older attempts of one that is not', () => {
+test('dead containers: all of a finished Pod, and older attempts of a running one', () => {
   const of = (podUid: string, id: string, number: number, state: 'running' | 'exited') => {
     const made = attempt({ attempt: number, state });
     return { ...made, id, identity: { ...made.identity, podUid } };

@@ -1,4 +1,4 @@
-/** From which point on a host counts as short of something (pkg/kubelet/eviction/helpers.go, ParseThresholdConfig). */
+/** Thresholds of host pressure (pkg/kubelet/eviction/helpers.go, ParseThresholdConfig). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evictionGraceSeconds } from '../../../agent/decisions/eviction/eviction-grace.js';
@@ -14,7 +14,7 @@ const MIB = 1024 ** 2;
 const NONE = { evictionHard: '', evictionSoft: '', evictionSoftGracePeriod: '', evictionMinimumReclaim: '' };
 
 describe('eviction settings', () => {
-  test('the defaults are upstream’s', () => {
+  test('the default thresholds are upstream’s', () => {
     const thresholds = thresholdsOf({ ...NONE, evictionHard: DEFAULT_EVICTION_HARD });
     assert.deepEqual(
       thresholds.map(({ signal, value, graceMs }) => [signal, value, graceMs]),
@@ -28,12 +28,12 @@ describe('eviction settings', () => {
     );
   });
 
-  test('a map of the settings file, and signals that are switched off', () => {
+  test('thresholds are read as a map of the settings file, and signals can be switched off', () => {
     const parsed = parseThresholds('memory.available=1Gi, nodefs.available=0%,pid.available<10%');
     assert.deepEqual([...parsed.keys()], ['memory.available', 'pid.available']);
   });
 
-  test('soft thresholds have a grace period, and both may have a minimum to win back', () => {
+  test('soft thresholds have a grace period, and both kinds may have a minimum reclaim', () => {
     const [hard, soft] = thresholdsOf({
       evictionHard: 'nodefs.available<5%',
       evictionSoft: 'nodefs.available<10%',
@@ -45,7 +45,7 @@ describe('eviction settings', () => {
     assert.throws(() => thresholdsOf({ ...NONE, evictionSoft: 'memory.available<1Gi' }), /grace period must/);
   });
 
-  test('a minimum to win back may be 0, as in upstream’s own example', () => {
+  test('a minimum reclaim may be 0, as in upstream’s own example', () => {
     const parsed = parseMinimumReclaims('memory.available=0Mi,nodefs.available=500Mi,imagefs.available=2%');
     assert.deepEqual(
       [...parsed.values()].map((value) => (value.kind === 'quantity' ? value.amount : value.share)),
@@ -70,21 +70,21 @@ describe('eviction settings', () => {
 
   const soft = 90_000;
   const graces: [rule: string, graceMs: number, own: number | undefined, most: number, seconds: number][] = [
-    ['a hard threshold leaves no time', 0, 60, 20, 1],
-    ['a soft one bounds the Pod’s own', soft, 60, 20, 20],
-    ['and does not stretch it', soft, 3, 20, 3],
-    ['a Pod without one has thirty seconds', soft, undefined, 60, 30],
-    ['a bound of 0 leaves no time', soft, 60, 0, 0],
-    ['-1 is no bound', soft, 60, -1, 60],
+    ['a hard threshold allows no grace period', 0, 60, 20, 1],
+    ['a soft threshold caps the Pod’s own grace period', soft, 60, 20, 20],
+    ['a soft threshold does not lengthen the Pod’s grace period', soft, 3, 20, 3],
+    ['a Pod without a grace period has thirty seconds', soft, undefined, 60, 30],
+    ['a cap of 0 allows no grace period', soft, 60, 0, 0],
+    ['-1 is no cap', soft, 60, -1, 60],
   ];
   for (const [rule, graceMs, own, most, seconds] of graces) {
-    test(`the time to end: ${rule}`, () => {
+    test(`the grace period: ${rule}`, () => {
       const grace = own === undefined ? {} : { terminationGracePeriodSeconds: own };
       assert.equal(evictionGraceSeconds({ graceMs }, { containers: [], ...grace }, most), seconds);
     });
   }
 
-  test('durations are Go’s', () => {
+  test('durations are formatted as in Go', () => {
     const cases: [string, number | undefined][] = [
       ['0', 0],
       ['40s', 40_000],

@@ -1,4 +1,4 @@
-/** When a host is short of something, and what it lets in then (pkg/kubelet/eviction). */
+/** Host pressure and its effect on admission (pkg/kubelet/eviction). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -15,11 +15,11 @@ import {
 } from '../../../agent/decisions/eviction/pressure-state.js';
 import { memoryOf } from '../../../agent/node/pressure-readings.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { observedLeft } from '../../harness/pods/pressure-observations.js';
+import { observedLeft } from '../../harness/pods/pod-views.js';
 
 const TRANSITION_MS = 300_000;
 
-describe('a look at the pressure', () => {
+describe('an observation of host pressure', () => {
   const thresholds = thresholdsOf({
     evictionHard: 'memory.available<100,nodefs.available<10%',
     evictionSoft: 'memory.available<300',
@@ -27,7 +27,7 @@ describe('a look at the pressure', () => {
     evictionMinimumReclaim: 'nodefs.available=5%',
   });
 
-  /** Looks one after another, each at a time in seconds with what is left then. */
+  /** Observes the host repeatedly, each time at a second with the given amounts left. */
   function looks(...each: [second: number, signals: Partial<Record<Signal, number>>][]) {
     let memory: PressureHistory = NO_PRESSURE;
     return each.map(([second, signals]) => {
@@ -40,14 +40,14 @@ describe('a look at the pressure', () => {
     });
   }
 
-  test('enough of everything, and what cannot be measured, is no pressure', () => {
+  test('sufficient and unmeasurable resources cause no pressure', () => {
     assert.deepEqual(looks([0, { 'memory.available': 300, 'nodefs.available': 100 }], [10, {}]), [
       ['', ''],
       ['', ''],
     ]);
   });
 
-  test('a hard threshold calls for an eviction at once, a soft one after its grace without a break', () => {
+  test('a hard threshold causes an eviction at once, a soft one after its uninterrupted grace period', () => {
     assert.deepEqual(
       looks(
         [0, { 'memory.available': 299 }],
@@ -70,7 +70,7 @@ describe('a look at the pressure', () => {
     );
   });
 
-  test('the condition lasts five minutes after its cause, which evicts nobody meanwhile', () => {
+  test('the condition lasts five minutes after its cause, and causes no eviction meanwhile', () => {
     assert.deepEqual(
       looks(
         [0, { 'memory.available': 50 }],
@@ -87,7 +87,7 @@ describe('a look at the pressure', () => {
     );
   });
 
-  test('what was due stays due until its minimum is won back', () => {
+  test('an eviction stays due until the minimum reclaim is reached', () => {
     assert.deepEqual(
       looks(
         [0, { 'nodefs.available': 99 }],
@@ -98,14 +98,14 @@ describe('a look at the pressure', () => {
     );
   });
 
-  test('memory comes first', () => {
+  test('memory is reclaimed first', () => {
     assert.deepEqual(looks([0, { 'nodefs.available': 1, 'memory.available': 1 }]), [
       ['MemoryPressure,DiskPressure', 'hard memory.available,hard nodefs.available'],
     ]);
   });
 });
 
-describe('a host under pressure lets in', () => {
+describe('a host under pressure admits', () => {
   const bestEffort: PodSpec = { containers: [{ name: 'app', image: 'app:1' }] };
   const asking: PodSpec = {
     containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory: '1Mi' } } }],
@@ -116,18 +116,13 @@ describe('a host under pressure lets in', () => {
   };
   const refused = (list: string) => `The node had condition: [${list}]. `;
   const cases: [rule: string, PodSpec, Pressure[], string | undefined][] = [
-    ['everything without pressure', bestEffort, [], undefined],
+    ['every Pod without pressure', bestEffort, [], undefined],
+    ['no BestEffort Pod under memory pressure', bestEffort, ['MemoryPressure'], refused('MemoryPressure')],
+    ['a Pod with a memory request', asking, ['MemoryPressure'], undefined],
+    ['a Pod that tolerates the taint, as a DaemonSet’s Pod does', tolerating, ['MemoryPressure'], undefined],
+    ['no Pod under disk pressure', tolerating, ['DiskPressure'], refused('DiskPressure')],
     [
-      'no Pod that asks for nothing while memory is short',
-      bestEffort,
-      ['MemoryPressure'],
-      refused('MemoryPressure'),
-    ],
-    ['a Pod that asks for memory', asking, ['MemoryPressure'], undefined],
-    ['a Pod that tolerates it, as a DaemonSet’s does', tolerating, ['MemoryPressure'], undefined],
-    ['nothing while the disk is full', tolerating, ['DiskPressure'], refused('DiskPressure')],
-    [
-      'nothing under two pressures',
+      'no Pod under two pressures',
       asking,
       ['MemoryPressure', 'PIDPressure'],
       refused('MemoryPressure PIDPressure'),
@@ -141,7 +136,7 @@ describe('a host under pressure lets in', () => {
   }
 });
 
-test('memory that is left is all but the working set', () => {
+test('available memory is the total without the working set', () => {
   const meminfo = 'MemTotal:  1000 kB\nMemFree:  200 kB\nMemAvailable: 900 kB\nInactive(file):  300 kB\n';
   assert.deepEqual(memoryOf(meminfo), { capacity: 1000 * 1024, available: 500 * 1024 });
 });

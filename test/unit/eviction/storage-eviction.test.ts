@@ -1,4 +1,4 @@
-/** When a Pod has stored more than it may, and in which words it is told. */
+/** Eviction of Pods above their storage limits, and its messages. */
 import assert from 'node:assert/strict';
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,15 +41,15 @@ describe('evictions', () => {
   const memory: Volume = { name: 'v', emptyDir: { medium: 'Memory' } };
   const cases: [what: string, spec: PodSpec, storage: PodStorage, message: string | undefined][] = [
     ['no limits', { containers: [container('a')], volumes: [disk] }, used({ a: 9e9 }, { v: 9e9 }), undefined],
-    ['as much as allowed', { containers: [container('a', '1Mi')] }, used({ a: MIB }), undefined],
+    ['usage equal to the limit', { containers: [container('a', '1Mi')] }, used({ a: MIB }), undefined],
     [
-      'one container over its limit is its Pod over it',
+      'one container over its limit puts its Pod over the limit',
       { containers: [container('a', '1024Ki')] },
       used({ a: MIB + 1 }),
       'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ',
     ],
     [
-      'a container over its limit in a Pod within',
+      'a container over its limit in a Pod within the limit',
       { containers: [container('a', '1Mi'), container('b', '10Mi')] },
       used({ a: 2 * MIB, b: 0 }),
       'Container a exceeded its local ephemeral storage limit "1Mi". ',
@@ -61,7 +61,7 @@ describe('evictions', () => {
       'Pod ephemeral local storage usage exceeds the total limit of containers 2Mi. ',
     ],
     [
-      'memory does not',
+      'memory-backed volumes do not count',
       { containers: [container('a', '1Mi')], volumes: [memory] },
       used({ a: 1 }, { v: 9e9 }),
       undefined,
@@ -77,7 +77,7 @@ describe('evictions', () => {
     test(what, () => assert.equal(storageEviction({ spec }, storage), message));
   }
 
-  test('only Pods with limits are measured, and none that the node needs', () => {
+  test('only Pods with limits are measured, except critical ones', () => {
     const limited = { containers: [container('a', '1Mi')] };
     assert.equal(isStorageLimited({ spec: { containers: [container('a')], volumes: [disk] } }), false);
     assert.equal(isStorageLimited({ spec: limited }), true);
@@ -90,7 +90,7 @@ describe('evictions', () => {
   });
 });
 
-test('a folder takes what its files take, each once', async () => {
+test('the size of a folder is that of its files, each counted once', async () => {
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'deep'));
   const empty = await folderBytes(folder);
@@ -101,7 +101,7 @@ test('a folder takes what its files take, each once', async () => {
   assert.equal(await folderBytes(join(folder, 'none')), 0);
 });
 
-test('the watch looks every ten seconds, passes over a silent engine, and gives up who exceeds', async () => {
+test('the watch measures every ten seconds, skips an unreachable engine, and evicts Pods over their limits', async () => {
   const clock = new ManualClock(0);
   const pod = podOf('a', { containers: [container('app', '1Mi')] });
   const state = { isUp: false, isRunning: true, layerBytes: 0 };

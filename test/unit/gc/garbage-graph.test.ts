@@ -23,23 +23,23 @@ const step = (states: OwnerState[], hasDependents = false, metadata: Partial<Obj
     hasDependents,
   );
 
-describe('what becomes of a dependent', () => {
+describe('the fate of a dependent', () => {
   const deleted = (propagationPolicy: string) => ({ step: 'delete', propagationPolicy });
   const cases: [string, unknown, unknown][] = [
-    ['without owners it stays', step([]), { step: 'keep' }],
-    ['with its owner it stays', step(['present']), { step: 'keep' }],
-    ['without its owner it goes', step(['gone']), deleted('Background')],
-    ['one owner of two keeps it', step(['gone', 'present']), { step: 'disown', uids: ['o0'] }],
-    ['an owner that waits does not keep it', step(['waiting']), deleted('Background')],
+    ['without owners it is kept', step([]), { step: 'keep' }],
+    ['with its owner it is kept', step(['present']), { step: 'keep' }],
+    ['without its owner it is deleted', step(['gone']), deleted('Background')],
+    ['one existing owner of two keeps it', step(['gone', 'present']), { step: 'disown', uids: ['o0'] }],
+    ['an owner that waits for its dependents does not keep it', step(['waiting']), deleted('Background')],
     ['it waits for its own dependents in turn', step(['waiting'], true), deleted('Foreground')],
     [
-      'an owner that waits is struck off beside another',
+      'an owner that waits is removed from its owner references when another owner exists',
       step(['waiting', 'present']),
       { step: 'disown', uids: ['o0'] },
     ],
     ['its own orphan finalizer decides', step(['gone'], true, { finalizers: ['orphan'] }), deleted('Orphan')],
     [
-      'one that is going is left alone',
+      'a dependent that is being deleted is left alone',
       step(['gone'], false, { deletionTimestamp: 'now' }),
       { step: 'keep' },
     ],
@@ -47,17 +47,25 @@ describe('what becomes of a dependent', () => {
   for (const [rule, actual, expected] of cases) test(rule, () => assert.deepEqual(actual, expected));
 });
 
-describe('what an owner that is being deleted does', () => {
+describe('an owner that is being deleted', () => {
   const going = (finalizers: string[]) => object({ deletionTimestamp: 'now', finalizers });
   const blocking = object({ ownerReferences: [reference('x')] });
   const free = object({ ownerReferences: [reference('x', false)] });
   const cases: [string, string, string][] = [
-    ['not deleted: nothing', ownerStep(object({ finalizers: ['orphan'] }), [blocking]), 'nothing'],
-    ['no finalizer of ours: nothing', ownerStep(going(['theirs.io/x']), [blocking]), 'nothing'],
-    ['orphan', ownerStep(going(['orphan']), [blocking]), 'orphan'],
-    ['foreground waits for what blocks', ownerStep(going(['foregroundDeletion']), [blocking]), 'wait'],
+    ['not deleted: nothing happens', ownerStep(object({ finalizers: ['orphan'] }), [blocking]), 'nothing'],
     [
-      'foreground does not wait for what does not block',
+      'without a garbage collection finalizer: nothing happens',
+      ownerStep(going(['theirs.io/x']), [blocking]),
+      'nothing',
+    ],
+    ['orphan', ownerStep(going(['orphan']), [blocking]), 'orphan'],
+    [
+      'foreground waits for blocking dependents',
+      ownerStep(going(['foregroundDeletion']), [blocking]),
+      'wait',
+    ],
+    [
+      'foreground does not wait for non-blocking dependents',
       ownerStep(going(['foregroundDeletion']), [free]),
       'release',
     ],

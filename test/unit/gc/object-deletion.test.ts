@@ -1,4 +1,4 @@
-/** What a DELETE does, by the state of the object: upstream's BeforeDelete and its finalizers. */
+/** The effect of a DELETE by the state of the object: upstream's BeforeDelete and its finalizers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
@@ -16,27 +16,27 @@ interface Case {
   rule: string;
   meta?: Partial<ObjectMeta>;
   options?: DeleteOptions;
-  /** Absent = a kind whose objects go at once. */
+  /** Absent means that objects of the kind are deleted at once. */
   grace?: number;
   expected: 'remove' | 'keep' | Partial<ObjectMeta>;
 }
 
 const CASES: Case[] = [
-  { rule: 'without grace and finalizers it goes at once', expected: 'remove' },
-  { rule: 'a grace of 0 lets it go at once', grace: 0, expected: 'remove' },
+  { rule: 'without grace period and finalizers the object is deleted at once', expected: 'remove' },
+  { rule: 'a grace period of 0 deletes the object at once', grace: 0, expected: 'remove' },
   {
-    rule: 'a grace marks it for then',
+    rule: 'a grace period marks the object for that time',
     grace: 30,
     expected: { deletionTimestamp: '2026-01-02T03:04:35Z', deletionGracePeriodSeconds: 30 },
   },
   {
-    rule: 'a mark raises the generation, once',
+    rule: 'marking the object raises its generation once',
     meta: { generation: 3 },
     grace: 30,
     expected: { generation: 4, deletionTimestamp: '2026-01-02T03:04:35Z', deletionGracePeriodSeconds: 30 },
   },
   {
-    rule: 'finalizers hold it with a grace of 0',
+    rule: 'finalizers keep the object even with a grace period of 0',
     meta: { finalizers: ['x/y'] },
     expected: {
       finalizers: ['x/y'],
@@ -44,30 +44,35 @@ const CASES: Case[] = [
       deletionGracePeriodSeconds: 0,
     },
   },
-  { rule: 'a second DELETE without a grace changes nothing', meta: DELETING, grace: 30, expected: 'keep' },
   {
-    rule: 'a second DELETE cannot lengthen',
+    rule: 'a second DELETE without a grace period changes nothing',
+    meta: DELETING,
+    grace: 30,
+    expected: 'keep',
+  },
+  {
+    rule: 'a second DELETE cannot lengthen the grace period',
     meta: DELETING,
     grace: 60,
     options: { gracePeriodSeconds: 60 },
     expected: 'keep',
   },
   {
-    rule: 'a second DELETE shortens, counted from the first',
+    rule: 'a second DELETE shortens the grace period, counted from the first',
     meta: DELETING,
     grace: 10,
     options: { gracePeriodSeconds: 10 },
     expected: { deletionTimestamp: '2026-01-02T03:04:10Z', deletionGracePeriodSeconds: 10 },
   },
   {
-    rule: 'a second DELETE with grace 0 lets it go',
+    rule: 'a second DELETE with a grace period of 0 deletes the object',
     meta: DELETING,
     grace: 0,
     options: { gracePeriodSeconds: 0 },
     expected: 'remove',
   },
   {
-    rule: 'grace 0 does not overrule finalizers',
+    rule: 'a grace period of 0 does not override finalizers',
     meta: { ...DELETING, finalizers: ['x/y'] },
     grace: 0,
     options: { gracePeriodSeconds: 0 },
@@ -78,7 +83,7 @@ const CASES: Case[] = [
     },
   },
   {
-    rule: 'Foreground waits behind its finalizer',
+    rule: 'Foreground waits for its finalizer',
     options: { propagationPolicy: 'Foreground' },
     expected: {
       finalizers: ['foregroundDeletion'],
@@ -87,7 +92,7 @@ const CASES: Case[] = [
     },
   },
   {
-    rule: 'Orphan takes the place of Foreground',
+    rule: 'Orphan replaces Foreground',
     meta: { finalizers: ['foregroundDeletion', 'x/y'] },
     options: { propagationPolicy: 'Orphan' },
     expected: {
@@ -97,7 +102,7 @@ const CASES: Case[] = [
     },
   },
   {
-    rule: 'the older orphanDependents means Orphan',
+    rule: 'the deprecated orphanDependents means Orphan',
     options: { orphanDependents: true },
     expected: {
       finalizers: ['orphan'],
@@ -106,13 +111,13 @@ const CASES: Case[] = [
     },
   },
   {
-    rule: 'Background takes the finalizer of an earlier choice away',
+    rule: 'Background removes the finalizer of an earlier choice',
     meta: { finalizers: ['orphan'] },
     options: { propagationPolicy: 'Background' },
     expected: 'remove',
   },
   {
-    rule: 'no choice keeps the finalizer that is there',
+    rule: 'without a choice the present finalizer is kept',
     meta: { finalizers: ['orphan'] },
     expected: {
       finalizers: ['orphan'],
@@ -134,7 +139,7 @@ describe('a DELETE', () => {
     });
   }
 
-  test('makes a Namespace Terminating, held by the finalizer of its spec', () => {
+  test('a deleted Namespace becomes Terminating, kept by the finalizer of its spec', () => {
     const namespace = {
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -148,17 +153,17 @@ describe('a DELETE', () => {
   });
 });
 
-describe('a write releases an object', () => {
+describe('a write removes an object', () => {
   const released = (meta: Partial<ObjectMeta>, next: Partial<ObjectMeta> = meta) =>
     isReleased(object(next), object(meta));
 
-  test('that is deleted, out of grace and free of finalizers', () => {
+  test('when it is marked deleted, its grace period is over and it has no finalizers', () => {
     const meta = { deletionTimestamp: DELETING.deletionTimestamp, finalizers: ['x/y'] };
     assert.equal(released(meta, { ...meta, finalizers: [] }), true);
     assert.equal(released({ ...meta, deletionGracePeriodSeconds: 0 }, { ...meta, finalizers: [] }), true);
   });
 
-  test('never while it is not deleted, in its grace, or held', () => {
+  test('never while it is not marked deleted, in its grace period or has finalizers', () => {
     assert.equal(released({}), false);
     assert.equal(released(DELETING), false);
     assert.equal(released({ ...DELETING, deletionGracePeriodSeconds: 0, finalizers: ['x/y'] }), false);

@@ -1,4 +1,4 @@
-/** When a host confirms what took a Pod's place, and when it goes back. */
+/** When a host confirms a successor Pod, and when it reverts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -39,42 +39,54 @@ function stepOf(change: Partial<ConfirmationFacts>): string {
   return step.kind === 'revert' ? step.reason : step.kind;
 }
 
-describe('a Pod that took another one’s place', () => {
+describe('a successor Pod on confirmation', () => {
   const dark = { linkWasLive: false, confirmSeconds: CONFIRM_MS / 1000 };
   const cases: [string, Partial<ConfirmationFacts>, string][] = [
-    ['is not judged before its time', { now: END - 1, isReady: false }, 'wait'],
+    ['is not judged before its confirmation time', { now: END - 1, isReady: false }, 'wait'],
     [
-      'is not judged while the old one ends, however long that takes',
+      'is not judged while its predecessor ends, however long that takes',
       { startableAt: undefined, isReady: false, link: lost(BEGUN, 'unreachable'), now: END * 100 },
       'wait',
     ],
-    ['has its time from the old one’s end', { startableAt: BEGUN + 30_000, isReady: false }, 'wait'],
-    ['and no longer', { startableAt: BEGUN + 30_000, isReady: false, now: END + 30_000 }, 'NotReady'],
-    ['is confirmed when it is ready and the link stands', {}, 'confirm'],
-    ['is not confirmed by a link that only looks live', { link: silent(END - 1) }, 'wait'],
     [
-      'for longer than an answer takes',
+      'has its confirmation time from the end of its predecessor',
+      { startableAt: BEGUN + 30_000, isReady: false },
+      'wait',
+    ],
+    [
+      'is judged when its confirmation time has passed',
+      { startableAt: BEGUN + 30_000, isReady: false, now: END + 30_000 },
+      'NotReady',
+    ],
+    ['is confirmed when it is ready and the link is up', {}, 'confirm'],
+    ['is not confirmed by a link that only looks alive', { link: silent(END - 1) }, 'wait'],
+    [
+      'is not confirmed by a link that was last proved alive longer ago than an answer takes',
       { link: silent(END - 1), pingedAt: END, now: END + PONG_TIMEOUT_MS },
       'wait',
     ],
     [
-      'and goes back when none comes',
+      'reverts when no answer arrives',
       { link: silent(BEGUN), pingedAt: END, now: END + PONG_TIMEOUT_MS },
       'LinkLost',
     ],
-    ['asks first when it slept over the end', { link: silent(BEGUN), now: END + CONFIRM_MS }, 'wait'],
     [
-      'gives the answer its time from then',
+      'asks first when the host slept past the deadline',
+      { link: silent(BEGUN), now: END + CONFIRM_MS },
+      'wait',
+    ],
+    [
+      'waits for the answer from the time of waking',
       { link: silent(BEGUN), pingedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS - 1 },
       'wait',
     ],
     [
-      'and goes back when none comes then',
+      'reverts when no answer arrives after waking',
       { link: silent(BEGUN), pingedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + PONG_TIMEOUT_MS },
       'LinkLost',
     ],
     [
-      'is given the time again for which the agent stood still while it waited for the answer',
+      'has its waiting time extended by the time for which the agent was stalled',
       {
         link: silent(BEGUN),
         pingedAt: END,
@@ -84,7 +96,7 @@ describe('a Pod that took another one’s place', () => {
       'wait',
     ],
     [
-      'and goes back when none comes in the time that is left',
+      'reverts when no answer arrives in the extended time',
       {
         link: silent(BEGUN),
         pingedAt: END,
@@ -94,63 +106,71 @@ describe('a Pod that took another one’s place', () => {
       'LinkLost',
     ],
     [
-      'is not judged for a time in which nobody could see it',
+      'is not judged for a time in which the agent was stalled',
       { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 199_999 },
       'wait',
     ],
     [
-      'but for the rest',
+      'is judged by the time in which the agent was not stalled',
       { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 200_000 },
       'NotReady',
     ],
     [
-      'a stall that began before it counts as far as it reaches',
+      'a stall that began earlier counts only for the part within the confirmation time',
       { isReady: false, stalls: [{ until: BEGUN + 1_000, ms: 90_000 }], now: END + 1_000 },
       'NotReady',
     ],
     [
-      'asks again when it asked before the end was put off',
+      'asks again when it asked before the deadline was extended',
       { link: silent(BEGUN), pingedAt: END - 10_000, now: END },
       'wait',
     ],
-    ['goes back when it is not ready', { isReady: false }, 'NotReady'],
-    ['goes back when it is not ready, link or not', { isReady: false, link: lost(0, 'refused') }, 'NotReady'],
-    ['goes back when it cut the link', { link: lost(BEGUN + 1_000, 'unreachable') }, 'LinkLost'],
-    ['gives a link that broke late time to come back', { link: lost(END - 1_000, 'unreachable') }, 'wait'],
+    ['reverts when it is not ready', { isReady: false }, 'NotReady'],
     [
-      'and no more than that',
+      'reverts when it is not ready, whether the link is up or not',
+      { isReady: false, link: lost(0, 'refused') },
+      'NotReady',
+    ],
+    ['reverts when it cut the link', { link: lost(BEGUN + 1_000, 'unreachable') }, 'LinkLost'],
+    ['lets a link that broke late reconnect', { link: lost(END - 1_000, 'unreachable') }, 'wait'],
+    [
+      'reverts when the link does not reconnect in that time',
       { link: lost(END - 1_000, 'unreachable'), now: END - 1_000 + RECONNECT_TIMEOUT_MS },
       'LinkLost',
     ],
     [
-      'is confirmed without a link that was not there before',
+      'is confirmed without a link when there was none before',
       { handover: dark, link: lost(0, 'unreachable') },
       'confirm',
     ],
     [
-      'stays while the coordinator answers and does not want us',
+      'is kept while the coordinator answers and rejects this host',
       { link: lost(BEGUN, 'answered'), now: END * 100 },
       'wait',
     ],
-    ['is patient while nobody listens there', { link: lost(BEGUN, 'refused') }, 'wait'],
+    ['waits while the connection is refused', { link: lost(BEGUN, 'refused') }, 'wait'],
     [
-      'but not for ever: a firewall says the same',
+      'reverts in the end when the connection is refused: a firewall answers the same',
       { link: lost(BEGUN, 'refused'), now: END + 2 * CONFIRM_MS },
       'LinkLost',
     ],
-    ['has all its time after the host or the engine was down', { isReady: false, upSince: END - 10 }, 'wait'],
     [
-      'and goes back after that',
+      'has its full confirmation time after the host or the engine was down',
+      { isReady: false, upSince: END - 10 },
+      'wait',
+    ],
+    [
+      'reverts when that full time has passed',
       { isReady: false, upSince: END - 10, now: END - 10 + CONFIRM_MS },
       'NotReady',
     ],
     [
-      'is not judged at once by a clock that was set back',
+      'is not judged at once when the clock was set back',
       { isReady: false, now: BEGUN - 500_000, upSince: BEGUN - 600_000 },
       'wait',
     ],
     [
-      'nor is it never judged then',
+      'is judged in the end when the clock was set back',
       { isReady: false, now: BEGUN - 300_000, upSince: BEGUN - 600_000 },
       'NotReady',
     ],
@@ -182,7 +202,7 @@ describe('a Pod that took another one’s place', () => {
     now: fc.integer({ min: 2 * END, max: 5 * END }),
   });
 
-  test('never goes back while it is ready and the link stands, or stood not before', () => {
+  test('never reverts while it is ready and the link is up, or was down before', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
         const step = confirmationStep(any);
@@ -195,7 +215,7 @@ describe('a Pod that took another one’s place', () => {
     );
   });
 
-  test('goes back for a silent link only when it was asked, and had its time to answer', () => {
+  test('reverts for a silent link only after asking and waiting for the answer', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
         const step = confirmationStep(any);
@@ -205,7 +225,7 @@ describe('a Pod that took another one’s place', () => {
     );
   });
 
-  test('is decided on in the end, unless the coordinator sends us away', () => {
+  test('is decided in the end, unless the coordinator rejects the host', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
         const first = confirmationStep({ ...any, now: 99 * END });
@@ -218,7 +238,7 @@ describe('a Pod that took another one’s place', () => {
   });
 });
 
-describe('what a failed connection says', () => {
+describe('the kind of a failed connection', () => {
   const cases: [string, ReturnType<typeof linkEvidenceOf>][] = [
     ['refused with 503: the coordinator starts', 'answered'],
     ['draining: the coordinator stops', 'answered'],

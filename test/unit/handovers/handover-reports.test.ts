@@ -1,4 +1,4 @@
-/** Turns that hosts have carried out, as a coordinator takes them in. */
+/** Handovers that hosts have carried out, and their effect in the store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -34,8 +34,8 @@ const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
 });
 
 /**
- * The metadata with which a coordinator with this past stores the successor of a turn that was given in the epoch `given`; `owners`: those
- * that the old Pod has by then.
+ * Returns the metadata with which a coordinator with these past epochs stores the successor of a handover from the
+ * epoch `given`. `owners` are the owners that the old Pod has by then.
  */
 async function stored(
   pastEpochs: ConstructorParameters<typeof ObjectSigner>[1]['pastEpochs'],
@@ -51,7 +51,7 @@ interface Past {
   graceSeconds?: number;
 }
 
-/** What was stored, and what was written in which order; `phase` and `graceSeconds`: those of the old Pod. */
+/** Returns the stored objects and the order of writes. `phase` and `graceSeconds` belong to the old Pod. */
 async function taken({
   pastEpochs = [],
   owners = [owner('ds')],
@@ -100,32 +100,32 @@ async function taken({
   return { pods, writes };
 }
 
-test('the old Pod leaves first: two never stand there to stay', async () => {
+test('the old Pod is deleted first: two Pods never remain', async () => {
   assert.deepEqual((await taken({})).writes, ['delete', 'put']);
 });
 
-test('one that is over goes last: its deletion takes it at once, and for a moment none would stand there', async () => {
+test('a finished old Pod is deleted last: its deletion is immediate, and would leave the node without a Pod', async () => {
   for (const phase of ['Failed', 'Succeeded'] as const) {
     assert.deepEqual((await taken({ phase })).writes, ['put', 'delete']);
   }
 });
 
-test('one without a grace period gets a second, or it would be gone at once', async () => {
+test('an old Pod without a grace period gets one second, otherwise it would be deleted at once', async () => {
   assert.deepEqual((await taken({ graceSeconds: 0 })).writes, ['delete in 1 s', 'put']);
 });
 
-test('a successor is stored as it was given', async () => {
+test('a successor is stored as it was sent', async () => {
   const { labels, ownerReferences } = (await stored([])) ?? {};
   assert.deepEqual(ownerReferences, [owner('ds')]);
   assert.deepEqual(labels, { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
 });
 
-test('after a restore its hash alone says of which template it is: numbers are given anew', async () => {
+test('after a restore only the hash identifies the template: generations are assigned again', async () => {
   const { labels } = (await stored([{ epoch: 'given', revision: 2 }])) ?? {};
   assert.deepEqual(labels, { [REVISION_HASH_LABEL]: 'h' });
 });
 
-test('it belongs to whom the old Pod belongs to by now: to nobody, when that was orphaned meanwhile', async () => {
+test('a successor has the current owner of the old Pod: none when that was orphaned meanwhile', async () => {
   assert.deepEqual((await stored([], [owner('another')]))?.ownerReferences, [owner('another')]);
   assert.equal((await stored([], []))?.ownerReferences?.length ?? 0, 0);
 });

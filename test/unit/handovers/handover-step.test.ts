@@ -1,4 +1,4 @@
-/** When a host may begin a turn. */
+/** Conditions for the start of a handover on a host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -26,50 +26,54 @@ function reasonOf(change: Partial<HandoverFacts>): string {
   return step.kind === 'begin' ? 'begin' : step.reason;
 }
 
-describe('a turn', () => {
+describe('a handover', () => {
   const cases: [string, Partial<HandoverFacts>, string][] = [
-    ['begins when nothing stands against it', {}, 'begin'],
+    ['starts when no condition prevents it', {}, 'begin'],
     [
-      'waits for a time of the coordinator, windows or not',
+      'waits for a time of the coordinator, with windows or without',
       { coordinatorTimeMs: undefined },
       'NoTrustedTime',
     ],
     ['waits for its images', { missing: [{ image: 'app:2' }] }, 'ImageNotPulled'],
-    ['begins inside its window', { handover: { windows: [WINDOW] } }, 'begin'],
+    ['starts inside its window', { handover: { windows: [WINDOW] } }, 'begin'],
     [
-      'begins at its first moment',
+      'starts at the first instant of its window',
       { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR },
       'begin',
     ],
     [
-      'does not at its last',
+      'does not start at the last instant of its window',
       { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW + HOUR },
       'OutsideWindow',
     ],
     [
-      'does not before',
+      'does not start before its window',
       { handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - HOUR - 1 },
       'OutsideWindow',
     ],
-    ['has no window at all', { handover: { windows: [] } }, 'OutsideWindow'],
+    ['without any window does not start', { handover: { windows: [] } }, 'OutsideWindow'],
     [
       'waits for a busy host',
       { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' } },
       'UpdateLocked',
     ],
     [
-      'does not wait for longer than it may be held',
+      'does not wait beyond the longest update lock',
       { handover: { maxLockSeconds: 60 }, updateLock: { reason: 'sale' }, lockedSince: 0, now: 60_000 },
       'begin',
     ],
-    ['is not held where the policy does not say so', { updateLock: { reason: 'sale' } }, 'begin'],
     [
-      'is not held against the word of the centre',
+      'ignores an update lock where the policy does not allow one',
+      { updateLock: { reason: 'sale' } },
+      'begin',
+    ],
+    [
+      'ignores an update lock when an operator overrides it',
       { handover: { maxLockSeconds: 60, forcedBy: 'ada: recall' }, updateLock: { reason: 'sale' } },
       'begin',
     ],
     [
-      'is outside its window even if it is forced',
+      'stays outside its window even if it is forced',
       {
         handover: { maxLockSeconds: 60, forcedBy: 'ada', windows: [WINDOW] },
         coordinatorTimeMs: NOW + 2 * HOUR,
@@ -79,7 +83,7 @@ describe('a turn', () => {
   ];
   for (const [name, change, reason] of cases) test(name, () => assert.equal(reasonOf(change), reason));
 
-  test('says when its window opens, and looks again then', () => {
+  test('reports when its window opens, and is reconciled then', () => {
     const step = handoverStep(facts({ handover: { windows: [WINDOW] }, coordinatorTimeMs: NOW - 3 * HOUR }));
     assert.deepEqual(step, {
       kind: 'wait',
@@ -89,13 +93,13 @@ describe('a turn', () => {
     });
   });
 
-  test('that goes on against the host says whom it overrode, and by whose word', () => {
+  test('that overrides the host reports who requested it', () => {
     const turn = { maxLockSeconds: 60, forcedBy: 'ada: recall' };
     const step = handoverStep(facts({ handover: turn, updateLock: { reason: 'sale' } }));
     assert.deepEqual(step, { kind: 'begin', overridden: 'sale; overridden by ada: recall' });
   });
 
-  test('never begins outside of all its windows, without a trusted time or an image', () => {
+  test('never starts outside all its windows, without a trusted time or without an image', () => {
     const time = fc.integer({ min: 0, max: 100 });
     const window = fc.record({ from: time, length: time });
     const at = (hours: number) => new Date(NOW + hours * HOUR).toISOString();
@@ -130,13 +134,13 @@ describe('a turn', () => {
   });
 });
 
-describe("a host's 'not now'", () => {
-  test('is a file, whatever stands in it', () => {
+describe('the update lock of a host', () => {
+  test('is a file, whatever its content', () => {
     assert.deepEqual(updateLockInFile('', 0), { reason: 'held on the host' });
     assert.deepEqual(updateLockInFile('  a sale\nand more', 0), { reason: 'a sale' });
   });
 
-  test('ends by itself when it says when', () => {
+  test('expires at the time in its content', () => {
     const until = Date.parse('2026-03-01T03:00:00Z');
     const text = 'until: 2026-03-01T03:00:00Z\na sale\n';
     assert.deepEqual(updateLockInFile(text, until - 1), { reason: 'a sale', until });
@@ -144,7 +148,7 @@ describe("a host's 'not now'", () => {
     assert.deepEqual(updateLockInFile('a sale\nuntil: tomorrow', until), { reason: 'a sale' });
   });
 
-  test('is any answer but none, ok and go', () => {
+  test('is any response except an empty one, ok and go', () => {
     for (const go of ['', '\n', 'ok\n', 'GO']) assert.equal(updateLockInAnswer(go, 0), undefined, go);
     assert.deepEqual(updateLockInAnswer('the arm moves\n', 0), { reason: 'the arm moves' });
   });

@@ -1,4 +1,4 @@
-/** What a policy lets hosts decide by themselves, and how a host's turn counts in a rollout. */
+/** Decisions that a policy leaves to hosts, and how a pending handover counts in a rollout. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toDaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
@@ -32,7 +32,7 @@ import {
 import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { daemonNodeView } from '../../harness/controllers/daemon-builders.js';
+import { daemonNodeView } from '../../harness/objects/daemon-builders.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -42,8 +42,8 @@ function termsOf(spec: Partial<RolloutPolicySpec>, steering = {}) {
   return handoverTerms({ selector: {}, ...spec }, { handled: 0, ...steering }, NOW)(NODE);
 }
 
-describe("a host's terms", () => {
-  test('are none where the policy leaves it nothing to decide', () => {
+describe('handover terms', () => {
+  test('are absent where the policy leaves the host no decision', () => {
     assert.equal(termsOf({ waves: [{ name: 'all' }] }), undefined);
   });
 
@@ -51,7 +51,7 @@ describe("a host's terms", () => {
     assert.deepEqual(termsOf({ confirm: {}, updateLock: {} }), { confirmSeconds: 300, maxLockSeconds: 3600 });
   });
 
-  test('name who overrides the host, and why', () => {
+  test('name the user who overrides the host, and the reason', () => {
     const requests = [
       { id: 1, verb: 'override-locks', targets: ['n1'], reason: 'recall', user: 'ada', time: '' },
       { id: 2, verb: 'override-locks', targets: ['n2'], user: 'bob', time: '' },
@@ -62,7 +62,7 @@ describe("a host's terms", () => {
     assert.equal(termsOf({ confirm: {} }, { forced: ['*'] })?.forcedBy, undefined);
   });
 
-  test('name the windows of a week on the clocks of the node, and none where they are overridden', () => {
+  test("name the windows of a week in the node's local time, and none where they are overridden", () => {
     const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'zone' }];
     const own = termsOf({ windows })?.windows ?? [];
     assert.equal(own.length, 7);
@@ -111,8 +111,8 @@ function situation(pod: Pod): string | undefined {
   return nodeUpdateStatus(node, 0, NOW)?.state;
 }
 
-describe('a host that has its turn', () => {
-  test('is one of the update from then on, and uses its budget', () => {
+describe('a host with a pending handover', () => {
+  test('is part of the update from then on and uses its budget', () => {
     assert.equal(situation(bearing('new')), 'turned');
     const held: Partial<Record<NodeUpdateState, string>> = { turned: 'n1', oldAvailable: 'n2' };
     const sets = NODE_UPDATE_STATES.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
@@ -121,12 +121,12 @@ describe('a host that has its turn', () => {
     assert.deepEqual(chooseReplacements({ desired: 2, covered: 2, nodes }, one), { create: [], replace: [] });
   });
 
-  test('has none that it cannot begin any more', () => {
+  test('has no handover that it can no longer start', () => {
     assert.equal(situation(bearing('new', NOW)), 'oldAvailable');
     assert.equal(situation(bearing('new', NOW + HOUR)), 'turned');
   });
 
-  test('that was taken back counts until the host has said that it knows, of this very turn', () => {
+  test('with a revoked handover counts until the host has acknowledged exactly this handover', () => {
     const pod = bearing('new');
     const text = withdrawalAnnotationFor(handoverOf(pod) as HostHandover);
     pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
@@ -145,7 +145,7 @@ describe('a host that has its turn', () => {
     assert.equal(turnAt('newer')?.isOutdated, true, 'what it may have begun is of another revision');
   });
 
-  test('to something that is not wanted there any more uses budget, and is to be taken back', () => {
+  test('with a handover to an outdated revision uses budget, and the handover is revoked', () => {
     assert.equal(situation(bearing('older')), 'turned');
     const record = (pod: Pod, shouldRun: boolean) =>
       recordNode(daemonNodeView([toDaemonPod(pod, CURRENT)], { shouldRun }), 0, NOW).handover?.isOutdated ===
@@ -163,7 +163,7 @@ describe('a host that has its turn', () => {
     assert.equal(nodeRolloutState({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
   });
 
-  test('keeps when it may begin, for when nothing is heard of it', () => {
+  test('keeps the time when it may start, for the case that it goes offline', () => {
     const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).handover;
     const pod = bearing('new', NOW + HOUR, 'UpdateLocked');
     assert.deepEqual(
@@ -186,7 +186,7 @@ describe('a host that has its turn', () => {
     assert.equal(turnOf(held('ann'))?.holdEndsAt, NOW, 'not against a person');
   });
 
-  test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
+  test('that goes offline has failed if it only had to start, and is deferred if it waited', () => {
     const facts: NodeFacts = { updateState: 'turned', contact: 'lost' };
     assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
     assert.equal(
@@ -197,7 +197,7 @@ describe('a host that has its turn', () => {
     assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredHandover');
   });
 
-  test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
+  test('that only lacked the image may have started while offline: it uses budget, and has failed when it is lost', () => {
     const facts: NodeFacts = {
       updateState: 'turned',
       contact: 'away',
@@ -222,11 +222,11 @@ describe('a host that has its turn', () => {
     assert.equal(
       nodeRolloutState({ ...facts, contact: 'lost' }, NOW, {}),
       'deferredHandover',
-      'without failures it holds no wave, and uses budget',
+      'without failures it does not block its wave, and uses budget',
     );
   });
 
-  test('that does not get the image in time has failed, one that is busy has not', () => {
+  test('that does not get the image in time has failed, a busy host has not', () => {
     const facts: NodeFacts = { updateState: 'turned', contact: 'here', waitingSince: NOW - HOUR };
     const rules = { deadlineMs: HOUR };
     assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
@@ -239,7 +239,7 @@ describe('a host that has its turn', () => {
     );
   });
 
-  test('has its new Pod’s time begin when the old one has ended', () => {
+  test('measures the time of its new Pod from the end of the old one', () => {
     const old = bearing('new');
     old.metadata.labels = { [REVISION_HASH_LABEL]: 'older' };
     old.metadata.deletionTimestamp = '2026-03-01T12:00:30Z';
@@ -274,11 +274,11 @@ describe('a host that has its turn', () => {
     assert.deepEqual(
       newPod(made(), plain),
       { createdAt: NOW },
-      'beside an old one, which it need not wait for',
+      'next to an old Pod that it need not wait for',
     );
   });
 
-  test('is done when it has confirmed its new Pod, not before, and is not late meanwhile', () => {
+  test('is done when it has confirmed its new Pod, and is not late meanwhile', () => {
     const pod = bearing('older');
     pod.metadata = { name: 'b', labels: { [REVISION_HASH_LABEL]: 'new' } };
     const confirmed = { type: CONFIRMED_CONDITION, status: 'False' as ConditionStatus };
@@ -294,7 +294,7 @@ describe('a host that has its turn', () => {
     assert.equal(situation(pod), 'newAvailable');
   });
 
-  test('and has gone back has failed', () => {
+  test('that has reverted has failed', () => {
     const pod = bearing('new');
     pod.status?.conditions?.push({ type: REVERTED_CONDITION, status: 'True', reason: 'LinkLost' });
     assert.equal(podFailureReason(pod), 'RevertedByHost');

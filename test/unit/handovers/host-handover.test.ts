@@ -1,4 +1,4 @@
-/** Which turns count that stand on a Pod. */
+/** Validity of the handover annotation on a Pod. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -26,8 +26,8 @@ function bearing(text: string, metadata: Partial<ObjectMeta> = {}, spec: Partial
 
 const turnTo = (successor: unknown) => JSON.stringify({ successor });
 
-describe('a turn counts', () => {
-  test('when its successor is of the Pod’s own namespace, node and controller', () => {
+describe('a handover annotation', () => {
+  test('is valid when its successor has the Pod’s own namespace, node and controller', () => {
     const pod = bearing(turnTo(podOf()));
     assert.equal(handoverOf(pod)?.successor.metadata.uid, 'b');
     assert.equal(withSuccessor(pod).length, 2);
@@ -38,18 +38,18 @@ describe('a turn counts', () => {
     ['another node', bearing(turnTo(podOf({}, { nodeName: 'n2' })))],
     ['another controller', bearing(turnTo(podOf({ ownerReferences: [{ ...MAKER, uid: 'other' }] })))],
     [
-      'an owner that is no controller',
+      'an owner that is not a controller',
       bearing(turnTo(podOf({ ownerReferences: [{ ...MAKER, controller: false }] }))),
     ],
-    ['no controller at all', bearing(turnTo(podOf({ ownerReferences: [] })), { ownerReferences: [] })],
-    ['no node at all', bearing(turnTo(podOf({}, { nodeName: undefined })), {}, { nodeName: undefined })],
+    ['no controller', bearing(turnTo(podOf({ ownerReferences: [] })), { ownerReferences: [] })],
+    ['no node', bearing(turnTo(podOf({}, { nodeName: undefined })), {}, { nodeName: undefined })],
     ['no uid', bearing(turnTo(podOf({ uid: '' })))],
     [
-      'owners that are no list',
+      'owners that are not a list',
       bearing(turnTo({ ...podOf(), metadata: { ...podOf().metadata, ownerReferences: {} } })),
     ],
-    ['a successor that is no Pod', bearing(turnTo(null))],
-    ['text that is no JSON', bearing('{')],
+    ['a successor that is not a Pod', bearing(turnTo(null))],
+    ['text that is not JSON', bearing('{')],
   ];
   for (const [what, pod] of CASES) {
     test(`not with ${what}`, () => {

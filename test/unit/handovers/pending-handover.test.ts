@@ -1,4 +1,4 @@
-/** What a host keeps of a turn, step by step. */
+/** A host's record of a handover, step by step. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -57,8 +57,8 @@ function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
 
 const imageOf = (held: AssignedPod) => effectivePod(held).pod.spec.containers[0]?.image;
 
-describe('a turn that has begun', () => {
-  test('ends the old Pod by its own grace, and the new one waits for that', () => {
+describe('a handover that has started', () => {
+  test('ends the old Pod by its own grace period, and the new Pod waits for that', () => {
     const { old, successor } = begun();
     assert.deepEqual(desiredPodState(old), { kind: 'stop', deadline: NOW + 4_000 });
     assert.deepEqual(desiredPodState(successor), { kind: 'run' });
@@ -67,7 +67,7 @@ describe('a turn that has begun', () => {
     assert.equal(isPredecessor(successor, old), false);
   });
 
-  test('is not begun again, nor on a Pod that leaves', () => {
+  test('is not started again, nor for a terminating Pod', () => {
     assert.equal(pendingHandover(begun().old), undefined);
     const pod = podOf('old', 'app:1', TURN);
     assert.deepEqual(pendingHandover(heldOf(pod))?.confirmSeconds, 5);
@@ -75,7 +75,7 @@ describe('a turn that has begun', () => {
     assert.equal(pendingHandover(heldOf(pod, { unassigned: true })), undefined);
   });
 
-  test('stands, whatever the hub still sends of either Pod', () => {
+  test('is kept, whatever the hub sends about either Pod', () => {
     const { old, successor } = begun();
     const again = afterAssign(
       old,
@@ -91,7 +91,7 @@ describe('a turn that has begun', () => {
     assert.deepEqual([known.handover?.startedAt, known.acceptedAt], [NOW, NOW]);
   });
 
-  test('keeps what it needs to go back, and no longer', () => {
+  test('keeps what a revert needs until the confirmation', () => {
     const { successor } = begun();
     const images = (held: AssignedPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
     assert.deepEqual(images(successor), ['app:2', 'app:1']);
@@ -103,17 +103,17 @@ describe('a turn that has begun', () => {
     assert.equal(afterHandoverAcknowledged(afterConfirmation(successor)).handover, undefined);
   });
 
-  test('without anything to confirm is over when it is told', () => {
+  test('without a confirmation is finished when it is reported', () => {
     const { successor } = begun({ successor: TURN.successor });
     assert.equal(afterHandoverAcknowledged(successor).handover, undefined);
   });
 });
 
-describe('a turn that is taken back', () => {
+describe('a reverted handover', () => {
   const clearing = afterRevertStart(begun().successor, REVERT, NOW + 5_000);
   const back = afterRevertCleared(clearing);
 
-  test('first ends all that the new revision has, then runs the old one in its name', () => {
+  test('first ends all containers of the new revision, then runs the old one under its name', () => {
     assert.deepEqual(desiredPodState(clearing), { kind: 'stop', deadline: NOW + 9_000 });
     assert.equal(imageOf(clearing), 'app:2');
     assert.deepEqual(desiredPodState(back), { kind: 'run' });
@@ -122,13 +122,13 @@ describe('a turn that is taken back', () => {
     assert.deepEqual([uid, name, namespace], ['new', 'web-new', 'shop']);
   });
 
-  test('is not confirmed, nor taken back twice, and is kept once it is told', () => {
+  test('is not confirmed or reverted twice, and is kept once it is reported', () => {
     assert.equal(afterConfirmation(back), back);
     assert.equal(afterRevertStart(back, REVERT, NOW + 9_000), back);
     assert.equal(imageOf(afterHandoverAcknowledged(back)), 'app:1');
   });
 
-  test('is what the next turn goes back to', () => {
+  test('is the revision that the next handover reverts to', () => {
     const bearing = { ...back, pod: podOf('new', 'app:2', { ...TURN, successor: podOf('third', 'app:3') }) };
     const next = pendingHandover(bearing);
     assert.ok(next);
@@ -155,14 +155,14 @@ describe('a host that reboots before its new Pod is confirmed', () => {
   const boots = (held: AssignedPod, ...marks: string[]) =>
     marks.reduce((each, mark) => afterBoot(each, mark, NOW), held);
 
-  test('counts its boots, not the starts of its agent', () => {
+  test('counts boots of the host, not starts of the agent', () => {
     const { successor } = begun();
     assert.equal(boots(successor, 'boot-1'), successor);
     const once = boots(successor, 'boot-2', 'boot-2', 'boot-2');
     assert.deepEqual(once.handover?.boot, { mark: 'boot-2', reboots: 1 });
   });
 
-  test('keeps it after a power cut or two, and goes back at the third before it starts once more', () => {
+  test('keeps the new Pod after two power cuts, and reverts before starting it after the third', () => {
     const { successor } = begun();
     const twice = boots(successor, 'boot-2', 'boot-3');
     assert.deepEqual(desiredPodState(twice), { kind: 'run' });
@@ -174,7 +174,7 @@ describe('a host that reboots before its new Pod is confirmed', () => {
     assert.equal(boots(third, 'boot-5'), third, 'decided once');
   });
 
-  test('has nothing to count where nothing is to be confirmed, or all is', () => {
+  test('counts nothing where nothing needs a confirmation, or everything is confirmed', () => {
     const { confirmSeconds: _, ...plain } = TURN;
     const { successor } = begun(plain);
     assert.equal(boots(successor, 'boot-2'), successor);

@@ -1,4 +1,4 @@
-/** How reports and what is stored become one status. */
+/** Merging of a reported status with the stored one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -13,7 +13,7 @@ const NOW = '2026-01-01T00:10:00Z';
 const BEFORE = '2026-01-01T00:09:00Z';
 const LONG_BEFORE = '2026-01-01T00:05:00Z';
 
-test('a report replaces what the agent knows and keeps what others wrote', () => {
+test("a report replaces the agent's fields and keeps those of other writers", () => {
   const stored = {
     phase: 'Pending',
     qosClass: 'Burstable',
@@ -39,12 +39,12 @@ test('a report replaces what the agent knows and keeps what others wrote', () =>
   });
 });
 
-test('an agent tells that a Pod is scheduled where nobody else did', () => {
+test('an agent reports a Pod as scheduled where no scheduler did', () => {
   const conditions = [{ type: 'PodScheduled', status: 'True' } as const];
   assert.deepEqual(mergePodStatus({}, { conditions })?.conditions, conditions);
 });
 
-test('a condition whose status did not change keeps its time, as told by a restarted agent', () => {
+test('a condition with an unchanged status keeps its time, also after a restart of the agent', () => {
   const ready = (status: 'True' | 'False', lastTransitionTime: string) => ({
     conditions: [{ type: 'Ready', status, lastTransitionTime } as const],
   });
@@ -79,7 +79,7 @@ for (const [heard, stays] of [
   [BEFORE, true],
   [LONG_BEFORE, false],
 ] as const) {
-  test(`a heartbeat of ${heard} ${stays ? 'is not news yet' : 'is renewed'} at ${NOW}`, () => {
+  test(`a heartbeat of ${heard} ${stays ? 'is not renewed yet' : 'is renewed'} at ${NOW}`, () => {
     const ready = { type: 'Ready', status: 'True', lastTransitionTime: BEFORE } as const;
     const stored = { conditions: [{ ...ready, lastHeartbeatTime: heard }] };
     const [merged] = mergeNodeStatus(stored, { conditions: [ready] }, NOW).conditions ?? [];
@@ -87,14 +87,14 @@ for (const [heard, stays] of [
   });
 }
 
-test('an agent has no say on Connected, nor on fields it does not report', () => {
+test('an agent cannot set Connected, nor fields that it does not report', () => {
   const connected = { type: 'Connected', status: 'True' } as const;
   const stored = { capacity: { cpu: '4' }, conditions: [connected] };
   const merged = mergeNodeStatus(stored, { conditions: [{ type: 'Connected', status: 'False' }] }, NOW);
   assert.deepEqual(merged, stored);
 });
 
-test('silence makes what was heard unknown, keeps the heartbeat, and leaves other conditions', () => {
+test('a lost connection makes reported conditions Unknown, keeps the heartbeat, and leaves other conditions', () => {
   const conditions = unreachableNodeConditions(
     [
       { type: 'NetworkUnavailable', status: 'True' },
@@ -129,7 +129,7 @@ for (const [hub, host, offset] of [
   });
 }
 
-test('every time of a Pod is moved, none into the future, and nothing is added', () => {
+test('every time of a Pod is corrected, none into the future, and none is added', () => {
   const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
   const status = (shift: number, last: number) => ({
     phase: 'Running' as const,

@@ -1,10 +1,10 @@
-/** What agents say is heard in order, at once while there is time and never for long in one go. */
+/** Messages of agents are handled in order, in bounded time slices. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InboundQueue } from '../../../coordinator/hub/sessions/inbound-queue.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-test('a crowd of messages is read in order, in slices', async () => {
+test('a burst of messages is handled in order, in time slices', async () => {
   const clock = new ManualClock();
   const inbox = new InboundQueue(clock);
   const read: number[] = [];

@@ -1,4 +1,4 @@
-/** Which images go when the disk fills, and what is said of it. */
+/** Selection of images to remove from a full disk, and the reports about it. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { settle } from '../../harness/pods/pod-host-fixture.js';
 const MINUTE = 60_000;
 const THRESHOLDS = { high: 85, low: 80 };
 
-describe('how much', () => {
+describe('the amount to free', () => {
   const cases: [available: number, thresholds: typeof THRESHOLDS, bytes: number][] = [
     [500, THRESHOLDS, 0],
     [151, THRESHOLDS, 49],
@@ -28,13 +28,13 @@ describe('how much', () => {
     [0, { high: 100, low: 80 }, 0],
   ];
   for (const [availableBytes, thresholds, bytes] of cases) {
-    test(`${availableBytes} of 1000 left, from ${thresholds.high} to ${thresholds.low} percent: ${bytes}`, () => {
+    test(`${availableBytes} of 1000 free, thresholds ${thresholds.high} to ${thresholds.low} percent: ${bytes}`, () => {
       assert.equal(bytesToFree({ capacityBytes: 1000, availableBytes }, thresholds), bytes);
     });
   }
 });
 
-test('the longest unused goes first; none in use, none that has just come', () => {
+test('the longest unused image is removed first; images in use and just pulled images are kept', () => {
   const image = (name: string, changes: Partial<CollectableImage> = {}): CollectableImage => ({
     name,
     id: `id-${name}`,
@@ -61,7 +61,7 @@ test('the longest unused goes first; none in use, none that has just come', () =
 });
 
 describe('the collector', () => {
-  /** Images of 10 bytes each on a disk of 100. */
+  /** Images of 10 bytes each on a disk of 100 bytes. */
   async function bench(availableBytes: number, ...names: string[]) {
     const clock = new ManualClock(0);
     const records = ImageRecords.inMemory();
@@ -97,7 +97,7 @@ describe('the collector', () => {
     return { collector, clock, records, here, warnings, state };
   }
 
-  test('removes what it must, and never what is in use, pinned, or was not brought by this agent', async () => {
+  test('removes what it must, and never an image in use, pinned, or not pulled by this agent', async () => {
     const { collector, here, state, warnings } = await bench(0, 'a', 'b', 'c', 'd', 'e');
     state.inUse.add('id-b');
     state.pinned.add('c');
@@ -106,7 +106,7 @@ describe('the collector', () => {
     assert.deepEqual(warnings, []);
   });
 
-  test('says when too little could go, and a kubelet’s ImageGCFailed from the second time on', async () => {
+  test('reports when it freed too little, and the kubelet’s ImageGCFailed from the second time on', async () => {
     const { collector, clock, here, state, warnings } = await bench(0, 'a', 'b');
     state.locked.add('a');
     collector.start();
@@ -126,14 +126,14 @@ describe('the collector', () => {
     ]);
   });
 
-  test('leaves a disk alone that has room', async () => {
+  test('does nothing on a disk with free space', async () => {
     const { collector, here } = await bench(50, 'a');
     await collector.collect();
     assert.ok(here.has('a'));
   });
 });
 
-test('what was pulled is remembered across restarts; a damaged file means nothing', async () => {
+test('pulled images are remembered across restarts; a damaged file counts as empty', async () => {
   const path = join(temporaryDirectory(), 'images.json');
   const records = await ImageRecords.open(path);
   assert.equal(existsSync(path), false);

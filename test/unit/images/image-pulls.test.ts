@@ -1,4 +1,4 @@
-/** Pulls on a hollow engine: how many at once, with which credentials, from where, and ahead of their Pods. */
+/** Pulls on a hollow engine: concurrency, credentials, mirrors and prefetching. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { settle } from '../../harness/pods/pod-host-fixture.js';
 const never = new AbortController().signal;
 const auth = (user: string) => ({ auth: Buffer.from(`${user}:pw`).toString('base64') });
 
-/** An engine whose registry answers as the test says. */
+/** An engine with registry responses from the test. */
 class Engine {
   readonly has = new Map<string, EngineImage>();
   readonly pulls: string[] = [];
@@ -54,7 +54,7 @@ function refused(): Promise<never> {
 }
 
 describe('pulls', () => {
-  test('no more than the bound go on at once; the others wait in order, and may leave', async () => {
+  test('concurrent pulls are limited; the others wait in order and can be cancelled', async () => {
     const queue = new PullQueue(1);
     const order: string[] = [];
     let release = (): void => undefined;
@@ -72,7 +72,7 @@ describe('pulls', () => {
     assert.deepEqual(order, ['second', 'third']);
   });
 
-  test('what was there before is told apart from what a pull brought', async () => {
+  test('an image that was already present is distinguished from a pulled one', async () => {
     const told: [string, boolean][] = [];
     const { engine, images } = open({ onPulled: ({ name }, wasThere) => void told.push([name, wasThere]) });
     engine.has.set('docker.io/library/theirs:latest', { id: 'sha256:t', user: '', sizeBytes: 1 });
@@ -84,13 +84,13 @@ describe('pulls', () => {
     ]);
   });
 
-  test('a task that fails gives its place to the next', async () => {
+  test('a failing pull frees its place for the next', async () => {
     const queue = new PullQueue(1);
     await assert.rejects(queue.run(refused, never), /unauthorized/);
     assert.equal(await queue.run(async () => 'next', never), 'next');
   });
 
-  test('what is no name is refused before any registry is asked', async () => {
+  test('an invalid image name is rejected before any registry request', async () => {
     const { engine, images } = open();
     await assert.rejects(
       images.ensure({ image: 'App:1' }, never, () => undefined),
@@ -105,7 +105,7 @@ describe('pulls', () => {
   });
 });
 
-test('a registry that has gone silent loses its place', async () => {
+test('a silent registry loses its place', async () => {
   const clock = new ManualClock(0);
   const { engine, images } = open({ clock, maxParallelPulls: 1 });
   let progress = (): void => undefined;
@@ -132,8 +132,8 @@ test('a registry that has gone silent loses its place', async () => {
   assert.equal((await next).kind, 'pulled');
 });
 
-describe('credentials and mirrors', () => {
-  test('each that fits is tried, and the file may change between two pulls', async () => {
+describe('registry credentials and mirrors', () => {
+  test('every matching credential is tried, and the file may change between two pulls', async () => {
     const path = join(temporaryDirectory(), 'registries.json');
     const { engine, images } = open({ registries: new RegistrySettings(path) });
     engine.answer = ({ auth: given }) =>
@@ -163,7 +163,7 @@ describe('credentials and mirrors', () => {
     ]);
   });
 
-  test('a mirror gives the image under its own name; one that fails is passed over', async () => {
+  test('a mirror provides the image under its own name; a failing mirror is skipped', async () => {
     const path = join(temporaryDirectory(), 'registries.json');
     writeFileSync(path, JSON.stringify({ mirrors: { 'docker.io': ['down:1', 'up:2'] } }));
     const { engine, images } = open({ registries: new RegistrySettings(path) });
@@ -177,7 +177,7 @@ describe('credentials and mirrors', () => {
     assert.equal(engine.pulls.length, 4);
   });
 
-  test('a file that cannot be understood is said to be so', async () => {
+  test('an unreadable credentials file is reported', async () => {
     const path = join(temporaryDirectory(), 'registries.json');
     const { images } = open({ registries: new RegistrySettings(path) });
     const why = async (text: string): Promise<string> => {
@@ -192,8 +192,8 @@ describe('credentials and mirrors', () => {
   });
 });
 
-describe('images held ahead of their Pods', () => {
-  test('are pulled, asked for again after a failure, and let go of', async () => {
+describe('prefetched images', () => {
+  test('are pulled, retried after a failure, and released', async () => {
     const clock = new ManualClock(0);
     const { engine, images } = open({ clock });
     const held = new PrefetchedImages(images, clock, silentLogger);

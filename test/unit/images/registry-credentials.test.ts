@@ -1,4 +1,4 @@
-/** Names of images, and which credentials open which registry. */
+/** Image names, and the credentials that match a registry. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fullImageName, imageNameError, pullNames } from '../../../agent/decisions/images/image-name.js';
@@ -30,24 +30,24 @@ describe('credentials', () => {
     ['example.com', 'a.example.com/app:1', false],
   ];
   for (const [key, image, opens] of cases) {
-    test(`${key} ${opens ? 'opens' : 'does not open'} ${image}`, () => {
+    test(`${key} ${opens ? 'opens' : 'does not match'} ${image}`, () => {
       assert.equal(credentialsFor(fullImageName(image), [ring(key)]).length, opens ? 1 : 0);
     });
   }
 
-  test("the Pod's go before the host's, the closest before the wider", () => {
+  test("the Pod's credentials precede the host's, and the most specific precedes the wider", () => {
     const found = credentialsFor('a.example.com/team/app:1', [
       ring('*.example.com', 'a.example.com', 'a.example.com/team'),
       ring('a.example.com'),
     ]);
-    // The name was written with the key, which may hold a colon of its own.
+    // The entry's name contains the key, which may contain a colon.
     assert.deepEqual(
       found.map(({ username }) => username),
       ['a.example.com/team', 'a.example.com', '*.example.com', 'a.example.com'],
     );
   });
 
-  test('every form of an entry, and the older file without auths', () => {
+  test('every form of an entry is read, and the older file without auths', () => {
     const config = parseDockerConfig(
       JSON.stringify({
         'a.io': { auth: base64('me:with:colon') },
@@ -66,7 +66,7 @@ describe('credentials', () => {
     );
   });
 
-  test('what is no such file is refused without telling what it holds', () => {
+  test('an invalid file is rejected without printing its content', () => {
     assert.throws(() => parseDockerConfig('[]'), /is no JSON object/);
     assert.throws(
       () => parseDockerConfig('{"auths":{"a.io":{"auth":"c2VjcmV0"}}}'),
@@ -96,7 +96,7 @@ describe('pull secrets of a Pod', () => {
       ({ name }) => objects[name],
     );
 
-  test('both forms are read, other types and missing ones are not', () => {
+  test('both secret types are read, other types and missing secrets are ignored', () => {
     const { rings, missing } = open({
       json: secret('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': JSON.stringify({ auths }) }),
       cfg: secret('kubernetes.io/dockercfg', { '.dockercfg': JSON.stringify(auths) }),
@@ -113,7 +113,7 @@ describe('pull secrets of a Pod', () => {
     );
   });
 
-  test('one that holds something else is named, not shown', () => {
+  test('an invalid pull secret is named, without printing its content', () => {
     const broken = secret('kubernetes.io/dockercfg', { '.dockercfg': 'hunter2' });
     assert.throws(() => open({ broken }), { message: 'the pull secret "broken" cannot be used: is no JSON' });
   });
@@ -137,7 +137,7 @@ describe('names', () => {
     test(`${image.slice(0, 40)}: ${error ?? 'is a name'}`, () => assert.equal(imageNameError(image), error));
   }
 
-  test('mirrors are asked before the registry', () => {
+  test('mirrors are tried before the registry', () => {
     const mirrors = { 'docker.io': ['mirror:5000', 'other/hub'] };
     assert.deepEqual(pullNames('docker.io/library/nginx:1', mirrors), [
       'mirror:5000/library/nginx:1',
@@ -148,13 +148,13 @@ describe('names', () => {
   });
 });
 
-describe('words about a pull', () => {
+describe('the messages of a pull', () => {
   test('durations as Go writes them', () => {
     const written = [0, 350.9, 1250, 62_300, 3_600_000].map(goDuration);
     assert.deepEqual(written, ['0s', '350ms', '1.25s', '1m2.3s', '1h0m0s']);
   });
 
-  test('the figures of a pull, and none for an image that was there', () => {
+  test('an Event shows duration and size of a pull, and none for an image that was present', () => {
     assert.equal(
       pulledText('app:1', { pullMs: 1250, totalMs: 2000, sizeBytes: 42 }),
       'Successfully pulled image "app:1" in 1.25s (2s including waiting). Image size: 42 bytes.',

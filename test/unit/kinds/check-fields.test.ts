@@ -19,7 +19,7 @@ const UNKNOWN: [string, object, string[]][] = [
   ['a field of the root', { foo: 1 }, ['foo']],
   ['a field of a list element', inContainer({ imag: 'a' }), ['spec.template.spec.containers[0].imag']],
   ['any key of a map', { metadata: { labels: { anything: 'x' } } }, []],
-  ['inherited names are no fields', { spec: { constructor: 1 } }, ['spec.constructor']],
+  ['inherited property names are not fields', { spec: { constructor: 1 } }, ['spec.constructor']],
 ];
 
 for (const [name, object, expected] of UNKNOWN) {
@@ -29,7 +29,7 @@ for (const [name, object, expected] of UNKNOWN) {
   });
 }
 
-test('of repeated paths those are named whose field is known', () => {
+test('of repeated paths only those with a known field are named', () => {
   const object = { metadata: { labels: { a: 'x' }, nam: 1 }, spec: { foo: { bar: 1 } } };
   const repeated = new Set(['metadata.labels.a', 'metadata.nam', 'spec.foo.bar', 'spec']);
   assert.deepEqual(checkFields(DAEMON_SET, object, repeated).strictFindings, [
@@ -45,7 +45,7 @@ const CONTAINER = 'spec.template.spec.containers';
 
 const TYPES: [string, object, string | undefined][] = [
   [
-    'text for a number',
+    'a string for a number',
     { spec: { minReadySeconds: '5' } },
     `json: cannot unmarshal string ${field('DaemonSetSpec', 'spec.minReadySeconds')} int32`,
   ],
@@ -65,7 +65,7 @@ const TYPES: [string, object, string | undefined][] = [
     `json: cannot unmarshal number ${field('EnvVar', `${CONTAINER}.env.value`)} string`,
   ],
   [
-    'text for a list',
+    'a string for a list',
     inContainer({ command: 'ls' }),
     `json: cannot unmarshal string ${field('Container', `${CONTAINER}.command`)} []string`,
   ],
@@ -80,20 +80,20 @@ const TYPES: [string, object, string | undefined][] = [
     `json: cannot unmarshal number ${field('ObjectMeta', 'metadata.labels')} string`,
   ],
   ['a list for the object', [], 'json: cannot unmarshal array into Go value of type v1.DaemonSet'],
-  ['null for anything', { spec: null, metadata: { labels: null } }, undefined],
+  ['null for any field', { spec: null, metadata: { labels: null } }, undefined],
   ['numbers for quantities', inContainer({ resources: { limits: { cpu: 1 } } }), undefined],
   [
-    'words for quantities',
+    'non-numeric strings for quantities',
     inContainer({ resources: { limits: { cpu: 'much' } } }),
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   ],
   [
-    'either form of int-or-string',
+    'both forms of int-or-string',
     { spec: { updateStrategy: { rollingUpdate: { maxSurge: '5%' } } } },
     undefined,
   ],
   [
-    'a truth for int-or-string',
+    'a boolean for int-or-string',
     { spec: { updateStrategy: { rollingUpdate: { maxSurge: true } } } },
     'json: cannot unmarshal bool into Go value of type int32',
   ],
@@ -115,7 +115,7 @@ test('the data of a Secret is base64', () => {
   assert.deepEqual(typeErrors, ['illegal base64 data at input byte 5']);
 });
 
-test('unknown fields and nulls are dropped, opaque data stays', () => {
+test('unknown fields and nulls are dropped, opaque data is kept', () => {
   const object = {
     data: { spec: { $patch: 'replace', x: null } },
     foo: 1,
@@ -125,20 +125,20 @@ test('unknown fields and nulls are dropped, opaque data stays', () => {
   assert.deepEqual(object, { data: { spec: { $patch: 'replace', x: null } }, metadata: { name: 'a' } });
 });
 
-test('every served kind and everything it refers to has a definition', () => {
+test('every served kind and every type that it refers to has a definition', () => {
   for (const kind of ALL_KINDS) definitionOf(kind.schema);
   const references = JSON.stringify(DEFINITIONS).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
   for (const [, name] of references) definitionOf(name ?? '');
 });
 
-test('containers merge by name, volumes retain their keys, tolerations are replaced', () => {
+test('containers merge by name, volumes keep their keys, tolerations are replaced', () => {
   const spec = definitionOf('io.k8s.api.core.v1.PodSpec').properties ?? {};
   assert.equal(spec.containers?.['x-kubernetes-patch-merge-key'], 'name');
   assert.equal(spec.volumes?.['x-kubernetes-patch-strategy'], 'merge,retainKeys');
   assert.equal(spec.tolerations?.['x-kubernetes-patch-strategy'], undefined);
 });
 
-test('schemas are walked by field and element', () => {
+test('schemas are traversed by field and element', () => {
   const containers = fieldSchema(definitionOf('io.k8s.api.core.v1.PodSpec'), 'containers');
   const ports = containers && itemSchema(containers)?.properties?.ports;
   assert.deepEqual(ports?.['x-kubernetes-list-map-keys'], ['containerPort', 'protocol']);

@@ -8,7 +8,7 @@ import {
 
 const DEFINITIONS = describedDefinitions();
 
-/** Types whose every field `kubectl explain` describes. */
+/** Types for which `kubectl explain` describes every field. */
 const WHOLE = [
   'dev.everynode.fleet.v1.CatchUp',
   'dev.everynode.fleet.v1.Confirm',
@@ -46,21 +46,21 @@ for (const name of WHOLE) {
   });
 }
 
-/** Words that carry meaning, without articles. */
+/** Words with meaning, without articles. */
 function wordsOf(text: string): Set<string> {
   return new Set(
     (text.toLowerCase().match(/[a-z]+/g) ?? []).filter((word) => !['a', 'an', 'the'].includes(word)),
   );
 }
 
-/** True when most words of the shorter text are also in the other one. */
+/** Returns true if most words of the shorter text are in the other one too. */
 function saysTheSame(one: string, other: string): boolean {
   const [shorter, longer] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.size - b.size);
   if (!shorter || !longer) return false;
   return [...shorter].filter((word) => longer.has(word)).length > 0.6 * shorter.size;
 }
 
-/** Types whose description kubectl prints below that of the field. */
+/** Returns the types that kubectl describes below the field. */
 function typesOf({ $ref, allOf = [], items }: DescribedSchema): string[] {
   const references = [$ref, ...allOf.map((part) => part.$ref), items?.$ref];
   return references.flatMap((reference) => reference?.split('/').at(-1) ?? []);
@@ -77,11 +77,11 @@ test('a field and its type are described by different texts: kubectl explain pri
   assert.deepEqual(repeated, []);
 });
 
-test('nothing is described that does not exist', () => {
+test('only existing fields are described', () => {
   assert.deepEqual(orphanedDescriptions(), []);
 });
 
-test('a described reference stands in allOf, as clients read it', () => {
+test('a described reference is in allOf, as clients read it', () => {
   const strategy = DEFINITIONS['io.k8s.api.apps.v1.DaemonSetSpec']?.properties?.updateStrategy;
   assert.equal(strategy?.$ref, undefined);
   assert.deepEqual(strategy?.allOf, [

@@ -22,12 +22,16 @@ function causes(meta: Partial<ObjectMeta>): string[] {
 }
 
 const CASES: [string, Partial<ObjectMeta>, string[]][] = [
-  ['a name with dots is fine', { name: 'a.b-c.d' }, []],
+  ['a name with dots is valid', { name: 'a.b-c.d' }, []],
   ['no name', { name: '' }, ['FieldValueRequired metadata.name']],
   ['capital letters in a name', { name: 'Abc' }, ['FieldValueInvalid metadata.name']],
   ['a name of 254 characters', { name: 'a'.repeat(254) }, ['FieldValueInvalid metadata.name']],
   ['a prefix may end with a dash', { generateName: 'web-' }, []],
-  ['a prefix keeps to the rule', { generateName: 'Web-' }, ['FieldValueInvalid metadata.generateName']],
+  [
+    'a prefix follows the rules for names',
+    { generateName: 'Web-' },
+    ['FieldValueInvalid metadata.generateName'],
+  ],
   ['no namespace', { namespace: '' }, ['FieldValueRequired metadata.namespace']],
   ['a label key with a prefix', { labels: { 'example.com/a': '' } }, []],
   ['a label key with two slashes', { labels: { 'a/b/c': '' } }, ['FieldValueInvalid metadata.labels']],
@@ -60,12 +64,12 @@ test('a cluster-scoped object has no namespace', () => {
   });
 });
 
-test('a uid does not change', () => {
+test('a uid cannot change', () => {
   const [error] = validateObjectMetaUpdate({ name: 'a', uid: '2' }, { name: 'a', uid: '1' });
   assert.equal(error?.message, 'Invalid value: "2": field is immutable');
 });
 
-test('an object under deletion gets no new finalizer', () => {
+test('a terminating object gets no new finalizer', () => {
   const current = { name: 'a', deletionTimestamp: '2026-01-01T00:00:00Z' };
   const [error] = validateObjectMetaUpdate({ ...current, finalizers: ['example.com/x'] }, current);
   assert.equal(error?.field, 'metadata.finalizers');

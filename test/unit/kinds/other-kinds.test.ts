@@ -36,9 +36,9 @@ const CREATES: [kind: string, rule: string, object: object, expected: string[]][
     { data: { 'a b': '', '..': '', '.x': '' } },
     ['Invalid data[a b]', 'Invalid data[..]'],
   ],
-  ['ConfigMap', 'a key stands once', { data: { a: '' }, binaryData: { a: '' } }, ['Invalid data[a]']],
+  ['ConfigMap', 'a key is unique', { data: { a: '' }, binaryData: { a: '' } }, ['Invalid data[a]']],
   ['ConfigMap', 'at most 1 MiB', { data: { a: 'x'.repeat(2 ** 20 + 1) } }, ['TooLong ']],
-  ['Secret', 'a type of its own holds anything', { type: 'example.com/x', data: {} }, []],
+  ['Secret', 'a custom type may hold any data', { type: 'example.com/x', data: {} }, []],
   [
     'Secret',
     'TLS needs both parts',
@@ -59,7 +59,7 @@ const CREATES: [kind: string, rule: string, object: object, expected: string[]][
   ],
   [
     'Node',
-    'a taint stands once with each effect',
+    'a taint is unique by key and effect',
     {
       spec: {
         taints: [
@@ -70,41 +70,51 @@ const CREATES: [kind: string, rule: string, object: object, expected: string[]][
     },
     ['Duplicate spec.taints[1]'],
   ],
-  ['Node', 'a taint has an effect', { spec: { taints: [{ key: 'a' }] } }, ['Required spec.taints[0].effect']],
   [
     'Node',
-    'an effect of its own',
+    'a taint requires an effect',
+    { spec: { taints: [{ key: 'a' }] } },
+    ['Required spec.taints[0].effect'],
+  ],
+  [
+    'Node',
+    'an unknown effect',
     { spec: { taints: [{ key: 'a', effect: 'X' }] } },
     ['NotSupported spec.taints[0].effect'],
   ],
   [
     'Node',
-    'a taint has a key',
+    'a taint requires a key',
     { spec: { taints: [{ key: '', effect: 'NoExecute' }] } },
     ['Invalid spec.taints[0].key', 'Invalid spec.taints[0].key'],
   ],
   [
     'Node',
-    'ranges of addresses',
+    'address ranges are valid CIDRs',
     { spec: { podCIDRs: ['10.0.0.0/8', '10.0.0.0'] } },
     ['Invalid spec.podCIDRs[1]'],
   ],
   [
     'Namespace',
-    'finalizers have a domain',
+    'finalizers are qualified names',
     { spec: { finalizers: ['kubernetes', 'mine'] } },
     ['Invalid spec.finalizers'],
   ],
-  ['Lease', 'lasts some time', { spec: { leaseDurationSeconds: 0 } }, ['Invalid spec.leaseDurationSeconds']],
+  [
+    'Lease',
+    'a lease duration is positive',
+    { spec: { leaseDurationSeconds: 0 } },
+    ['Invalid spec.leaseDurationSeconds'],
+  ],
   [
     'Event',
-    'lives with its object',
+    'an Event is in the namespace of its object',
     { involvedObject: { namespace: 'other' } },
     ['Invalid involvedObject.namespace'],
   ],
   [
     'Event',
-    'of a cluster-scoped object lives in default',
+    'an Event of a cluster-scoped object is in default',
     { involvedObject: { kind: 'Node', name: 'n' } },
     [],
   ],
@@ -132,34 +142,34 @@ const UPDATES: [kind: string, rule: string, next: object, current: object, expec
   ],
   [
     'ConfigMap',
-    'immutable data stays',
+    'immutable data cannot change',
     { immutable: true, data: { a: '2' } },
     { immutable: true, data: { a: '1' } },
     ['Forbidden data'],
   ],
   [
     'RoleBinding',
-    'the role stays',
+    'the role of a binding cannot change',
     { roleRef: { kind: 'Role', name: 'b' } },
     { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'a' } },
     ['Invalid roleRef'],
   ],
   [
     'RoleBinding',
-    'the group of a role need not be named',
+    'the API group of a role is optional',
     { roleRef: { kind: 'Role', name: 'a' } },
     { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'a' } },
     [],
   ],
-  ['Secret', 'the type stays', { type: 'b/b' }, { type: 'a/a' }, ['Invalid type']],
+  ['Secret', 'the type of a Secret cannot change', { type: 'b/b' }, { type: 'a/a' }, ['Invalid type']],
   [
     'Node',
-    'the provider is set once',
+    'the provider can be set once only',
     { spec: { providerID: 'b' } },
     { spec: { providerID: 'a' } },
     ['Forbidden spec.providerID'],
   ],
-  ['Node', 'the provider may be set', { spec: { providerID: 'b' } }, { spec: {} }, []],
+  ['Node', 'the provider can be set', { spec: { providerID: 'b' } }, { spec: {} }, []],
 ];
 
 describe('change', () => {
@@ -169,7 +179,7 @@ describe('change', () => {
 });
 
 describe('preparation', () => {
-  test('plain values of a Secret join the encoded ones and win', () => {
+  test('plain values of a Secret are merged with the encoded ones and take precedence', () => {
     const secret = objectOf('Secret', { data: { a: text('1'), b: text('2') }, stringData: { b: '3' } });
     kindNamed('Secret').setDefaults(secret);
     assert.deepEqual(secret, objectOf('Secret', { type: 'Opaque', data: { a: text('1'), b: text('3') } }));
@@ -212,7 +222,7 @@ describe('tables', () => {
     Event: 'Last Seen Type Reason Object Subobject* Source* Message First Seen* Count* Name*',
   };
   for (const [kind, header] of Object.entries(HEADERS)) {
-    test(`columns of ${kind} are upstream's`, () => {
+    test(`columns of ${kind} are the same as upstream's`, () => {
       const names = kindNamed(kind).columns.map(
         ({ name, priority }) => `${name}${priority === 1 ? '*' : ''}`,
       );
@@ -234,7 +244,7 @@ describe('tables', () => {
     ]);
   });
 
-  test('a node that was never heard of', () => {
+  test('a node that has never reported', () => {
     assert.equal(row('Node', {})[1], 'Unknown');
   });
 

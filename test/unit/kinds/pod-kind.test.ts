@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { podKind } from '../../../coordinator/kinds/pods/pod-kind.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import type { ContainerState, Pod } from '../../../shared/kube/pods/pod-types.js';
-import { oneContainer, podFrom, templateSpec } from '../../harness/controllers/pod-builders.js';
+import { oneContainer, podFrom, templateSpec } from '../../harness/objects/object-builders.js';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 
@@ -23,7 +23,7 @@ describe('defaults', () => {
     });
   }
 
-  test('a second call changes nothing', () => {
+  test('defaulting again changes nothing', () => {
     const volumes = [{ name: 'a' }, { name: 'b', secret: {} }, { name: 'c', hostPath: { path: '/' } }];
     const pod = podFrom(oneContainer({ livenessProbe: { httpGet: { port: 1 } } }, { volumes }));
     const once = structuredClone(pod);
@@ -39,7 +39,7 @@ describe('defaults', () => {
     assert.deepEqual(templateSpec(spec).containers[0]?.resources?.requests, { cpu: '500m' });
   });
 
-  test("on the host's network a Pod's ports are the host's", () => {
+  test("on the host network a Pod's ports are host ports", () => {
     const spec = oneContainer({ ports: [{ containerPort: 80 }] }, { hostNetwork: true });
     assert.equal(podFrom(spec).spec.containers[0]?.ports?.[0]?.hostPort, 80);
     assert.equal(templateSpec(spec).containers[0]?.ports?.[0]?.hostPort, undefined);
@@ -47,7 +47,7 @@ describe('defaults', () => {
 });
 
 describe('creation', () => {
-  test('a Pod begins Pending, whatever status its creator sent', () => {
+  test('a Pod starts Pending, whatever status its creator sent', () => {
     const pod = podFrom(oneContainer());
     pod.status = { phase: 'Running', podIP: '10.0.0.1' };
     podKind.prepareForCreate(pod, { now: 0 });
@@ -56,14 +56,14 @@ describe('creation', () => {
   });
 
   for (const user of [undefined, 'mallory']) {
-    test(`a turn is nothing that ${user ?? 'a controller'} can create a Pod with`, () => {
+    test(`${user ?? 'a controller'} cannot create a Pod with a handover`, () => {
       const pod = podFrom(oneContainer(), { annotations: { a: 'b', [HANDOVER_ANNOTATION]: '{}' } });
       podKind.prepareForCreate(pod, { now: 0, ...(user && { user }) });
       assert.deepEqual(pod.metadata.annotations, { a: 'b' });
     });
   }
 
-  test('it may not have ephemeral containers yet', () => {
+  test('a new Pod may not have ephemeral containers', () => {
     const pod = podFrom(oneContainer({}, { ephemeralContainers: [{ name: 'd', image: 'd' }] }));
     assert.deepEqual(
       podKind.validate(pod).map(({ field }) => field),
@@ -86,7 +86,7 @@ describe('change', () => {
     return next.metadata.annotations;
   };
   for (const user of [undefined, 'kim']) {
-    test(`${user ?? 'a controller'} lets a Pod go, or another take it: its turn goes with its controller`, () => {
+    test(`the handover is removed when ${user ?? 'a controller'} orphans a Pod or another controller adopts it`, () => {
       assert.deepEqual(owned('ds', user), { a: 'b', ...TURN });
       assert.deepEqual(owned(undefined, user), { a: 'b' });
       assert.deepEqual(owned('another', user), { a: 'b' });
@@ -107,14 +107,14 @@ describe('change', () => {
     ['an image', {}, { image: 'j' }, []],
     ['a command', {}, { command: ['x'] }, ['Forbidden spec']],
     ['the node', { nodeName: 'n' }, {}, ['Forbidden spec']],
-    ['one toleration more', { tolerations: [...BASE.tolerations, { key: 'b', operator: 'Exists' }] }, {}, []],
-    ['one toleration less', { tolerations: [] }, {}, ['Forbidden spec.tolerations']],
+    ['an added toleration', { tolerations: [...BASE.tolerations, { key: 'b', operator: 'Exists' }] }, {}, []],
+    ['a removed toleration', { tolerations: [] }, {}, ['Forbidden spec.tolerations']],
     ['a nearer deadline', { activeDeadlineSeconds: 5 }, {}, []],
     ['a later deadline', { activeDeadlineSeconds: 20 }, {}, ['Invalid spec.activeDeadlineSeconds']],
     ['no deadline', { activeDeadlineSeconds: undefined }, {}, ['Invalid spec.activeDeadlineSeconds']],
     ['the grace period', { terminationGracePeriodSeconds: 5 }, {}, ['Forbidden spec']],
     [
-      'one container more',
+      'an added container',
       {
         containers: [
           { name: 'c', image: 'i' },
@@ -129,7 +129,7 @@ describe('change', () => {
     test(name, () => assert.deepEqual(change(fields, container), expected));
   }
 
-  test('a change of the spec counts, a change of labels does not', () => {
+  test('a change of the spec raises the generation, a change of labels does not', () => {
     const current = podFrom(oneContainer(), { generation: 3 });
     const labelled = podFrom(oneContainer(), { labels: { a: 'b' } });
     const changed = podFrom(oneContainer({ image: 'j' }));
@@ -137,7 +137,7 @@ describe('change', () => {
     assert.deepEqual([labelled.metadata.generation, changed.metadata.generation], [3, 4]);
   });
 
-  test('a container that ended for good does not live again', () => {
+  test('a container that has terminated finally does not return', () => {
     const status = (state: ContainerState) => ({
       containerStatuses: [{ name: 'c', state, ready: false, restartCount: 0, image: 'i', imageID: '' }],
     });
@@ -156,7 +156,7 @@ function row(pod: Pod): Record<string, string | number> {
   return Object.fromEntries(podKind.columns.map((column) => [column.name, column.cell(pod, NOW)]));
 }
 
-/** A Pod of one container in this state. */
+/** A Pod with one container in this state. */
 function podIn(state: ContainerState, status: object = {}, metadata: object = {}): Pod {
   const container = {
     name: 'c',
@@ -175,9 +175,9 @@ describe('table', () => {
   const STATES: [string, Pod, string][] = [
     ['running', podIn({ running: {} }), 'Running'],
     ['waiting with a reason', podIn({ waiting: { reason: 'ImagePullBackOff' } }), 'ImagePullBackOff'],
-    ['ended with a reason', podIn({ terminated: { exitCode: 1, reason: 'Error' } }), 'Error'],
-    ['ended by a signal', podIn({ terminated: { exitCode: 0, signal: 9 } }), 'Signal:9'],
-    ['ended with a code', podIn({ terminated: { exitCode: 3 } }), 'ExitCode:3'],
+    ['terminated with a reason', podIn({ terminated: { exitCode: 1, reason: 'Error' } }), 'Error'],
+    ['terminated by a signal', podIn({ terminated: { exitCode: 0, signal: 9 } }), 'Signal:9'],
+    ['terminated with a code', podIn({ terminated: { exitCode: 3 } }), 'ExitCode:3'],
     [
       'under deletion',
       podIn({ running: {} }, {}, { deletionTimestamp: '2026-01-01T00:59:00Z' }),
@@ -188,7 +188,7 @@ describe('table', () => {
     test(`Status of a Pod ${name}`, () => assert.equal(row(pod).Status, text));
   }
 
-  test('Status of a Pod whose init container has not ended', () => {
+  test('Status of a Pod whose init container has not completed', () => {
     const pod = podFrom(
       oneContainer(
         {},
@@ -207,13 +207,13 @@ describe('table', () => {
     assert.equal(row(pod).Status, 'Init:CrashLoopBackOff');
   });
 
-  test('restarts say when the last one was', () => {
+  test('restarts show the time of the last one', () => {
     const lastState = { terminated: { exitCode: 1, finishedAt: '2026-01-01T00:55:00Z' } };
     assert.equal(row(podIn({ running: {} }, { restartCount: 3, lastState })).Restarts, '3 (5m ago)');
     assert.equal(row(podIn({ running: {} })).Restarts, '0');
   });
 
-  test('what is not there is <none>', () => {
+  test('absent values are shown as <none>', () => {
     const cells = row(podFrom(oneContainer()));
     assert.deepEqual(
       ['IP', 'Node', 'Nominated Node', 'Readiness Gates'].map((name) => cells[name]),
@@ -229,7 +229,7 @@ describe('warnings', () => {
   const paths = (fields: object, spec: object = {}) =>
     warnings(fields, spec).map((text) => text.split(': ')[0]);
 
-  test('defaults and what the agent runs are not warned of', () => {
+  test('defaults and supported fields cause no warning', () => {
     const fields = {
       command: ['x'],
       env: [{ name: 'A', value: 'b' }],
@@ -265,13 +265,13 @@ describe('warnings', () => {
     ]);
   });
 
-  test('priorities by which a host decides who goes are none of them', () => {
+  test('priorities that decide the order of evictions cause no warning', () => {
     assert.deepEqual(paths({}, { priority: 1_000 }), []);
     for (const name of ['system-node-critical', 'system-cluster-critical'])
       assert.deepEqual(paths({}, { priorityClassName: name }), []);
   });
 
-  test('a Secret in the environment is warned of, for the engine writes it down', () => {
+  test('a Secret in the environment causes a warning, because the engine stores it', () => {
     const fields = {
       env: [
         { name: 'A', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } },
@@ -286,7 +286,7 @@ describe('warnings', () => {
     assert.match(warnings(fields)[0] ?? '', /plain text/);
   });
 
-  test('a value that works and one that does not are told apart', () => {
+  test('a supported and an unsupported value of one field are distinguished', () => {
     assert.deepEqual(paths({}, { hostUsers: true }), []);
     assert.deepEqual(paths({}, { hostUsers: false, runtimeClassName: 'kata' }), [
       'spec.hostUsers',
@@ -295,8 +295,8 @@ describe('warnings', () => {
   });
 });
 
-describe('a turn', () => {
-  /** Who writes, the turn stored, the turn sent, the turn stored then. */
+describe('a handover', () => {
+  /** The user, the stored handover, the sent handover, and the handover stored afterwards. */
   const CASES: [string | undefined, string | undefined, string | undefined, string | undefined][] = [
     ['mallory', undefined, 'evil', undefined],
     ['mallory', 'given', 'evil', 'given'],

@@ -1,4 +1,4 @@
-/** The Pod Security Standards, check by check, in upstream's words. */
+/** The Pod Security Standards, check by check, with upstream's messages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -10,7 +10,7 @@ import type { Container, Pod, PodSpec } from '../../../shared/kube/pods/pod-type
 
 type Level = 'baseline' | 'restricted';
 
-/** A Pod that keeps to `restricted`. */
+/** A container within `restricted`. */
 const GOOD: Container = {
   name: 'a',
   image: 'i',
@@ -55,8 +55,8 @@ const TABLE: [
   text: string | undefined,
   version?: string,
 ][] = [
-  ['what keeps to restricted', 'restricted', {}, undefined],
-  ['what keeps to baseline', 'baseline', {}, undefined],
+  ['a Pod within restricted', 'restricted', {}, undefined],
+  ['a Pod within baseline', 'baseline', {}, undefined],
   [
     'host namespaces',
     'baseline',
@@ -116,25 +116,25 @@ const TABLE: [
     'forbidden AppArmor profile (container "a" must not set AppArmor profile type to "Unconfined")',
   ],
   [
-    'seccomp off for a container',
+    'seccomp disabled for a container',
     'baseline',
     context({ seccompProfile: { type: 'Unconfined' } }),
     'seccompProfile (container "a" must not set securityContext.seccompProfile.type to "Unconfined")',
   ],
   [
-    'seccomp off for all',
+    'seccomp disabled for all',
     'baseline',
     { securityContext: { seccompProfile: { type: 'Unconfined' } } },
     'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")',
   ],
   [
-    'all of /proc',
+    'unmasked /proc',
     'baseline',
     context({ procMount: 'Unmasked' }),
     'procMount (container "a" must not set securityContext.procMount to "Unmasked")',
   ],
   [
-    'all of /proc for users of its own',
+    'unmasked /proc in a user namespace',
     'baseline',
     { ...context({ procMount: 'Unmasked' }), hostUsers: false },
     undefined,
@@ -146,7 +146,7 @@ const TABLE: [
     'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "x"; user may not be set)',
   ],
   [
-    'an SELinux type that came later',
+    'an SELinux type that a later version allows',
     'baseline',
     { securityContext: { seLinuxOptions: { type: 'container_engine_t' } } },
     'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "container_engine_t")',
@@ -159,13 +159,13 @@ const TABLE: [
     'forbidden sysctls (kernel.msgmax)',
   ],
   [
-    'a sysctl of now',
+    'a sysctl that the latest version allows',
     'baseline',
     { securityContext: { sysctls: [{ name: 'net.ipv4.tcp_rmem', value: '1' }] } },
     undefined,
   ],
   [
-    'a sysctl of now, then',
+    'a sysctl that an older version forbids',
     'baseline',
     { securityContext: { sysctls: [{ name: 'net.ipv4.tcp_rmem', value: '1' }] } },
     'forbidden sysctls (net.ipv4.tcp_rmem)',
@@ -184,7 +184,7 @@ const TABLE: [
     'probe or lifecycle host (container "a" uses probe or lifecycle host "h")',
   ],
   [
-    'a probe of another host, then',
+    'a probe of another host, in an older version',
     'baseline',
     container({ livenessProbe: { httpGet: { host: 'h', port: 1 } } }),
     undefined,
@@ -226,7 +226,7 @@ const TABLE: [
     'restricted volume types (volumes "v", "w" use restricted volume types "hostPath", "nfs")',
   ],
   [
-    'volumes that may be',
+    'allowed volume types',
     'restricted',
     {
       volumes: [
@@ -237,19 +237,19 @@ const TABLE: [
     undefined,
   ],
   [
-    'root by silence',
+    'root by default',
     'restricted',
     { containers: [GOOD, B], securityContext: { seccompProfile: { type: 'RuntimeDefault' } } },
     'runAsNonRoot != true (pod or containers "a", "b" must set securityContext.runAsNonRoot=true)',
   ],
   [
-    'root by a word of the pod',
+    'root by a setting of the Pod',
     'restricted',
     { securityContext: { runAsNonRoot: false, seccompProfile: { type: 'Localhost' } } },
     'runAsNonRoot != true (pod must not set securityContext.runAsNonRoot=false)',
   ],
   [
-    'a container that says it itself',
+    'a container that sets runAsNonRoot itself',
     'restricted',
     { ...context({ runAsNonRoot: true }), securityContext: { seccompProfile: { type: 'RuntimeDefault' } } },
     undefined,
@@ -268,7 +268,7 @@ const TABLE: [
     'seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
   ],
   [
-    'nothing at all',
+    'a Pod without a security context',
     'restricted',
     { containers: [{ name: 'a', image: 'i' }], securityContext: {}, hostNetwork: true },
     'host namespaces (hostNetwork=true), allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), ' +
@@ -277,7 +277,7 @@ const TABLE: [
       'seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
   ],
   [
-    'Windows is asked less',
+    'Windows Pods have fewer requirements',
     'restricted',
     {
       containers: [{ name: 'a', image: 'i' }],
@@ -287,7 +287,7 @@ const TABLE: [
     undefined,
   ],
   [
-    'Windows is asked less, then',
+    'Windows Pods have fewer requirements, in an older version',
     'restricted',
     {
       containers: [{ ...GOOD, securityContext: { capabilities: { drop: ['ALL'] } } }],
@@ -314,13 +314,13 @@ describe('Pod Security:', () => {
     assert.equal(found('baseline', pod({}, { [key]: 'runtime/default' })), undefined);
   });
 
-  test('nothing is beyond privileged', () => {
+  test('a privileged level allows everything', () => {
     const all = pod({ hostNetwork: true, ...context({ privileged: true }) });
     assert.equal(levelViolation(all, { level: 'privileged', version: 'latest' }), undefined);
   });
 });
 
-test('labels say which level, as of which version', () => {
+test('labels set the level and the version', () => {
   const labels = {
     'pod-security.kubernetes.io/enforce': 'baseline',
     'pod-security.kubernetes.io/enforce-version': 'v1.29',
@@ -332,7 +332,7 @@ test('labels say which level, as of which version', () => {
   assert.deepEqual(levelFor(undefined, 'enforce'), { level: 'privileged', version: 'latest' });
 });
 
-test('wrong labels are refused, and count as the strictest where they are all the same', () => {
+test('invalid labels are rejected, and mean the strictest level where they exist all the same', () => {
   const labels = {
     'pod-security.kubernetes.io/enforce': 'strict',
     'pod-security.kubernetes.io/warn-version': '1.2',

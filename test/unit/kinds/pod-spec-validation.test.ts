@@ -1,8 +1,8 @@
-/** Rules of upstream's TestValidatePodSpec, TestValidateContainers, TestValidateVolumes and their neighbours. */
+/** Rules of upstream's TestValidatePodSpec, TestValidateContainers, TestValidateVolumes and related tests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { validatePodSpec } from '../../../coordinator/kinds/pods/spec-validation/pod-spec-validation.js';
-import { oneContainer, templateSpec } from '../../harness/controllers/pod-builders.js';
+import { oneContainer, templateSpec } from '../../harness/objects/object-builders.js';
 
 function causes(spec: object): string[] {
   const errors = validatePodSpec(templateSpec(spec), 'spec');
@@ -29,8 +29,8 @@ const withVolume = (volume: object, mount?: object) =>
 const inSpec = (fields: object) => oneContainer({}, fields);
 
 table('containers', [
-  ['one is needed', { containers: [] }, ['Required spec.containers']],
-  ['a plain one is fine', oneContainer(), []],
+  ['a container is required', { containers: [] }, ['Required spec.containers']],
+  ['a minimal container is valid', oneContainer(), []],
   [
     'names are unique',
     {
@@ -46,19 +46,19 @@ table('containers', [
     oneContainer({}, { initContainers: [{ name: 'c', image: 'i' }] }),
     ['Duplicate spec.initContainers[0].name'],
   ],
-  ['an image of blanks is for others to fill', oneContainer({ image: ' ' }), []],
+  ['a blank image is valid, because admission may fill it', oneContainer({ image: ' ' }), []],
   [
-    'a pull policy of its own',
+    'an unknown pull policy',
     oneContainer({ imagePullPolicy: 'Later' }),
     [`NotSupported ${C0}.imagePullPolicy`],
   ],
   [
-    'a message policy of its own',
+    'an unknown termination message policy',
     oneContainer({ terminationMessagePolicy: 'Pipe' }),
     [`NotSupported ${C0}.terminationMessagePolicy`],
   ],
   [
-    'no restart policy of its own',
+    'a container restart policy on an ordinary container',
     oneContainer({ restartPolicy: 'Always' }),
     [`Forbidden ${C0}.restartPolicy`],
   ],
@@ -87,12 +87,16 @@ table('containers', [
 table('ports', [
   ['a name', port({ name: 'http' }), []],
   ['a name of 16', port({ name: 'a'.repeat(16) }), [`Invalid ${C0}.ports[0].name`]],
-  ['a name without letters', port({ name: '80' }), [`Invalid ${C0}.ports[0].name`]],
+  ['a port name without letters', port({ name: '80' }), [`Invalid ${C0}.ports[0].name`]],
   ['no number', port({ containerPort: 0 }), [`Required ${C0}.ports[0].containerPort`]],
-  ['a number too large', port({ containerPort: 65_536 }), [`Invalid ${C0}.ports[0].containerPort`]],
-  ['a protocol of its own', port({ protocol: 'ICMP' }), [`NotSupported ${C0}.ports[0].protocol`]],
   [
-    'names are unique in a container',
+    'a port number that is too large',
+    port({ containerPort: 65_536 }),
+    [`Invalid ${C0}.ports[0].containerPort`],
+  ],
+  ['an unknown protocol', port({ protocol: 'ICMP' }), [`NotSupported ${C0}.ports[0].protocol`]],
+  [
+    'port names are unique in a container',
     oneContainer({
       ports: [
         { name: 'a', containerPort: 1 },
@@ -102,7 +106,7 @@ table('ports', [
     [`Duplicate ${C0}.ports[1].name`],
   ],
   [
-    'host ports on different addresses are different',
+    'host ports on different addresses do not conflict',
     oneContainer({
       ports: [
         { containerPort: 1, hostPort: 1, hostIP: '127.0.0.1' },
@@ -112,14 +116,14 @@ table('ports', [
     [],
   ],
   [
-    "on the host's network a host port is the container's",
+    'on the host network a host port equals the container port',
     { ...port({ hostPort: 81 }), hostNetwork: true },
     [`Invalid ${C0}.ports[0].hostPort`],
   ],
 ]);
 
 table('environment', [
-  ['any printable name but =', env({ name: 'a b.c-d/1' }), []],
+  ['any printable name without =', env({ name: 'a b.c-d/1' }), []],
   ['a name with =', env({ name: 'a=b' }), [`Invalid ${C0}.env[0].name`]],
   ['no name', env({ value: 'x' }), [`Required ${C0}.env[0].name`]],
   ['a field of the Pod', env({ name: 'A', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }), []],
@@ -129,17 +133,17 @@ table('environment', [
     [],
   ],
   [
-    'a field that is none',
+    'an unknown field',
     env({ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.x' } } }),
     [`Invalid ${C0}.env[0].valueFrom.fieldRef.fieldPath`],
   ],
   [
-    'a field for files only',
+    'a field that only volumes support',
     env({ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.labels' } } }),
     [`NotSupported ${C0}.env[0].valueFrom.fieldRef.fieldPath`],
   ],
   [
-    'a resource that is none',
+    'an unknown resource',
     env({ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.gpu' } } }),
     [`NotSupported ${C0}.env[0].valueFrom.resourceFieldRef.resource`],
   ],
@@ -170,21 +174,21 @@ table('environment', [
 ]);
 
 table('resources', [
-  ['numbers and texts', resources({ limits: { cpu: 1, memory: '1Gi' } }), []],
+  ['quantities as numbers and as strings', resources({ limits: { cpu: 1, memory: '1Gi' } }), []],
   [
-    'a resource that containers lack',
+    'a resource that containers do not have',
     resources({ limits: { pods: 1 } }),
     [`Invalid ${C0}.resources.limits[pods]`],
   ],
-  ['less than nothing', resources({ requests: { cpu: '-1' } }), [`Invalid ${C0}.resources.requests[cpu]`]],
+  ['a negative quantity', resources({ requests: { cpu: '-1' } }), [`Invalid ${C0}.resources.requests[cpu]`]],
   [
-    'more asked than allowed',
+    'a request above the limit',
     resources({ limits: { cpu: 1 }, requests: { cpu: 2 } }),
     [`Invalid ${C0}.resources.requests`],
   ],
   ['an extended resource', resources({ limits: { 'example.com/gpu': 1 } }), []],
   [
-    'half an extended resource',
+    'a fraction of an extended resource',
     resources({ limits: { 'example.com/gpu': '500m' } }),
     [`Invalid ${C0}.resources.limits[example.com/gpu]`],
   ],
@@ -200,7 +204,7 @@ table('probes', [
   ['a port by name', readiness({ httpGet: { port: 'http' } }), []],
   ['a port of 0', readiness({ tcpSocket: { port: 0 } }), [`Invalid ${C0}.readinessProbe.tcpSocket.port`]],
   [
-    'a scheme of its own',
+    'an unknown scheme',
     readiness({ httpGet: { port: 1, scheme: 'ftp' } }),
     [`NotSupported ${C0}.readinessProbe.httpGet.scheme`],
   ],
@@ -210,12 +214,12 @@ table('probes', [
     [`Invalid ${C0}.readinessProbe.initialDelaySeconds`],
   ],
   [
-    'readiness ends nothing',
+    'a readiness probe cannot terminate the container',
     readiness({ tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 5 }),
     [`Invalid ${C0}.readinessProbe.terminationGracePeriodSeconds`],
   ],
   [
-    'liveness needs one success',
+    'a liveness probe requires a success threshold of one',
     oneContainer({ livenessProbe: { tcpSocket: { port: 1 }, successThreshold: 2 } }),
     [`Invalid ${C0}.livenessProbe.successThreshold`],
   ],
@@ -232,16 +236,20 @@ table('probes', [
 ]);
 
 table('volumes', [
-  ['no source is an emptyDir', withVolume({ name: 'v' }, { name: 'v', mountPath: '/v' }), []],
-  ['a name with dots', withVolume({ name: 'a.b' }), ['Invalid spec.volumes[0].name']],
-  ['a path is needed', withVolume({ name: 'v', hostPath: {} }), ['Required spec.volumes[0].hostPath.path']],
+  ['a volume without a source is an emptyDir', withVolume({ name: 'v' }, { name: 'v', mountPath: '/v' }), []],
+  ['a volume name with dots', withVolume({ name: 'a.b' }), ['Invalid spec.volumes[0].name']],
   [
-    'a type of its own',
+    'a hostPath requires a path',
+    withVolume({ name: 'v', hostPath: {} }),
+    ['Required spec.volumes[0].hostPath.path'],
+  ],
+  [
+    'an unknown hostPath type',
     withVolume({ name: 'v', hostPath: { path: '/', type: 'Tape' } }),
     ['NotSupported spec.volumes[0].hostPath.type'],
   ],
   [
-    'a volume with a mistake cannot be mounted',
+    'an invalid volume cannot be mounted',
     withVolume({ name: 'v', hostPath: { path: '/..' } }, { name: 'v', mountPath: '/v' }),
     ['Invalid spec.volumes[0].hostPath.path', `NotFound ${C0}.volumeMounts[0].name`],
   ],
@@ -261,17 +269,17 @@ table('volumes', [
     ['Invalid spec.volumes[0].configMap.defaultMode'],
   ],
   [
-    'keys go to paths inside',
+    'keys are written to paths inside the volume',
     withVolume({ name: 'v', configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } }),
     ['Invalid spec.volumes[0].configMap.items[0].path'],
   ],
   [
-    'a projection has one source each',
+    'a projected source has one type',
     withVolume({ name: 'v', projected: { sources: [{ secret: { name: 'a' }, configMap: { name: 'b' } }] } }),
     ['Forbidden spec.volumes[0].projected.sources[0]'],
   ],
   [
-    'a claim needs a name',
+    'a claim requires a name',
     withVolume({ name: 'v', persistentVolumeClaim: {} }),
     ['Required spec.volumes[0].persistentVolumeClaim.claimName'],
   ],
@@ -279,24 +287,24 @@ table('volumes', [
 
 const V = { name: 'v' };
 table('mounts', [
-  ['a path is needed', withVolume(V, { name: 'v' }), [`Required ${C0}.volumeMounts[0].mountPath`]],
+  ['a mount requires a path', withVolume(V, { name: 'v' }), [`Required ${C0}.volumeMounts[0].mountPath`]],
   [
-    'of an unknown volume',
+    'a mount of an unknown volume',
     withVolume(V, { name: 'w', mountPath: '/w' }),
     [`NotFound ${C0}.volumeMounts[0].name`],
   ],
   [
-    'below the volume only',
+    'a sub path stays inside the volume',
     withVolume(V, { name: 'v', mountPath: '/v', subPath: '../x' }),
     [`Invalid ${C0}.volumeMounts.subPath`],
   ],
   [
-    'back to the host only when privileged',
+    'bidirectional propagation requires privilege',
     withVolume(V, { name: 'v', mountPath: '/v', mountPropagation: 'Bidirectional' }),
     [`Forbidden ${C0}.volumeMounts.mountPropagation`],
   ],
   [
-    'paths are unique',
+    'mount paths are unique',
     oneContainer(
       {
         volumeMounts: [
@@ -333,7 +341,7 @@ table('security', [
     ['Duplicate spec.securityContext.sysctls[1].name'],
   ],
   [
-    'processes shared with the host and each other',
+    'a process namespace shared with the host and between containers',
     inSpec({ hostPID: true, shareProcessNamespace: true }),
     ['Invalid spec.securityContext.shareProcessNamespace'],
   ],
@@ -355,18 +363,18 @@ const REQUIREMENT =
 
 table('placement', [
   ['every taint', toleration({ operator: 'Exists' }), []],
-  ['no key with Equal', toleration({ operator: 'Equal' }), ['Invalid spec.tolerations[0].operator']],
+  ['Equal without a key', toleration({ operator: 'Equal' }), ['Invalid spec.tolerations[0].operator']],
   [
-    'an effect of its own',
+    'an unknown effect',
     toleration({ key: 'a', effect: 'Maybe' }),
     ['NotSupported spec.tolerations[0].effect'],
   ],
   [
-    'seconds without NoExecute',
+    'tolerationSeconds without NoExecute',
     toleration({ key: 'a', effect: 'NoSchedule', tolerationSeconds: 1 }),
     ['Invalid spec.tolerations[0].effect'],
   ],
-  ['Gt with a word is accepted', requirement({ key: 'a', operator: 'Gt', values: ['x'] }), []],
+  ['Gt with a non-numeric value is accepted', requirement({ key: 'a', operator: 'Gt', values: ['x'] }), []],
   [
     'Gt with two values',
     requirement({ key: 'a', operator: 'Gt', values: ['1', '2'] }),
@@ -378,12 +386,16 @@ table('placement', [
     [`Forbidden ${REQUIREMENT}.values`],
   ],
   [
-    'values are label values',
+    'selector values are label values',
     requirement({ key: 'a', operator: 'In', values: ['ok', 'a b'] }),
     [`Invalid ${REQUIREMENT}.values[1]`],
   ],
-  ['a selector for labels', inSpec({ nodeSelector: { 'a b': 'c' } }), ['Invalid spec.nodeSelector']],
-  ['a node by a name that is none', inSpec({ nodeName: 'A_B' }), ['Invalid spec.nodeName']],
+  [
+    'a node selector holds label values',
+    inSpec({ nodeSelector: { 'a b': 'c' } }),
+    ['Invalid spec.nodeSelector'],
+  ],
+  ['an invalid node name', inSpec({ nodeName: 'A_B' }), ['Invalid spec.nodeName']],
   [
     'a topology without its key',
     inSpec({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } }),
@@ -404,16 +416,12 @@ table('placement', [
   ],
 ]);
 
-table('the rest of a spec', [
-  [
-    'a restart policy of its own',
-    inSpec({ restartPolicy: 'Sometimes' }),
-    ['NotSupported spec.restartPolicy'],
-  ],
+table('other fields of a Pod spec', [
+  ['an unknown restart policy', inSpec({ restartPolicy: 'Sometimes' }), ['NotSupported spec.restartPolicy']],
   ['a deadline of 0', inSpec({ activeDeadlineSeconds: 0 }), ['Invalid spec.activeDeadlineSeconds']],
-  ['a resolver of its own without one', inSpec({ dnsPolicy: 'None' }), ['Required spec.dnsConfig']],
+  ['DNS policy None without nameservers', inSpec({ dnsPolicy: 'None' }), ['Required spec.dnsConfig']],
   [
-    'an address that is none',
+    'an invalid address',
     inSpec({ dnsConfig: { nameservers: ['dns'] } }),
     ['Invalid spec.dnsConfig.nameservers[0]'],
   ],
@@ -425,7 +433,7 @@ table('the rest of a spec', [
   ['a host name with dots', inSpec({ hostname: 'a.b' }), ['Invalid spec.hostname']],
 ]);
 
-test('an unsupported value is answered with those supported', () => {
+test('an unsupported value is rejected with the supported ones', () => {
   const [error] = validatePodSpec(templateSpec(inSpec({ restartPolicy: 'Maybe' })), 'spec');
   assert.equal(
     error?.message,

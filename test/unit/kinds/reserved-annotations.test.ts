@@ -1,4 +1,4 @@
-/** A Node's mark that its host was heard after a restore: Pods are made by it. */
+/** The Node annotation for a resynced host. Users cannot set it, because controllers create Pods by it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
@@ -12,7 +12,7 @@ const nodeWith = (annotations: Record<string, string>): Node => ({
 });
 
 for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const) {
-  test(`a user neither sets nor drops it, and other annotations as they like (${verb})`, () => {
+  test(`a user can neither set nor remove it, and can change other annotations (${verb})`, () => {
     const set = nodeWith({ [RESYNCED_IN_EPOCH]: 'mine', a: 'b' });
     nodeKind[verb]?.(set, nodeWith({}), { now: 0, user: 'jane' });
     assert.deepEqual(set.metadata.annotations, { a: 'b' });

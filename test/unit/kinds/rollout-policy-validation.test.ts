@@ -5,7 +5,7 @@ import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-po
 
 const WINDOW = { schedule: '0 3 * * *', durationSeconds: 3600 };
 
-/** A part of a spec, and the field and the words of the objection. */
+/** A part of a spec, and the field and message of its rejection. */
 const CASES: [Partial<RolloutPolicySpec>, string?, RegExp?][] = [
   [{ windows: [WINDOW, { ...WINDOW, timeZone: 'Europe/Berlin' }, { ...WINDOW, timeZoneLabel: 'tz' }] }],
   [{ windows: [{ ...WINDOW, schedule: '@daily' }] }],
@@ -54,7 +54,7 @@ const CASES: [Partial<RolloutPolicySpec>, string?, RegExp?][] = [
 ];
 
 for (const [part, field, words] of CASES) {
-  test(`a policy with ${JSON.stringify(part)} is ${field ? 'refused' : 'taken'}`, () => {
+  test(`a policy with ${JSON.stringify(part)} is ${field ? 'rejected' : 'accepted'}`, () => {
     const type = { apiVersion: 'fleet.everynode.dev/v1', kind: 'RolloutPolicy' };
     const policy = { ...type, metadata: { name: 'p' }, spec: { selector: {}, ...part } };
     const errors = validateRolloutPolicy(policy);

@@ -28,7 +28,7 @@ function rollout(annotations: Record<string, string> = {}, spec?: Rollout['spec'
 
 const standing = (id: number): SteeringRequest => ({ id, verb: 'pause', user: 'bob', time: 't' });
 
-test('a steering annotation becomes a request with the name of its author, and is gone', () => {
+test('a steering annotation becomes a request with the name of its author, and is removed', () => {
   const next = rollout({ abort: 'now', reason: 'tills hang' });
   applySteeringAnnotations(next, rollout(), CONTEXT);
   assert.equal(next.metadata.annotations, undefined);
@@ -37,7 +37,7 @@ test('a steering annotation becomes a request with the name of its author, and i
   ]);
 });
 
-test('a word that is none is refused, not kept as if it were obeyed', () => {
+test('an unknown steering verb is rejected instead of being stored', () => {
   const next = rollout({ paus: '' });
   applySteeringAnnotations(next, rollout(), CONTEXT);
   const [mistake] = validateNewRequests(next, rollout());
@@ -46,7 +46,7 @@ test('a word that is none is refused, not kept as if it were obeyed', () => {
   assert.deepEqual(validateNewRequests(next, next), [], 'one from before stays');
 });
 
-test('one that is over is not steered', () => {
+test('a finished rollout cannot be steered', () => {
   const labels = { 'fleet.everynode.dev/past-rollout-of': 'web' };
   const past = (annotations: Record<string, string>) => {
     const { metadata, ...others } = rollout(annotations);
@@ -59,14 +59,14 @@ test('one that is over is not steered', () => {
   assert.deepEqual(validateNewRequests(past({}), past({})), []);
 });
 
-test('nobody writes a request by hand', () => {
+test('a user cannot write a request directly', () => {
   const forged = { requests: [{ ...standing(1), user: 'the boss' }] };
   const next = rollout({}, forged);
   applySteeringAnnotations(next, rollout(), CONTEXT);
   assert.equal(next.spec, undefined);
 });
 
-test('requests that were taken in go with the next one, others stay; ids go on', () => {
+test('accepted requests are removed with the next one, others are kept; ids keep increasing', () => {
   const current = rollout({}, { requests: [standing(4), standing(5)] }, 4);
   const next = { ...rollout({ skip: 'a, b,' }), spec: current.spec ?? {} };
   applySteeringAnnotations(next, current, CONTEXT);
@@ -77,7 +77,7 @@ test('requests that were taken in go with the next one, others stay; ids go on',
   ]);
 });
 
-test('a host that is none is refused by name, also among others; what was skipped may be taken in when it is gone', () => {
+test('an unknown host is rejected by name, also among others; a skip of a removed host can be withdrawn', () => {
   const strangers = (annotations: Record<string, string>, skipped: string[] = []) => {
     const current = rollout({}, { requests: [{ ...standing(4), verb: 'skip', targets: ['older'] }] }, 3);
     if (current.status?.steering) current.status.steering.skipped = skipped;
@@ -99,7 +99,7 @@ test('a host that is none is refused by name, also among others; what was skippe
   assert.deepEqual(strangers({ approve: 'b', pause: '' }), [], 'no nodes');
 });
 
-test('where a verb names nothing its value is the reason, if it says anything', () => {
+test('where a verb takes no target its value is the reason', () => {
   const reasonOf = (value: string) => {
     const next = rollout({ abort: value });
     applySteeringAnnotations(next, rollout(), CONTEXT);

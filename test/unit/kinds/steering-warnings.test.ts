@@ -18,14 +18,14 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
   ['any wave', { verb: 'approve', targets: ['*'] }, {}, []],
   ['one that is open', { verb: 'approve', targets: ['lab'] }, {}, ['approve: wave lab is already open']],
   [
-    'a wave, when all is over',
+    'a wave of a finished rollout',
     { verb: 'approve', targets: ['rest'] },
     { phase: 'RolledBack' },
     ['approve: revision r2 is RolledBack: no wave opens'],
   ],
   ['the open wave', { verb: 'promote', targets: ['tenth'] }, {}, []],
   [
-    'a former and a later one',
+    'a former and a later wave',
     { verb: 'promote', targets: ['lab', 'rest'] },
     {},
     [
@@ -33,29 +33,29 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
       'promote: wave rest is not open yet: the rollout will not wait for it once it opens',
     ],
   ],
-  ['what goes on', { verb: 'pause' }, {}, []],
+  ['a running rollout', { verb: 'pause' }, {}, []],
   [
-    'what is paused',
+    'a paused rollout',
     { verb: 'pause' },
     { steering: { handled: 0, paused: true } },
     ['pause: the rollout is already paused'],
   ],
   [
-    'what is over',
+    'a finished rollout',
     { verb: 'pause' },
     { phase: 'Completed', caughtUp: true },
     ['pause: revision r2 is Completed: the next revision will be paused'],
   ],
-  ['those that go back', { verb: 'pause' }, { phase: 'Failed' }, []],
+  ['a rollout that reverts', { verb: 'pause' }, { phase: 'Failed' }, []],
   [
-    'what is frozen',
+    'a frozen rollout',
     { verb: 'freeze' },
     { steering: { handled: 0, frozen: true } },
     ['freeze: the rollout is already frozen'],
   ],
   ['a pause', { verb: 'resume' }, { phase: 'Paused', steering: { handled: 0, paused: true } }, []],
   [
-    'the pause of a policy',
+    'a rollout that its policy pauses',
     { verb: 'resume' },
     { phase: 'Paused' },
     ['resume: RolloutPolicy gentle pauses or freezes the rollout (spec.paused, spec.frozen)'],
@@ -64,7 +64,7 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
   ['what goes on', { verb: 'abort' }, {}, []],
   ['twice', { verb: 'abort' }, { aborted: true }, ['abort: the rollout was already aborted']],
   [
-    'what was completed',
+    'a completed rollout',
     { verb: 'abort' },
     { phase: 'Completed' },
     ['abort: revision r2 is already completed: its hosts still roll back to revision r1'],
@@ -78,7 +78,7 @@ const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]
     { steering: { handled: 0, skipped: ['a'] } },
     ['unskip: b was not skipped by name'],
   ],
-  ['what was taken in', { verb: 'resume' }, { steering: { handled: 1 } }, []],
+  ['a skipped host', { verb: 'resume' }, { steering: { handled: 1 } }, []],
 ];
 
 for (const [what, request, change, expected] of CASES) {
@@ -87,7 +87,7 @@ for (const [what, request, change, expected] of CASES) {
   });
 }
 
-test('a first revision has nothing to go back to', () => {
+test('a first revision has no earlier revision to revert to', () => {
   const status = {
     revision: 'r1',
     phase: 'Progressing',

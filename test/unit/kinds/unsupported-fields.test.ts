@@ -1,4 +1,4 @@
-/** Every field of a PodSpec that the schema knows is either acted on or named as one without effect. */
+/** Every field of a PodSpec in the schema is either supported or listed as without effect. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { POD_SPEC, type Support } from '../../../coordinator/kinds/pods/pod-spec-warnings.js';
@@ -9,12 +9,12 @@ interface Difference {
   unknown: string[];
 }
 
-/** Where the table and the schema do not name the same fields, to any depth at which the table tells fields apart. */
+/** Finds fields that only the table or only the schema has, to the depth at which the table distinguishes fields. */
 function compare(schema: Schema, support: Support, path: string, found: Difference): number {
   if (typeof support === 'string' || Array.isArray(support)) return 1;
   const { items } = schema;
   if (items) return compare(resolved(items), support, path, found);
-  // Keys of a map, such as names of resources, are no fields.
+  // Keys of a map, such as resource names, are not fields.
   if (schema.additionalProperties) return 1;
   const fields = schema.properties ?? {};
   const named = support as Readonly<Record<string, Support>>;
@@ -30,7 +30,7 @@ function compare(schema: Schema, support: Support, path: string, found: Differen
   return compared;
 }
 
-test('each field of the schema is in the table, and nothing else is', () => {
+test('the table lists exactly the fields of the schema', () => {
   const found: Difference = { undecided: [], unknown: [] };
   const compared = compare(definitionOf('io.k8s.api.core.v1.PodSpec'), POD_SPEC, 'spec', found);
   assert.deepEqual(found, { undecided: [], unknown: [] });

@@ -1,6 +1,6 @@
 /**
- * The cases of validation.json that need no server: schema, defaults, preparation and validation of the kinds, in
- * the order in which the registry applies them. The whole table goes through the API in the conformance runner.
+ * The cases of validation.json that need no server: schema, defaults, preparation and validation of the kinds, in the
+ * order in which the registry applies them. The conformance runner sends the whole table through the API.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ const CONTEXT = { now: 0 };
 const CASES: Case[] = JSON.parse(
   readFileSync(new URL('../../conformance/cases/validation.json', import.meta.url), 'utf8'),
 );
-/** What a server answers from its store, or refuses before validation. */
+/** Cases that a server answers from its store, or rejects before validation. */
 const NEEDS_SERVER = new Set(['createTwice', 'updateMissing', 'updateStale', 'createStrict']);
 
 function kindOf(object: KubeObject): Kind {

@@ -1,4 +1,4 @@
-/** Keys that every object inherits are absent from maps that do not hold them, and keys like any other in maps that do. */
+/** Inherited property names are absent from maps without them, and ordinary keys in maps with them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fieldValue, resourceValue } from '../../../agent/decisions/container-spec/field-ref.js';
@@ -14,7 +14,7 @@ import { applyStrategicMergePatch } from '../../../coordinator/registry/patch/st
 import { inverseChange } from '../../../shared/kube/nodes/node-change.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { compileLabelSelector, parseLabelSelector } from '../../../shared/kube/objects/selectors.js';
-import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject, podObject } from '../../harness/objects/object-builders.js';
 import { viewOf } from '../../harness/pods/pod-views.js';
 
 const FACTS = { nodeName: 'n', hostIP: '192.0.2.1', podIP: '10.0.0.1', allocatable: { cpu: '4' } };
@@ -23,12 +23,12 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
   describe(`the key ${key}:`, () => {
     const holding: Record<string, string> = JSON.parse(`{"${key}": "x"}`);
 
-    test('a lookup finds the own value alone', () => {
+    test('a lookup finds own properties only', () => {
       assert.equal(ownValue<string>({}, key), undefined);
       assert.equal(ownValue(holding, key), 'x');
     });
 
-    test('a label selector matches the objects that have the label', () => {
+    test('a label selector matches only objects that have the label', () => {
       for (const matcher of [
         compileLabelSelector({ matchLabels: holding }),
         compileLabelSelector({ matchExpressions: [{ key, operator: 'Exists' }] }),
@@ -41,7 +41,7 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
       assert.equal(compileLabelSelector({ matchExpressions: [unknown] }).matches({ a: 'x' }), false);
     });
 
-    test('a node selector and a query of simulated nodes match the nodes that have the label', () => {
+    test('a node selector and a query of simulated nodes match only nodes that have the label', () => {
       const spec = podObject('p', { nodeSelector: holding }).spec;
       assert.equal(matchesNodeAffinity(spec, nodeObject('n')), false);
       if (key !== '__proto__')
@@ -56,15 +56,15 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
       }
     });
 
-    test('a resource of that name is short where the node has none', () => {
-      // Validation refuses this name for a resource.
+    test('a resource with an inherited property name is insufficient where the node lacks it', () => {
+      // Validation rejects this name for a resource.
       if (key === '__proto__') return;
       const resources = { requests: JSON.parse(`{"${key}": "1"}`) };
       const pod = podObject('p', { containers: [{ name: 'c', image: 'i', resources }] });
       assert.deepEqual(fitRefusals(pod, nodeObject('n'), usageOfPods([])), [`Insufficient ${key}`]);
     });
 
-    test('equality and patches see own fields alone', () => {
+    test('equality and patches use own properties only', () => {
       assert.equal(semanticallyEqual({ labels: {} }, { labels: holding }), false);
       assert.equal(semanticallyEqual({ limits: {} }, { limits: JSON.parse(`{"${key}": "1"}`) }), false);
       const patch = { labels: holding };
@@ -88,14 +88,14 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
       assert.equal(resourceValue(container, `limits.${key}`, undefined, FACTS), undefined);
     });
 
-    test('a container of that name has neither failed nor been pulled before its first step', () => {
+    test('a container with an inherited property name has neither failed nor been pulled before its first step', () => {
       const container = { name: key, image: 'app:1' };
       const usual = nextAction(viewOf({ spec: { containers: [{ ...container, name: 'main' }] } }));
       const action = nextAction(viewOf({ spec: { containers: [container] } }));
       assert.equal(action.kind, usual.kind);
     });
 
-    test('a Secret may be of that type, and undoing a change of that label removes it', () => {
+    test('a Secret may have such a type, and undoing a change of such a label removes it', () => {
       const secret = {
         apiVersion: 'v1',
         kind: 'Secret',

@@ -51,14 +51,14 @@ for (const text of [
   '.',
   '1Kii',
 ]) {
-  test(`${JSON.stringify(text)} is no quantity`, () => assert.equal(parseQuantity(text), undefined));
+  test(`${JSON.stringify(text)} is not a quantity`, () => assert.equal(parseQuantity(text), undefined));
 }
 
-test('a number that is not finite is no quantity', () => {
+test('a number that is not finite is not a quantity', () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) assert.equal(parseQuantity(value), undefined);
 });
 
-test('the value of a quantity is finite, cut off at the largest int64 as upstream', () => {
+test('the value of a quantity is finite, capped at the largest int64 as upstream', () => {
   for (const text of ['1e1000', '16Ei', '9'.repeat(400), '1e999999999'])
     assert.equal(parseQuantity(text), 2 ** 63 - 1);
   assert.equal(parseQuantity('-1e1000'), -(2 ** 63 - 1));

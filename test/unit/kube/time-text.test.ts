@@ -1,4 +1,4 @@
-/** Which texts are times, as Go's clients decode them. */
+/** Texts that are valid times, as Go's clients decode them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hubTimeMs } from '../../../coordinator/hub/reports/host-time.js';
@@ -30,7 +30,7 @@ for (const [text, isTime] of TIMES) {
     assert.equal(isTimeText(text), isTime));
 }
 
-test('a time of a host with any clock at all has a year that clients decode', () => {
+test('a time of a host with any clock has a year that clients can decode', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   for (const offsetMs of [-8.64e15, -1, 0, 1, 8.64e15, 2 * 8.64e15]) {
     const moved = hubTimeMs('2025-06-01T00:00:00Z', offsetMs, now);

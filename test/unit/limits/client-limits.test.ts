@@ -9,7 +9,7 @@ function limits(requestsPerSecond: number, burst: number): { clients: ClientLimi
   return { clients: new ClientLimits({ requestsPerSecond, burst }, clock), clock };
 }
 
-/** How many of `count` requests are let in. */
+/** Returns the number of accepted requests out of `count`. */
 function letIn(clients: ClientLimits, client: string, count: number): number {
   let passed = 0;
   for (let tried = 0; tried < count; tried += 1) {
@@ -23,7 +23,7 @@ function letIn(clients: ClientLimits, client: string, count: number): number {
   return passed;
 }
 
-test('a rested client may make a burst, and then as many as a second brings', () => {
+test('an idle client may send a burst, and then as many requests as its rate allows', () => {
   const { clients, clock } = limits(10, 30);
   assert.equal(letIn(clients, 'a', 100), 30);
   clock.advance(1_000);
@@ -32,13 +32,13 @@ test('a rested client may make a burst, and then as many as a second brings', ()
   assert.equal(letIn(clients, 'a', 100), 30);
 });
 
-test('one client does not pay for another', () => {
+test('one client does not use up the limit of another', () => {
   const { clients } = limits(1, 2);
   assert.equal(letIn(clients, 'a', 10), 2);
   assert.equal(letIn(clients, 'b', 10), 2);
 });
 
-test('the refusal is 429 and says after how many seconds there is room', () => {
+test('the rejection is a 429 that names the seconds until the next request is allowed', () => {
   const { clients } = limits(0.25, 1);
   clients.take('a');
   assert.throws(
@@ -51,7 +51,7 @@ test('0 requests per second means no limit', () => {
   assert.equal(letIn(limits(0, 1).clients, 'a', 5_000), 5_000);
 });
 
-test('clients without number do not make one that is at its limit forgotten while others rest', () => {
+test('a flood of clients does not make the limiter forget a client that is at its limit', () => {
   const { clients } = limits(0.001, 2);
   for (let other = 0; other < 9_000; other += 1) clients.take(`old ${other}`);
   assert.equal(letIn(clients, 'busy', 5), 2);

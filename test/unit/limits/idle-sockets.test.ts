@@ -34,7 +34,7 @@ function room() {
 }
 
 describe('silent sockets', () => {
-  test('one that says its first record goes on at once, and what it said can be read again', async () => {
+  test('a socket that sends its first record is handed on at once, and the record can be read again', async () => {
     const { spoken, silent, come, settle } = room();
     const socket = come('a');
     socket.write(HELLO);
@@ -48,7 +48,7 @@ describe('silent sockets', () => {
     );
   });
 
-  test('half a record is silence; with its other half all of it is there', async () => {
+  test('half a record counts as silence; its other half completes it', async () => {
     const { spoken, come, settle } = room();
     const socket = come('a');
     for (const byte of HELLO.subarray(0, -1)) {
@@ -62,7 +62,7 @@ describe('silent sockets', () => {
     assert.deepEqual(socket.read(), Buffer.concat([HELLO, Buffer.from('more')]));
   });
 
-  test('whoever is silent for too long is closed and told of, and nobody before its time', async () => {
+  test('a socket that is silent for too long is closed and reported, and none is closed early', async () => {
     const { clock, refused, silent, come, settle } = room();
     const first = come('a');
     clock.advance(FIRST_RECORD_TIMEOUT_MS - 1);
@@ -77,7 +77,7 @@ describe('silent sockets', () => {
     assert.equal(silent.size, 0);
   });
 
-  test('above the limit of a network its oldest are closed; those that speak, and others, stay', async () => {
+  test('above the limit of a network its oldest silent sockets are closed; sockets that sent data, and others, are kept', async () => {
     const { refused, come, settle } = room();
     const other = come('b');
     const crowd = Array.from({ length: MAX_PRE_HANDSHAKE_PER_NETWORK + 10 }, () => come('a'));
@@ -91,7 +91,7 @@ describe('silent sockets', () => {
     assert.ok(!other.destroyed);
   });
 
-  test('of IPv6 the limit is that of a prefix: more addresses are not more room', async () => {
+  test('for IPv6 the limit applies to a prefix: more addresses do not raise it', async () => {
     const { refused, come, settle } = room();
     const other = come('2001:db8:0:2::1');
     for (let at = 0; at <= MAX_PRE_HANDSHAKE_PER_NETWORK; at += 1) come(`2001:db8:0:1::${at.toString(16)}`);
@@ -100,7 +100,7 @@ describe('silent sockets', () => {
     assert.ok(!other.destroyed);
   });
 
-  test('above the limit of all the oldest are closed, from wherever they are', async () => {
+  test('above the total limit the oldest silent sockets are closed, from any network', async () => {
     const { refused, silent, come, settle } = room();
     for (let at = 0; at < MAX_PRE_HANDSHAKE + 2; at += 1) come(`a${at}`);
     await settle();
@@ -108,7 +108,7 @@ describe('silent sockets', () => {
     assert.equal(silent.size, MAX_PRE_HANDSHAKE);
   });
 
-  test('one that leaves is forgotten; closed, it lets nobody in', async () => {
+  test('a socket that disconnects is forgotten; after closing, new sockets are rejected', async () => {
     const { refused, silent, come, settle } = room();
     come('a').destroy();
     const there = come('a');
@@ -122,7 +122,7 @@ describe('silent sockets', () => {
   });
 });
 
-test('how long the first record is; what is none is as long as it is', () => {
+test('the length of the first record is read from its header; without a record it is the length of the data', () => {
   const table: [number[], number][] = [
     [[22, 3, 1, 0, 3, 7], 8],
     [[22, 3, 1, 0x41, 0], 0x4105],

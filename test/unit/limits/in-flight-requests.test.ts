@@ -1,11 +1,11 @@
-/** Places for requests in flight: bounded for all, and not to be filled by one user. */
+/** The limit of concurrent requests, in total and per user. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InFlightLimit } from '../../../coordinator/api/limits/in-flight-limit.js';
 
 const LIMIT = 100;
 
-/** Takes places until one is refused. */
+/** Takes places until one is rejected. */
 function fill(places: InFlightLimit, user: string): (() => void)[] {
   const leaves: (() => void)[] = [];
   for (;;) {
@@ -17,7 +17,7 @@ function fill(places: InFlightLimit, user: string): (() => void)[] {
   }
 }
 
-test('one user takes three quarters of the places, and others still find some', () => {
+test('one user can take three quarters of the places, and others still find some', () => {
   const places = new InFlightLimit(LIMIT);
   assert.equal(fill(places, 'eve').length, 75);
   assert.throws(() => places.enter('eve'), { reason: 'TooManyRequests' });
@@ -25,7 +25,7 @@ test('one user takes three quarters of the places, and others still find some', 
   assert.equal(fill(places, 'ben').length, 5);
 });
 
-test('there are never more than the limit, however many users there are', () => {
+test('the limit is never exceeded, however many users there are', () => {
   const places = new InFlightLimit(LIMIT);
   const taken = Array.from({ length: 200 }, (_, index) => fill(places, `user-${index}`).length);
   assert.equal(
@@ -34,7 +34,7 @@ test('there are never more than the limit, however many users there are', () => 
   );
 });
 
-test('a place that is left is free again, once', () => {
+test('a released place is free again, once', () => {
   const places = new InFlightLimit(LIMIT);
   const [leave] = fill(places, 'eve');
   leave?.();
@@ -42,6 +42,6 @@ test('a place that is left is free again, once', () => {
   assert.equal(fill(places, 'eve').length, 1);
 });
 
-test('a limit of one place lets one request in', () => {
+test('a limit of one admits one request', () => {
   assert.equal(fill(new InFlightLimit(1), 'eve').length, 1);
 });

@@ -12,7 +12,7 @@ function limited(change: Partial<typeof SETTINGS> = {}) {
   return { clock, reads: new LargeReads({ ...SETTINGS, ...change }, clock) };
 }
 
-/** Enters, and tells in `order` when it is in. */
+/** Enters, and records its admission in `order`. */
 async function enter(
   reads: LargeReads,
   name: string,
@@ -24,12 +24,12 @@ async function enter(
   return leave;
 }
 
-test('what is above the limit is large', () => {
+test('a read above the limit is large', () => {
   const { reads } = limited();
   assert.deepEqual([reads.isLarge(500), reads.isLarge(501)], [false, true]);
 });
 
-test('places go to those who wait in their order; leaving twice gives one place back', async () => {
+test('waiting reads get places in order; leaving twice frees one place', async () => {
   const { reads } = limited();
   const order: string[] = [];
   const first = await enter(reads, 'a', order);
@@ -45,7 +45,7 @@ test('places go to those who wait in their order; leaving twice gives one place 
   assert.deepEqual(order, ['a', 'b', 'c', 'd']);
 });
 
-test('beyond the queue it is 429 at once, in the queue after the wait', async () => {
+test('beyond the queue a read gets 429 at once, in the queue after the wait', async () => {
   const { clock, reads } = limited({ maxConcurrent: 1, maxWaiting: 1 });
   const leave = await reads.enter('ann', new AbortController().signal);
   const waiting = reads.enter('ann', new AbortController().signal);
@@ -56,7 +56,7 @@ test('beyond the queue it is 429 at once, in the queue after the wait', async ()
   await reads.enter('ann', new AbortController().signal);
 });
 
-test('a client that goes leaves the queue, or its place', async () => {
+test('a client that disconnects leaves the queue or its place', async () => {
   const { reads } = limited({ maxConcurrent: 1 });
   const [holder, waiter] = [new AbortController(), new AbortController()];
   await reads.enter('ann', holder.signal);
@@ -68,7 +68,7 @@ test('a client that goes leaves the queue, or its place', async () => {
   await next;
 });
 
-test('one user fills neither the places nor the queue: two of eight places, and a quarter of the queue, are for others', async () => {
+test('one user cannot fill the places or the queue: two of eight places and a quarter of the queue remain for others', async () => {
   const { clock, reads } = limited({ maxConcurrent: 8, maxWaiting: 100 });
   const inOrder: string[] = [];
   const come = (user: string) => {
@@ -91,7 +91,7 @@ test('one user fills neither the places nor the queue: two of eight places, and 
   await Promise.allSettled(slow);
 });
 
-test('whatever comes and goes, no more are in than there are places, and none is lost', async () => {
+test('for any sequence, reads never exceed the places, and no place is lost', async () => {
   const steps = fc.array(
     fc.record({ kind: fc.constantFrom('enter', 'leave', 'abort', 'wait'), at: fc.nat(9) }),
   );

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { FairQueue } from '../../../coordinator/api/limits/fair-queue.js';
 import { networkOf, siteOf } from '../../../coordinator/api/limits/peer-network.js';
 
-describe('where a peer comes from', () => {
+describe('the network of a peer', () => {
   const NETWORKS: [address: string, site: string, network: string][] = [
     ['192.0.2.7', '192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7', '192.0.2.7'],

@@ -1,11 +1,11 @@
-/** Connections that no request comes out of get an answer where one can arrive, and never linger. */
+/** Invalid connections get a response where one can arrive, and are always closed. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { refuseBrokenRequest } from '../../../coordinator/api/limits/refused-socket.js';
 
 for (const code of ['ERR_TLS_HANDSHAKE_TIMEOUT', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ECONNRESET', 'EPROTO']) {
-  test(`${code}: no answer can arrive, so the socket ends at once`, () => {
+  test(`${code}: no answer can arrive, so the socket is closed at once`, () => {
     const socket = new PassThrough();
     refuseBrokenRequest(code, socket);
     assert.equal(socket.destroyed, true);
@@ -18,7 +18,7 @@ for (const [code, line] of [
   ['HPE_HEADER_OVERFLOW', 'HTTP/1.1 431 '],
   ['ERR_HTTP_REQUEST_TIMEOUT', 'HTTP/1.1 408 '],
 ] as const) {
-  test(`${code}: the client is told by ${line.trim()}`, () => {
+  test(`${code}: the client is answered ${line.trim()}`, () => {
     const socket = new PassThrough();
     refuseBrokenRequest(code, socket);
     assert.ok(String(socket.read()).startsWith(line));

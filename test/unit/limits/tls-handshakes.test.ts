@@ -45,7 +45,7 @@ function line(count: number) {
 }
 
 describe('handshakes', () => {
-  test('begin in the order in which they came, so many at a time', async () => {
+  test('handshakes start in order of arrival, up to the limit', async () => {
     const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
     await settle();
     assert.deepEqual(begun, sockets.slice(0, MAX_CONCURRENT_HANDSHAKES));
@@ -54,7 +54,7 @@ describe('handshakes', () => {
     assert.deepEqual(begun, sockets.slice(0, MAX_CONCURRENT_HANDSHAKES + 1));
   });
 
-  test('one that ends without success leaves its place, once', async () => {
+  test('a failed handshake frees its place, once', async () => {
     const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 3);
     await settle();
     sockets[0]?.destroy();
@@ -63,7 +63,7 @@ describe('handshakes', () => {
     assert.equal(begun.length, MAX_CONCURRENT_HANDSHAKES + 1);
   });
 
-  test('who is slow keeps nobody out for long', async () => {
+  test('a slow client does not block others for long', async () => {
     const { begun, clock, settle } = line(2 * MAX_CONCURRENT_HANDSHAKES);
     await settle();
     clock.advance(HANDSHAKE_SLOT_MS);
@@ -71,7 +71,7 @@ describe('handshakes', () => {
     assert.equal(begun.length, 2 * MAX_CONCURRENT_HANDSHAKES);
   });
 
-  test('who left while waiting is not begun with', async () => {
+  test('a client that leaves while waiting is not started', async () => {
     const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
     await settle();
     sockets.at(-2)?.destroy();
@@ -80,7 +80,7 @@ describe('handshakes', () => {
     assert.equal(begun.at(-1), sockets.at(-1));
   });
 
-  test('who has waited too long is sent away, and whoever came later has its turn', async () => {
+  test('a client that waited too long is rejected, and later clients get their turn', async () => {
     const { begun, refused, clock, handshakes, sockets, settle } = line(10 * MAX_CONCURRENT_HANDSHAKES);
     await settle();
     clock.advance(MAX_QUEUE_WAIT_MS + 1);
@@ -92,7 +92,7 @@ describe('handshakes', () => {
     assert.deepEqual(new Set(refused), new Set(['503 10.0.0.1']));
   });
 
-  test('a crowd of one address waits for itself: another is next', async () => {
+  test('many connections from one address queue behind each other: another address is next', async () => {
     const { begun, handshakes, sockets, settle } = line(10 * MAX_CONCURRENT_HANDSHAKES);
     const others = ['10.0.0.2', '10.0.0.3'].map((address) => new FakeSocket(60_000, address));
     await settle();
@@ -103,7 +103,7 @@ describe('handshakes', () => {
     assert.deepEqual(begun.slice(MAX_CONCURRENT_HANDSHAKES), [next[0], ...others, next[1]]);
   });
 
-  test('so does a crowd of one IPv6 prefix, however many addresses it has', async () => {
+  test('many connections from one IPv6 prefix queue behind each other, whatever their addresses', async () => {
     const { begun, handshakes, settle } = line(0);
     const crowd = Array.from(
       { length: MAX_CONCURRENT_HANDSHAKES + 10 },
@@ -115,11 +115,11 @@ describe('handshakes', () => {
     for (const other of others) handshakes.add(asSocket(other));
     for (const socket of crowd.slice(0, 2)) handshakes.onHandshakeEnd(asSocket(socket));
     await settle();
-    // The second of the others is of the crowd's site: it stands behind it.
+    // The second of the other clients is in the network of the many, and queues behind them.
     assert.deepEqual(begun.slice(MAX_CONCURRENT_HANDSHAKES), [crowd[MAX_CONCURRENT_HANDSHAKES], others[0]]);
   });
 
-  test('closed, all who wait are sent away', async () => {
+  test('closing rejects all waiting clients', async () => {
     const { handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
     await settle();
     handshakes.close();

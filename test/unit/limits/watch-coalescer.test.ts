@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { WatchCoalescer } from '../../../coordinator/api/limits/watch-coalescer.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-/** How many of `writes` small batches at one moment may be followed by the next at once. */
+/** Returns the number of `writes` concurrent small batches after which the next is sent at once. */
 async function goOnAtOnce(
   clock: ManualClock,
   rest: WatchCoalescer,
@@ -19,7 +19,7 @@ async function goOnAtOnce(
   return atOnce;
 }
 
-test('few watchers never rest, many do until the moment is over', async () => {
+test('few watchers are never delayed, many are until the interval is over', async () => {
   const clock = new ManualClock(0);
   const rest = new WatchCoalescer(clock);
   assert.equal(await goOnAtOnce(clock, rest, 8), 8, 'eight watchers of one change');
@@ -27,7 +27,7 @@ test('few watchers never rest, many do until the moment is over', async () => {
   assert.equal(await goOnAtOnce(clock, rest, 8), 8, 'a moment later');
 });
 
-test('one watcher of a change each millisecond hears each at once', async () => {
+test('a single watcher of a change per millisecond receives each at once', async () => {
   const clock = new ManualClock(0);
   const rest = new WatchCoalescer(clock);
   for (let change = 0; change < 200; change++) {
@@ -37,7 +37,7 @@ test('one watcher of a change each millisecond hears each at once', async () => 
   assert.equal(clock.monotonic(), 200);
 });
 
-test('large batches need no rest', async () => {
+test('large batches are not delayed', async () => {
   const clock = new ManualClock(0);
   const rest = new WatchCoalescer(clock);
   assert.equal(await goOnAtOnce(clock, rest, 100, 50), 100);

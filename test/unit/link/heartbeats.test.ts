@@ -1,4 +1,4 @@
-/** A connection's signs of life, on a clock that the test moves. */
+/** Heartbeats of a connection, on a clock that the test advances. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Heartbeats } from '../../../agent/link/heartbeats.js';
@@ -21,7 +21,7 @@ function beating() {
   return { clock, sent, socket, heartbeats, times: () => sent.map(({ at }) => at) };
 }
 
-test('the first heartbeat comes after an interval, the next ones at the same pace, until the end', () => {
+test('the first heartbeat follows one interval after the start, the next ones at the same interval, until the end', () => {
   const { clock, heartbeats, times } = beating();
   heartbeats.start();
   clock.advance(HEARTBEAT_INTERVAL_MS * 2);
@@ -31,7 +31,7 @@ test('the first heartbeat comes after an interval, the next ones at the same pac
   assert.equal(times().length, 2);
 });
 
-test('another interval counts from the next heartbeat on, or from now on when it begins anew', () => {
+test('another interval counts from the next heartbeat, or immediately when heartbeats are restarted', () => {
   const { clock, heartbeats, times } = beating();
   heartbeats.start();
   heartbeats.setIntervalMs(1_000);
@@ -43,7 +43,7 @@ test('another interval counts from the next heartbeat on, or from now on when it
   assert.deepEqual(times().slice(2), [HEARTBEAT_INTERVAL_MS + 4_000]);
 });
 
-test('one heartbeat in five tells how busy the host is, the first one included; one out of turn tells nothing', () => {
+test('every fifth heartbeat carries the host load, the first one included; an extra heartbeat carries none', () => {
   const { clock, sent, heartbeats } = beating();
   heartbeats.start();
   heartbeats.send();
@@ -54,7 +54,7 @@ test('one heartbeat in five tells how busy the host is, the first one included; 
   assert.deepEqual(readings, [nothing, told, nothing, nothing, nothing, nothing, told]);
 });
 
-test('the round trip is that of the oldest heartbeat without an answer', () => {
+test('the round trip is measured from the oldest unanswered heartbeat', () => {
   const { clock, socket, heartbeats } = beating();
   socket.isOpen = false;
   heartbeats.send();

@@ -1,4 +1,4 @@
-/** Frames: what goes in comes out, and nothing else gets in. */
+/** Encoding and decoding of frames, and rejection of invalid ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from 'msgpackr';
@@ -27,11 +27,11 @@ const HELLO: Hello = {
 
 const plain = (message: unknown): Buffer => pack(JSON.parse(JSON.stringify(message)));
 
-test('a message survives the way', () => {
+test('a message is unchanged by encoding and decoding', () => {
   assert.deepEqual(decodeFromAgent(encodeMessage(HELLO)), HELLO);
 });
 
-test('bytes of an object arrive as they were', () => {
+test('bytes of an object arrive unchanged', () => {
   const object = Buffer.from('{"kind":"Pod"}');
   const desired = decodeFromHub(
     encodeMessage({
@@ -45,7 +45,7 @@ test('bytes of an object arrive as they were', () => {
   assert.deepEqual(desired.kind === 'desired' && desired.set[0]?.object, object);
 });
 
-test('unknown fields are left out, absent and null ones are absent', () => {
+test('unknown fields are dropped, absent and null fields are absent', () => {
   const later = { ...HELLO, epoch: null, invented: { deep: [1] } };
   assert.deepEqual(decodeFromAgent(plain(later)), HELLO);
 });
@@ -55,13 +55,13 @@ const REFUSED: [string, Buffer, RegExp][] = [
   ['text', Buffer.from('GET / HTTP/1.1'), /contains bytes after/],
   ['a list', pack([1, 2]), /kind/],
   ['an unknown kind', pack({ kind: 'launch' }), /kind/],
-  ["the hub's kind", encodeMessage({ kind: 'statusAck', id: 1 }), /kind/],
-  ['an inherited name as kind', pack({ kind: 'constructor' }), /kind/],
+  ['a kind that only the hub sends', encodeMessage({ kind: 'statusAck', id: 1 }), /kind/],
+  ['an inherited property name as kind', pack({ kind: 'constructor' }), /kind/],
   ['a missing field', pack({ kind: 'applied' }), /applied\.id/],
   ['a field of another type', plain({ ...HELLO, objects: 'all' }), /hello\.objects/],
   ['a deep mistake', plain({ ...HELLO, objects: [['u', 'd'], ['u']] }), /hello\.objects\[1\]/],
   [
-    'a status that is none',
+    'a status that is not an object',
     plain({ ...HELLO, status: { conditions: [{ type: 'Ready', status: 'Yes' }] } }),
     /conditions/,
   ],
@@ -96,7 +96,7 @@ const REFUSED: [string, Buffer, RegExp][] = [
 ];
 
 for (const [what, frame, reason] of REFUSED) {
-  test(`refused with a reason: ${what}`, () => {
+  test(`a message is rejected with a reason: ${what}`, () => {
     assert.throws(
       () => decodeFromAgent(frame),
       (error) => error instanceof ProtocolError && reason.test(error.message),
@@ -104,13 +104,13 @@ for (const [what, frame, reason] of REFUSED) {
   });
 }
 
-test('a frame above the limit is refused on either end', () => {
+test('a frame above the limit is rejected on both ends', () => {
   const have = Array.from({ length: 40_000 }, (_, i): [string, string] => [`${i}`.padStart(100), 'd']);
   assert.throws(() => encodeMessage({ ...HELLO, objects: have }), ProtocolError);
   assert.throws(() => decodeFromAgent(Buffer.alloc(MAX_FRAME_BYTES + 1, 0xc0)), /the limit is/);
 });
 
-test('random bytes never get past the codec, and never break it', () => {
+test('random bytes never pass the codec and never crash it', () => {
   let seed = 7;
   const next = () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -130,7 +130,7 @@ test('random bytes never get past the codec, and never break it', () => {
   }
 });
 
-test('an Event too long is cut, and what is no Event costs neither the others nor the session', () => {
+test('an Event that is too long is truncated, and an invalid Event costs neither the others nor the session', () => {
   const time = '2026-01-01T00:00:00Z';
   const event = {
     ...{ involvedObject: { kind: 'Pod', name: 'p' }, type: 'Warning', reason: 'Unhealthy', message: 'no' },

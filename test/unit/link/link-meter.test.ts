@@ -1,4 +1,4 @@
-/** What the meters of a link count, and how they are told. */
+/** The byte counts of a link, and their presentation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readProcessUsage, storedBytesIn } from '../../../agent/node/process-usage.js';
@@ -11,21 +11,21 @@ import {
 } from '../../../shared/kube/fleet/host-meter-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { acknowledgementBytes, LinkBytes, LinkMeter, wireBytes } from '../../../shared/link/link-meter.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 const NOTHING = Object.fromEntries(LINK_CAUSES.map((cause) => [cause, 0])) as BytesByCause;
 
-/** What the kernel counted of one heartbeat on a real link: two segments from the host, one to it. */
+/** The kernel's count for one heartbeat on a real link: two segments from the host, one to it. */
 const BEAT = { up: 28 + 2 * 52, down: 24 + 52 };
 
-test('a heartbeat weighs what the kernel counts on a real link, so an idle day is below 2 MB', () => {
+test("the metered bytes of a heartbeat match the kernel's count on a real link, so an idle day is below 2 MB", () => {
   const bytes = new LinkBytes();
   new LinkMeter(bytes).heartbeat();
   assert.deepEqual([bytes.of('up', 'heartbeats'), bytes.of('down', 'heartbeats')], [BEAT.up, BEAT.down]);
   assert.ok(bytes.total * 8_640 < 2_000_000, String(bytes.total));
 });
 
-test('a frame grows by its masks, lengths, records and segments', () => {
+test('the metered size of a frame includes masks, lengths, records and segments', () => {
   const cases: [payload: number, direction: 'up' | 'down', wire: number][] = [
     [0, 'down', 2 + 22 + 52],
     [125, 'up', 2 + 4 + 125 + 22 + 52],
@@ -37,7 +37,7 @@ test('a frame grows by its masks, lengths, records and segments', () => {
   assert.equal(acknowledgementBytes(1_448 * 4), 2 * 52);
 });
 
-test('messages count by cause, those of a stream by what it is for', () => {
+test('messages are metered by cause, and those of a stream by its purpose', () => {
   const bytes = new LinkBytes();
   const fleet = new LinkBytes();
   const meter = new LinkMeter(bytes, fleet);
@@ -67,14 +67,14 @@ test('messages count by cause, those of a stream by what it is for', () => {
   assert.equal(fleet.total, bytes.total);
 });
 
-test('the kernel counts what reached a disk, less what was taken back', () => {
+test('disk writes are counted by the kernel, less cancelled ones', () => {
   const io = 'rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 8192\ncancelled_write_bytes: 4096\n';
   assert.equal(storedBytesIn(io), 4_096);
   assert.equal(storedBytesIn(''), undefined);
   assert.ok(readProcessUsage().memoryBytes > 1e6);
 });
 
-test('a Node that is read shows its meters in words, and a write does not bring them back', () => {
+test('a Node that is read shows its meters as text, and a write does not store them', () => {
   const since = '2026-01-31T09:00:00Z';
   const link = {
     since,

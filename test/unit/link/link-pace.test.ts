@@ -1,4 +1,4 @@
-/** How often a host shows life, by what its Node says; and what a metered link saves. */
+/** The heartbeat interval that a Node's settings choose, and the savings on a metered link. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeKind } from '../../../coordinator/kinds/index.js';
@@ -12,11 +12,11 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import { type EventsReport, MAX_FRAME_BYTES } from '../../../shared/link/messages/link-messages.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
 const METERED = { [LINK_LABEL]: 'metered' };
 
-test('a label stretches the heartbeats, an annotation sets them, nonsense is told and changes nothing', () => {
+test('a label stretches the heartbeats, an annotation sets them, and an invalid value is reported and ignored', () => {
   const cases: [labels: Record<string, string>, heartbeat: string | undefined, seconds: number][] = [
     [{}, undefined, 10],
     [{ [LINK_LABEL]: 'fibre' }, undefined, 10],
@@ -44,7 +44,7 @@ test('a label stretches the heartbeats, an annotation sets them, nonsense is tol
   }
 });
 
-test("the grace allows as many missed heartbeats on a slow link as on any other, and is never shorter than the fleet's", () => {
+test("the grace period allows as many missed heartbeats on a slow link as on any other, and is never shorter than the fleet's", () => {
   assert.equal(scaledGraceMs(heartbeatConfigOf({}), 40_000), 40_000);
   assert.equal(scaledGraceMs(heartbeatConfigOf({ labels: METERED }), 40_000), 480_000);
   assert.equal(
@@ -67,7 +67,7 @@ function events(count: number): EventsReport {
   return { kind: 'events', items: Array.from({ length: count }, () => item) };
 }
 
-test('a compressed frame says the same in less, a small one is left as it is', () => {
+test('a compressed frame decodes to the same message, a small one is not compressed', () => {
   const message = events(5);
   const plain = encodeMessage(message);
   const small = encodeMessage(message, { compress: true });
@@ -78,7 +78,7 @@ test('a compressed frame says the same in less, a small one is left as it is', (
   assert.deepEqual(decodeFromAgent(encodeMessage(events(1_000), { compress: true })), events(1_000));
 });
 
-test('what is made to burst is refused, and so is what is no compressed frame', async () => {
+test('a decompression bomb is rejected, and so is an invalid compressed frame', async () => {
   const { deflateRawSync } = await import('node:zlib');
   const frames = [
     Buffer.concat([Buffer.of(0xc1), deflateRawSync(Buffer.alloc(MAX_FRAME_BYTES))]),

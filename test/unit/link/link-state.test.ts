@@ -27,7 +27,7 @@ const EVENTS: Record<string, LinkEvent> = {
   stopped: { kind: 'stopped' },
 };
 
-/** Phase after each event, `.` = the same state; columns as STATES. */
+/** Phase after each event, with `.` for the same state. Columns as in STATES. */
 const TABLE: Record<keyof typeof EVENTS, string> = {
   due: 'connecting . . . .',
   opened: '. greeting . . .',
@@ -52,7 +52,7 @@ for (const [name, row] of Object.entries(TABLE)) {
 
 const broken = (state: LinkState, chance: number) => nextLinkState(state, { kind: 'broken', chance });
 
-test('failures widen the window of the jitter up to a minute', () => {
+test('failures widen the jitter window up to a minute', () => {
   const windows = [0, 1, 2, 6, 7, 50, 5_000].map((failures) => {
     const next = broken({ phase: 'connecting', failures, spreadMs: 0 }, 1);
     return next.phase === 'waiting' && next.delayMs;
@@ -60,7 +60,7 @@ test('failures widen the window of the jitter up to a minute', () => {
   assert.deepEqual(windows, [500, 1_000, 2_000, 32_000, 60_000, 60_000, MAX_RECONNECT_MS]);
 });
 
-test('who was let in comes back within seconds, however often that went wrong, and slower where nobody lets it in', () => {
+test('an accepted host reconnects within seconds, however often a connection broke, and slower when it is rejected', () => {
   const live: LinkState = { phase: 'live', failures: 50, spreadMs: 0 };
   const first = broken(live, 1);
   assert.deepEqual(first, { phase: 'waiting', delayMs: 8_000, failures: 5, spreadMs: 0 });
@@ -72,7 +72,7 @@ test('the jitter is full', () => {
   assert.deepEqual(broken(STATES.connecting, 0), { phase: 'waiting', delayMs: 0, failures: 3, spreadMs: 0 });
 });
 
-test('after a live link the window is what the hub named, or what failures ask for if that is more', () => {
+test("after a live link the window is the hub's, or the failure window if that is larger", () => {
   assert.deepEqual(broken(STATES.live, 0.5), {
     phase: 'waiting',
     delayMs: 10_000,
@@ -83,18 +83,18 @@ test('after a live link the window is what the hub named, or what failures ask f
   assert.deepEqual(broken(small, 0.5), { phase: 'waiting', delayMs: 4_000, failures: 5, spreadMs: 16 });
 });
 
-test('a fleet whose first tries found no room does not come back all at once', () => {
+test('a fleet whose first attempts were refused does not reconnect all at once', () => {
   const once = broken(STATES.live, 0.5);
   const again = nextLinkState(nextLinkState(once, { kind: 'due' }), { kind: 'broken', chance: 0.5 });
   assert.deepEqual(again, { phase: 'waiting', delayMs: 10_000, failures: 4, spreadMs: 20_000 });
 });
 
-test('a link that lived for a while forgets its failures', () => {
+test('a link that was up for a while resets its failures', () => {
   const settled = nextLinkState(STATES.live, { kind: 'settled' });
   assert.deepEqual(settled, { ...STATES.live, failures: 0 });
 });
 
-test('a goodbye is not answered sooner than it asked', () => {
+test('after a goodbye the host reconnects no sooner than it asked', () => {
   const next = nextLinkState(STATES.live, EVENTS['dismissed for now'] as LinkEvent);
   assert.deepEqual(next, { phase: 'waiting', delayMs: 11_000, failures: 3, spreadMs: 20_000 });
 });

@@ -1,4 +1,4 @@
-/** Shapes: what passes, what is left out, and what a refusal names. */
+/** Message shapes: accepted fields, dropped fields, and the path in a rejection. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -50,7 +50,7 @@ const OUTER = fc.record(
   { requiredKeys: ['id', 'all'], noNullPrototype: true },
 );
 
-/** Adds what a shape leaves out, to some of the maps. */
+/** Adds unknown fields to some of the maps. */
 function withMore<T extends object>(value: T, where: readonly boolean[]): T {
   let turn = 0;
   const grown = (map: object) => {
@@ -61,7 +61,7 @@ function withMore<T extends object>(value: T, where: readonly boolean[]): T {
   return grown({ ...rest, ...(one && { inner: grown(one) }), all: all.map(grown) }) as T;
 }
 
-test('what a shape knows passes whole, and all else is left out', () => {
+test('known fields pass unchanged, and all other fields are dropped', () => {
   fc.assert(
     fc.property(OUTER, fc.array(fc.boolean(), { minLength: 1 }), (value, where) => {
       assert.deepEqual(outer(value), value);
@@ -70,19 +70,19 @@ test('what a shape knows passes whole, and all else is left out', () => {
   );
 });
 
-test('a null where a value may be absent is absent', () => {
+test('null for an optional value is absent', () => {
   assert.deepEqual(outer({ id: 1, inner: null, all: [{ name: 'a', note: null }] }), {
     id: 1,
     all: [{ name: 'a' }],
   });
 });
 
-test('what has nothing to leave out is not copied', () => {
+test('a value without unknown fields is not copied', () => {
   const value = { id: 1, inner: { name: 'a' }, all: [{ name: 'b', note: 'c' }] };
   assert.equal(outer(value), value);
 });
 
-test('a refusal names the place', () => {
+test('a rejection names the path', () => {
   const refused: [value: unknown, message: RegExp][] = [
     [{ id: 1, all: [{ name: 'a' }, { name: 7 }] }, /^it\.all\[1\]\.name: expected a string/],
     [{ id: 1, all: [], inner: 'x' }, /^it\.inner: expected a map/],

@@ -1,4 +1,4 @@
-/** What a host tells of the time when it could tell nobody, and when it says that it was. */
+/** Events that a host could not report while offline, and their times. */
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
 
-describe('the time of something past', () => {
+describe('the estimated time of a journal entry', () => {
   const now = { boot: 'now', uptimeMs: HOUR, wallMs: 5, hubMs: NOON };
   const at = (boot: string, uptimeMs: number, wallMs: number, hubMs?: number): HostMoment => ({
     boot,
@@ -30,21 +30,21 @@ describe('the time of something past', () => {
     ...(hubMs === undefined ? {} : { hubMs }),
   });
   const cases: [rule: string, moments: HostMoment[], expected: string][] = [
-    ['of this boot it is exact, whatever the wall clock said', [at('now', HOUR - 60_000, 0)], '-60'],
-    ['of an earlier boot it is what the coordinator had said', [at('old', 9, 0, NOON - 2 * HOUR)], '-7200'],
-    ['else the wall clock’s, where that can be', [at('old', 0, NOON - 3 * HOUR)], '~-10800'],
-    ['a wall clock in the future, or in this boot, is wrong', [at('old', 0, NOON - 60_000)], '~-3600'],
+    ['an entry of this boot is exact, whatever the wall clock showed', [at('now', HOUR - 60_000, 0)], '-60'],
+    ["an entry of an earlier boot uses the coordinator's time", [at('old', 9, 0, NOON - 2 * HOUR)], '-7200'],
+    ['otherwise the wall clock is used if it is plausible', [at('old', 0, NOON - 3 * HOUR)], '~-10800'],
+    ['a wall clock in the future, or within this boot, is wrong', [at('old', 0, NOON - 60_000)], '~-3600'],
     [
-      'in 1970: as late as it can have been, with the distances kept',
+      'a wall clock in 1970 gives the latest possible time, with the distances kept',
       [at('old', 10_000, 10_000), at('old', 70_000, 70_000)],
       '~-3660,~-3600',
     ],
     [
-      'never before what came before it',
+      'an entry is never before the previous one',
       [at('older', 1, 0, NOON - 2 * HOUR), at('old', 10_000, 0), at('old', 2 * HOUR, 0)],
       '-7200,~-7200,~-3600',
     ],
-    ['never in the future', [at('old', 9, 0, NOON + 9 * HOUR)], '0'],
+    ['an entry is never in the future', [at('old', 9, 0, NOON + 9 * HOUR)], '0'],
   ];
   for (const [rule, moments, expected] of cases) {
     test(rule, () => {
@@ -70,7 +70,7 @@ function eventOf(reason: string, name = 'p'): ReportedEvent {
   };
 }
 
-/** A host whose boots and clocks are the test's. */
+/** A host with boots and clocks under the test's control. */
 class Host {
   boot = 'first';
   hubMs: number | undefined;
@@ -106,7 +106,7 @@ const told = (journal: EventJournal) =>
   }));
 
 describe('the journal', () => {
-  test('counts what repeats, and outlives the agent with true times', async () => {
+  test('counts repeated entries and survives the agent with true times', async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     journal.add(eventOf('Started'));
@@ -123,7 +123,7 @@ describe('the journal', () => {
         { reason: 'Started', count: 1, from: 1_000_000, to: 1_000_000, isEstimate: false },
         { reason: 'BackOff', count: 1, from: 1_060_000, to: 1_060_000, isEstimate: false },
       ],
-      'what repeats within ten minutes is not written again',
+      'an entry that repeats within ten minutes is not written again',
     );
     assert.deepEqual(
       told(journal).map(({ count, to }) => [count, to]),
@@ -134,7 +134,7 @@ describe('the journal', () => {
     );
   });
 
-  test('of an earlier boot: exact by what the coordinator said, else an estimate that says so', async () => {
+  test("an entry of an earlier boot is exact by the coordinator's time, otherwise marked as an estimate", async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     host.hubMs = NOON;
     const journal = await host.open();
@@ -158,7 +158,7 @@ describe('the journal', () => {
     );
   });
 
-  test('what was told is forgotten, also on the disk; nothing at all writes nothing', async () => {
+  test('reported entries are removed from the disk too; an empty journal writes nothing', async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     await journal.flush();
@@ -175,7 +175,7 @@ describe('the journal', () => {
     assert.equal(readFileSync(host.path, 'utf8'), '');
   });
 
-  test('a line that a power cut tore, and rubbish, cost themselves alone', async () => {
+  test('a line that a power cut truncated, and garbage, cost only themselves', async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     journal.add(eventOf('Started'));
@@ -189,7 +189,7 @@ describe('the journal', () => {
     assert.equal((await host.open()).size, 0);
   });
 
-  test('a line that the hub would not take costs itself alone, whatever is wrong in it', async () => {
+  test('a line that the hub would reject costs only itself, whatever is wrong in it', async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     journal.add(eventOf('First'));
@@ -214,7 +214,7 @@ describe('the journal', () => {
     );
   });
 
-  test('long messages: the file stays bounded, with the newest, and what is rewritten counts for the day', async () => {
+  test('with long messages the file stays bounded, keeps the newest, and rewritten entries count for the day', async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     let bytes = 0;
     const file = eventJournalFile(host.path);
@@ -241,7 +241,7 @@ describe('the journal', () => {
     assert.ok((await host.open()).size > 50);
   });
 
-  test('is bounded: two hundred Events, 128 KiB of file, half a mebibyte a day', async () => {
+  test('is bounded: two hundred Events, 128 KiB of file, half a MiB per day', async () => {
     const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     for (let number = 0; number < 3_000; number += 1) {
@@ -254,7 +254,7 @@ describe('the journal', () => {
   });
 });
 
-test('the outbox tells what was missed behind its first report, and again until the coordinator has heard it', async () => {
+test('the outbox sends missed entries after its first report, and again until the coordinator acknowledges them', async () => {
   const clock = new ManualClock(1_000_000);
   const moment = (): HostMoment => ({
     boot: 'b',
@@ -293,7 +293,7 @@ test('the outbox tells what was missed behind its first report, and again until 
   assert.deepEqual(reasons().slice(9), ['status']);
 });
 
-test('what a probe shouted while nobody could be told is told cut, taken by the hub, and forgotten', async () => {
+test('long probe output of an offline time is truncated, accepted by the hub, and removed', async () => {
   const clock = new ManualClock(1_000_000);
   let boot = 'before';
   const moment = (): HostMoment => ({

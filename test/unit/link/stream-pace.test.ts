@@ -1,10 +1,10 @@
-/** How much of streams may be under way, on lines of several kinds. */
+/** The bytes of streams in flight, on lines of several kinds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { STREAM_CHUNK_BYTES } from '../../../shared/link/messages/link-messages.js';
 import { StreamCongestion } from '../../../shared/link/streams/stream-congestion.js';
 
-/** A line by which each chunk takes `chunkMs` after the one before, and `delayMs` more. */
+/** A line on which each chunk takes `chunkMs` after the one before, and `delayMs` more. */
 async function underWayAfter(chunks: number, chunkMs: number, delayMs: number): Promise<number> {
   let now = 0;
   const pace = new StreamCongestion(() => now);
@@ -32,19 +32,19 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a slow line has little under way, a fast one with a long delay much', async () => {
+test('a slow line has few bytes in flight, a fast line with a long delay many', async () => {
   const slow = await underWayAfter(100, 100, 20);
   assert.ok(slow <= 6, `${slow} chunks wait on a slow line`);
   const far = await underWayAfter(400, 0.5, 100);
   assert.ok(far >= 40, `only ${far} chunks are under way on a fast line`);
 });
 
-test('without word of arrivals nothing waits', async () => {
+test('without acknowledgements nothing waits', async () => {
   const pace = new StreamCongestion(() => 0);
   for (let count = 0; count < 1000; count += 1) await pace.waitForWindow(STREAM_CHUNK_BYTES);
 });
 
-test('streams take turns', async () => {
+test('streams alternate', async () => {
   const pace = new StreamCongestion(() => 0);
   pace.enable();
   const order: string[] = [];
@@ -65,7 +65,7 @@ test('streams take turns', async () => {
     assert.ok(first.filter((each) => each === name).length >= 2, order.join(''));
 });
 
-test('when the link is gone nobody waits', async () => {
+test('a broken link releases all waiting senders', async () => {
   const pace = new StreamCongestion(() => 0);
   pace.enable();
   const waiting = Array.from({ length: 20 }, () => pace.waitForWindow(STREAM_CHUNK_BYTES));
@@ -73,7 +73,7 @@ test('when the link is gone nobody waits', async () => {
   await Promise.all(waiting);
 });
 
-test('more arrivals than bytes are no harm', async () => {
+test('more acknowledgements than bytes are harmless', async () => {
   const pace = new StreamCongestion(() => 0);
   pace.enable();
   pace.acknowledge(1_000_000);

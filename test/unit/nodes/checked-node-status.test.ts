@@ -1,4 +1,4 @@
-/** What of a status that a host reports is stored. */
+/** Checks of a reported Node status before it is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkedNodeStatus } from '../../../coordinator/hub/reports/node-status-check.js';
@@ -6,13 +6,13 @@ import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 
 const FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-test('a valid report is stored as it is', () => {
+test('a valid report is stored unchanged', () => {
   const status: NodeStatus = { capacity: { cpu: '4', 'example.com/gpu': '1' }, conditions: [] };
   assert.equal(checkedNodeStatus(status, undefined).status, status);
 });
 
 for (const quantity of ['NaN', 'Infinity', '0x10', '', 'constructor', '-1']) {
-  test(`the quantity ${JSON.stringify(quantity)} changes nothing, and other resources are stored`, () => {
+  test(`the invalid quantity ${JSON.stringify(quantity)} is not stored, and other resources are`, () => {
     const reported = { capacity: { cpu: quantity, memory: '8Gi' }, allocatable: { cpu: '3' } };
     const stored = { capacity: { cpu: '4', memory: '4Gi' } };
     const { status, problems } = checkedNodeStatus(reported, stored);
@@ -24,7 +24,7 @@ for (const quantity of ['NaN', 'Infinity', '0x10', '', 'constructor', '-1']) {
   });
 }
 
-test('names of resources, repeated addresses and numbers beyond int64 are refused one by one', () => {
+test('invalid resource names, repeated addresses and numbers beyond int64 are rejected one by one', () => {
   const address = { type: 'InternalIP', address: '192.0.2.1' } as const;
   const { status, problems } = checkedNodeStatus(
     {
@@ -43,7 +43,7 @@ test('names of resources, repeated addresses and numbers beyond int64 are refuse
   );
 });
 
-test('of a thousand invalid quantities one problem is reported, and the stored ones stay', () => {
+test('of a thousand invalid quantities one problem is reported, and the stored ones are kept', () => {
   const capacity = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`example.com/r${at}`, 'NaN']));
   const stored = { capacity: { cpu: '4' } };
   const { status, problems } = checkedNodeStatus({ capacity, allocatable: { cpu: '3' } }, stored);

@@ -1,4 +1,4 @@
-/** What the owner of a host forbids. */
+/** The host policy, by which the owner of a host forbids Pods. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
@@ -32,17 +32,17 @@ function mounting(path: string, readOnly = true): Pod {
 const LOGS = parseHostPolicy({
   hostPaths: [{ path: '/var/log', readOnly: true }, { path: '/proc/', readOnly: true }, '/srv/data/'],
 });
-/** Below a path that pods may only read, one that they may write: a link in it may lead anywhere. */
+/** A writable path below a path that is read-only for Pods: a symbolic link in it may lead anywhere. */
 const MIXED = parseHostPolicy({ hostPaths: [{ path: '/', readOnly: true }, '/srv/data'] });
 const BELOW_WRITABLE =
   'is not allowed: pods may write "/srv/data" and replace directories below it by links; the policy allows "/srv/data" itself';
 
 const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | undefined][] = [
-  ['nothing is restricted', pod({ hostNetwork: true, hostPID: true }), {}, undefined],
-  ['what is allowed by name', pod({ hostNetwork: true }), { hostNetwork: true }, undefined],
+  ['an unrestricted policy', pod({ hostNetwork: true, hostPID: true }), {}, undefined],
+  ['everything allowed by name', pod({ hostNetwork: true }), { hostNetwork: true }, undefined],
   ['the host’s network', pod({ hostNetwork: true }), { hostNetwork: false }, 'hostNetwork is not allowed'],
-  ['the host’s processes', pod({ hostPID: true }), { hostPID: false }, 'hostPID is not allowed'],
-  ['the host’s IPC', pod({ hostIPC: true }), { hostIPC: false }, 'hostIPC is not allowed'],
+  ['the host’s process namespace', pod({ hostPID: true }), { hostPID: false }, 'hostPID is not allowed'],
+  ['the host’s IPC namespace', pod({ hostIPC: true }), { hostIPC: false }, 'hostIPC is not allowed'],
   [
     'privilege',
     withContext({ privileged: true }),
@@ -50,16 +50,16 @@ const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | u
     'container "a": privileged is not allowed',
   ],
   [
-    'privilege in an init container',
+    'a privileged init container',
     pod({ initContainers: [{ name: 'i', image: 'i', securityContext: { privileged: true } }] }),
     { privileged: false },
     'container "i": privileged is not allowed',
   ],
   ['a path that is listed', mounting('/var/log'), LOGS, undefined],
-  ['a path below it', mounting('/var/log/pods/'), LOGS, undefined],
-  ['the listed path without its slash', mounting('/proc'), LOGS, undefined],
+  ['a path below a listed one', mounting('/var/log/pods/'), LOGS, undefined],
+  ['the listed path without its trailing slash', mounting('/proc'), LOGS, undefined],
   [
-    'a path that only begins alike',
+    'a path that only shares the prefix',
     mounting('/var/logs'),
     LOGS,
     'volume "v": the path "/var/logs" of the host is not allowed',
@@ -71,25 +71,30 @@ const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | u
     'volume "v": the path "/var/log/../../etc" of the host is not allowed',
   ],
   ['the root', mounting('/'), LOGS, 'volume "v": the path "/" of the host is not allowed'],
-  ['any path by the root', mounting('/etc', false), parseHostPolicy({ hostPaths: ['/'] }), undefined],
-  ['a writable path', mounting('/srv/data', false), LOGS, undefined],
-  ['a writable path, mounted without write access', mounting('/srv/data'), LOGS, undefined],
   [
-    'a path below a writable one, where a pod may have put a link',
+    'any path when the root is listed',
+    mounting('/etc', false),
+    parseHostPolicy({ hostPaths: ['/'] }),
+    undefined,
+  ],
+  ['a writable path', mounting('/srv/data', false), LOGS, undefined],
+  ['a writable path, mounted read-only', mounting('/srv/data'), LOGS, undefined],
+  [
+    'a path below a writable one, where a Pod may have created a symbolic link',
     mounting('/srv/data/etc', false),
     LOGS,
     `volume "v": the path "/srv/data/etc" of the host ${BELOW_WRITABLE}`,
   ],
   [
-    'the same for a reader, and below a path that may be read',
+    'the same read-only, and below a read-only path',
     mounting('/srv/data/etc'),
     MIXED,
     `volume "v": the path "/srv/data/etc" of the host ${BELOW_WRITABLE}`,
   ],
-  ['a writable path below one that may be read', mounting('/srv/data', false), MIXED, undefined],
-  ['a path beside the writable one', mounting('/srv/database'), MIXED, undefined],
+  ['a writable path below a read-only one', mounting('/srv/data', false), MIXED, undefined],
+  ['a path next to the writable one', mounting('/srv/database'), MIXED, undefined],
   [
-    'write access to a path that may be read',
+    'write access to a read-only path',
     mounting('/var/log', false),
     LOGS,
     'volume "v": the path "/var/log" of the host is allowed read-only: container "a" must mount it with readOnly: true',
@@ -116,25 +121,25 @@ const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | u
     undefined,
   ],
   [
-    'one that is not',
+    'a capability that is not listed',
     withContext({ capabilities: { add: ['ALL'] } }),
     { capabilities: ['NET_ADMIN'] },
     'container "a": the capability ALL is not allowed',
   ],
   [
-    'all of them by privilege',
+    'all capabilities by privilege',
     withContext({ privileged: true }),
     { capabilities: [] },
     'container "a": privileged gives capabilities that are not allowed',
   ],
 ];
 
-describe('the policy of a host:', () => {
+describe('the policy of a host', () => {
   for (const [title, given, policy, refusal] of TABLE) {
     test(title, () => assert.equal(policyRefusal(given, policy), refusal));
   }
 
-  test('a Pod that it forbids ends Failed with the reason', () => {
+  test('fails a forbidden Pod with the reason', () => {
     const settings = { seccompRoot: '/s', allowedUnsafeSysctls: [], policy: { privileged: false } };
     const isolation = hostIsolation({ memoryBytes: 1, missingCapabilities: [] }, undefined, settings);
     assert.deepEqual(podRejection(withContext({ privileged: true }), isolation), {
@@ -144,7 +149,7 @@ describe('the policy of a host:', () => {
     assert.equal(podRejection(pod({}), isolation), undefined);
   });
 
-  test('counts for a Pod that runs already', () => {
+  test('applies to a Pod that already runs', () => {
     const running = { spec: { hostNetwork: true }, containers: [attempt({})] };
     assert.equal(nextAction(viewOf(running)).kind, 'wait');
     const isolation = { policy: { hostNetwork: false } };
@@ -153,7 +158,7 @@ describe('the policy of a host:', () => {
     assert.equal(nextAction(viewOf({ ...running, isolation, givenUp })).kind, 'stop-containers');
   });
 
-  test('is read whole', () => {
+  test('is read completely', () => {
     const document = {
       privileged: false,
       hostPaths: ['/a/', { path: '/b', readOnly: true }],
@@ -181,7 +186,7 @@ describe('the policy of a host:', () => {
     { hostPaths: ['/a', { path: '/a/b', readOnly: true }] },
     { capabilities: [1] },
   ]) {
-    test(`is refused when it says ${JSON.stringify(document)}`, () =>
+    test(`is rejected when it is ${JSON.stringify(document)}`, () =>
       assert.throws(() => parseHostPolicy(document)));
   }
 });

@@ -1,4 +1,4 @@
-/** What heartbeats tell of a host's load, on its way from the host to a chart. */
+/** Load readings in heartbeats, from the host to a chart. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { HostLoad } from '../../../agent/node/host-load.js';
@@ -16,11 +16,11 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 import { consoleModule } from '../../harness/console/console-module.js';
 
 const MINUTE_MS = 60_000;
-/** A whole minute, and a whole ten. */
+/** A full minute, and a full ten minutes. */
 const START = 1_800_000_000_000;
 
-describe('a reading in a ping', () => {
-  test('arrives as it was sent, to a ten-thousandth, and what is not known is absent', () => {
+describe('a host reading in a ping', () => {
+  test('arrives as it was sent, to a ten-thousandth, and unknown values are absent', () => {
     const cases: HeartbeatReading[] = [
       { cpu: 0.1234, memory: 1, disk: 0, roundTripMs: 24 },
       { memory: 0.5 },
@@ -31,20 +31,20 @@ describe('a reading in a ping', () => {
     assert.equal(encodeHeartbeatReading({}).length, 9);
   });
 
-  test('values outside of what can be are held at its edge', () => {
+  test('clamps values that are out of range', () => {
     const bytes = encodeHeartbeatReading({ cpu: 1.7, memory: -1, roundTripMs: 10_000_000 });
     assert.deepEqual(decodeHeartbeatReading(bytes), { cpu: 1, memory: 0, roundTripMs: 60_000 });
   });
 
-  test('a heartbeat that tells nothing, something longer, or something of a later version, is no reading', () => {
+  test('a heartbeat without data, with longer data, or of a later version is no reading', () => {
     for (const bytes of [[], [1], [2, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]) {
       assert.equal(decodeHeartbeatReading(Uint8Array.from(bytes)), undefined);
     }
   });
 });
 
-describe('the ring', () => {
-  test('keeps the highest of each step, tells gaps, and forgets what is older than it is long', () => {
+describe('a series of readings', () => {
+  test('keeps the highest value of each step, shows gaps, and drops values older than its length', () => {
     const ring = new ReadingRing(60, 3);
     assert.deepEqual(ring.series(START).times, []);
     ring.add(START, { cpu: 0.2, memory: 0.5 });
@@ -63,7 +63,7 @@ describe('the ring', () => {
     assert.deepEqual(ring.series(START + 60 * MINUTE_MS).cpu, []);
   });
 
-  test('a clock that is set back shows what was heard since, and nothing of the future', () => {
+  test('shows no values of the future after the clock was set back', () => {
     const ring = new ReadingRing(60, 3);
     ring.add(START + 10 * MINUTE_MS, { cpu: 0.9 });
     ring.add(START, { cpu: 0.1 });
@@ -71,7 +71,7 @@ describe('the ring', () => {
   });
 });
 
-test('a host that is forgotten, or has told nothing, has empty columns', () => {
+test('a forgotten host and a host without readings have empty columns', () => {
   const readings = new NodeReadings(new ManualClock(START), { lastSeenMs: () => START });
   readings.record('n', Uint8Array.of(9, 9));
   assert.deepEqual(readings.of('n').recent.times, []);
@@ -82,7 +82,7 @@ test('a host that is forgotten, or has told nothing, has empty columns', () => {
   assert.deepEqual(readings.of('n').day.times, []);
 });
 
-test('a host measures its load between two readings, and does without what it cannot know', async () => {
+test('a host measures its load between two readings, and omits what it cannot measure', async () => {
   const clock = new ManualClock(START);
   let counters = { cpuNanos: 0, memoryBytes: 2 };
   let isBroken = false;
@@ -124,18 +124,18 @@ test('a condition has changed when its status has, or when it is new', () => {
   );
 });
 
-describe('a day of a condition', () => {
-  interface Stretches {
-    stretchesOf(
+describe("a day of a condition's history", () => {
+  interface ConditionIntervals {
+    conditionIntervals(
       changes: readonly ConditionChange[],
       present: { status: string; since: number },
       start: number,
       end: number,
     ): { from: number; to: number; status: string }[];
   }
-  let stretches: Stretches;
+  let intervals: ConditionIntervals;
   before(async () => {
-    stretches = await consoleModule<Stretches>('hosts/condition-intervals.ts');
+    intervals = await consoleModule<ConditionIntervals>('hosts/condition-intervals.ts');
   });
   const change = (atMs: number, status: string, from?: string): ConditionChange => ({
     ...{ time: new Date(atMs).toISOString(), type: 'Ready', status, reason: '', message: '' },
@@ -143,16 +143,16 @@ describe('a day of a condition', () => {
   });
   const within = (since: number, ...changes: ConditionChange[]) => {
     const present = { status: 'True', since };
-    const found = stretches.stretchesOf(changes, present, START, START + 100_000);
+    const found = intervals.conditionIntervals(changes, present, START, START + 100_000);
     return found.map(({ from, to, status }) => [from, to, status]);
   };
 
-  test('without a change is one stretch, since the condition has been so', () => {
+  test('without a change is one span since the condition has its status', () => {
     assert.deepEqual(within(START - 1_000), [[0, 1, 'True']]);
     assert.deepEqual(within(START + 25_000), [[0.25, 1, 'True']]);
   });
 
-  test('is parted where the status changed, and tells nothing of the time before a new condition', () => {
+  test('is split where the status changed, and shows nothing before a new condition', () => {
     const [down, up] = [change(START + 25_000, 'False', 'True'), change(START + 75_000, 'True', 'False')];
     assert.deepEqual(within(0, down, up), [
       [0, 0.25, 'True'],

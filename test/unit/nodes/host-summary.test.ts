@@ -1,4 +1,4 @@
-/** What the fleet's map says of a host. */
+/** The summary of a host on the fleet's map. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostSummary } from '../../../coordinator/decisions/views/host-summary.js';
@@ -49,7 +49,7 @@ const STATES: [what: string, conditions: Condition[], expected: Partial<HostStat
     { state: 'NotReady', message: 'no engine' },
   ],
   [
-    'lost, silent since its link broke and not since the grace period ended',
+    'lost, disconnected since its link broke and not since the grace period ended',
     [
       { ...condition('Ready', 'Unknown'), lastTransitionTime: '2026-01-02T03:04:45Z' },
       condition('Connected', 'False'),
@@ -65,13 +65,13 @@ const STATES: [what: string, conditions: Condition[], expected: Partial<HostStat
 ];
 
 for (const [what, conditions, expected] of STATES) {
-  test(`a host that is ${what}`, () => {
+  test(`the summary of a host: ${what}`, () => {
     const { status } = hostSummary(node(conditions), []);
     assert.deepEqual({ ...status, ...expected }, status);
   });
 }
 
-test('a host that was connected before the coordinator started, and was not heard since, is not Ready yet', () => {
+test('a host that was connected before the coordinator started and has not reconnected is not Ready yet', () => {
   const unheardSince = Date.parse('2026-01-05T00:00:00Z');
   const { status } = hostSummary(node(READY), [], { awaitingSince: unheardSince });
   const message = "The agent has not reconnected since the coordinator's start.";
@@ -79,11 +79,7 @@ test('a host that was connected before the coordinator started, and was not hear
   assert.deepEqual({ ...status, ...expected }, status);
   const dark = [condition('Ready', 'True'), condition('Connected', 'False', 'stopped')];
   const before = hostSummary(node(dark), [], { awaitingSince: unheardSince }).status;
-  assert.deepEqual(
-    [before.since, before.message],
-    [SINCE, 'stopped'],
-    'what was known before is known still',
-  );
+  assert.deepEqual([before.since, before.message], [SINCE, 'stopped'], 'earlier facts are still shown');
   assert.equal(
     hostSummary(node([]), [], { awaitingSince: unheardSince }).status.state,
     'NotReady',
@@ -91,7 +87,7 @@ test('a host that was connected before the coordinator started, and was not hear
   );
 });
 
-test('Pods are counted, and those that fail are named with their reason, three at most', () => {
+test('Pods are counted, and up to three failing Pods are named with their reason', () => {
   const pods = [
     pod('well', RUNNING),
     pod('leaving', CRASHING, SINCE),
@@ -106,7 +102,7 @@ test('Pods are counted, and those that fail are named with their reason, three a
   assert.match(status.failing[0]?.message ?? '', /CrashLoopBackOff/);
 });
 
-test('labels and cordon come along', () => {
+test('labels and cordon are included', () => {
   const host = hostSummary(
     node(READY, { unschedulable: true, taints: [{ key: 'a', effect: 'NoSchedule' }] }),
     [],
@@ -116,12 +112,12 @@ test('labels and cordon come along', () => {
   assert.equal(host.status.taints, 1);
 });
 
-test('the end of its certificate is told where it is known', () => {
+test('the expiry of its certificate is shown where it is known', () => {
   assert.equal(hostSummary(node(READY), []).status.certificateEnds, undefined);
   assert.equal(hostSummary(node(READY), [], { certificateEnds: SINCE }).status.certificateEnds, SINCE);
 });
 
-test('a wrong clock is told in the words of its condition', () => {
+test('a wrong clock is shown with the message of its condition', () => {
   const skewed = hostSummary(node([...READY, condition('ClockSkewed', 'True', 'an hour ahead')]), []);
   assert.equal(skewed.status.clockSkew, 'an hour ahead');
   const right = hostSummary(node([...READY, condition('ClockSkewed', 'False', 'in sync')]), []);

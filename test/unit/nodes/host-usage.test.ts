@@ -1,4 +1,4 @@
-/** What hosts and containers use, out of two readings. */
+/** Resource usage of hosts and containers, computed from two readings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { busyTicks, workingSet } from '../../../agent/node/host-counters.js';
@@ -14,16 +14,16 @@ const container = (id: string, cpuNanos: number, podUid = 'p') => ({
   memoryBytes: 100,
 });
 
-test('the first line of /proc/stat counts without idle and waiting', () => {
+test('the first line of /proc/stat counts without idle and iowait', () => {
   assert.equal(busyTicks('cpu  10 1 20 999 888 3 4 5 0 0\ncpu0 1 1 1 1\n'), 43);
 });
 
-test('the working set has no free and no forgotten pages', () => {
+test('the working set excludes free and inactive pages', () => {
   const text = 'MemTotal: 1000 kB\nMemFree: 300 kB\nInactive: 500 kB\nInactive(file): 200 kB\n';
   assert.equal(workingSet(text), 500 * 1024);
 });
 
-test('rates between two readings; what began between them has none', () => {
+test('rates cover two readings; a container that started between them has none', () => {
   const node = { cpuNanos: 0, memoryBytes: 5 };
   const before = { timeMs: 0, at: 0, node, containers: [container('a', 1_000_000), container('gone', 1)] };
   const now = {
@@ -39,7 +39,7 @@ test('rates between two readings; what began between them has none', () => {
   assert.deepEqual(parseHostUsage(JSON.stringify(usage)), usage);
 });
 
-test('the first question waits for a second reading, a later one does not', async () => {
+test('the first request waits for a second reading, a later one does not', async () => {
   const clock = new ManualClock(1_000);
   let reads = 0;
   const meter = new UsageMeter({
@@ -61,7 +61,7 @@ test('the first question waits for a second reading, a later one does not', asyn
   assert.equal(reads, 3);
 });
 
-test('what is no usage is refused', () => {
+test('invalid usage is rejected', () => {
   for (const text of [
     '',
     '{}',

@@ -1,4 +1,4 @@
-/** Changes of hosts as data: what they leave, and what undoes them. */
+/** Changes of hosts as data: their effect and their inverse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -51,7 +51,7 @@ const sorted = ({ metadata, spec }: Node) => ({
   unschedulable: spec?.unschedulable === true,
 });
 
-test('the inverse of a change brings back what was there', () => {
+test('the inverse of a change restores the earlier state', () => {
   fc.assert(
     fc.property(node, change, (before, made) => {
       const after = changedNode(before, made);
@@ -60,7 +60,7 @@ test('the inverse of a change brings back what was there', () => {
   );
 });
 
-test('the inverse touches nothing that the change did not', () => {
+test('the inverse changes only what the change did', () => {
   const before: Node = {
     ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: { site: 'kiel' } } },
     spec: { taints: [{ key: 'old', effect: 'NoSchedule' }] },
@@ -72,14 +72,14 @@ test('the inverse touches nothing that the change did not', () => {
   });
 });
 
-test('labels are set, replaced and taken away', () => {
+test('labels are set, replaced and removed', () => {
   assert.deepEqual(labelsAfter({ a: '1', b: '2' }, { labels: { a: null, b: '3', c: '' } }), {
     b: '3',
     c: '',
   });
 });
 
-test('a taint replaces the one of its key and effect, and no other', () => {
+test('a taint replaces the one with its key and effect only', () => {
   const present: Taint[] = [
     { key: 'a', value: '1', effect: 'NoSchedule' },
     { key: 'a', value: '1', effect: 'NoExecute' },

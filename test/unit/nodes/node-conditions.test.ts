@@ -1,15 +1,15 @@
-/** What the hub writes of nodes that go out of contact together. */
+/** The hub's writes when many nodes become unreachable together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NodeStatusWriter } from '../../../coordinator/hub/reports/node-status-writer.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
-import { BusyClock } from '../../harness/basics/busy-clock.js';
+import { BusyClock } from '../../harness/basics/test-clocks.js';
 
-test('many nodes that go out of contact at once are written of in slices, and all of them', async () => {
+test('when many nodes become unreachable at once, all are written, in slices', async () => {
   const written: string[] = [];
-  const parts = {
+  const deps = {
     ...{
       clock: new BusyClock(0),
       log: silentLogger,
@@ -28,7 +28,7 @@ test('many nodes that go out of contact at once are written of in slices, and al
       },
     },
   } as unknown as ConstructorParameters<typeof NodeStatusWriter>[0];
-  const conditions = new NodeStatusWriter(parts);
+  const conditions = new NodeStatusWriter(deps);
   const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
   for (const name of names) conditions.contactLost(name);
   let turns = 0;

@@ -16,7 +16,7 @@ const CASES: [string, Record<string, ConditionStatus>, Record<string, ConditionS
     { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False', Ready: 'True' },
     ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID', 'NodeReady'],
   ],
-  ['one that begins not ready', {}, { Ready: 'False' }, []],
+  ['one that starts not ready', {}, { Ready: 'False' }, []],
   ['nothing new', { Ready: 'True', PIDPressure: 'False' }, { Ready: 'True', PIDPressure: 'False' }, []],
   ['no longer ready', { Ready: 'True' }, { Ready: 'False' }, ['NodeNotReady']],
   [
@@ -25,9 +25,9 @@ const CASES: [string, Record<string, ConditionStatus>, Record<string, ConditionS
     { Ready: 'True', DiskPressure: 'False' },
     ['NodeHasNoDiskPressure', 'NodeReady'],
   ],
-  ["the verdict of silence is not the kubelet's to tell", { Ready: 'True' }, { Ready: 'Unknown' }, []],
+  ['a disconnection is not reported as a kubelet event', { Ready: 'True' }, { Ready: 'Unknown' }, []],
   [
-    'pressures that come',
+    'new pressures',
     { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False' },
     { MemoryPressure: 'True', DiskPressure: 'True', PIDPressure: 'True' },
     ['NodeHasInsufficientMemory', 'NodeHasDiskPressure', 'NodeHasInsufficientPID'],
@@ -35,12 +35,12 @@ const CASES: [string, Record<string, ConditionStatus>, Record<string, ConditionS
 ];
 
 for (const [name, before, after, expected] of CASES) {
-  test(`events of a node: ${name}`, () => {
+  test(`Events of a node: ${name}`, () => {
     assert.deepEqual(nodeStatusEvents(conditions(before), conditions(after)), expected);
   });
 }
 
-test('events of a node: cordoned and used again, told once each', () => {
+test('Events of a node: cordoning and uncordoning, once each', () => {
   const cordoned = { unschedulable: true };
   assert.equal(schedulableEvent({}, cordoned), 'NodeNotSchedulable');
   assert.equal(schedulableEvent(undefined, cordoned), 'NodeNotSchedulable');

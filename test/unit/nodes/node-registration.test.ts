@@ -33,17 +33,17 @@ function registered(asked: Registration, given: Record<string, string> = {}): No
   };
 }
 
-/** The Node after hellos that ask for these registrations, one after another. */
+/** Returns the Node after hellos with these registrations, one after another. */
 function afterHellos(node: Node, ...asked: Registration[]): Node {
   return asked.reduce((present, each) => withRegistration(present, each) ?? present, node);
 }
 
-/** An administrator's change of the Node. */
+/** Returns the Node after an administrator's change. */
 function edited(node: Node, labels: Record<string, string>, taints: Taint[] = []): Node {
   return { ...node, metadata: { ...node.metadata, labels }, spec: { taints } };
 }
 
-test('a label that the host added and no longer asks for is removed; a new or changed one is set', () => {
+test('a label that the host added and no longer requests is removed; a new or changed one is set', () => {
   const node = registered(labelsOf({ a: '1', b: '1', c: '1' }));
   const others = edited(node, { a: '1', b: '1', c: '1', own: 'x' });
   const next = afterHellos(others, labelsOf({ b: '2', c: '1', d: '1' }));
@@ -51,18 +51,18 @@ test('a label that the host added and no longer asks for is removed; a new or ch
   assert.deepEqual(afterHellos(next, none).metadata.labels, { own: 'x' });
 });
 
-test('a label that an administrator set first stays when the host asks for it and then withdraws it', () => {
+test('a label that an administrator set first is kept when the host requests it and then withdraws it', () => {
   const node = edited(registered(none), { x: '1' });
   assert.deepEqual(afterHellos(node, labelsOf({ x: '1' }), none).metadata.labels, { x: '1' });
   assert.deepEqual(afterHellos(node, labelsOf({ x: '2' }), none).metadata.labels, { x: '1' });
 });
 
-test('a label of the join token stays when the host asks for the same one and then withdraws it', () => {
+test('a label of the join token is kept when the host requests the same one and then withdraws it', () => {
   const node = registered(labelsOf({ site: 'kiel', own: '1' }), { site: 'kiel' });
   assert.deepEqual(afterHellos(node, none).metadata.labels, { site: 'kiel' });
 });
 
-test('a label whose value an administrator changed stays, even after the old value was restored', () => {
+test('a label whose value an administrator changed is kept, even after the old value was restored', () => {
   const added = registered(labelsOf({ y: '1' }));
   const changed = edited(added, { y: '9' });
   assert.deepEqual(afterHellos(changed, none).metadata.labels, { y: '9' });
@@ -72,7 +72,7 @@ test('a label whose value an administrator changed stays, even after the old val
   assert.deepEqual(afterHellos(restored, none).metadata.labels, { y: '1' });
 });
 
-test('a label that an administrator removed does not return while the host asks for the same value', () => {
+test('a label that an administrator removed does not return while the host requests the same value', () => {
   const removed = edited(registered(labelsOf({ a: '1', b: '1' })), { b: '1' });
   assert.deepEqual(afterHellos(removed, labelsOf({ a: '1', b: '1', c: '1' })).metadata.labels, {
     b: '1',
@@ -80,13 +80,13 @@ test('a label that an administrator removed does not return while the host asks 
   });
 });
 
-test('a taint that an administrator set first stays when the host asks for it and then withdraws it', () => {
+test('a taint that an administrator set first is kept when the host requests it and then withdraws it', () => {
   const node = edited(registered(none), {}, [taint('x', '1')]);
   assert.deepEqual(afterHellos(node, taintsOf(taint('x', '1')), none).spec?.taints, [taint('x', '1')]);
   assert.deepEqual(afterHellos(node, taintsOf(taint('x', '2')), none).spec?.taints, [taint('x', '1')]);
 });
 
-test('taints that the host added follow its settings by key and effect; those of others stay', () => {
+test('taints that the host added follow its settings by key and effect; other taints are kept', () => {
   const foreign = { key: 'example.com/foreign', effect: 'NoExecute' as const };
   const node = registered(taintsOf(taint('a', '1'), taint('b')));
   const others = edited(node, {}, [taint('a', '1'), taint('b'), foreign]);
@@ -103,7 +103,7 @@ test('a taint of the node lifecycle is neither set nor removed by a later regist
   assert.deepEqual(afterHellos(first, none).spec?.taints, [unreachable]);
 });
 
-test('keys that every object inherits are keys like any other', () => {
+test('keys with names of inherited properties are ordinary keys', () => {
   for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf']) {
     const asked: Registration = { labels: { [key]: '1' }, taints: [taint(key)] };
     const set = afterHellos(registered(none), asked);
@@ -139,7 +139,7 @@ const TAINTS = fc.uniqueArray(
 ) as fc.Arbitrary<Taint[]>;
 const REGISTRATION = fc.record({ labels: LABELS, taints: TAINTS });
 
-test('no sequence of hellos changes a label or taint that was there before the host asked for it', () => {
+test('no sequence of hellos changes a label or taint that existed before the host requested it', () => {
   fc.assert(
     fc.property(LABELS, TAINTS, fc.array(REGISTRATION, { maxLength: 5 }), (labels, taints, hellos) => {
       const next = afterHellos(edited(registered(none), labels, taints), ...hellos);
@@ -151,7 +151,7 @@ test('no sequence of hellos changes a label or taint that was there before the h
   );
 });
 
-test('after any hellos a Node without other changes has what the last one asked for, and the same hello again changes nothing', () => {
+test('after any hellos an otherwise unchanged Node has what the last hello requested, and repeating it changes nothing', () => {
   fc.assert(
     fc.property(REGISTRATION, fc.array(REGISTRATION, { maxLength: 5 }), (first, hellos) => {
       const last = hellos.at(-1) ?? first;

@@ -49,7 +49,7 @@ const FACTS: NodeStatusInputs = {
 const ready = (status: NodeStatus | undefined) => status?.conditions?.find(({ type }) => type === 'Ready');
 
 describe('node status', () => {
-  test('tells what the host has, and what of it Pods may ask for', () => {
+  test('shows the capacity of the host and the allocatable share for Pods', () => {
     const { capacity, allocatable } = nodeStatus(FACTS, undefined);
     assert.deepEqual(capacity, { cpu: '2', memory: '2097152Ki', 'ephemeral-storage': '976Ki', pods: '110' });
     assert.deepEqual(allocatable, {
@@ -60,7 +60,7 @@ describe('node status', () => {
     });
   });
 
-  test("has a kubelet's conditions in its order", () => {
+  test("has the kubelet's conditions in the kubelet's order", () => {
     assert.deepEqual(
       nodeStatus(FACTS, undefined).conditions?.map(({ type, status, reason }) => [type, status, reason]),
       [
@@ -91,7 +91,7 @@ describe('node status', () => {
   const bridged = { exists: true, device: 'docker0' };
   const noDevices = { host: { ...HOST, devices: ['eth0'] } };
 
-  test('the network of Pods is unavailable without a bridge, and when its device went away', () => {
+  test('shows the Pod network as unavailable without a bridge, and when its device disappeared', () => {
     assert.equal(network(undefined), undefined, 'an engine that tells nothing');
     assert.equal(network({ exists: false }), 'True NoBridgeNetwork');
     assert.equal(network(bridged, { host: { ...HOST, devices: ['docker0'] } }), 'False BridgeIsUp');
@@ -108,7 +108,7 @@ describe('node status', () => {
     assert.equal(network(undefined, down), 'False BridgeIsUp', 'an engine that is down tells no other');
   });
 
-  test('pressures are told in a kubelet’s words', () => {
+  test('shows pressures with the kubelet’s messages', () => {
     const { conditions } = nodeStatus({ ...FACTS, pressures: ['DiskPressure', 'MemoryPressure'] }, undefined);
     assert.deepEqual(
       conditions?.map(({ status, reason, message }) => `${status} ${reason}: ${message}`),
@@ -121,7 +121,7 @@ describe('node status', () => {
     );
   });
 
-  test('keeps the time of a condition that did not change', () => {
+  test('keeps the transition time of an unchanged condition', () => {
     const later = nodeStatus({ ...FACTS, now: 60_000 }, nodeStatus(FACTS, undefined));
     assert.deepEqual(
       [ready(later)?.lastTransitionTime, ready(later)?.lastHeartbeatTime],
@@ -155,7 +155,7 @@ describe('node watch', () => {
     return { node, told, engine, engineChanges, clock, wallClock };
   }
 
-  test('reports an outage of the engine once, however often it is asked meanwhile, and its end once', async () => {
+  test('reports an engine outage once, however often it is queried meanwhile, and its end once', async () => {
     const { node, engine, engineChanges } = watch();
     const resync = () => node.onRuntimeEvent({ kind: 'resync' });
     await resync();
@@ -169,7 +169,7 @@ describe('node watch', () => {
     assert.deepEqual(engineChanges, ['down', 'up']);
   });
 
-  test('tells of a change that somebody else asked for first: what was told before would be repeated', async () => {
+  test('reports a change that another caller observed first; otherwise the old status would be repeated', async () => {
     const told: (string | undefined)[] = [];
     const host = { address: '10.0.0.1' };
     const node = new NodeStatusReporter({
@@ -191,7 +191,7 @@ describe('node watch', () => {
     assert.deepEqual(told, ['10.0.0.1', '10.0.0.2']);
   });
 
-  test('tells when the wall clock was set, which goes with each report, and not when it wavers', async () => {
+  test('reports a stepped wall clock with its next status, and ignores jitter', async () => {
     const { node, told, clock, wallClock } = watch();
     node.start();
     await node.onRuntimeEvent({ kind: 'resync' });
@@ -208,7 +208,7 @@ describe('node watch', () => {
     node.stop();
   });
 
-  test('tells of changes and not of repetitions', async () => {
+  test('reports changes, not repetitions', async () => {
     const { node, told, clock } = watch();
     await node.onRuntimeEvent({ kind: 'resync' });
     clock.advance(1000);
@@ -220,7 +220,7 @@ describe('node watch', () => {
     );
   });
 
-  test('knows since when the engine is back', async () => {
+  test('has the time since which the engine is up again', async () => {
     const { node, clock } = watch();
     await node.onRuntimeEvent({ kind: 'resync' });
     assert.equal(node.engineUpSince, 0);
@@ -232,7 +232,7 @@ describe('node watch', () => {
 });
 
 describe('registration', () => {
-  test('labels and taints are read as kubectl writes them', () => {
+  test('labels and taints are parsed as kubectl writes them', () => {
     assert.deepEqual(parseLabels('a=b, c='), { a: 'b', c: '' });
     assert.deepEqual(parseTaints('a=b:NoSchedule,c:NoExecute'), [
       { key: 'a', value: 'b', effect: 'NoSchedule' },
@@ -240,7 +240,7 @@ describe('registration', () => {
     ]);
   });
 
-  test('what is neither is refused', () => {
+  test('an invalid label or taint is rejected', () => {
     assert.throws(() => parseLabels('a'), /KEY=VALUE/);
     assert.throws(() => parseTaints('a=b'), /EFFECT/);
     assert.throws(() => parseTaints('a=b:Never'), /NoSchedule, PreferNoSchedule, NoExecute/);

@@ -25,13 +25,21 @@ describe('lifecycle taints', () => {
     ['a node that never reported has none', wanted({}), []],
     ['Ready=False', wanted({ Ready: 'False' }), ['not-ready:NoSchedule', 'not-ready:NoExecute']],
     ['Ready=Unknown', wanted({ Ready: 'Unknown' }), ['unreachable:NoSchedule', 'unreachable:NoExecute']],
-    ['not its turn yet', wanted({ Ready: 'Unknown' }, false), ['unreachable:NoSchedule']],
+    [
+      'the NoExecute taint waits for the eviction rate',
+      wanted({ Ready: 'Unknown' }, false),
+      ['unreachable:NoSchedule'],
+    ],
     [
       'pressure only keeps new Pods away',
       wanted({ Ready: 'True', MemoryPressure: 'True', DiskPressure: 'True', PIDPressure: 'True' }),
       ['memory-pressure:NoSchedule', 'disk-pressure:NoSchedule', 'pid-pressure:NoSchedule'],
     ],
-    ['pressure that is Unknown is none', wanted({ Ready: 'True', MemoryPressure: 'Unknown' }), []],
+    [
+      'a pressure condition of Unknown adds no taint',
+      wanted({ Ready: 'True', MemoryPressure: 'Unknown' }),
+      [],
+    ],
     ['network', wanted({ NetworkUnavailable: 'True' }), ['network-unavailable:NoSchedule']],
     ['cordon', wanted({ Ready: 'True' }, true, true), ['unschedulable:NoSchedule']],
   ];
@@ -40,11 +48,11 @@ describe('lifecycle taints', () => {
   }
 });
 
-describe('a node among its taints', () => {
+describe('a node with other taints', () => {
   const own: Taint = { key: 'mine', effect: 'NoExecute' };
   const notReady: Taint = { key: name('not-ready'), effect: 'NoExecute', timeAdded: 'before' };
 
-  test('nothing to change is undefined, so nothing is written', () => {
+  test('without a change the result is undefined, so nothing is written', () => {
     assert.equal(
       withLifecycleTaints([own, notReady], [{ key: notReady.key, effect: 'NoExecute' }], NOW),
       undefined,
@@ -52,7 +60,7 @@ describe('a node among its taints', () => {
     assert.equal(withLifecycleTaints(undefined, [], NOW), undefined);
   });
 
-  test('what is added says when, what stays keeps its time and place', () => {
+  test('an added taint has its time, a kept taint keeps its time and place', () => {
     const cordoned: Taint = { key: name('unschedulable'), effect: 'NoSchedule' };
     assert.deepEqual(
       withLifecycleTaints([own, notReady], [{ key: notReady.key, effect: 'NoExecute' }, cordoned], NOW),
@@ -60,11 +68,11 @@ describe('a node among its taints', () => {
     );
   });
 
-  test("what is no longer wanted goes, others' taints stay", () => {
+  test('an obsolete taint is removed, other taints are kept', () => {
     assert.deepEqual(withLifecycleTaints([notReady, own], [], NOW), [own]);
   });
 
-  test('the same key with an effect that is not ours stays', () => {
+  test('the same key with an effect that the controller does not set is kept', () => {
     const foreign: Taint = { key: name('unschedulable'), effect: 'NoExecute' };
     assert.equal(withLifecycleTaints([foreign], [], NOW), undefined);
   });

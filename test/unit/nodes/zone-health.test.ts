@@ -1,4 +1,4 @@
-/** How zones are judged, and how fast their nodes are emptied (pkg/controller/nodelifecycle). */
+/** The state of zones, and the eviction rate of their nodes (pkg/controller/nodelifecycle). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -52,7 +52,7 @@ describe('a zone', () => {
 });
 
 describe('a bucket', () => {
-  test('gives its first token at once, the next after its time, and never two', () => {
+  test('gives its first token at once, the next after its interval, and never two at once', () => {
     const full = fullBucket(0.1, 0);
     assert.equal(msToToken(full, 0), 0);
     const empty = afterTaking(full, 1_000);
@@ -63,7 +63,7 @@ describe('a bucket', () => {
     assert.equal(msToToken(afterTaking(empty, 99_000), 99_000), 10_000);
   });
 
-  test('at another rate it gives at once only what it would have given anyway', () => {
+  test('at another rate it gives at once only the tokens already earned', () => {
     const full = fullBucket(0.1, 0);
     assert.equal(msToToken(atRate(full, 0.01, 0), 0), 0);
     const halted = atRate(full, 0, 0);

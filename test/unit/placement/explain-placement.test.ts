@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
 import { explainPlacement } from '../../../coordinator/decisions/placement/placement-explanation.js';
-import { nodeObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject } from '../../harness/objects/object-builders.js';
 
-/** `NodeName: detail` of each rule, `!` before those that failed. */
+/** Returns `NodeName: detail` of each rule, with `!` before failed ones. */
 function outcomes(spec: PlacementSpec, node = nodeObject('n1')): string[] {
   return explainPlacement(node, spec).map(
     ({ rule, passed, detail }) => `${passed ? '' : '!'}${rule}: ${detail}`,
   );
 }
 
-test('a template without wishes passes every rule', () => {
+test('a template without constraints passes every rule', () => {
   assert.deepEqual(outcomes({}), [
     'NodeName: the template names no node',
     'NodeSelector: the template has no node selector',
@@ -20,7 +20,7 @@ test('a template without wishes passes every rule', () => {
   ]);
 });
 
-test('rules after the first that fails are told too', () => {
+test('rules after the first failing one are reported too', () => {
   const taints = [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' as const }];
   const node = nodeObject('n1', { labels: { disk: 'hdd' }, taints });
   const term = { matchExpressions: [{ key: 'zone', operator: 'Exists' }] };
@@ -35,7 +35,7 @@ test('rules after the first that fails are told too', () => {
   ]);
 });
 
-test('what was met is named', () => {
+test('constraints that are met are named', () => {
   const node = nodeObject('n1', {
     labels: { disk: 'ssd' },
     taints: [{ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }],
@@ -50,7 +50,7 @@ test('what was met is named', () => {
   );
 });
 
-test('an affinity without terms is met by no node, and says so', () => {
+test('an affinity without terms matches no node, and the message says so', () => {
   const affinity = {
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
   };

@@ -1,4 +1,4 @@
-/** placement against a naive reading of the rules, over random nodes and templates. */
+/** Placement compared with a naive implementation of the rules, over random nodes and templates. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ const SPEC = fc.record(
   { requiredKeys: [] },
 );
 
-/** Taints that every DaemonSet Pod bears, read from the text of the rules. */
+/** Taints that every DaemonSet Pod tolerates, read from the text of the rules. */
 function bearsByItself(taint: Taint): boolean {
   return (
     (taint.key === 'node.kubernetes.io/not-ready' && taint.effect === 'NoExecute') ||
@@ -40,7 +40,7 @@ function bears(toleration: Toleration, taint: Taint): boolean {
   return keyFits && effectFits && valueFits;
 }
 
-test('a node runs the Pod exactly when name, labels and every hard taint allow it', () => {
+test('a node may run the Pod exactly when name, labels and every hard taint allow it', () => {
   fc.assert(
     fc.property(NODE, SPEC, (node, spec) => {
       const template = spec as Omit<PodSpec, 'containers'>;
@@ -65,7 +65,7 @@ test('a node runs the Pod exactly when name, labels and every hard taint allow i
   );
 });
 
-test('a refusal names the taint that stands in the way', () => {
+test('a rejection names the blocking taint', () => {
   const node = {
     metadata: { name: 'n1' },
     spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' as const }] },

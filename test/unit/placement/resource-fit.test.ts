@@ -3,12 +3,7 @@ import { describe, test } from 'node:test';
 import { FitRefusals, fitRefusals, pinnedNode } from '../../../coordinator/decisions/placement/pod-fit.js';
 import { podRequests, usageOfPods } from '../../../coordinator/decisions/placement/pod-resource-usage.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import {
-  type NodeOptions,
-  nodeObject,
-  pinnedTo,
-  podObject,
-} from '../../harness/controllers/object-builders.js';
+import { type NodeOptions, nodeObject, pinnedTo, podObject } from '../../harness/objects/object-builders.js';
 
 const container = (requests: Record<string, string>): Container => ({
   name: 'c',
@@ -32,20 +27,24 @@ const AFFINITY = ["node(s) didn't match Pod's node affinity/selector"];
 const asks = (cpu: string): Partial<PodSpec> => ({ containers: [container({ cpu })] });
 const listens = (...ports: Container[]): Partial<PodSpec> => ({ containers: ports });
 
-describe('fit', () => {
+describe('resource fit', () => {
   const cases: [string, string[], string[]][] = [
     ['an empty Pod fits', fit({}), []],
-    ['exactly what is free fits', fit(asks('3'), { cpu: '4' }, [asks('1')]), []],
-    ['a millicore more does not', fit(asks('3001m'), { cpu: '4' }, [asks('1')]), ['Insufficient cpu']],
+    ['a Pod that needs exactly the free resources fits', fit(asks('3'), { cpu: '4' }, [asks('1')]), []],
     [
-      'every short resource is named',
+      'a Pod that needs a millicore more does not fit',
+      fit(asks('3001m'), { cpu: '4' }, [asks('1')]),
+      ['Insufficient cpu'],
+    ],
+    [
+      'every insufficient resource is named',
       fit({ containers: [container({ cpu: '5', memory: '9Gi', 'example.org/gpu': '1' })] }),
       ['Insufficient cpu', 'Insufficient memory', 'Insufficient example.org/gpu'],
     ],
     ['the number of Pods counts', fit({}, { pods: '1' }, [{}]), ['Too many pods']],
     ['a cordoned node', fit({}, { unschedulable: true }), ['node(s) were unschedulable']],
     [
-      'a cordoned node for who tolerates it',
+      'a cordoned node for a Pod that tolerates it',
       fit({ tolerations: [{ operator: 'Exists' }] }, { unschedulable: true }),
       [],
     ],
@@ -54,15 +53,15 @@ describe('fit', () => {
       fit({}, { taints: [{ key: 'gpu', value: 'a100', effect: 'NoExecute' }] }),
       ['node(s) had untolerated taint {gpu: a100}'],
     ],
-    ['a taint that only prefers', fit({}, { taints: [{ key: 'a', effect: 'PreferNoSchedule' }] }), []],
+    ['a PreferNoSchedule taint', fit({}, { taints: [{ key: 'a', effect: 'PreferNoSchedule' }] }), []],
     ['the node selector', fit({ nodeSelector: { disk: 'ssd' } }), AFFINITY],
     ['another node in the affinity', fit(pinnedTo('n2')), AFFINITY],
     [
-      'the taint speaks before the affinity',
+      'the taint is reported before the affinity',
       fit(pinnedTo('n2'), { taints: [{ key: 'a', effect: 'NoSchedule' }] }),
       ['node(s) had untolerated taint {a: }'],
     ],
-    ['a host port that is taken', fit(listens(port(80)), {}, [listens(port(80))]), PORTS],
+    ['a host port that is in use', fit(listens(port(80)), {}, [listens(port(80))]), PORTS],
     ['another host port', fit(listens(port(80)), {}, [listens(port(81))]), []],
     ['the same port of another protocol', fit(listens(port(80)), {}, [listens(port(80, '', 'UDP'))]), []],
     [
@@ -70,13 +69,17 @@ describe('fit', () => {
       fit(listens(port(80, '10.0.0.1')), {}, [listens(port(80, '10.0.0.2'))]),
       [],
     ],
-    ['every address covers one', fit(listens(port(80)), {}, [listens(port(80, '10.0.0.2'))]), PORTS],
+    [
+      'the wildcard address covers a specific one',
+      fit(listens(port(80)), {}, [listens(port(80, '10.0.0.2'))]),
+      PORTS,
+    ],
   ];
   for (const [rule, actual, expected] of cases) test(rule, () => assert.deepEqual(actual, expected));
 });
 
 describe('requests of a Pod', () => {
-  test('containers add up, the largest init container is a floor, overhead comes on top', () => {
+  test('containers add up, the largest init container is a minimum, overhead is added', () => {
     const spec: PodSpec = {
       containers: [container({ cpu: '100m', memory: '1Gi' }), container({ cpu: '200m' })],
       initContainers: [container({ cpu: '500m' }), container({ cpu: '400m', memory: '1Mi' })],
@@ -92,7 +95,7 @@ describe('sidecars', () => {
     restartPolicy: 'Always',
   });
 
-  test('add to the containers, and to the init containers after them', () => {
+  test('sidecars add to the containers, and to the init containers after them', () => {
     const containers = [container({ cpu: '100m' })];
     const podOf = (...initContainers: Container[]): PodSpec => ({ containers, initContainers });
     assert.deepEqual(podRequests(podOf(sidecar({ cpu: '50m' }))), { cpu: 150 });
@@ -100,15 +103,15 @@ describe('sidecars', () => {
     assert.deepEqual(podRequests(podOf(container({ cpu: '200m' }), sidecar({ cpu: '50m' }))), { cpu: 200 });
   });
 
-  test('hold their ports; an init container that ends holds none', () => {
+  test('sidecars hold their ports, ordinary init containers hold none', () => {
     const held = { initContainers: [{ ...port(80), restartPolicy: 'Always' }, port(81)] };
     assert.deepEqual(fit(listens(port(80)), {}, [held]), PORTS);
     assert.deepEqual(fit(listens(port(81)), {}, [held]), []);
   });
 });
 
-describe('words of the scheduler', () => {
-  test('reasons are counted and sorted as texts; where room is short preemption finds no victims', () => {
+describe('the message of the scheduler', () => {
+  test('reasons are counted and sorted as strings; with insufficient resources preemption finds no victims', () => {
     const refusals = new FitRefusals();
     refusals.add(['node(s) were unschedulable'], 2);
     refusals.add(['Insufficient cpu', 'Too many pods']);
@@ -119,11 +122,11 @@ describe('words of the scheduler', () => {
     );
   });
 
-  test('no nodes at all', () => {
+  test('the message for a fleet without nodes', () => {
     assert.equal(new FitRefusals().message(), 'no nodes available to schedule pods');
   });
 
-  test('a Pod is pinned when its affinity leaves one node', () => {
+  test('a Pod is pinned when its affinity matches one node only', () => {
     assert.equal(pinnedNode(podObject('a', pinnedTo('n1'))), 'n1');
     assert.equal(pinnedNode(podObject('a')), undefined);
   });

@@ -31,50 +31,50 @@ const owned = (uid: string, owner: string) =>
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: owner, controller: true }],
   });
 
-describe('a Pod that is held', () => {
+describe('an assigned Pod', () => {
   test('is accepted once, however often it changes', () => {
     const first = afterAssign(undefined, given(podOf()), 5);
     const changed = afterAssign(first, given(podOf({ labels: { a: 'b' } })), 9);
     assert.deepEqual([changed.acceptedAt, desiredPodState(changed)], [5, { kind: 'run' }]);
   });
 
-  test('is given its grace from the arrival of the deletion', () => {
+  test('has its grace period from the arrival of the deletion', () => {
     const held = afterAssign(undefined, given(deleted(30)), 1000);
     assert.deepEqual(desiredPodState(held), { kind: 'stop', deadline: 31_000 });
   });
 
-  test('keeps its deadline when the same deletion comes again, and takes a shorter one', () => {
+  test('keeps its deadline when the same deletion arrives again, and takes a shorter one', () => {
     const held = afterAssign(undefined, given(deleted(30)), 1000);
     assert.equal(afterAssign(held, given(deleted(30)), 5000).deadline, 31_000);
     assert.equal(afterAssign(held, given(deleted(5)), 5000).deadline, 10_000);
   });
 
-  test('gets two seconds even with a grace of none', () => {
+  test('has at least two seconds of grace, even with a grace period of 0', () => {
     assert.equal(afterAssign(undefined, given(deleted(0)), 0).deadline, 2000);
   });
 
-  test('when gone, ends with the grace of its spec', () => {
+  test('ends with the grace period of its spec when it was removed from the desired state', () => {
     const held = afterUnassign(afterAssign(undefined, given(podOf({}, 7)), 0), 1000);
     assert.deepEqual([held.unassigned, held.deadline], [true, 8000]);
   });
 
-  test('when gone while it is being deleted, keeps the nearer deadline', () => {
+  test('keeps the nearer deadline when it is removed while it is being deleted', () => {
     const held = afterAssign(undefined, given(deleted(5)), 0);
     assert.equal(afterUnassign(held, 1000).deadline, 5000);
   });
 
-  test('goes on ending when a restored backup knows nothing of its deletion', () => {
+  test('keeps terminating when a restored backup does not contain its deletion', () => {
     const held = afterAssign(afterAssign(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
     assert.deepEqual([desiredPodState(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
   });
 
-  test('that was gone and comes back in the same epoch runs on: its Node was deleted, and is there again', () => {
+  test('keeps running when it was removed and returns in the same epoch: its Node was deleted and created again', () => {
     const [first, later] = ['one', 'two'].map((epoch) => ({ objectMac: { epoch, revision: 1, tag: '' } }));
     const gone = afterUnassign(afterAssign(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
     assert.deepEqual(desiredPodState(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
   });
 
-  test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
+  test('keeps terminating when it was removed and returns by a restore, until the coordinator removes it again', () => {
     const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
     const back = afterAssign(
       gone,
@@ -89,16 +89,16 @@ describe('predecessors', () => {
   const successor = afterAssign(undefined, given(owned('new', 'ds')), 0);
   const old = (owner: string) => afterAssign(undefined, given(owned('old', owner)), 0);
 
-  test('are gone Pods of the same owner', () => {
+  test('are removed Pods of the same owner', () => {
     assert.equal(isPredecessor(afterUnassign(old('ds'), 0), successor), true);
   });
 
-  test('are those of the same maker, though the successor was orphaned meanwhile', () => {
+  test('have the same controller, though the successor was orphaned meanwhile', () => {
     const orphan = afterAssign(successor, given(podOf({ uid: 'new' })), 0);
     assert.equal(isPredecessor(afterUnassign(old('ds'), 0), orphan), true);
   });
 
-  test('are those with names of one prefix, when the successor was orphaned before it came here', () => {
+  test('have names of one prefix when the successor was orphaned before it arrived', () => {
     const prefixed = (uid: string, generateName: string) =>
       afterAssign(undefined, given(podOf({ uid, generateName })), 0);
     const gone = afterUnassign(prefixed('old', 'web-'), 0);
@@ -106,20 +106,20 @@ describe('predecessors', () => {
     assert.equal(isPredecessor(gone, prefixed('new', 'other-')), false);
   });
 
-  test('are those of which only containers are left, by their labels', () => {
+  test('include Pods of which only containers are left, by their labels', () => {
     const labels = { 'everynode.dev/controller-uid': 'ds' };
     const left = podFromOrphanedContainers([{ ...attempt({}), labels }], 0);
     assert.equal(left && isPredecessor(afterUnassign(left, 0), successor), true);
   });
 
-  test('are those that made room by an earlier turn and have not ended, whoever stands in between', () => {
+  test('include Pods that an earlier handover replaced and that still run, whatever Pods came between', () => {
     const first = { ...old('ds'), deadline: 1, replacedBy: 'between' };
     assert.equal(isPredecessor(first, successor), true);
     assert.equal(isPredecessor({ ...first, containersRemoved: true }, successor), false);
     assert.equal(isPredecessor({ ...old('other'), deadline: 1, replacedBy: 'between' }, successor), false);
   });
 
-  test('are those that came by a turn and that the hub, which made another meanwhile, has not given yet', () => {
+  test('include Pods that a handover created and that the hub, after a newer handover, has not sent yet', () => {
     const ours = { ...old('ds'), digest: '' };
     assert.equal(isPredecessor(ours, successor), true);
     assert.equal(isPredecessor({ ...ours, digest: 'given' }, successor), false);
@@ -129,14 +129,14 @@ describe('predecessors', () => {
     assert.equal(isPredecessor(ours, { ...successor, replacedBy: 'old' }), false, 'whose place it takes');
   });
 
-  test('are not those of another owner, nor those still held, nor the Pod itself', () => {
+  test('are not Pods of another owner, not Pods still assigned, and not the Pod itself', () => {
     assert.equal(isPredecessor(afterUnassign(old('other'), 0), successor), false);
     assert.equal(isPredecessor(old('ds'), successor), false);
     assert.equal(isPredecessor(afterUnassign(successor, 0), successor), false);
   });
 });
 
-describe('when a Pod could begin', () => {
+describe('the time when a Pod could start', () => {
   const uidsOf = (pods: AssignedPod[]) => pods.map(({ uid, startableAt }) => [uid, startableAt]);
   const one = (uid: string, change: Partial<AssignedPod> = {}): AssignedPod => ({
     ...afterAssign(undefined, given(owned(uid, 'ds')), 0),
@@ -144,12 +144,12 @@ describe('when a Pod could begin', () => {
   });
   const first = one('first', { deadline: 9, replacedBy: 'second' });
 
-  test('is when the one whose place it takes has ended', () => {
+  test('is when its predecessor has ended', () => {
     assert.deepEqual(uidsOf(startableAfterEndOf(first, [first, one('second')], 7)), [['second', 7]]);
     assert.deepEqual(uidsOf(startableAfterEndOf(one('second'), [first, one('second')], 7)), []);
   });
 
-  test('is not when the one in between has, which never began', () => {
+  test('is not when a Pod in between ended that never started', () => {
     const second = one('second', { deadline: 9, replacedBy: 'third' });
     const all = [first, second, one('third')];
     assert.deepEqual(uidsOf(startableAfterEndOf(second, all, 5)), []);
@@ -157,18 +157,18 @@ describe('when a Pod could begin', () => {
     assert.deepEqual(uidsOf(startableAfterEndOf(first, left, 7)), [['third', 7]]);
   });
 
-  test('is when one that was let go of has', () => {
+  test('is when a removed predecessor has ended', () => {
     const gone = afterUnassign(one('first'), 0);
     assert.deepEqual(uidsOf(startableAfterEndOf(gone, [gone, one('second')], 7)), [['second', 7]]);
   });
 
-  test('is kept, whatever the hub still sends of it', () => {
+  test('is kept, whatever the hub sends about the Pod later', () => {
     const again = afterAssign(one('second', { startableAt: 7 }), given(owned('second', 'ds')), 9);
     assert.equal(again.startableAt, 7);
   });
 });
 
-describe('leftovers', () => {
+describe('orphaned containers', () => {
   test('are Pods that only the engine knows', () => {
     assert.deepEqual(
       orphanedPodUids([attempt({}), attempt({ name: 'side' })], () => false),
@@ -180,14 +180,14 @@ describe('leftovers', () => {
     );
   });
 
-  test('can be ended by what their labels say', () => {
+  test('can be ended by the information in their labels', () => {
     const container = { ...attempt({}), labels: { 'everynode.dev/grace-seconds': '7' } };
     const held = podFromOrphanedContainers([container], 0);
     assert.deepEqual([held?.pod.metadata.name, held?.pod.spec.terminationGracePeriodSeconds], ['pod', 7]);
   });
 });
 
-describe('the attempt whose log is meant', () => {
+describe('the attempt of a requested log', () => {
   const [first, second] = [attempt({ state: 'exited' }), attempt({ attempt: 1 })];
 
   test('is the newest that has started', () => {
@@ -195,11 +195,11 @@ describe('the attempt whose log is meant', () => {
     assert.deepEqual(chooseAttempt([first, second, waiting], 'app', false), { kind: 'attempt', id: 'app-1' });
   });
 
-  test('with previous, the one that ended before', () => {
+  test('with previous, is the attempt before it that ended', () => {
     assert.deepEqual(chooseAttempt([first, second], 'app', true), { kind: 'attempt', id: 'app-0' });
   });
 
-  test("is refused in a kubelet's words when there is none", () => {
+  test("is rejected with the kubelet's message when there is none", () => {
     assert.deepEqual(chooseAttempt([second], 'app', true), {
       kind: 'none',
       message: 'previous terminated container "app" in pod "pod" not found',
@@ -211,7 +211,7 @@ describe('the attempt whose log is meant', () => {
   });
 });
 
-describe('events of a status', () => {
+describe('Events from a status', () => {
   const pod = { ...podOf({ namespace: 'ns' }), spec: { containers: [{ name: 'app', image: 'a:1' }] } };
   const waiting = (reason: string, message = 'why') => ({
     containerStatuses: [
@@ -247,20 +247,24 @@ describe('events of a status', () => {
     test(`${reason}: ${expected.length} events`, () => assert.deepEqual(texts(reason), expected));
   }
 
-  test('nothing is said twice', () => {
+  test('a repeated status emits no Event again', () => {
     const status = waiting('CrashLoopBackOff');
     assert.deepEqual(statusEvents(pod, status, status), []);
   });
 });
 
-describe('quality of service', () => {
+describe('the quality of service class', () => {
   const both = { cpu: '1', memory: '1Gi' };
   for (const [name, resources, expected] of [
     ['nothing named', {}, 'BestEffort'],
     ['a request', { requests: { cpu: '1' } }, 'Burstable'],
-    ['limits of both', { limits: both }, 'Guaranteed'],
+    ['limits of both resources', { limits: both }, 'Guaranteed'],
     ['limits above requests', { limits: both, requests: { cpu: '500m', memory: '1Gi' } }, 'Burstable'],
-    ['equal in other words', { limits: both, requests: { cpu: '1000m', memory: '1024Mi' } }, 'Guaranteed'],
+    [
+      'equal quantities in different notation',
+      { limits: both, requests: { cpu: '1000m', memory: '1024Mi' } },
+      'Guaranteed',
+    ],
   ] as const) {
     test(`${name}: ${expected}`, () => {
       assert.equal(qualityOfService({ containers: [{ name: 'a', image: 'a', resources }] }), expected);
@@ -268,7 +272,7 @@ describe('quality of service', () => {
   }
 });
 
-describe('a port of the host', () => {
+describe('a host port', () => {
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const at = (uid: string, acceptedAt: number): AssignedPod => {
     const pod = podOf({ uid });
@@ -276,20 +280,20 @@ describe('a port of the host', () => {
     return afterAssign(undefined, given(pod), acceptedAt);
   };
 
-  test('is kept by who came first', () => {
+  test('belongs to the Pod that claimed it first', () => {
     assert.equal(keepsPortFrom(at('a', 0), at('b', 1)), true);
     assert.equal(keepsPortFrom(at('b', 1), at('a', 0)), false);
     assert.equal(keepsPortFrom(at('a', 0), at('b', 0)), true);
     assert.equal(keepsPortFrom(at('b', 0), at('a', 0)), false);
   });
 
-  test('is waited for when who has it leaves', () => {
+  test('is waited for while the owning Pod terminates', () => {
     const leaving = { ...at('a', 0), deadline: 1 };
     assert.equal(keepsPortFrom(leaving, at('b', 1)), false);
     assert.equal(isPredecessor(leaving, at('b', 1)), true);
   });
 
-  test('is free when its containers are gone, though the hub has yet to let go of the Pod', () => {
+  test('is free when its containers are gone, though the hub has not removed the Pod yet', () => {
     const ended = { ...at('a', 0), deadline: 1, ended: true };
     assert.equal(isPredecessor(ended, at('b', 1)), false);
   });

@@ -1,4 +1,4 @@
-/** What workers have the cache keep: when a Pod could begin, once what stood in its place is gone. */
+/** The start time of a Pod that workers store in the cache, once its predecessor has ended. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCachedPodSource } from '../../../agent/assembly/cached-pod-source.js';
@@ -12,7 +12,7 @@ const OWNED = {
   ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true }],
 };
 
-/** A host that has held two Pods of one DaemonSet for 30 s; the first was let go of. */
+/** A host that has had two Pods of one DaemonSet assigned for 30 s. The first was removed. */
 async function holding(begun: string[]) {
   const clock = new ManualClock(1_000);
   const cache = DesiredCache.inMemory(clock, silentLogger);
@@ -28,21 +28,21 @@ async function holding(begun: string[]) {
   return { cache, source, held, gone };
 }
 
-test('a Pod that waited for another one could begin when that was gone', async () => {
+test('a Pod that waited for another Pod can start once that Pod has ended', async () => {
   const { cache, source, gone } = await holding([]);
   source.forget(gone);
   assert.equal(cache.get('second')?.startableAt, 31_000);
   assert.equal(cache.get('first'), undefined);
 });
 
-test('a Pod that ran beside the one before it, as by a surge, has begun long ago', async () => {
+test('a Pod that ran next to its predecessor, as in a surge, has already started', async () => {
   const { cache, source, gone } = await holding(['second']);
   source.forget(gone);
   assert.equal(cache.get('second')?.acceptedAt, 1_000);
   assert.equal(cache.get('second')?.startableAt, undefined);
 });
 
-test('a Pod of a turn that began before the other’s end was kept could begin at the latest when that is seen again', async () => {
+test('a Pod of a handover that started before the end of its predecessor was stored can start when that end is seen again', async () => {
   const { cache, source, held } = await holding(['second']);
   await cache.put({ ...held('first'), deadline: 2_000, replacedBy: 'second' });
   source.markContainersRemoved('first');
@@ -50,7 +50,7 @@ test('a Pod of a turn that began before the other’s end was kept could begin a
   assert.equal(cache.get('first')?.containersRemoved, true);
 });
 
-test('a Pod that waited for one that the engine alone knew could begin when that was gone', async () => {
+test('a Pod that waited for containers that only the engine knew can start once they are gone', async () => {
   const { cache, source, gone } = await holding([]);
   cache.forget('first');
   source.forget(gone);

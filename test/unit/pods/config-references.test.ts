@@ -1,4 +1,4 @@
-/** Which ConfigMaps and Secrets a Pod names: no place may be forgotten, or its host would wait for ever. */
+/** The ConfigMaps and Secrets that a Pod names. If one place were missed, the host would wait for it without end. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { configKey, configReferences } from '../../../shared/kube/pods/config-reference.js';
@@ -35,16 +35,28 @@ describe('a Pod names', () => {
       { containers: env({ configMapKeyRef: { name: 'x', key: 'k' } }) },
       CONFIG_MAP,
     ],
-    ['all of a Secret', { containers: [container({ envFrom: [{ secretRef: { name: 'x' } }] })] }, SECRET],
     [
-      'all of a ConfigMap',
+      'all keys of a Secret',
+      { containers: [container({ envFrom: [{ secretRef: { name: 'x' } }] })] },
+      SECRET,
+    ],
+    [
+      'all keys of a ConfigMap',
       { containers: [container({ envFrom: [{ configMapRef: { name: 'x' } }] })] },
       CONFIG_MAP,
     ],
-    ["an init container's", { initContainers: env({ secretKeyRef: { name: 'x', key: 'k' } }) }, SECRET],
-    ['nothing without a name', { imagePullSecrets: [{}], volumes: [{ name: 'v', emptyDir: {} }] }, []],
     [
-      'the same thing once',
+      "an init container's references",
+      { initContainers: env({ secretKeyRef: { name: 'x', key: 'k' } }) },
+      SECRET,
+    ],
+    [
+      'a reference without a name is ignored',
+      { imagePullSecrets: [{}], volumes: [{ name: 'v', emptyDir: {} }] },
+      [],
+    ],
+    [
+      'repeated references are listed once',
       { imagePullSecrets: [{ name: 'x' }], volumes: [{ name: 'v', secret: { secretName: 'x' } }] },
       SECRET,
     ],

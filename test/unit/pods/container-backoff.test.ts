@@ -8,11 +8,11 @@ import { attempt } from '../../harness/pods/pod-views.js';
 describe('restart back-off', () => {
   const ended = { createdAt: 0, finishedAt: 1000, backoffMs: 0, interrupted: false };
 
-  test('the first restart is at once', () => {
+  test('the first restart is immediate', () => {
     assert.deepEqual(restartBackoff(ended), { at: 1000, delayMs: 0, nextBackoffMs: 10_000 });
   });
 
-  test('then 10 s, doubling to 5 min', () => {
+  test('later restarts wait 10 s, doubling to 5 min', () => {
     let backoffMs = 10_000;
     const delays = Array.from({ length: 7 }, () => {
       const restart = restartBackoff({ ...ended, backoffMs });
@@ -23,19 +23,19 @@ describe('restart back-off', () => {
     assert.deepEqual(delays, [10, 20, 40, 80, 160, 300, 300]);
   });
 
-  test('ten minutes of running are forgiven, ten minutes to the millisecond are not', () => {
+  test('ten minutes of running reset the back-off, one millisecond less does not', () => {
     const long = { ...ended, backoffMs: 160_000 };
     assert.equal(restartBackoff({ ...long, finishedAt: 600_001 }).delayMs, 0);
     assert.equal(restartBackoff({ ...long, finishedAt: 600_000 }).delayMs, 160_000);
   });
 
-  test("an end that was the host's doing is forgiven", () => {
+  test('an exit that the host caused does not count towards the back-off', () => {
     const restart = restartBackoff({ ...ended, backoffMs: 160_000, interrupted: true });
     assert.deepEqual(restart, { at: 1000, delayMs: 0, nextBackoffMs: 10_000 });
   });
 });
 
-test('a container that ended before the clock was set back is not waited for: the wait would never be over', () => {
+test('a container that exited before the clock was set back does not wait: the wait would never end', () => {
   const HOUR = 3_600_000;
   for (const now of [0, 60_000]) {
     const view = { now, bootMark: 'boot-1', engineUpSince: 0 };
@@ -48,7 +48,7 @@ test('a container that ended before the clock was set back is not waited for: th
 describe('image back-off', () => {
   const failed = { reason: 'ErrImagePull', message: 'no such host', failedAt: 0, failures: 1 };
 
-  test('the error shows first, then ImagePullBackOff, then it is time to retry', () => {
+  test('a failed pull shows ErrImagePull, then ImagePullBackOff, then is retried', () => {
     assert.deepEqual(imageRetryState('a:1', failed, 0), {
       reason: 'ErrImagePull',
       message: 'no such host',
@@ -63,14 +63,14 @@ describe('image back-off', () => {
     });
   });
 
-  test('retries after 10 s doubling to 5 min', () => {
+  test('pull retries wait 10 s, doubling to 5 min', () => {
     const delays = [1, 2, 3, 4, 5, 6, 20].map(
       (failures) => imageRetryState('a', { ...failed, failures }, 0).retryAt / 1000,
     );
     assert.deepEqual(delays, [10, 20, 40, 80, 160, 300, 300]);
   });
 
-  test('what no pull can mend is looked at every 10 s under its own reason', () => {
+  test('an error that no pull can fix is checked every 10 s under its own reason', () => {
     const never = { ...failed, reason: 'ErrImageNeverPull', failures: 9 };
     assert.deepEqual(imageRetryState('a', never, 9999), {
       reason: 'ErrImageNeverPull',

@@ -1,4 +1,4 @@
-/** What the engine is asked for, field by field. */
+/** The container configuration for the engine, field by field. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -49,7 +49,7 @@ function configOf(...given: Parameters<typeof resultOf>): ContainerConfig {
 }
 
 describe('identity', () => {
-  test('names Pod, container and attempt, and the labels log collectors look for', () => {
+  test('the name contains Pod, container and attempt, and the labels that log collectors use', () => {
     const { identity, labels } = configOf({});
     assert.deepEqual(identity, {
       podUid: 'uid',
@@ -64,7 +64,7 @@ describe('identity', () => {
 });
 
 describe('environment', () => {
-  test('later variables see earlier ones; unknown and doubled signs stay', () => {
+  test('later variables expand earlier ones; unknown and doubled references are kept', () => {
     const env = [
       { name: 'A', value: '1' },
       { name: 'B', value: '$(A)2 $(C) $$(A)' },
@@ -72,7 +72,7 @@ describe('environment', () => {
     assert.deepEqual(configOf({ env }).env, ['A=1', 'B=12 $(C) $(A)']);
   });
 
-  test('command and arguments see the variables', () => {
+  test('command and arguments expand variables', () => {
     const { command, args } = configOf({
       env: [{ name: 'A', value: '1' }],
       command: ['run', '$(A)'],
@@ -110,24 +110,24 @@ describe('environment', () => {
     });
   }
 
-  test('a variable that cannot be had refuses the container', () => {
+  test('a variable without a value rejects the container', () => {
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }];
     assert.deepEqual(resultOf({ env }), { kind: 'refused', message: 'secret "s" not found' });
   });
 });
 
 describe('namespaces', () => {
-  test('one container holds its own network, under the name of its Pod', () => {
+  test('a single container has its own network, under the name of its Pod', () => {
     const { network, ipc, hostname } = configOf({});
     assert.deepEqual([network, ipc, hostname], [{ kind: 'bridge' }, { kind: 'shareable' }, 'pod']);
   });
 
-  test("the host's network has the host's name", () => {
+  test('on the host network the container has the host name of the host', () => {
     const config = configOf({ ports: [{ containerPort: 80, hostPort: 80 }] }, { hostNetwork: true });
     assert.deepEqual([config.network, config.hostname, config.ports], [{ kind: 'host' }, undefined, []]);
   });
 
-  test('members join the sandbox, which has the ports of all', () => {
+  test('containers of a Pod join the sandbox, which publishes all ports', () => {
     const containers = [
       { name: 'app', image: 'app:1', ports: [{ containerPort: 80, hostPort: 8080 }] },
       { name: 'side', image: 'side:1', ports: [{ containerPort: 53, hostPort: 53, protocol: 'UDP' }] },
@@ -148,33 +148,33 @@ describe('namespaces', () => {
     ]);
   });
 
-  test('only ports of the host are bound', () => {
+  test('only host ports are bound', () => {
     assert.deepEqual(configOf({ ports: [{ containerPort: 80 }] }).ports, []);
   });
 });
 
 describe('resources', () => {
-  test('shares come from the request, quotas from the limit', () => {
+  test('CPU shares follow the request, quotas follow the limit', () => {
     const { cpuShares, cpuLimitMilli, memoryLimitBytes } = configOf({
       resources: { requests: { cpu: '100m', memory: '200Mi' }, limits: { cpu: '1500m', memory: '1Gi' } },
     });
     assert.deepEqual([cpuShares, cpuLimitMilli, memoryLimitBytes], [102, 1500, 1024 ** 3]);
   });
 
-  test('without any, the least shares and no quota', () => {
+  test('without requests and limits a container has the least shares and no quota', () => {
     const { cpuShares, cpuLimitMilli, memoryLimitBytes } = configOf({});
     assert.deepEqual([cpuShares, cpuLimitMilli, memoryLimitBytes], [2, undefined, undefined]);
   });
 });
 
 describe('security', () => {
-  test("the container's user goes before the Pod's", () => {
+  test("the container's user overrides the Pod's", () => {
     const spec = { securityContext: { runAsUser: 1000, runAsGroup: 2000 } };
     assert.equal(configOf({}, spec).user, '1000:2000');
     assert.equal(configOf({ securityContext: { runAsUser: 5 } }, spec).user, '5:2000');
   });
 
-  test('root is refused where the Pod must not run as root', () => {
+  test('root is rejected where the Pod must not run as root', () => {
     const securityContext = { runAsNonRoot: true, runAsUser: 0 };
     assert.equal(resultOf({ securityContext }).kind, 'refused');
   });

@@ -48,18 +48,18 @@ const secretKeyRef = (name: string, key: string, optional = false) => ({
 
 describe('variables', () => {
   const cases: [what: string, container: Partial<Container>, expected: Record<string, string>][] = [
-    ['of a ConfigMap key', configMapKeyRef('c', 'a'), { A: '1' }],
-    ['of a Secret key are decoded', secretKeyRef('s', 'a'), { A: 'secret' }],
-    ['of a value with $() in it are not expanded', configMapKeyRef('c', 'b'), { A: '$(a)' }],
+    ['from a ConfigMap key', configMapKeyRef('c', 'a'), { A: '1' }],
+    ['from a Secret key are decoded', secretKeyRef('s', 'a'), { A: 'secret' }],
+    ['from a value with $() in it are not expanded', configMapKeyRef('c', 'b'), { A: '$(a)' }],
     ['that are optional may have no object', configMapKeyRef('none', 'a', true), {}],
     ['that are optional may have no key', secretKeyRef('s', 'none', true), {}],
     [
-      'of all keys carry the prefix, binaries left out',
+      'from all keys carry the prefix, without binary values',
       { envFrom: [{ prefix: 'P_', configMapRef: { name: 'c' } }] },
       { P_a: '1', P_b: '$(a)', 'P_dotted.key': 'd' },
     ],
     [
-      'of the last source win, and env wins over envFrom',
+      'of the last source override earlier ones, and env overrides envFrom',
       {
         envFrom: [{ configMapRef: { name: 'c' } }, { secretRef: { name: 's' } }],
         env: [{ name: 'b', value: 'own, a=$(a)' }],
@@ -67,7 +67,7 @@ describe('variables', () => {
       { a: 'secret', b: 'own, a=secret', 'dotted.key': 'd' },
     ],
     [
-      'of an optional source that is missing',
+      'from an optional source that is missing',
       { envFrom: [{ secretRef: { name: 'none', optional: true } }] },
       {},
     ],

@@ -1,4 +1,4 @@
-/** Who a container runs as, and what the engine is told of its isolation. */
+/** The user of a container, and its isolation settings. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
@@ -50,7 +50,7 @@ describe('runAsNonRoot', () => {
     });
   }
 
-  test("the Pod's word stands unless the container says otherwise", () => {
+  test("the Pod's setting applies unless the container has its own", () => {
     assert.ok(refusedAsRoot(...given({}, { runAsNonRoot: true }), ''));
     assert.equal(refusedAsRoot(...given({ runAsNonRoot: false }, { runAsNonRoot: true }), ''), undefined);
   });
@@ -60,12 +60,12 @@ describe('users and groups', () => {
   const security = (...args: Parameters<typeof given>) =>
     engineSecurity(...given(...args), WHOLE_HOST, '33:44');
 
-  test("a group alone goes with the image's user", () => {
+  test("a group without a user is combined with the image's user", () => {
     assert.equal(security({ runAsGroup: 7 }).user, '33:7');
     assert.equal(security({ runAsGroup: 7, runAsUser: 1 }).user, '1:7');
   });
 
-  test("supplemental groups and the volumes' group are the processes' too", () => {
+  test('supplemental groups and fsGroup apply to the processes', () => {
     const { user, groups } = security({}, { supplementalGroups: [10, 11], fsGroup: 12 });
     assert.deepEqual([user, groups], [undefined, ['10', '11', '12']]);
   });
@@ -77,7 +77,7 @@ describe('profiles', () => {
     return [seccomp, appArmorProfile];
   };
 
-  test('none, or the default: the engine decides', () => {
+  test('no profile, or the default: the engine decides', () => {
     const type = 'RuntimeDefault';
     assert.deepEqual(profiles({}), [undefined, undefined]);
     assert.deepEqual(profiles({ seccompProfile: { type }, appArmorProfile: { type } }), [
@@ -86,7 +86,7 @@ describe('profiles', () => {
     ]);
   });
 
-  test('unconfined, by the Pod or the container', () => {
+  test('unconfined, set by the Pod or the container', () => {
     const type = 'Unconfined';
     assert.deepEqual(profiles({}, { seccompProfile: { type }, appArmorProfile: { type } }), [
       { kind: 'unconfined' },
@@ -98,7 +98,7 @@ describe('profiles', () => {
     ]);
   });
 
-  test("local profiles: a file below the agent's folder, a name in the kernel", () => {
+  test('local profiles: a file below the agent’s folder, or a profile name in the kernel', () => {
     const seccompProfile = { type: 'Localhost', localhostProfile: 'sub/strict.json' };
     const appArmorProfile = { type: 'Localhost', localhostProfile: 'strict' };
     assert.deepEqual(profiles({ seccompProfile, appArmorProfile }), [
@@ -107,7 +107,7 @@ describe('profiles', () => {
     ]);
   });
 
-  test('a host without AppArmor is not told to leave it', () => {
+  test('on a host without AppArmor no profile is set', () => {
     const unconfined = { appArmorProfile: { type: 'Unconfined' } };
     assert.deepEqual(profiles(unconfined, {}, { ...WHOLE_HOST, appArmor: false }), [undefined, undefined]);
   });
@@ -117,7 +117,7 @@ describe('limits', () => {
   const score = (resources: Container['resources'], spec: Partial<PodSpec> = {}) =>
     oomScore(...given({}, {}, resources ? { resources } : {}, spec), 8 * 1024 ** 3);
 
-  test('the OOM score follows the class, and a burstable request', () => {
+  test('the OOM score follows the QoS class, and for burstable the memory request', () => {
     const all = { cpu: '1', memory: '1Gi' };
     assert.equal(score({ limits: all, requests: all }), -997);
     assert.equal(score(undefined), 1000);
@@ -127,7 +127,7 @@ describe('limits', () => {
     assert.equal(score(undefined, { priorityClassName: 'system-node-critical' }), -997);
   });
 
-  test('a host that may not lower scores gives 0, and says so', () => {
+  test('a host that may not lower OOM scores uses 0 and reports it', () => {
     const all = { cpu: '1', memory: '1Gi' };
     const [pod, container] = given({}, {}, { resources: { limits: all, requests: all } });
     const host = { ...WHOLE_HOST, leastOomScore: 0 };
@@ -139,7 +139,7 @@ describe('limits', () => {
     assert.deepEqual(isolationShortfalls(...given({}), host), []);
   });
 
-  test('a missing filter of system calls is told where one is asked for', () => {
+  test('a missing seccomp filter is reported when one is requested', () => {
     const host = { ...WHOLE_HOST, seccomp: false };
     const asked = given({ seccompProfile: { type: 'RuntimeDefault' } });
     assert.deepEqual(isolationShortfalls(...asked, host), [
@@ -148,7 +148,7 @@ describe('limits', () => {
     assert.deepEqual(isolationShortfalls(...given({}), host), []);
   });
 
-  test('capabilities that the host has none of are told to who asks for them', () => {
+  test('capabilities that the host lacks are reported for the containers that request them', () => {
     const host = { ...WHOLE_HOST, missingCapabilities: ['SYS_RESOURCE', 'SYS_TIME'] };
     const told = (own: ContainerSecurityContext) => isolationShortfalls(...given(own), host);
     assert.deepEqual(told({ privileged: true }), [
@@ -160,14 +160,14 @@ describe('limits', () => {
     assert.deepEqual(told({ capabilities: { add: ['NET_ADMIN'] } }), []);
   });
 
-  test("the host's bound on processes; shares within the kernel's bounds", () => {
+  test("the host's process limit, and shares within the kernel's bounds", () => {
     const [pod, container] = given({}, {}, { resources: { requests: { cpu: '1000' } } });
     const { pidsLimit, cpuShares } = engineLimits(pod, container, { ...WHOLE_HOST, podPidsLimit: 50 });
     assert.deepEqual([pidsLimit, cpuShares], [50, 262_144]);
     assert.deepEqual(sandboxLimits(WHOLE_HOST), { cpuShares: 2, oomScoreAdj: -998 });
   });
 
-  test('what a host can follows from its capabilities and its engine', () => {
+  test('the isolation of a host follows from its capabilities and its engine', () => {
     const settings = { seccompRoot: '/s', allowedUnsafeSysctls: [] };
     const engine = { appArmor: false, seccomp: true, rootless: false };
     const host = { memoryBytes: 1, missingCapabilities: [] };

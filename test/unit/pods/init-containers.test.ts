@@ -1,4 +1,4 @@
-/** Init containers and sidecars: their order, their restarts, what the status says meanwhile. */
+/** Init containers and sidecars: their order, restarts and status. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SANDBOX_LABEL } from '../../../agent/decisions/container-spec/container-labels.js';
@@ -15,7 +15,7 @@ const first: Container = { name: 'first', image: 'first:1' };
 const second: Container = { name: 'second', image: 'second:1' };
 const proxy: Container = { name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' };
 
-/** A Pod on the host's network: no sandbox comes into it. */
+/** A Pod on the host network, so that it needs no sandbox. */
 function spec(initContainers: Container[], changes: Partial<PodSpec> = {}): Partial<PodSpec> {
   return { initContainers, hostNetwork: true, hostIPC: true, ...changes };
 }
@@ -28,7 +28,7 @@ const done = (name: string) => attempt({ name, state: 'exited', exitCode: 0, fin
 const failed = (name: string, changes = {}) =>
   attempt({ name, state: 'exited', exitCode: 3, finishedAt: NOW, ...changes });
 
-/** `create first 0`, `start …`, `wait`: the step in a word. */
+/** Returns the step as a short text: `create first 0`, `start …`, `wait`. */
 function step(view: PodView): string {
   const action = nextAction(view);
   switch (action.kind) {
@@ -55,56 +55,66 @@ interface Case {
 }
 
 const ORDER: Case[] = [
-  { it: 'begins with the first', init: [first, second], next: 'create first 0' },
-  { it: 'waits for it', init: [first, second], containers: [attempt({ name: 'first' })], next: 'wait' },
+  { it: 'runs the first init container', init: [first, second], next: 'create first 0' },
   {
-    it: 'goes on to the second',
+    it: 'waits for the first init container',
+    init: [first, second],
+    containers: [attempt({ name: 'first' })],
+    next: 'wait',
+  },
+  {
+    it: 'runs the second after the first',
     init: [first, second],
     containers: [done('first')],
     next: 'create second 0',
   },
   {
-    it: 'starts the others after the last',
+    it: 'starts the main containers after the last',
     init: [first, second],
     containers: [done('first'), done('second')],
     next: 'create app 0',
   },
   {
-    it: 'asks nothing more of those whose turn is over',
+    it: 'ignores init containers that have completed',
     init: [first],
     containers: [attempt({ name: 'app' })],
     next: 'wait',
   },
-  { it: 'tries again what failed', init: [first], containers: [failed('first')], next: 'create first 1' },
   {
-    it: 'backs off like any other',
+    it: 'retries a failed init container',
+    init: [first],
+    containers: [failed('first')],
+    next: 'create first 1',
+  },
+  {
+    it: 'backs off like any other container',
     init: [first],
     containers: [failed('first', { attempt: 1, backoffMs: 10_000 })],
     next: 'wait 10000',
   },
   {
-    it: 'OnFailure tries again, too',
+    it: 'OnFailure retries too',
     init: [first],
     pod: { restartPolicy: 'OnFailure' },
     containers: [failed('first')],
     next: 'create first 1',
   },
   {
-    it: 'Never gives up',
+    it: 'Never fails the Pod',
     init: [first],
     pod: { restartPolicy: 'Never' },
     containers: [failed('first')],
     next: 'wait',
   },
   {
-    it: 'Never gives up, and ends the sidecar',
+    it: 'Never fails the Pod and ends the sidecar',
     init: [proxy, first],
     pod: { restartPolicy: 'Never' },
     containers: [attempt({ name: 'proxy' }), failed('first')],
     next: 'stop proxy-0 for over',
   },
   {
-    it: 'runs all again after a reboot: what they set up is gone',
+    it: 'runs all init containers again after a reboot, which discards their effects',
     init: [first],
     containers: [
       attempt({ name: 'first', state: 'exited', exitCode: 0, finishedAt: NOW, boot: 'boot-0' }),
@@ -115,49 +125,49 @@ const ORDER: Case[] = [
 ];
 
 const SIDECARS: Case[] = [
-  { it: 'a sidecar is started in its turn', init: [proxy, first], next: 'create proxy 0' },
+  { it: 'a sidecar is started in order', init: [proxy, first], next: 'create proxy 0' },
   {
-    it: 'once it runs, the next one is',
+    it: 'the next container starts once the sidecar runs',
     init: [proxy, first],
     containers: [attempt({ name: 'proxy' })],
     next: 'create first 0',
   },
   {
-    it: 'not before its startup probe has succeeded',
+    it: "the next container waits for the sidecar's startup probe",
     init: [{ ...proxy, startupProbe: { tcpSocket: { port: 80 } } }, first],
     containers: [attempt({ name: 'proxy' })],
     next: 'wait',
   },
   {
-    it: 'and after that',
+    it: "the next container starts after the sidecar's startup probe succeeded",
     init: [{ ...proxy, startupProbe: { tcpSocket: { port: 80 } } }, first],
     containers: [attempt({ name: 'proxy' })],
     lives: { 'proxy-0': { startedAt: NOW } },
     next: 'create first 0',
   },
   {
-    it: 'not before its hook is done',
+    it: "the next container waits for the sidecar's postStart hook",
     init: [{ ...proxy, lifecycle: { postStart: { sleep: { seconds: 1 } } } }, first],
     containers: [attempt({ name: 'proxy' })],
     lives: { 'proxy-0': { postStart: 'begun' } },
     next: 'wait',
   },
   {
-    it: 'restarts whenever it ends, whatever the policy',
+    it: 'a sidecar restarts whenever it exits, whatever the restart policy',
     init: [proxy],
     pod: { restartPolicy: 'Never' },
     containers: [done('proxy'), attempt({})],
     next: 'create proxy 1',
   },
   {
-    it: 'ends with the last of the others',
+    it: 'a sidecar is stopped after the last of the main containers',
     init: [proxy],
     pod: { restartPolicy: 'Never' },
     containers: [attempt({ name: 'proxy' }), done('app')],
     next: 'stop proxy-0 for over',
   },
   {
-    it: 'is not started again when the others have ended',
+    it: 'a sidecar is not started again when the main containers have exited',
     init: [proxy],
     pod: { restartPolicy: 'OnFailure' },
     containers: [failed('proxy'), done('app')],
@@ -179,18 +189,18 @@ for (const [title, cases] of [
   });
 }
 
-describe('with a sandbox', () => {
+describe('init containers with a sandbox', () => {
   const inSandbox = (container: ObservedContainer, id: string): ObservedContainer => ({
     ...container,
     labels: { ...container.labels, [SANDBOX_LABEL]: id },
   });
 
-  test('comes before the init containers', () => {
+  test('the sandbox comes before the init containers', () => {
     const view = viewOf({ spec: { initContainers: [first] }, images: READY });
     assert.equal(step(view), 'create-sandbox');
   });
 
-  test('a new one has them run again', () => {
+  test('a new sandbox runs the init containers again', () => {
     const containers = [sandbox({ attempt: 1 }), inSandbox(done('first'), 'sandbox-0')];
     assert.equal(
       step(viewOf({ spec: { initContainers: [first] }, images: READY, containers })),
@@ -198,7 +208,7 @@ describe('with a sandbox', () => {
     );
   });
 
-  test('the same one does not', () => {
+  test('the same sandbox does not run the init containers again', () => {
     const containers = [sandbox({}), inSandbox(done('first'), 'sandbox-0')];
     assert.equal(
       step(viewOf({ spec: { initContainers: [first] }, images: READY, containers })),
@@ -212,7 +222,7 @@ describe('the status', () => {
   const condition = (view: PodView, type: string) =>
     statusOf(view).conditions?.find((one) => one.type === type);
 
-  test('says PodInitializing of all that wait', () => {
+  test('waiting containers show PodInitializing', () => {
     const view = viewOf({ spec: spec([first, second]), containers: [attempt({ name: 'first' })] });
     const { phase, initContainerStatuses = [], containerStatuses = [] } = statusOf(view);
     assert.equal(phase, 'Pending');
@@ -229,7 +239,7 @@ describe('the status', () => {
     });
   });
 
-  test('an init container that is done is ready; then the Pod is initialized', () => {
+  test('a completed init container is ready; then the Pod is Initialized', () => {
     const view = viewOf({ spec: spec([first]), containers: [done('first'), attempt({})] });
     assert.equal(statusOf(view).initContainerStatuses?.[0]?.ready, true);
     assert.equal(statusOf(view).phase, 'Running');
@@ -237,7 +247,7 @@ describe('the status', () => {
     assert.equal(condition(view, 'Ready')?.status, 'True');
   });
 
-  test('one that fails again and again backs off, and keeps the Pod pending', () => {
+  test('an init container that fails repeatedly backs off and keeps the Pod Pending', () => {
     const containers = [failed('first', { attempt: 1, backoffMs: 10_000 })];
     const view = viewOf({ spec: spec([first]), containers });
     const [status] = statusOf(view).initContainerStatuses ?? [];
@@ -246,13 +256,13 @@ describe('the status', () => {
     assert.equal(statusOf(view).phase, 'Pending');
   });
 
-  test('under Never it fails the Pod', () => {
+  test('under Never a failed init container fails the Pod', () => {
     const view = viewOf({ spec: spec([first], { restartPolicy: 'Never' }), containers: [failed('first')] });
     assert.equal(statusOf(view).phase, 'Failed');
     assert.equal(statusOf(view).initContainerStatuses?.[0]?.state?.terminated?.reason, 'Error');
   });
 
-  test('a sidecar that is not ready keeps the Pod unready', () => {
+  test('a sidecar that is not ready keeps the Pod not ready', () => {
     const probed = { ...proxy, readinessProbe: { tcpSocket: { port: 80 } } };
     const containers = [attempt({ name: 'proxy' }), attempt({})];
     const view = viewOf({ spec: spec([probed]), containers });
@@ -263,7 +273,7 @@ describe('the status', () => {
     assert.deepEqual([ready?.status, ready?.lastTransitionTime], ['True', '1970-01-01T00:16:45Z']);
   });
 
-  test('a Pod whose work is done waits for its sidecar to end, and has succeeded then', () => {
+  test('a Pod with completed containers waits for its sidecar to exit, and has then Succeeded', () => {
     const pod = spec([proxy], { restartPolicy: 'Never' });
     const running = viewOf({ spec: pod, containers: [attempt({ name: 'proxy' }), done('app')] });
     assert.equal(statusOf(running).phase, 'Running');

@@ -1,4 +1,4 @@
-/** The one step that a Pod needs next, case by case. */
+/** The next step of a Pod, case by case. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
@@ -10,26 +10,26 @@ const TWO = [
 ];
 const NOW = 1_000_000;
 
-describe('a Pod to run, step by step', () => {
-  test('volumes come first', () => {
+describe('a starting Pod', () => {
+  test('sets up volumes first', () => {
     assert.deepEqual(nextAction(viewOf({ volumes: { kind: 'unprepared' } })), { kind: 'prepare-volumes' });
   });
 
-  test('a volume that cannot be had is tried again at its time', () => {
+  test('retries an unavailable volume after its back-off', () => {
     const volumes = { kind: 'failed', failure: failure({ retryAt: NOW + 500 }) } as const;
     assert.deepEqual(nextAction(viewOf({ volumes })), { kind: 'wait', until: NOW + 500 });
     assert.deepEqual(nextAction(viewOf({ volumes, now: NOW + 500 })), { kind: 'prepare-volumes' });
   });
 
-  test('then the image', () => {
+  test('then pulls the image', () => {
     assert.deepEqual(nextAction(viewOf({})), { kind: 'ensure-image', container: 'app' });
   });
 
-  test('a pull under way is waited for', () => {
+  test('waits for a pull in progress', () => {
     assert.deepEqual(nextAction(viewOf({ images: { app: { kind: 'fetching' } } })), { kind: 'wait' });
   });
 
-  test('then the first attempt, without a back-off', () => {
+  test('then creates the first attempt, without a back-off', () => {
     assert.deepEqual(nextAction(viewOf({ images: READY_IMAGES })), {
       kind: 'create-container',
       container: 'app',
@@ -38,7 +38,7 @@ describe('a Pod to run, step by step', () => {
     });
   });
 
-  test('then its start', () => {
+  test('then starts it', () => {
     assert.deepEqual(nextAction(viewOf({ containers: [attempt({ state: 'created' })] })), {
       kind: 'start-container',
       id: 'app-0',
@@ -51,7 +51,7 @@ describe('a Pod to run, step by step', () => {
     assert.deepEqual(nextAction(viewOf({ containers: [attempt({})] })), { kind: 'wait' });
   });
 
-  test('running containers need no volumes checked: a restarted agent touches nothing', () => {
+  test('running containers skip the volume check: a restarted agent touches nothing', () => {
     const view = viewOf({ containers: [attempt({})], volumes: { kind: 'unprepared' } });
     assert.deepEqual(nextAction(view), { kind: 'wait' });
   });
@@ -61,7 +61,7 @@ describe('a Pod to run, step by step', () => {
     assert.deepEqual(nextAction(view), { kind: 'wait' });
   });
 
-  test('a refused create is left alone until its time', () => {
+  test('a rejected create is retried only after its back-off', () => {
     const failures = { app: failure({ retryAt: NOW + 10_000 }) };
     assert.deepEqual(nextAction(viewOf({ images: READY_IMAGES, failures })), {
       kind: 'wait',
@@ -70,7 +70,7 @@ describe('a Pod to run, step by step', () => {
   });
 });
 
-describe('an ended container', () => {
+describe('an exited container', () => {
   const ended = (changes: Parameters<typeof attempt>[0] = {}) =>
     attempt({ state: 'exited', exitCode: 1, finishedAt: NOW, ...changes });
 
@@ -83,7 +83,7 @@ describe('an ended container', () => {
     });
   });
 
-  test('then after the delay it was created with', () => {
+  test('then restarts after the delay that it was created with', () => {
     const containers = [ended({ attempt: 1, backoffMs: 10_000 })];
     const view = { containers, images: READY_IMAGES };
     assert.deepEqual(nextAction(viewOf(view)), { kind: 'wait', until: NOW + 10_000 });
@@ -101,7 +101,7 @@ describe('an ended container', () => {
     assert.deepEqual([action.kind, 'backoffMs' in action && action.backoffMs], ['create-container', 10_000]);
   });
 
-  test('that the engine took down with it restarts at once', () => {
+  test('that exited because of the engine restarts at once', () => {
     const containers = [ended({ attempt: 4, backoffMs: 80_000 })];
     const view = viewOf({ containers, images: READY_IMAGES, engineUpSince: NOW + 1, now: NOW + 2 });
     assert.equal(nextAction(view).kind, 'create-container');
@@ -124,7 +124,7 @@ describe('an ended container', () => {
     });
   }
 
-  test('that could not be started counts as ended', () => {
+  test('that could not be started counts as exited', () => {
     const containers = [attempt({ state: 'created', error: 'exec: "x": not found' })];
     assert.deepEqual(nextAction(viewOf({ containers, images: READY_IMAGES })), {
       kind: 'create-container',
@@ -134,18 +134,18 @@ describe('an ended container', () => {
     });
   });
 
-  test('whose start was refused just now waits for no more than its back-off', () => {
+  test('whose start was just rejected waits for its back-off only', () => {
     const containers = [attempt({ state: 'created', error: 'not found' })];
     const failures = { app: failure({ attempt: 0, retryAt: NOW + 10_000 }) };
     assert.equal(nextAction(viewOf({ containers, failures, images: READY_IMAGES })).kind, 'create-container');
   });
 
-  test('leaves the newest two attempts, and what is older goes', () => {
+  test('keeps the newest two attempts, and older attempts are removed', () => {
     const containers = [attempt({ attempt: 2 }), ended({ attempt: 1 }), ended({ attempt: 0 })];
     assert.deepEqual(nextAction(viewOf({ containers })), { kind: 'remove-containers', ids: ['app-0'] });
   });
 
-  test("does not keep the Pod's other containers from starting", () => {
+  test("does not block the start of the Pod's other containers", () => {
     const containers = [sandbox({}), ended({ attempt: 1, backoffMs: 10_000 })];
     const view = viewOf({ containers, images: { side: { kind: 'ready' } }, spec: { containers: TWO } });
     assert.deepEqual(nextAction(view), {
@@ -161,7 +161,7 @@ describe('an ended container', () => {
 describe('a changed image', () => {
   const spec = { containers: [{ name: 'app', image: 'app:2' }] };
 
-  test("stops the running container with the Pod's grace", () => {
+  test("stops the running container with the Pod's grace period", () => {
     const view = viewOf({ containers: [attempt({})], spec: { ...spec, terminationGracePeriodSeconds: 5 } });
     assert.deepEqual(nextAction(view), {
       kind: 'stop-containers',
@@ -200,7 +200,7 @@ describe('a sandbox', () => {
     });
   });
 
-  test('that ended takes the containers with it, then is made anew', () => {
+  test('that exited stops the containers, then is created again', () => {
     const dead = sandbox({ state: 'exited', exitCode: 137, finishedAt: NOW });
     const stop = nextAction(viewOf({ spec, containers: [dead, attempt({})] }));
     assert.deepEqual([stop.kind, 'why' in stop && stop.why], ['stop-containers', 'sandbox-lost']);
@@ -212,7 +212,7 @@ describe('a sandbox', () => {
     });
   });
 
-  test('is not made again for containers that have ended for good', () => {
+  test('that exited is not created again for completed containers', () => {
     const containers = [
       sandbox({ state: 'exited', exitCode: 137, finishedAt: NOW }),
       attempt({ state: 'exited', exitCode: 0, finishedAt: NOW }),
@@ -224,10 +224,10 @@ describe('a sandbox', () => {
   });
 });
 
-describe('a Pod to end', () => {
+describe('a terminating Pod', () => {
   const wish = { kind: 'stop', deadline: NOW + 30_000 } as const;
 
-  test('its running containers are stopped together', () => {
+  test('stops its running containers together', () => {
     const containers = [attempt({}), attempt({ name: 'side' }), attempt({ name: 'x', state: 'exited' })];
     assert.deepEqual(nextAction(viewOf({ wish, containers })), {
       kind: 'stop-containers',
@@ -237,17 +237,17 @@ describe('a Pod to end', () => {
     });
   });
 
-  test('those that were asked already are waited for', () => {
+  test('waits for containers that were already signalled', () => {
     const stopping = { 'app-0': wish.deadline };
     assert.deepEqual(nextAction(viewOf({ wish, containers: [attempt({})], stopping })), { kind: 'wait' });
   });
 
-  test('those that were given longer are asked again', () => {
+  test('signals containers again whose deadline is now earlier', () => {
     const stopping = { 'app-0': wish.deadline + 1 };
     assert.equal(nextAction(viewOf({ wish, containers: [attempt({})], stopping })).kind, 'stop-containers');
   });
 
-  test('then containers, then volumes go, then it is finished', () => {
+  test('then removes containers, then volumes, then it is finished', () => {
     const containers = [attempt({ state: 'exited' }), attempt({ name: 'side', state: 'created' })];
     assert.deepEqual(nextAction(viewOf({ wish, containers })), {
       kind: 'remove-containers',

@@ -1,4 +1,4 @@
-/** Looks at the engine take a while: what happens meanwhile is newer than what they answer. */
+/** Queries of the engine take time, and changes meanwhile are newer than their answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OrphanedPods } from '../../../agent/pods/orphaned-pods.js';
@@ -6,7 +6,7 @@ import type { ObservedContainer } from '../../../agent/runtime/runtime-driver.js
 
 const nobody = () => false;
 
-/** An engine whose answers the test gives. */
+/** An engine with answers from the test. */
 function slowEngine() {
   const answers: ((uids: string[] | Error) => void)[] = [];
   const list = () =>
@@ -20,7 +20,7 @@ function slowEngine() {
   return { leftovers: new OrphanedPods({ list }), answer };
 }
 
-test('a Pod that ended while the engine was asked is no leftover, whatever the answer says', async () => {
+test('a Pod that ended while the engine was queried is no orphan, whatever the answer', async () => {
   const { leftovers, answer } = slowEngine();
   const look = leftovers.find(nobody);
   leftovers.ended('a');
@@ -29,7 +29,7 @@ test('a Pod that ended while the engine was asked is no leftover, whatever the a
   assert.deepEqual(leftovers.uids(), ['b']);
 });
 
-test('one that ended before the engine was asked, and is there still, is', async () => {
+test('a Pod that ended before the engine was queried, and still has containers, is an orphan', async () => {
   const { leftovers, answer } = slowEngine();
   leftovers.ended('a');
   const look = leftovers.find(nobody);
@@ -38,7 +38,7 @@ test('one that ended before the engine was asked, and is there still, is', async
   assert.deepEqual(leftovers.uids(), ['a']);
 });
 
-test('the answer to an earlier question does not undo that to a later one', async () => {
+test('the answer to an earlier query does not undo that to a later one', async () => {
   const { leftovers, answer } = slowEngine();
   const first = leftovers.find(nobody);
   const second = leftovers.find(nobody);
@@ -49,7 +49,7 @@ test('the answer to an earlier question does not undo that to a later one', asyn
   assert.deepEqual(leftovers.uids(), ['b']);
 });
 
-test('a look that fails leaves what was known, and those under way still count', async () => {
+test('a failed query keeps the known orphans, and those in progress still count', async () => {
   const { leftovers, answer } = slowEngine();
   const first = leftovers.find(nobody);
   const second = leftovers.find(nobody);
@@ -60,7 +60,7 @@ test('a look that fails leaves what was known, and those under way still count',
   assert.deepEqual(leftovers.uids(), ['a']);
 });
 
-test('what happens to a container asks for another look where one is under way or knows its Pod', async () => {
+test('a container event triggers another query while one is in progress or the Pod is known', async () => {
   const { leftovers, answer } = slowEngine();
   assert.equal(leftovers.needsRefreshFor('a'), false);
   const look = leftovers.find(nobody);

@@ -1,4 +1,4 @@
-/** What a Pod shares, is called, and asks whom for names. */
+/** Namespaces, host names and resolvers of Pods. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -21,23 +21,23 @@ const side = { ...init, restartPolicy: 'Always' };
 const one = { name: 'app', image: 'app:1' };
 const two = [one, { name: 'other', image: 'other:1' }];
 
-describe('a sandbox is needed', () => {
+describe('whether a Pod needs a sandbox', () => {
   const cases: [string, Partial<PodSpec>, boolean][] = [
-    ['by one container: no', {}, false],
+    ['one container: no', {}, false],
     ['by several', { containers: two }, true],
     [
-      'by several on network and IPC of the host: no',
+      'several containers on network and IPC of the host: no',
       { containers: two, hostNetwork: true, hostIPC: true },
       false,
     ],
-    ['by an init container, whose network the others find', { initContainers: [init] }, true],
+    ['an init container, whose network the other containers share', { initContainers: [init] }, true],
     [
-      'by an init container on the network of the host: no',
+      'an init container on the network of the host: no',
       { initContainers: [init], hostNetwork: true },
       false,
     ],
     ['by a sidecar', { initContainers: [side], hostNetwork: true }, true],
-    ['to share processes', { shareProcessNamespace: true, hostNetwork: true, hostIPC: true }, true],
+    ['shared process namespace', { shareProcessNamespace: true, hostNetwork: true, hostIPC: true }, true],
   ];
   for (const [it, spec, needed] of cases) {
     test(it, () => assert.equal(needsSandbox(podOf('web', spec)), needed));
@@ -45,7 +45,7 @@ describe('a sandbox is needed', () => {
 });
 
 describe('processes', () => {
-  test('are private, the host’s, or the sandbox’s', () => {
+  test('namespaces are private, the host’s, or the sandbox’s', () => {
     assert.deepEqual(of({}).pid, { kind: 'private' });
     assert.deepEqual(of({ hostPID: true }, 'sandbox').pid, { kind: 'host' });
     assert.deepEqual(of({ containers: two }, 'sandbox').pid, { kind: 'private' });
@@ -62,7 +62,7 @@ describe('names', () => {
     const { hostname, domainname } = of(spec);
     return { hostname, ...(domainname ? { domainname } : {}) };
   };
-  test('the Pod’s own, or what it asks for', () => {
+  test('the host name is the Pod’s own, or the one in its spec', () => {
     assert.deepEqual(named({}), { hostname: 'web' });
     assert.deepEqual(named({ hostname: 'shop' }), { hostname: 'shop' });
     const domainname = 'sub.default.svc.cluster.local';
@@ -70,16 +70,16 @@ describe('names', () => {
     assert.deepEqual(named({ subdomain: 'sub', setHostnameAsFQDN: true }), { hostname: `web.${domainname}` });
     assert.deepEqual(named({ setHostnameAsFQDN: true }), { hostname: 'web' });
   });
-  test('the host’s on its network, with the aliases that the Pod asks for', () => {
+  test('the host name is the host’s on its network, with the host aliases of the Pod', () => {
     const hostAliases = [{ ip: '192.0.2.1', hostnames: ['a', 'b'] }];
     const { hostname, extraHosts } = of({ hostNetwork: true, hostAliases });
     assert.deepEqual([hostname, extraHosts], [undefined, ['a:192.0.2.1', 'b:192.0.2.1']]);
   });
-  test('members of a sandbox find its names', () => {
+  test('containers in a sandbox resolve its names', () => {
     const { hostname, extraHosts } = of({ hostAliases: [{ ip: '192.0.2.1', hostnames: ['a'] }] }, 'sandbox');
     assert.deepEqual([hostname, extraHosts], [undefined, undefined]);
   });
-  test('a full name that the kernel does not take is refused', () => {
+  test('a full name that is too long for the kernel is rejected', () => {
     const pod = podOf('web', { subdomain: 's'.repeat(50), setHostnameAsFQDN: true });
     assert.match(
       hostnameRefusal(pod) ?? '',
@@ -95,27 +95,27 @@ describe('resolver', () => {
     searches: ['pod.example'],
     options: [{ name: 'ndots', value: '5' }, { name: 'edns0' }],
   };
-  test('nothing asked: the engine hands on the host’s', () => {
+  test('without settings the engine passes the host’s resolver on', () => {
     assert.equal(of({ dnsPolicy: 'ClusterFirst' }).resolver, undefined);
   });
-  test('None: what is asked and nothing else', () => {
+  test("policy None uses the Pod's settings only", () => {
     assert.deepEqual(of({ dnsPolicy: 'None', dnsConfig }).resolver, {
       nameservers: ['192.0.2.1'],
       searches: ['pod.example'],
       options: ['ndots:5', 'edns0'],
     });
   });
-  test('else over the host’s, without servers that cannot be reached', () => {
+  test('other policies extend the host’s settings, without unreachable servers', () => {
     assert.deepEqual(of({ dnsPolicy: 'Default', dnsConfig }).resolver, {
       nameservers: ['192.0.2.53', '192.0.2.1'],
       searches: ['host.example', 'pod.example'],
       options: ['ndots:5', 'rotate', 'edns0'],
     });
   });
-  test('no server asked for: the engine finds the host’s', () => {
+  test('without servers the engine uses the host’s', () => {
     assert.deepEqual(of({ dnsConfig: { searches: ['pod.example'] } }).resolver?.nameservers, []);
   });
-  test('a resolv.conf is read', () => {
+  test('a resolv.conf is parsed', () => {
     const text =
       '# of the host\nnameserver 192.0.2.1 ; first\nnameserver fd00::1\ndomain old\nsearch a.example b.example\noptions ndots:2\n';
     assert.deepEqual(parseResolvConf(text), {

@@ -1,4 +1,4 @@
-/** What the Pod's status says, case by case. */
+/** The Pod's status, case by case. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podStatus } from '../../../agent/decisions/pods/agent-pod-status.js';
@@ -25,7 +25,7 @@ const ended = (changes: Parameters<typeof attempt>[0] = {}) =>
   attempt({ state: 'exited', exitCode: 1, finishedAt: NOW, ...changes });
 
 describe('container state', () => {
-  test('never started: ContainerCreating', () => {
+  test('a container that never started: ContainerCreating', () => {
     assert.deepEqual(containerOf(viewOf({})), {
       name: 'app',
       state: { waiting: { reason: 'ContainerCreating' } },
@@ -52,7 +52,7 @@ describe('container state', () => {
     });
   });
 
-  test('running again: the previous ending is the last state', () => {
+  test('running again: the previous termination is the last state', () => {
     const status = containerOf(viewOf({ containers: [attempt({ attempt: 1 }), ended()] }));
     assert.deepEqual(
       [status?.restartCount, status?.lastState?.terminated],
@@ -65,13 +65,13 @@ describe('container state', () => {
     ['Error', { exitCode: 3 }],
     ['OOMKilled', { exitCode: 137, oomKilled: true }],
   ] as const) {
-    test(`ended for good: ${reason}`, () => {
+    test(`completed: ${reason}`, () => {
       const status = containerOf(viewOf({ containers: [ended(changes)], spec: { restartPolicy: 'Never' } }));
       assert.equal(status?.state?.terminated?.reason, reason);
     });
   }
 
-  test('in back-off: CrashLoopBackOff, the ending is the last state', () => {
+  test('in back-off: CrashLoopBackOff, the termination is the last state', () => {
     const status = containerOf(viewOf({ containers: [ended({ attempt: 3, backoffMs: 40_000 })] }));
     assert.deepEqual(status?.state?.waiting, {
       reason: 'CrashLoopBackOff',
@@ -80,18 +80,18 @@ describe('container state', () => {
     assert.deepEqual([status?.lastState?.terminated?.exitCode, status?.restartCount], [1, 3]);
   });
 
-  test('in the longest back-off the delay reads 5m0s', () => {
+  test('in the longest back-off the delay is shown as 5m0s', () => {
     const status = containerOf(viewOf({ containers: [ended({ attempt: 9, backoffMs: 300_000 })] }));
     assert.match(status?.state?.waiting?.message ?? '', /^back-off 5m0s /);
   });
 
-  test('with no back-off the ending itself shows until the next start', () => {
+  test('without a back-off the termination is shown until the next start', () => {
     assert.equal(containerOf(viewOf({ containers: [ended()] }))?.state?.terminated?.exitCode, 1);
   });
 
   const failed = { reason: 'ErrImagePull', message: 'manifest unknown', failedAt: NOW, failures: 1 };
 
-  test("a failed pull: ErrImagePull with the engine's words", () => {
+  test("a failed pull: ErrImagePull with the engine's message", () => {
     const status = containerOf(viewOf({ images: { app: { kind: 'failed', failed } } }));
     assert.deepEqual(status?.state?.waiting, { reason: 'ErrImagePull', message: 'manifest unknown' });
   });
@@ -104,12 +104,12 @@ describe('container state', () => {
     });
   });
 
-  test('a refused create: its reason', () => {
+  test('a rejected create: its reason', () => {
     const status = containerOf(viewOf({ failures: { app: failure({}) } }));
     assert.deepEqual(status?.state?.waiting, { reason: 'CreateContainerError', message: 'no' });
   });
 
-  test('a start that the engine refused is an ending', () => {
+  test('a start that the engine rejected is a termination', () => {
     const containers = [attempt({ state: 'created', error: 'not found', attempt: 1, backoffMs: 10_000 })];
     const status = containerOf(viewOf({ containers }));
     assert.equal(status?.state?.waiting?.reason, 'CrashLoopBackOff');
@@ -128,16 +128,20 @@ describe('phase', () => {
   const side = (changes: Parameters<typeof attempt>[0] = {}) => attempt({ name: 'side', ...changes });
   const cases: [name: string, expected: string, changes: Parameters<typeof viewOf>[0]][] = [
     ['nothing started', 'Pending', {}],
-    ['one of two started', 'Pending', { containers: [attempt({})] }],
+    ['one of two containers started', 'Pending', { containers: [attempt({})] }],
     ['both run', 'Running', { containers: [attempt({}), side()] }],
-    ['one in back-off', 'Running', { containers: [ended({ attempt: 2, backoffMs: 10_000 }), side()] }],
     [
-      'both crashed under Always',
+      'one container in back-off',
+      'Running',
+      { containers: [ended({ attempt: 2, backoffMs: 10_000 }), side()] },
+    ],
+    [
+      'both containers crashed under Always',
       'Running',
       { containers: [ended(), side({ state: 'exited', exitCode: 1 })] },
     ],
     [
-      'both done under OnFailure',
+      'both containers completed under OnFailure',
       'Succeeded',
       {
         containers: [ended({ exitCode: 0 }), side({ state: 'exited', exitCode: 0 })],
@@ -145,7 +149,7 @@ describe('phase', () => {
       },
     ],
     [
-      'one failed under OnFailure',
+      'one container failed under OnFailure',
       'Running',
       {
         containers: [ended({ exitCode: 1 }), side({ state: 'exited', exitCode: 0 })],
@@ -153,7 +157,7 @@ describe('phase', () => {
       },
     ],
     [
-      'one failed under Never',
+      'one container failed under Never',
       'Failed',
       {
         containers: [ended({ exitCode: 1 }), side({ state: 'exited', exitCode: 0 })],
@@ -161,7 +165,7 @@ describe('phase', () => {
       },
     ],
     [
-      'one failed under Never, the other runs',
+      'one container failed under Never, the other runs',
       'Running',
       { containers: [ended({ exitCode: 1 }), side()], spec: { restartPolicy: 'Never' } },
     ],
@@ -178,7 +182,7 @@ describe('conditions', () => {
   const condition = (view: PodView, type: string, previous?: PodStatus) =>
     statusOf(view, previous).conditions?.find((each) => each.type === type);
 
-  test('ready since its containers started, so that a restarted agent says the same', () => {
+  test('ready since its containers started, so that a restarted agent reports the same', () => {
     const view = viewOf({ containers: [attempt({ startedAt: NOW - 60_000 })] });
     assert.equal(condition(view, 'Ready')?.lastTransitionTime, '1970-01-01T00:15:40Z');
   });
@@ -194,7 +198,7 @@ describe('conditions', () => {
     });
   });
 
-  test('a Pod that is done is not ready because it completed', () => {
+  test('a completed Pod is not ready because it completed', () => {
     const view = viewOf({ containers: [ended({ exitCode: 0 })], spec: { restartPolicy: 'Never' } });
     assert.deepEqual(
       [condition(view, 'Ready')?.reason, condition(view, 'Initialized')?.reason],
@@ -202,13 +206,13 @@ describe('conditions', () => {
     );
   });
 
-  test('keeps its time while the status is the same', () => {
+  test('the transition time is kept while the status is the same', () => {
     const previous = statusOf(viewOf({}));
     const later = condition(viewOf({ now: NOW + 60_000 }), 'Ready', previous);
     assert.equal(later?.lastTransitionTime, TIME);
   });
 
-  test('a Pod that waits for the end of the one before it has not begun, and says so', () => {
+  test('a Pod that waits for the end of its predecessor is not initialized, with that reason', () => {
     const waits = viewOf({ waitsForPredecessor: true });
     assert.equal(statusOf(waits).startTime, undefined);
     assert.deepEqual(
@@ -220,18 +224,18 @@ describe('conditions', () => {
     assert.equal(condition(begins, 'PodReadyToStartContainers', statusOf(waits))?.reason, undefined);
   });
 
-  test('a Pod that is here is scheduled, whoever gave it its node', () => {
+  test('a Pod on a host is scheduled, however it was assigned', () => {
     assert.equal(condition(viewOf({}), 'PodScheduled')?.status, 'True');
   });
 });
 
 describe('addresses', () => {
-  test('the sandbox holds the address of several containers', () => {
+  test('with several containers the sandbox has the Pod address', () => {
     const view = viewOf({ containers: [sandbox({ ip: '172.17.0.2' }), attempt({})] });
     assert.deepEqual(statusOf(view).podIPs, [{ ip: '172.17.0.2' }]);
   });
 
-  test("on the host's network it is the host's", () => {
+  test("on the host network the Pod address is the host's", () => {
     const view = viewOf({ containers: [attempt({})], spec: { hostNetwork: true } });
     assert.deepEqual([statusOf(view).podIP, statusOf(view).hostIP], ['10.0.0.1', '10.0.0.1']);
   });

@@ -1,4 +1,4 @@
-/** How the containers of a Pod end: hooks, turns, deadlines, reasons. */
+/** Termination of a Pod's containers: hooks, order, deadlines, reasons. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podStatus } from '../../../agent/decisions/pods/agent-pod-status.js';
@@ -37,12 +37,12 @@ describe('a preStop hook', () => {
   });
 
   for (const [it, changes] of [
-    ['the signal follows it', { lives: { 'app-0': { preStop: 'done' } } }],
+    ['the signal follows the hook', { lives: { 'app-0': { preStop: 'done' } } }],
     [
-      'the signal comes in its place when the time is over',
+      'the signal replaces the hook when the time is over',
       { lives: { 'app-0': { preStop: 'begun' } }, now: DEADLINE },
     ],
-    ['no hook begins when the time is over', { now: DEADLINE }],
+    ['no hook starts when the time is over', { now: DEADLINE }],
   ] as const) {
     test(it, () => {
       assert.deepEqual(nextAction(viewOf({ ...deleted, ...changes })), {
@@ -61,27 +61,27 @@ describe('sidecars', () => {
   const over = (name: string) => attempt({ name, state: 'exited', exitCode: 0, finishedAt: NOW });
   const stopped = (ids: string[]) => ({ kind: 'stop-containers', ids, deadline: DEADLINE, why: 'deletion' });
 
-  test('end after the others', () => {
+  test('stop after the other containers', () => {
     const containers = [sandbox({}), logs, proxies, app];
     assert.deepEqual(nextAction(viewOf({ ...pod, containers })), stopped(['app-0']));
     const stopping = { 'app-0': DEADLINE };
     assert.deepEqual(nextAction(viewOf({ ...pod, containers, stopping })), { kind: 'wait', until: DEADLINE });
   });
 
-  test('and one after the other, the last first', () => {
+  test('stop one after the other, the last first', () => {
     const containers = [sandbox({}), logs, proxies, over('app')];
     assert.deepEqual(nextAction(viewOf({ ...pod, containers })), stopped(['proxy-0']));
     const rest = [sandbox({}), logs, over('proxy'), over('app')];
     assert.deepEqual(nextAction(viewOf({ ...pod, containers: rest })), stopped(['log-0']));
   });
 
-  test('but all at once when the time is over', () => {
+  test('stop all at once when the time is over', () => {
     const containers = [sandbox({}), logs, proxies, app];
     const view = viewOf({ ...pod, containers, stopping: { 'app-0': DEADLINE }, now: DEADLINE });
     assert.deepEqual(nextAction(view), stopped(['log-0', 'proxy-0']));
   });
 
-  test('the sandbox is removed last, with all that is left', () => {
+  test('the sandbox is removed last, with all remaining containers', () => {
     const containers = [sandbox({}), over('log'), over('proxy'), over('app')];
     assert.deepEqual(nextAction(viewOf({ ...pod, containers })), {
       kind: 'remove-containers',
@@ -89,7 +89,7 @@ describe('sidecars', () => {
     });
   });
 
-  test('a restart of one asks nobody for its turn', () => {
+  test('a single restart does not wait for other containers', () => {
     const lives = { 'log-0': { unhealthy: 'liveness' } } as const;
     const view = viewOf({
       spec: { ...pod.spec, hostNetwork: true, hostIPC: true },
@@ -106,7 +106,7 @@ describe('an unhealthy container', () => {
   const app: Container = { name: 'app', image: 'app:1', livenessProbe: probe };
   const unhealthy = { lives: { 'app-0': { unhealthy: 'liveness' } } } as const;
 
-  test('ends by the grace of its probe', () => {
+  test('stops with the grace period of its probe', () => {
     const action = nextAction(
       viewOf({ spec: { containers: [app] }, containers: [attempt({})], ...unhealthy }),
     );
@@ -118,7 +118,7 @@ describe('an unhealthy container', () => {
     });
   });
 
-  test('has the deadline that it was first given', () => {
+  test('keeps its first deadline', () => {
     const view = { spec: { containers: [app] }, containers: [attempt({})], ...unhealthy };
     const later = viewOf({
       ...view,
@@ -131,7 +131,7 @@ describe('an unhealthy container', () => {
 
   const over = attempt({ state: 'exited', exitCode: 0, finishedAt: NOW });
 
-  test('is started again under OnFailure, though it ended well', () => {
+  test('is restarted under OnFailure, though it exited with 0', () => {
     const spec = { containers: [app], restartPolicy: 'OnFailure' };
     const action = nextAction(
       viewOf({ spec, containers: [over], ...unhealthy, images: { app: { kind: 'ready' } } }),
@@ -139,7 +139,7 @@ describe('an unhealthy container', () => {
     assert.equal(action.kind, 'create-container');
   });
 
-  test('is not under Never', () => {
+  test('is not restarted under Never', () => {
     const spec = { containers: [app], restartPolicy: 'Never' };
     assert.deepEqual(nextAction(viewOf({ spec, containers: [over], ...unhealthy })), { kind: 'wait' });
   });
@@ -149,19 +149,19 @@ describe('activeDeadlineSeconds', () => {
   const spec = { activeDeadlineSeconds: 60, containers: [{ name: 'app', image: 'app:1' }] };
   const statusOf = (view: ReturnType<typeof viewOf>) => podStatus(view, { engine: 'docker' });
 
-  test('is waited for', () => {
+  test('is not reached while the Pod is younger', () => {
     assert.deepEqual(nextAction(viewOf({ spec, containers: [attempt({})] })), {
       kind: 'wait',
       until: NOW + 60_000,
     });
   });
 
-  test('then the host gives the Pod up', () => {
+  test('fails the Pod when it has passed', () => {
     const view = viewOf({ spec, containers: [attempt({})], now: NOW + 60_000 });
     assert.deepEqual(nextAction(view), { kind: 'exceed-deadline' });
   });
 
-  test('counts from when the Pod could begin', () => {
+  test('counts from when the Pod could start', () => {
     const waits = viewOf({ spec, now: NOW + 90_000, waitsForPredecessor: true });
     assert.notEqual(nextAction(waits).kind, 'exceed-deadline');
     const late = { startableAt: NOW + 90_000, now: NOW + 90_000 };
@@ -169,7 +169,7 @@ describe('activeDeadlineSeconds', () => {
     assert.deepEqual(nextAction(began), { kind: 'wait', until: NOW + 150_000 });
   });
 
-  test('which ends it by its grace, as failed', () => {
+  test('ends the Pod with its grace period, as Failed', () => {
     const givenUp = { ...DEADLINE_EXCEEDED, deadline: NOW + 90_000 };
     const view = viewOf({ spec, containers: [attempt({})], now: NOW + 60_000, givenUp });
     const action = nextAction(view);
@@ -187,7 +187,7 @@ describe('activeDeadlineSeconds', () => {
     assert.equal(message, 'Pod was active on the node longer than the specified deadline');
   });
 
-  test('and it is not over while its sandbox stands, whatever its policy', () => {
+  test('leaves the Pod unfinished while its sandbox exists, whatever its restart policy', () => {
     const givenUp = { ...DEADLINE_EXCEEDED, deadline: NOW + 90_000 };
     const ended = attempt({ state: 'exited', exitCode: 0, finishedAt: NOW + 61_000 });
     const never = { ...spec, restartPolicy: 'Never' as const };
@@ -195,7 +195,7 @@ describe('activeDeadlineSeconds', () => {
     assert.equal(statusOf(view).phase, 'Running');
   });
 
-  test('means nothing to a Pod that is done', () => {
+  test('has no effect on a completed Pod', () => {
     const ended = attempt({ state: 'exited', exitCode: 0, finishedAt: NOW + 59_000 });
     const view = viewOf({
       spec: { ...spec, restartPolicy: 'Never' },
@@ -219,17 +219,17 @@ describe('a postStart hook', () => {
     assert.deepEqual(nextAction(view()), { kind: 'run-post-start', id: 'app-0', container: 'app' });
   });
 
-  test('keeps the next container waiting, and its own from showing as running', () => {
+  test('delays the next container, and its own container is not shown as running', () => {
     assert.deepEqual(nextAction(view('begun')), { kind: 'wait' });
     const [status] = podStatus(view('begun'), { engine: 'docker' }).containerStatuses ?? [];
     assert.deepEqual([status?.state, status?.started], [{ waiting: { reason: 'ContainerCreating' } }, false]);
   });
 
-  test('done: the next one starts', () => {
+  test('success: the next container starts', () => {
     assert.equal(nextAction(view({ doneAt: NOW })).kind, 'create-container');
   });
 
-  test('failed: its container ends', () => {
+  test('failure: its container is stopped', () => {
     const action = nextAction(view('failed'));
     assert.equal(action.kind === 'stop-containers' && action.why, 'post-start-failed');
   });

@@ -1,4 +1,4 @@
-/** Manifests of a host to Pods, and these to their mirrors. */
+/** Static Pods: from manifests of a host to Pods, and to their mirror Pods. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
@@ -25,7 +25,7 @@ function podOf(...given: Parameters<typeof manifest>): Pod {
 }
 
 describe('a manifest', () => {
-  test("becomes a Pod of this node, marked as upstream's, with defaults", () => {
+  test("becomes a Pod of this node, annotated as upstream's, with defaults", () => {
     const { metadata, spec } = podOf(
       {},
       { name: 'web', labels: { app: 'web' }, uid: 'claimed', finalizers: ['x'] },
@@ -55,7 +55,7 @@ describe('a manifest', () => {
     assert.deepEqual(spec.tolerations, [{ operator: 'Exists', effect: 'NoExecute' }]);
   });
 
-  test('is the same Pod at any time, and another when its text, place or host is another', () => {
+  test('gives the same Pod at any time, and another when its text, path or host is another', () => {
     const uid = podOf().metadata.uid;
     const uidOf = (result: ReturnType<typeof staticPod>) =>
       result.kind === 'pod' ? result.pod.metadata.uid : '';
@@ -69,7 +69,7 @@ describe('a manifest', () => {
     ['nothing', null, 'not a v1 Pod'],
     ['another kind', { ...manifest(), kind: 'Deployment' }, 'not a v1 Pod'],
     ['no name', manifest({}, {}), 'metadata.name is missing or no name'],
-    ['a name that is none', manifest({}, { name: 'A_b' }), 'metadata.name is missing or no name'],
+    ['an invalid name', manifest({}, { name: 'A_b' }), 'metadata.name is missing or no name'],
     ['no containers', manifest({ containers: [] }), 'spec.containers is missing'],
     [
       'a container without an image',
@@ -105,7 +105,7 @@ describe('a manifest', () => {
     ],
   ];
   for (const [what, given, message] of refused) {
-    test(`with ${what} is refused: ${message}`, () => {
+    test(`with ${what} is rejected: ${message}`, () => {
       assert.deepEqual(staticPod(given, PLACE, 0), { kind: 'refused', message });
     });
   }
@@ -120,7 +120,7 @@ function mirrored(pod: Pod, hostUid: string): Pod {
 }
 
 describe('a mirror', () => {
-  test('belongs to its node, bears the uid on the host and nothing that a host may not say', () => {
+  test('belongs to its node, has the uid of the host and no field that a host may not set', () => {
     const claimed = podOf();
     claimed.metadata.ownerReferences = [
       { apiVersion: 'v1', kind: 'DaemonSet', name: 'd', uid: 'u', controller: true },
@@ -159,7 +159,7 @@ describe('a mirror', () => {
     ],
   ];
   for (const [what, change, message] of refused) {
-    test(`with ${what} is refused: ${message}`, () => {
+    test(`with ${what} is rejected: ${message}`, () => {
       const pod = podOf();
       change(pod);
       assert.deepEqual(mirrorOf(pod, 'u', NODE), { kind: 'refused', message });
@@ -167,7 +167,7 @@ describe('a mirror', () => {
   }
 });
 
-describe('mirrors of a node', () => {
+describe('mirror Pods of a node', () => {
   const web = podOf();
   const wanted = new Map([['u1', web]]);
   const there = (hostUid: string, changes: Partial<Pod['metadata']> = {}): Pod => {
@@ -176,12 +176,12 @@ describe('mirrors of a node', () => {
   };
   const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
   const cases: [what: string, present: Pod[], drop: number, create: string[]][] = [
-    ['that are right stay', [there('u1')], 0, []],
-    ['that are missing are made', [], 0, ['u1']],
-    ['of another manifest make room', [there('u0')], 1, ['u1']],
-    ['that somebody deletes are made anew', [there('u1', deleted)], 1, ['u1']],
-    ['of another name make room', [there('u1', { name: 'other-host-1' })], 1, ['u1']],
-    ['leave other Pods alone', [{ ...web, metadata: { name: 'ds', namespace: 'default' } }], 0, ['u1']],
+    ['that are current are kept', [there('u1')], 0, []],
+    ['that are missing are created', [], 0, ['u1']],
+    ['of another manifest are deleted', [there('u0')], 1, ['u1']],
+    ['that a user deletes are created again', [there('u1', deleted)], 1, ['u1']],
+    ['of another name are deleted', [there('u1', { name: 'other-host-1' })], 1, ['u1']],
+    ['do not affect other Pods', [{ ...web, metadata: { name: 'ds', namespace: 'default' } }], 0, ['u1']],
   ];
   for (const [what, present, drop, create] of cases) {
     test(what, () => {
@@ -191,7 +191,7 @@ describe('mirrors of a node', () => {
   }
 });
 
-describe('what a host tells of its static Pods', () => {
+describe('the static Pods that a host reports', () => {
   const held = (uid: string, gone: boolean, manifest: string | undefined = 'a.yaml'): AssignedPod => ({
     uid,
     digest: uid,
@@ -201,10 +201,10 @@ describe('what a host tells of its static Pods', () => {
     ...(manifest ? { manifestFile: manifest } : {}),
   });
   const cases: [what: string, pods: AssignedPod[], told: string[]][] = [
-    ['those that run and those that end', [held('a', false)], ['a']],
-    ['one that ends, until it has', [held('a', true)], ['a']],
-    ['the new one where two have a name', [held('a', true), held('b', false)], ['b']],
-    ['nothing of what the coordinator gave', [held('a', false, '')], []],
+    ['include running and terminating ones', [held('a', false)], ['a']],
+    ['include a terminating one until it has ended', [held('a', true)], ['a']],
+    ['contain the new one where two have the same name', [held('a', true), held('b', false)], ['b']],
+    ['contain no Pod that the coordinator assigned', [held('a', false, '')], []],
   ];
   for (const [what, pods, told] of cases) {
     test(what, () =>

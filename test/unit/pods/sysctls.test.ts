@@ -1,4 +1,4 @@
-/** Which sysctls a Pod may set. */
+/** The sysctls that a Pod may set. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podRejection } from '../../../agent/decisions/admission/pod-admission.js';
@@ -30,17 +30,17 @@ describe('sysctls', () => {
     });
   }
 
-  test('slashes and dots change places only where the first is a slash', () => {
+  test('slashes and dots are swapped only where the first separator is a slash', () => {
     assert.equal(dottedSysctl('net/ipv4/conf/eth0.1/rp_filter'), 'net.ipv4.conf.eth0/1.rp_filter');
     assert.equal(dottedSysctl('net.ipv4.conf.eth0/1.rp_filter'), 'net.ipv4.conf.eth0/1.rp_filter');
   });
 
-  test("what is the whole host's can't be allowed", () => {
+  test('a sysctl of the whole host cannot be allowed', () => {
     assert.throws(() => parseSysctlPatterns('net.*,vm.swappiness'), /not vm.swappiness/);
   });
 });
 
-describe('Pods that a host may not run', () => {
+describe('Pods that a host rejects', () => {
   test('an unsafe sysctl', () => {
     const pod = podOf('a', { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } });
     assert.deepEqual(podRejection(pod, WHOLE_HOST), {

@@ -1,4 +1,4 @@
-/** That a Pod has ended is told once the host cannot forget why. */
+/** The end of a Pod is reported only once its reason is durable on the host. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,7 +12,7 @@ function status(phase: 'Running' | 'Failed', message = ''): PodReport {
   return { ...POD, status: { phase, ...(message && { message }) } };
 }
 
-/** A host whose disk answers when the test says so. */
+/** A host with a disk that the test controls. */
 function slowDisk(held?: Partial<AssignedPod>) {
   const writes: { done: () => void; failed: (why: Error) => void }[] = [];
   const told: string[] = [];
@@ -27,13 +27,13 @@ function slowDisk(held?: Partial<AssignedPod>) {
   return { endings, writes, told };
 }
 
-test('a Pod that runs is told of at once', () => {
+test('the status of a running Pod is sent at once', () => {
   const { endings, told } = slowDisk();
   endings.putPod(status('Running'));
   assert.deepEqual(told, ['Running']);
 });
 
-test('one that has ended is told of when the disk knows what it was to end for, and then that it is gone', async () => {
+test('an ended Pod is reported once the reason for its end is on the disk, and then as removed', async () => {
   const { endings, writes, told } = slowDisk();
   endings.putPod(status('Failed'));
   endings.putRemoved(POD);
@@ -44,7 +44,7 @@ test('one that has ended is told of when the disk knows what it was to end for, 
   assert.deepEqual(told, ['Failed', 'removed']);
 });
 
-test('a disk that fails keeps nobody waiting', async () => {
+test('a failing disk blocks no status', async () => {
   const { endings, writes, told } = slowDisk();
   endings.putPod(status('Failed'));
   writes[0]?.failed(new Error('no space left'));
@@ -52,7 +52,7 @@ test('a disk that fails keeps nobody waiting', async () => {
   assert.deepEqual(told, ['Failed']);
 });
 
-test('of what waits the last word is told, once', async () => {
+test('of delayed statuses the last is sent, once', async () => {
   const { endings, writes, told } = slowDisk();
   endings.putPod(status('Failed', 'first'));
   endings.putPod(status('Failed', 'second'));
@@ -61,7 +61,7 @@ test('of what waits the last word is told, once', async () => {
   assert.deepEqual(told, ['Failed second']);
 });
 
-test('what waits is not told of a Pod that runs again meanwhile, nor that it is gone', async () => {
+test('delayed statuses are dropped for a Pod that runs again meanwhile, and its removal too', async () => {
   const { endings, writes, told } = slowDisk({ uid: 'a' });
   endings.putPod(status('Failed'));
   endings.putRemoved(POD);
@@ -71,7 +71,7 @@ test('what waits is not told of a Pod that runs again meanwhile, nor that it is 
   assert.deepEqual(told, ['Running']);
 });
 
-test('one that was given again while its end waited for the disk is not told of as gone, though it was deleted since', async () => {
+test('a Pod that was assigned again while its end waited for the disk is not reported as removed, though it was deleted since', async () => {
   const { endings, writes, told } = slowDisk({ deadline: 1 });
   endings.putRemoved(POD);
   endings.putPod(status('Running'));

@@ -1,4 +1,4 @@
-/** What a probe's results come to, and which probes are put when. */
+/** The result of repeated probes, and the schedule of probes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -20,7 +20,7 @@ const RESULTS = {
   e: { kind: 'error', message: '?' },
 } as const;
 
-/** Outcome after each of the results: `-` none yet, `s` success, `f` failure. */
+/** Returns the outcome after each result: `-` none yet, `s` success, `f` failure. */
 function outcomes(probe: Probe, results: string): string {
   let state: ProbeState = { nextAt: NOW, run: 0 };
   let text = '';
@@ -33,13 +33,13 @@ function outcomes(probe: Probe, results: string): string {
 
 describe('thresholds', () => {
   for (const [it, probe, results, expected] of [
-    ['three failures in a row by default', {}, 'fffff', '--fff'],
-    ['one success by default', {}, 's', 's'],
-    ['a success between begins anew', {}, 'sffsfff', 'ssssssf'],
+    ['the default failure threshold is three in a row', {}, 'fffff', '--fff'],
+    ['the default success threshold is one', {}, 's', 's'],
+    ['a success in between resets the failures', {}, 'sffsfff', 'ssssssf'],
     ['failureThreshold', { failureThreshold: 1 }, 'sf', 'sf'],
     ['successThreshold', { successThreshold: 2, failureThreshold: 1 }, 'sfsss', '-ffss'],
-    ['a warning is a success', {}, 'w', 's'],
-    ['an error says nothing', { failureThreshold: 2 }, 'fef', '--f'],
+    ['a warning counts as a success', {}, 'w', 's'],
+    ['an error does not change the result', { failureThreshold: 2 }, 'fef', '--f'],
   ] as const) {
     test(it, () => {
       assert.equal(outcomes(probe, results), expected);
@@ -51,22 +51,24 @@ describe('times', () => {
   const probe = { initialDelaySeconds: 5, periodSeconds: 10 };
   const at = (now: number, known?: 'success') => firstState(probe, NOW, now, known).nextAt - NOW;
 
-  test('first after the initial delay', () => assert.equal(at(NOW), 5000));
-  test('at once when that is over', () => assert.equal(at(NOW + 60_000), 60_000));
-  test('with a known outcome, in the rhythm', () => assert.equal(at(NOW + 61_000, 'success'), 65_000));
-  test('a container younger than a period is asked at once', () =>
+  test('the first probe runs after the initial delay', () => assert.equal(at(NOW), 5000));
+  test('the first probe runs at once when the initial delay is over', () =>
+    assert.equal(at(NOW + 60_000), 60_000));
+  test('with a known outcome the probe keeps its period', () =>
+    assert.equal(at(NOW + 61_000, 'success'), 65_000));
+  test('a container younger than a period is probed at once', () =>
     assert.equal(at(NOW + 6000, 'success'), 6000));
-  test('every period, counted from when it was due', () => {
+  test('a probe runs every period, counted from when it was due', () => {
     const state = { nextAt: NOW, run: 0 };
     assert.equal(afterResult(probe, state, RESULTS.s, NOW + 900).nextAt, NOW + 10_000);
   });
-  test('a late one is put again at once, and what was missed is not made up for', () => {
+  test('a late probe runs at once, and missed ones are not made up for', () => {
     const state = { nextAt: NOW, run: 0 };
     assert.equal(afterResult(probe, state, RESULTS.s, NOW + 25_000).nextAt, NOW + 25_000);
   });
 });
 
-describe('which probes', () => {
+describe('the set of probes', () => {
   const tcp = { tcpSocket: { port: 80 } };
   const app: Container = {
     name: 'app',
@@ -80,24 +82,24 @@ describe('which probes', () => {
       ({ kind }) => kind,
     );
 
-  test('the startup probe alone, at first', () => assert.deepEqual(kinds({}), ['startup']));
-  test('the others after it', () =>
+  test('the startup probe runs alone at first', () => assert.deepEqual(kinds({}), ['startup']));
+  test('the other probes run after the startup probe', () =>
     assert.deepEqual(kinds({ lives: { 'app-0': { startedAt: NOW } } }), ['liveness', 'readiness']));
-  test('none of an unhealthy container', () =>
+  test('no probe of an unhealthy container', () =>
     assert.deepEqual(kinds({ lives: { 'app-0': { unhealthy: 'startup' } } }), []));
-  test('none of an ended one', () =>
+  test('no probe of an exited container', () =>
     assert.deepEqual(
       kinds({ containers: [attempt({ state: 'exited', exitCode: 1, finishedAt: NOW })] }),
       [],
     ));
-  test('readiness alone of a Pod that ends', () => {
+  test('only the readiness probe of a terminating Pod', () => {
     const wish = { kind: 'stop', deadline: NOW } as const;
     assert.deepEqual(kinds({ wish, lives: { 'app-0': { startedAt: NOW } } }), ['readiness']);
     assert.deepEqual(kinds({ wish }), []);
   });
-  test('none of a hollow one, which speaks for itself', () =>
+  test('no probe of a hollow container, which sets its own result', () =>
     assert.deepEqual(kinds({ containers: [attempt({ ready: true })] }), []));
-  test('none while its postStart hook runs', () => {
+  test('no probe while the postStart hook runs', () => {
     const hooked = { ...app, lifecycle: { postStart: { sleep: { seconds: 1 } } } };
     assert.deepEqual(kinds({ spec: { containers: [hooked] } }), []);
   });
@@ -111,14 +113,14 @@ describe('outcomes', () => {
   test('liveness', () => {
     assert.deepEqual(localStateAfterProbe({}, 'liveness', 'failure', NOW), { unhealthy: 'liveness' });
   });
-  test('readiness keeps the time of the change', () => {
+  test('readiness keeps its transition time', () => {
     const ready = localStateAfterProbe({}, 'readiness', 'success', NOW);
     assert.deepEqual(ready, { readiness: { ready: true, at: NOW } });
     assert.equal(localStateAfterProbe(ready, 'readiness', 'success', NOW + 1), ready);
   });
 });
 
-test('the words of events', () => {
+test('messages of Events', () => {
   assert.equal(probeEvent('liveness', RESULTS.s), undefined);
   assert.deepEqual(probeEvent('readiness', RESULTS.f), {
     type: 'Warning',

@@ -8,14 +8,14 @@ interface HeldRun {
   fail: (error: Error) => void;
 }
 
-/** Work whose runs end when the test says so. */
+/** Work that runs until the test completes it. */
 function heldWork() {
   const runs: HeldRun[] = [];
   const ask = coalesceReruns(() => new Promise<void>((end, fail) => void runs.push({ end, fail })));
   return { runs, ask };
 }
 
-test('who asks while a run is under way gets one that begins behind it, together with all who ask meanwhile', async () => {
+test('callers during a run share one further run that starts after it', async () => {
   const { runs, ask } = heldWork();
   const first = ask();
   await setImmediate();
@@ -32,7 +32,7 @@ test('who asks while a run is under way gets one that begins behind it, together
   assert.equal(runs.length, 2);
 });
 
-test('a run that failed is told to who asked for it, and holds up none behind it', async () => {
+test('a failed run rejects its callers only, and later runs start', async () => {
   const { runs, ask } = heldWork();
   const first = ask();
   await setImmediate();

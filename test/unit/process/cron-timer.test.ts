@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const YEAR = 365 * 86_400_000;
 const NOON = Date.parse('2026-06-01T12:00:30Z');
 
-/** Each run is told by what the wall clock shows then. */
+/** Records each run with the time that the wall clock shows. */
 function timer(pattern = '*/5 * * * *', run: () => Promise<void> = async () => undefined) {
   const clock = new ManualClock(NOON);
   const runs: string[] = [];
@@ -18,7 +18,7 @@ function timer(pattern = '*/5 * * * *', run: () => Promise<void> = async () => u
   return { clock, runs, stop: () => own.stop() };
 }
 
-/** Runs are over in a later turn. */
+/** Runs end in a later event loop turn. */
 async function pass(clock: ManualClock, minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
     clock.advance(MINUTE);
@@ -26,7 +26,7 @@ async function pass(clock: ManualClock, minutes: number): Promise<void> {
   }
 }
 
-test('it runs at each time of its pattern, until it is stopped', async () => {
+test('it runs at each time of its pattern until it is stopped', async () => {
   const { clock, runs, stop } = timer();
   await pass(clock, 11);
   assert.deepEqual(runs, ['2026-06-01T12:05', '2026-06-01T12:10']);
@@ -35,7 +35,7 @@ test('it runs at each time of its pattern, until it is stopped', async () => {
   assert.equal(runs.length, 2);
 });
 
-test('a clock that is set back a year: it runs on, by the times that it shows now', async () => {
+test('after the clock was set back a year it runs at the times that the clock shows now', async () => {
   const { clock, runs } = timer();
   await pass(clock, 5);
   clock.stepWallClock(-YEAR);
@@ -43,7 +43,7 @@ test('a clock that is set back a year: it runs on, by the times that it shows no
   assert.deepEqual(runs, ['2026-06-01T12:05', '2025-06-01T12:10', '2025-06-01T12:15']);
 });
 
-test('a clock that is set ahead from 1970: one run of all that was skipped, and at once', async () => {
+test('after the clock was set ahead from 1970 it makes up all skipped runs with a single immediate run', async () => {
   const { clock, runs } = timer();
   clock.stepWallClock(60 * YEAR);
   const begun = performance.now();
@@ -53,7 +53,7 @@ test('a clock that is set ahead from 1970: one run of all that was skipped, and 
   assert.ok(performance.now() - begun < 5_000);
 });
 
-test('a clock that is put right again while a night’s job waits: it runs that night', async () => {
+test('after a wrong clock was corrected while a nightly job waits, the job runs that night', async () => {
   const { clock, runs } = timer('17 3 * * *');
   clock.stepWallClock(10 * YEAR);
   await pass(clock, 2);
@@ -61,13 +61,13 @@ test('a clock that is put right again while a night’s job waits: it runs that 
   await pass(clock, 24 * 60);
   assert.equal(runs.length, 2);
   const night = new Date(clock.now() - 24 * 60 * MINUTE);
-  // The first was the one that the jump ahead made due.
+  // The first run was the one that the jump ahead made due.
   night.setHours(3, 17, 0, 0);
   if (night.getTime() < clock.now() - 24 * 60 * MINUTE) night.setDate(night.getDate() + 1);
   assert.deepEqual(runs.slice(-1), [night.toISOString().slice(0, 16)]);
 });
 
-test('a run that goes on leaves out the next, and no more', async () => {
+test('a run that takes too long skips the next one only', async () => {
   let end: () => void = () => assert.fail('nothing runs');
   const { clock, runs } = timer(
     '* * * * *',

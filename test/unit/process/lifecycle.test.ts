@@ -15,21 +15,21 @@ function recorded(
   return { name, start: step('start'), stop: step('stop') };
 }
 
-test('parts start in order and stop in reverse, once', async () => {
+test('components start in order and stop in reverse, once', async () => {
   const seen: string[] = [];
   const running = await startComponents([recorded(seen, 'a'), recorded(seen, 'b')], silentLogger);
   await Promise.all([running.stop(), running.stop()]);
   assert.deepEqual(seen, ['start a', 'start b', 'stop b', 'stop a']);
 });
 
-test('when a part fails to start, those before it are stopped and the error is thrown', async () => {
+test('when a component fails to start, earlier components are stopped and the error is thrown', async () => {
   const seen: string[] = [];
   const parts = [recorded(seen, 'a'), recorded(seen, 'b', 'start'), recorded(seen, 'c')];
   await assert.rejects(startComponents(parts, silentLogger), /b/);
   assert.deepEqual(seen, ['start a', 'start b', 'stop a']);
 });
 
-test('a part that fails to stop does not keep the others running', async () => {
+test('a component that fails to stop does not keep the others running', async () => {
   const seen: string[] = [];
   const parts = [recorded(seen, 'a'), recorded(seen, 'b', 'stop')];
   await (await startComponents(parts, silentLogger)).stop();

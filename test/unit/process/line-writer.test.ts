@@ -1,4 +1,4 @@
-/** A program's log when nobody reads it: the program goes on. */
+/** A program's log without a reader: the program must not block. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { lineWriter } from '../../../shared/process/output/line-writer.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
-/** More than a pipe holds. */
+/** More than the capacity of a pipe. */
 const LONG = `${'x'.repeat(2 ** 20)}\n`;
 
-test('a reader that hangs costs lines, not the program; when it reads again, lines are whole again', (context) => {
+test('a blocked reader loses lines and does not block the program; later lines are complete again', (context) => {
   const path = join(temporaryDirectory(), 'pipe');
   execFileSync('mkfifo', [path]);
   const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);

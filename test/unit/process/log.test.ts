@@ -1,4 +1,4 @@
-/** What a log line says, and what it must never say. */
+/** The content of a log line, and the secrets that it must not contain. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ test('one line an event, the fields of its loggers first, in order', () => {
   ]);
 });
 
-test('secrets are hidden, at the top and further down, in bindings too', () => {
+test('secrets are hidden at every level and in bindings', () => {
   const secret = {
     token: 'T0P',
     object: { data: { a: 'T0P' }, password: 'T0P', kept: 1 },
@@ -63,7 +63,7 @@ test('an error of the operating system is logged without a stack', () => {
   assert.deepEqual(lines, [{ level: 'error', err: { type: 'Error', message, code: 'ENOENT' }, msg: 'm' }]);
 });
 
-test('an error is told with its kind, code, cause and stack', () => {
+test('an error is logged with its kind, code, cause and stack', () => {
   const err = Object.assign(new TypeError('no', { cause: new Error('why') }), { code: 'EWHY' });
   const [line] = logged((log) => log.warn({ err }, 'm'));
   const { stack, ...told } = (line?.err ?? {}) as Record<string, unknown>;
@@ -71,7 +71,7 @@ test('an error is told with its kind, code, cause and stack', () => {
   assert.match(String(stack), /log\.test/);
 });
 
-test('what JSON cannot say breaks no line', () => {
+test('a value that JSON cannot represent breaks no line', () => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   const [line] = logged((log) =>
@@ -87,6 +87,6 @@ test('what JSON cannot say breaks no line', () => {
   });
 });
 
-test('the silent logger says nothing', () => {
+test('the silent logger writes nothing', () => {
   for (const say of Object.values(createLogger('silent'))) assert.doesNotThrow(() => say({}, 'm'));
 });

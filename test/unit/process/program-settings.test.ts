@@ -39,7 +39,7 @@ function file(text: string): string {
 }
 
 describe('settings', () => {
-  test('defaults hold when nothing is given', async () => {
+  test('defaults apply without other values', async () => {
     assert.deepEqual(await loadSettings(SCHEMA, NOTHING), {
       server: undefined,
       data: '/data',
@@ -49,7 +49,7 @@ describe('settings', () => {
     });
   });
 
-  test('a flag heartbeats the environment, which heartbeats the file, which heartbeats the default', async () => {
+  test('a flag overrides the environment, which overrides the file, which overrides the default', async () => {
     const path = file('data: /f\nport: 3\nlogLevel: debug\n');
     const environment = { EN_DATA: '/e', EN_PORT: '2' };
     const flags = { data: '/flag' };
@@ -57,7 +57,7 @@ describe('settings', () => {
     assert.deepEqual([settings.data, settings.port, settings.logLevel], ['/flag', 2, 'debug']);
   });
 
-  test('a wrong value is refused with its source and what is expected', async () => {
+  test('a wrong value is rejected with its source and the expected form', async () => {
     const wrong = { ...NOTHING, environment: { EN_PORT: 'http' } };
     await assert.rejects(
       loadSettings(SCHEMA, wrong),
@@ -68,19 +68,19 @@ describe('settings', () => {
     });
   });
 
-  test('an unknown key of the file is refused with the nearest right one', async () => {
+  test('an unknown key of the file is rejected with the closest valid one', async () => {
     const path = file('dataa: /x');
     await assert.rejects(loadSettings(SCHEMA, { ...NOTHING, file: path }), {
       sentence: `${path}: unknown setting "dataa", did you mean "data"?`,
     });
   });
 
-  test('a file that is missing or no map is refused in one sentence', async () => {
+  test('a file that is missing or not a map is rejected in one sentence', async () => {
     await assert.rejects(loadSettings(SCHEMA, { ...NOTHING, file: '/nowhere/x.yaml' }), /cannot be read/);
     await assert.rejects(loadSettings(SCHEMA, { ...NOTHING, file: file('- a list') }), /must contain a map/);
   });
 
-  test('a map in the file reads like the text of its flag', async () => {
+  test('a map in the file is read like the value of its flag', async () => {
     const labels = { labels: textSetting('Labels', 'K=V', '') };
     const path = file('labels: {color: green, size: big}');
     assert.equal((await loadSettings(labels, { ...NOTHING, file: path })).labels, 'color=green,size=big');
@@ -90,7 +90,7 @@ describe('settings', () => {
     assert.ok(Object.isFrozen(await loadSettings(SCHEMA, NOTHING)));
   });
 
-  test('names follow from the key', () => {
+  test('names are derived from the key', () => {
     assert.equal(flagName('nodeName'), '--node-name');
     assert.equal(variableName('EVERYNODE_AGENT', 'nodeName'), 'EVERYNODE_AGENT_NODE_NAME');
   });
@@ -99,14 +99,14 @@ describe('settings', () => {
 describe('command line', () => {
   const program = () => addSettingFlags(createCommandLine('x', 'tries'), SCHEMA).action(() => undefined);
 
-  test('a wrong flag is refused with the nearest right one', async () => {
+  test('a wrong flag is rejected with the closest valid one', async () => {
     await assert.rejects(runCommandLine(program(), ['--prot', '1']), {
       sentence: "Unknown option '--prot', did you mean --port?",
       code: 2,
     });
   });
 
-  test('a wrong command is refused with the nearest right one', async () => {
+  test('a wrong command is rejected with the closest valid one', async () => {
     const commands = program();
     commands.command('check-engine').action(() => undefined);
     await assert.rejects(runCommandLine(commands, ['chek-engine']), {
@@ -114,7 +114,7 @@ describe('command line', () => {
     });
   });
 
-  test('a word too much is refused by the command that it was given to', async () => {
+  test('a surplus argument is rejected by its command', async () => {
     const commands = program();
     commands.command('check-engine').action(() => undefined);
     await assert.rejects(runCommandLine(commands, ['check-engine', 'now']), {
@@ -122,13 +122,13 @@ describe('command line', () => {
     });
   });
 
-  test('a flag without its value is refused', async () => {
+  test('a flag without its value is rejected', async () => {
     await assert.rejects(runCommandLine(program(), ['--port']), {
       sentence: "Option '--port <N>' argument missing.",
     });
   });
 
-  test('given flags reach the action by key', async () => {
+  test('flags are passed to the action by key', async () => {
     let seen: unknown;
     const command = program().action((options: unknown) => {
       seen = options;
@@ -141,12 +141,12 @@ describe('command line', () => {
 describe('a secret setting', () => {
   const WITH_SECRET = { ...SCHEMA, token: secretTextSetting('EN_JOIN_TOKEN') };
 
-  test('has no flag', async () => {
+  test('a secret setting has no flag', async () => {
     const program = addSettingFlags(createCommandLine('x', 'tries'), WITH_SECRET).action(() => undefined);
     await assert.rejects(runCommandLine(program, ['--token', 'abc']), { code: 2 });
   });
 
-  test('is read from its variable, which child processes do not inherit', async () => {
+  test('a secret setting is read from its variable, which child processes do not inherit', async () => {
     process.env.EN_JOIN_TOKEN = 'abc';
     const { token } = await loadCommandSettings(WITH_SECRET, {}, 'EN');
     assert.equal(token, 'abc');
@@ -154,7 +154,7 @@ describe('a secret setting', () => {
     assert.equal((await loadCommandSettings(WITH_SECRET, {}, 'EN')).token, undefined);
   });
 
-  test('is refused in a settings file, without being printed', async () => {
+  test('a secret setting is rejected in a settings file, without printing it', async () => {
     const path = file('token: abc-secret\n');
     await assert.rejects(loadSettings(WITH_SECRET, { ...NOTHING, file: path }), {
       sentence: `${path}: "token" is a secret; set it with EN_JOIN_TOKEN.`,

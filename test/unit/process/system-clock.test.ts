@@ -1,4 +1,4 @@
-/** The real clock: code that compares times when its timer fires must not find that it fired too early. */
+/** The real clock. Code that compares times when its timer fires must not find that the timer fired early. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../shared/process/time/clock.js';

@@ -33,7 +33,7 @@ const CASES: readonly [() => Promise<unknown>, string][] = [
 ];
 
 for (const [fail, sentence] of CASES) {
-  test(`an error of the system becomes: ${sentence.replace(DIRECTORY, '/tmp')}`, async () => {
+  test(`an error of the system is printed as: ${sentence.replace(DIRECTORY, '/tmp')}`, async () => {
     const error: unknown = await fail().catch((thrown: unknown) => thrown);
     assert.equal(systemErrorSentence(error), sentence);
   });
@@ -44,7 +44,7 @@ test('a host name that cannot be resolved is named', async () => {
   assert.match(systemErrorSentence(error) ?? '', /^Cannot resolve no-such-host\.invalid: .* resolved/);
 });
 
-test('mistakes in the program keep their stack trace', () => {
+test('programming errors keep their stack trace', () => {
   assert.equal(systemErrorSentence(new TypeError('x is undefined')), undefined);
   assert.equal(
     systemErrorSentence(Object.assign(new Error('m'), { code: 'EBADF', syscall: 'read' })),

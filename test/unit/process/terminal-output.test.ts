@@ -27,7 +27,7 @@ test('a document keeps its newlines, a line has none', () => {
   assert.equal(escapeLine('web\nRunning: all is well'), 'web\\nRunning: all is well');
 });
 
-test('JSON means the same after it was escaped', () => {
+test('JSON has the same meaning after escaping', () => {
   const value = { name: '\x1b]0;x\x07\u009b\u202e\x7f\n' };
   const escaped = escapeControls(JSON.stringify(value, null, 2));
   assert.match(escaped, /^[\n\x20-\x7e]+$/);
@@ -48,7 +48,7 @@ function printedBy(statements: string): { stdout: string; stderr: string } {
   });
 }
 
-test('sentences of errors, stacks, help and log lines are escaped', () => {
+test('messages of errors, stacks, help and log lines are escaped', () => {
   const evil = '"\\u001b]0;x\\u0007\\u009b\\u202e"';
   for (const statements of [
     `await runProgram(async () => { throw new ExitError(3, ${evil}); });`,
@@ -78,7 +78,7 @@ function sourcesBelow(folder: string): string[] {
   });
 }
 
-test('no file of the programs prints past terminal-output.ts', () => {
+test('no source file prints without terminal-output.ts', () => {
   const files = ['agent', 'coordinator', 'shared'].flatMap(sourcesBelow);
   assert.ok(files.length > 500, `${files.length} files were searched`);
   const printing = files.filter((path) =>

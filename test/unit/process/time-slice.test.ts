@@ -1,10 +1,10 @@
-/** Loops that share a slice never hold the event loop for much longer than it, however many they are. */
+/** Many loops that share a time slice never block the event loop much longer than that slice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 
-test('a hundred loops of one millisecond a step let others run every five', async () => {
+test('a hundred loops of one millisecond per step yield every five milliseconds', async () => {
   const clock = new ManualClock();
   const slice = new TimeSlice(clock);
   let steps = 0;
@@ -31,7 +31,7 @@ test('a hundred loops of one millisecond a step let others run every five', asyn
   assert.equal(longest, 5, 'ms in one go: less costs turns of the loop, more keeps others waiting');
 });
 
-test('loops with slices of their own share the time, and none is passed over', async () => {
+test('loops with their own time slices share the time fairly', async () => {
   const clock = new ManualClock();
   const finished: string[] = [];
   const loop = async (name: string, steps: number): Promise<void> => {

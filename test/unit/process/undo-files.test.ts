@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { trackNewFiles, trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
-test('new files and folders are removed, in earlier folders too, and earlier files stay', () => {
+test('new files and folders are removed, in existing folders too, and existing files are kept', () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'earlier'));
   writeFileSync(join(directory, 'earlier', 'file'), 'earlier');
@@ -28,7 +28,7 @@ test('a new directory is removed with its new parents', () => {
   assert.ok(existsSync(directory));
 });
 
-test('a new folder with a file of another program stays, and so do its parents', () => {
+test('a new folder with a file of another program is kept, with its parents', () => {
   const directory = temporaryDirectory();
   const removeNewFolders = trackNewFolders(join(directory, 'a', 'b'), join(directory, 'a', 'c'));
   for (const name of ['b', 'c']) mkdirSync(join(directory, 'a', name), { recursive: true });

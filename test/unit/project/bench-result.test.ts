@@ -1,4 +1,4 @@
-/** Verdicts of the benchmark: medians over pairs, goals, and how they are written. */
+/** Verdicts of the benchmark: medians over pairs, goals, and their format. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { pairs } from '../../bench/paired-runs.js';
 
 const RESULT: Result = { section: 'parts', name: 'a change', unit: 'ms', floor: [], product: [] };
 
-test('the ratio is the median over pairs, so a slow minute for both does not move it', () => {
+test('the ratio is the median over pairs, so a slow minute for both sides does not change it', () => {
   const floor = [10, 10, 100, 10, 10];
   const product = floor.map((value) => value * 1.2);
   const verdict = judge({ ...RESULT, floor, product, goal: { kind: 'ratio', most: 1.25 } });
@@ -23,17 +23,17 @@ test('a difference is judged over pairs too', () => {
   assert.equal(judge({ ...result, goal: { kind: 'difference', most: 11 } }, 1.5).met, true);
 });
 
-test('a goal for which nothing was measured is not met', () => {
+test('a goal without a measurement is not met', () => {
   assert.equal(judge({ ...RESULT, goal: { kind: 'product', most: 5 } }).met, false);
   assert.equal(judge({ ...RESULT, product: [1], goal: { kind: 'ratio', most: 5 } }).met, false);
 });
 
-test('percentiles lie between neighbours', () => {
+test('percentiles are interpolated between neighbours', () => {
   assert.equal(median([4, 1, 2, 3]), 2.5);
   assert.equal(percentile([1, 2, 3, 4, 5], 1), 5);
 });
 
-test('floor and product take turns at being first, and the first round does not count', async () => {
+test('floor and product alternate in starting, and the first round does not count', async () => {
   const order: string[] = [];
   const run = (name: string) => () => order.push(name);
   const values = await pairs(2, run('floor'), run('product'));
@@ -41,7 +41,7 @@ test('floor and product take turns at being first, and the first round does not 
   assert.deepEqual(values, { floor: [4, 5], product: [3, 6] });
 });
 
-test('a line and a row of the table name figures, goal and verdict', () => {
+test('a line and a row of the table show figures, goal and verdict', () => {
   const goal = { kind: 'ratio', most: 1.5 } as const;
   const result: Result = { ...RESULT, number: '7', floor: [2], product: [4], goal };
   assert.equal(

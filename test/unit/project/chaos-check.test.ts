@@ -1,4 +1,4 @@
-/** The checker of chaos finds each thing that may be wrong: a checker that sees nothing would let everything pass. */
+/** The chaos checker finds each possible problem. A checker that found nothing would pass every run. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -21,7 +21,7 @@ const template = (version: string) => ({
   spec: { containers: [{ name: 'alpha-v1', image: 'app:1', env: [{ name: 'VERSION', value: version }] }] },
 });
 
-/** All that is seen, to be changed. */
+/** The complete observation, which a case changes. */
 interface Whole extends ObservedFleet {
   hosts: (ObservedHost & { containers: ObservedHostContainer[] })[];
   nodes: Node[];
@@ -29,7 +29,7 @@ interface Whole extends ObservedFleet {
   daemonSets: DaemonSet[];
 }
 
-/** One host, one DaemonSet, one Pod, and all is well; a case changes what it is about. */
+/** A correct state with one host, one DaemonSet and one Pod. A case changes the part under test. */
 function whole(): Whole {
   const spec = template('v1').spec;
   return {
@@ -108,8 +108,8 @@ const container = (seen: Whole): ObservedHostContainer =>
   seen.hosts[0]?.containers[1] as ObservedHostContainer;
 const pod = (seen: Whole): Pod => seen.pods[0] as Pod;
 
-describe('the checker of chaos', () => {
-  test('takes a start by the coordinator’s wrong clock for true, and none by another', () => {
+describe('the chaos checker', () => {
+  test('accepts a start time that matches the coordinator’s wrong clock, and no other wrong time', () => {
     const seen = whole();
     const ms = Date.parse(SINCE);
     for (const [asideMs, problems] of [
@@ -122,13 +122,13 @@ describe('the checker of chaos', () => {
     }
   });
 
-  test('has nothing to say when all is well', () => {
+  test('reports nothing for a healthy fleet', () => {
     assert.deepEqual(problemsOf(whole(), wanted()), []);
   });
 
   const cases: [string, (seen: Whole) => void, RegExp][] = [
     [
-      'a container that ended',
+      'a container that exited',
       (seen) => Object.assign(container(seen), { state: 'exited' }),
       /0 running containers/,
     ],
@@ -138,7 +138,7 @@ describe('the checker of chaos', () => {
       /2 running containers/,
     ],
     [
-      'a container of a Pod that is gone',
+      'a container of a deleted Pod',
       (seen) =>
         seen.hosts[0]?.containers.push({ ...container(seen), id: 'c2', podUID: 'u0', state: 'exited' }),
       /which is no Pod of it/,
@@ -150,24 +150,24 @@ describe('the checker of chaos', () => {
       /does not answer/,
     ],
     [
-      'a Pod too many',
+      'a surplus Pod',
       (seen) =>
         seen.pods.push({ ...pod(seen), metadata: { ...pod(seen).metadata, name: 'alpha-y', uid: 'u2' } }),
       /2 Pods on host-1, wanted 1/,
     ],
-    ['a Pod that is missing', (seen) => seen.pods.pop(), /0 Pods on host-1, wanted 1/],
+    ['a missing Pod', (seen) => seen.pods.pop(), /0 Pods on host-1, wanted 1/],
     [
-      'a Pod on its way out',
+      'a terminating Pod',
       (seen) => Object.assign(pod(seen).metadata, { deletionTimestamp: SINCE }),
       /still to be deleted/,
     ],
     [
-      'a Pod of an older template',
+      'a Pod with an older template',
       (seen) => Object.assign(pod(seen).spec, template('v0').spec),
       /of v0, wanted v1/,
     ],
     [
-      'a Pod of nobody',
+      'a Pod without a controller',
       (seen) => Object.assign(pod(seen).metadata, { ownerReferences: [] }),
       /belongs to no DaemonSet/,
     ],
@@ -178,7 +178,7 @@ describe('the checker of chaos', () => {
     ],
     ['a lost creation', (seen) => seen.daemonSets.pop(), /was asked for, and is not there/],
     [
-      'an undone deletion',
+      'a deletion that was undone',
       (seen) =>
         seen.daemonSets.push({ ...(seen.daemonSets[0] as DaemonSet), metadata: { name: 'beta', uid: 'd2' } }),
       /was deleted, and is there/,
@@ -189,28 +189,28 @@ describe('the checker of chaos', () => {
       /numberReady 0, it is 1/,
     ],
     [
-      'a Pod that is not told to be ready',
+      'a Pod that is not reported ready',
       (seen) => Object.assign(pod(seen).status ?? {}, { conditions: [] }),
       /says Ready undefined, it is True/,
     ],
     [
-      'another container than is told',
+      'a container other than the reported one',
       (seen) => Object.assign(container(seen), { id: 'c2' }),
       /containerID c1, it is c2/,
     ],
     [
-      'a restart that is not told',
+      'a restart that is not reported',
       (seen) => Object.assign(container(seen), { attempt: 1 }),
       /restartCount 0, it is 1/,
     ],
     [
-      'a start at another time',
+      'a start time other than the reported one',
       (seen) => Object.assign(container(seen), { startedAt: '2026-01-01T00:01:00Z' }),
       /startedAt 2026-01-01T00:00:00Z, not 2026-01-01T00:01:00Z/,
     ],
     ['a dark node', (seen) => Object.assign(seen.nodes[0]?.status ?? {}, { conditions: [] }), /is not Ready/],
     [
-      'a taint that stays',
+      'a taint that was not removed',
       (seen) =>
         Object.assign(seen.nodes[0] ?? {}, {
           spec: { taints: [{ key: 'node.kubernetes.io/x', effect: 'NoSchedule' }] },
@@ -226,11 +226,11 @@ describe('the checker of chaos', () => {
     });
   }
 
-  test('sees a Pod where none belongs', () => {
+  test('reports a Pod on a node where none belongs', () => {
     assert.match(problemsOf(whole(), wanted(true)).join('\n'), /1 Pods on host-1, wanted 0/);
   });
 
-  test('sees an exchanged container where nothing was done, and looks away where something was', () => {
+  test('reports a replaced container on an undisturbed host, and ignores it on a disturbed one', () => {
     const [before, after] = [whole(), whole()];
     Object.assign(container(after), { id: 'c2' });
     assert.match(replacedContainers(before.hosts, after, () => false).join(), /was exchanged/);
@@ -246,7 +246,7 @@ describe('the checker of chaos', () => {
     );
   });
 
-  test('sees what ended before a restore was confirmed, save Pods that were being deleted, and hosts that were hit', () => {
+  test('reports Pods that ended before a restore was confirmed, except deleted Pods and disturbed hosts', () => {
     const [before, after] = [whole(), whole()];
     const ended = (kept: Pod[], isHit: boolean) =>
       stoppedWithoutRequest(before.hosts, after.hosts, { kept, isDisturbed: () => isHit });
@@ -260,7 +260,7 @@ describe('the checker of chaos', () => {
     assert.deepEqual(ended(before.pods, true), []);
   });
 
-  test('sees what runs twice, unless it surges', () => {
+  test('reports containers that run twice, unless their DaemonSet surges', () => {
     const seen = whole();
     const twice = [container(seen), { ...container(seen), id: 'c2', podUID: 'u2' }];
     assert.deepEqual(duplicateContainers(twice, new Set()), ['alpha-v1']);
@@ -272,7 +272,7 @@ describe('the checker of chaos', () => {
   });
 });
 
-describe('a plan of chaos', () => {
+describe('a chaos plan', () => {
   const plans = (without: readonly FaultKind[]) =>
     Array.from({ length: 200 }, (_, number) => planOf('s', number, { hosts: 3, without }));
 
@@ -284,7 +284,7 @@ describe('a plan of chaos', () => {
     );
   });
 
-  test('has every kind of fault, and none that the hosts cannot have', () => {
+  test('contains every kind of fault except those that the hosts do not support', () => {
     const kinds = (without: readonly FaultKind[]) =>
       new Set(plans(without).flatMap((steps) => steps.filter(isFault).map(({ kind }) => kind)));
     assert.equal(kinds([]).size, 26);

@@ -1,4 +1,4 @@
-/** Faults that come too late: a container may end by itself before it is hit. */
+/** Faults that come too late: a container may exit by itself before it is killed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChaosFaults } from '../../chaos/chaos-faults.js';
@@ -6,7 +6,7 @@ import type { ChaosFleet } from '../../chaos/chaos-fleet.js';
 import type { ChaosHost } from '../../chaos/chaos-host.js';
 import type { RequestedState } from '../../chaos/requested-state.js';
 
-/** One host, with one container that runs until it is hit; the engine answers the blow with an error. */
+/** One host with one container that runs until it is killed. The engine answers the kill with an error. */
 function faultsOn(after: () => object[]): ChaosFaults {
   const refuse = () => Promise.reject(new Error('container is not running'));
   let looks = 0;
@@ -22,7 +22,7 @@ function faultsOn(after: () => object[]): ChaosFaults {
 }
 
 for (const kind of ['kill container', 'remove container'] as const) {
-  test(`${kind}: one that has just gone ends no run, one that cannot be hit does`, async () => {
+  test(`${kind}: a container that has just exited does not end the run, a container that cannot be killed does`, async () => {
     const fault = { kind, node: 0, index: 0 } as never;
     const running = { id: 'a', state: 'running', attempt: 0 };
     const gone = [() => [], () => [{ ...running, state: 'exited' }], () => [{ ...running, id: 'b' }]];

@@ -1,4 +1,4 @@
-/** The decision tables of test/conformance/cases, and the runner's refusal to skip what it does not know. */
+/** The decision tables of test/conformance/cases, and the runner's rejection of unknown keys. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -32,7 +32,7 @@ async function runOne(table: string, testCase: ConformanceCase) {
 
 const TOLERATED = { toleration: { operator: 'Exists' }, taint: { key: 'a', effect: 'NoSchedule' } };
 
-test('a case that states something false fails', async () => {
+test('a case with a wrong expectation fails', async () => {
   const verdict = await runOne('tolerations', { name: 'x', ...TOLERATED, expected: { tolerated: false } });
   assert.deepEqual(verdict, { passed: false, got: { tolerated: true } });
 });

@@ -44,7 +44,7 @@ function changesOf(spec: PodSpec): string[] {
   ];
 }
 
-/** By file: what its DaemonSets could change on a host. */
+/** Returns the changes that a file's DaemonSets could make to a host, by file. */
 function changesIn(folder: string): Map<string, string[]> {
   const files = readdirSync(folder).filter((name) => /\.(ya?ml|json)$/.test(name));
   const changesOfFile = (file: string): string[] =>
@@ -59,7 +59,7 @@ for (const [file, changes] of changesIn(FOLDER)) {
 }
 
 for (const [file, changes] of changesIn(join(FOLDER, 'host-changes'))) {
-  test(`${FOLDER}/host-changes/${file} is there because it changes its hosts`, () => {
+  test(`${FOLDER}/host-changes/${file} is in this folder because it changes its hosts`, () => {
     assert.notDeepEqual(changes, []);
   });
 }

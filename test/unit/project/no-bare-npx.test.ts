@@ -1,4 +1,7 @@
-/** No text names a command that could fetch a package called everynode from the public registry: that name is not ours. */
+/**
+ * No text contains a command that could fetch a package called everynode from the public registry, because that name
+ * belongs to another owner.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -27,7 +30,7 @@ for (const [line, isBare] of [
   });
 }
 
-test('no file of the project names a command that can fetch foreign code', () => {
+test('no file of the project contains a command that can fetch foreign code', () => {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: ROOT,
     encoding: 'utf8',

@@ -1,4 +1,7 @@
-/** Every script of package.json that takes options tells them by `--help`, and refuses others before it does anything. */
+/**
+ * Every script of package.json with options lists them under `--help`, and rejects other options before it does
+ * anything.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +13,7 @@ const ROOT = resolve(fileURLToPath(import.meta.url), '../../../../..');
 const { scripts } = JSON.parse(readFileSync(resolve(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
 };
-/** Its name, and what runs once the build is done: `up` and `down` are the product's. */
+/** The script's name and the command after the build. `up` and `down` belong to the product. */
 const OURS = Object.entries(scripts).flatMap(([name, line]) => {
   const words = / --run ((?:dist\/test|release)\/.*)/.exec(line)?.[1]?.split(' ');
   return words ? [{ name, words }] : [];
@@ -30,4 +33,5 @@ for (const { name, words } of OURS)
     assert.match(refused.stderr, /^.*--no-such-option.*\n$/);
   });
 
-test('all of them are known', () => assert.ok(OURS.length >= 12, String(OURS.length)));
+test('every npm script that documents and scripts name exists', () =>
+  assert.ok(OURS.length >= 12, String(OURS.length)));

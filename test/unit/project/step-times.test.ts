@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StepTimes } from '../../bench/step-times.js';
 
-test('a step lasts until the next begins, and a section as long as its steps', () => {
+test('a step lasts until the next starts, and a section as long as its steps', () => {
   let now = 1_000;
   const times = new StepTimes(() => now);
   assert.equal(times.bySection(), '');

@@ -1,4 +1,4 @@
-/** What is told of a host that is out of contact, or whose clock is wrong. */
+/** Messages about a host that is disconnected or has a wrong clock. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';
@@ -13,7 +13,7 @@ import type { Condition } from '../../../shared/kube/objects/conditions.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
-describe('a link that ended', () => {
+describe('the reason why a link ended', () => {
   const cases: [code: number, how: Parameters<typeof linkEnd>[1], reason: string][] = [
     [1006, { wasSilent: true }, 'LinkSilent'],
     [1006, {}, 'LinkBroken'],
@@ -37,7 +37,7 @@ describe('a clock', () => {
   const right = clockCondition(undefined, 0);
   const cases: [rule: string, stored: Condition[] | undefined, skewMs: number, expected: RegExp][] = [
     ['right', undefined, 0, /^False ClockInSync: /],
-    ['29 s off, as a slow line may have it', [right], -29_999, /^False ClockInSync: /],
+    ['29 s off, which a slow line can explain', [right], -29_999, /^False ClockInSync: /],
     [
       'half a minute off',
       [right],
@@ -51,10 +51,10 @@ describe('a clock', () => {
       /^True .* 56 years behind the coordinator's \(-1767225600 s\)/,
     ],
     ['some days off', undefined, 3 * 86_400_000, / 3 days ahead/],
-    ['set right, nearly', told('x (60 s)'), 20_000, /^True .* 20 seconds ahead/],
+    ['corrected to nearly right', told('x (60 s)'), 20_000, /^True .* 20 seconds ahead/],
     ['set right', told('x (60 s)'), 14_999, /^False/],
-    ['as wrong as it was, give or take', told('x (3600 s)'), 3_700_000, /^True ClockSkew: x \(3600 s\)/],
-    ['more wrong than it was', told('x (3600 s)'), 4_200_000, / 70 minutes ahead/],
+    ['as wrong as before, within tolerance', told('x (3600 s)'), 3_700_000, /^True ClockSkew: x \(3600 s\)/],
+    ['more wrong than before', told('x (3600 s)'), 4_200_000, / 70 minutes ahead/],
   ];
   for (const [rule, stored, skewMs, expected] of cases) {
     test(rule, () => {
@@ -63,13 +63,13 @@ describe('a clock', () => {
     });
   }
 
-  test('its skew is read back from what is told', () => {
+  test('the skew is read back from the condition message', () => {
     assert.equal(skewOf(clockCondition(undefined, -90_400)), -90_000);
     assert.equal(skewOf(right), undefined);
   });
 });
 
-test('a wrong clock has a line for Prometheus, a right one has none', async () => {
+test('a wrong clock has a metric line, a right one has none', async () => {
   const registry = new Registry();
   const node = (name: string, skewMs: number): Node => ({
     apiVersion: 'v1',
@@ -83,7 +83,7 @@ test('a wrong clock has a line for Prometheus, a right one has none', async () =
   assert.deepEqual(lines, ['everynode_node_clock_skew_seconds{node="ship"} -3600']);
 });
 
-test('a boot is told when the id changed, and only then', () => {
+test('a reboot is reported when the boot id changed, and only then', () => {
   const info = (bootID: string) => ({ bootID }) as NonNullable<Parameters<typeof rebootMessage>[1]>;
   assert.equal(rebootMessage('n', info('a'), info('b')), 'Node n has been rebooted, boot id: b');
   assert.equal(rebootMessage('n', info('a'), info('a')), undefined);
@@ -91,7 +91,7 @@ test('a boot is told when the id changed, and only then', () => {
   assert.equal(rebootMessage('n', info(''), info('a')), undefined);
 });
 
-test('a crash of the agent is told from its stop and from the end of its host', async () => {
+test('a crash of the agent is distinguished from its stop and from the end of its host', async () => {
   assert.deepEqual(
     [undefined, 'boot-1\n', 'boot-2\n'].map((found) => previousExitOf(found, 'boot-1')),
     ['stopped', 'crashed', 'hostDown'],
@@ -113,7 +113,7 @@ test('a crash of the agent is told from its stop and from the end of its host', 
   );
 });
 
-test('a node’s own grace: the annotation, then the label, and nothing that cannot be', () => {
+test('a node’s grace period: the annotation, then the label, and no invalid value', () => {
   const key = 'fleet.everynode.dev/grace-period';
   const cases: [Parameters<typeof ownGraceMs>[0], number | undefined][] = [
     [{}, undefined],

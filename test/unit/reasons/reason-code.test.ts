@@ -1,4 +1,4 @@
-/** One DaemonSet on one node: each row changes one thing about a Pod that runs, and names the code that it makes. */
+/** One DaemonSet on one node. Each row changes one thing about a running Pod, and names the resulting code. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -12,8 +12,8 @@ import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.
 import { CONFIRMED_CONDITION, HANDOVER_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { ContainerState, ContainerStatus, Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
-import { type NodeOptions, nodeObject, pinnedTo } from '../../harness/controllers/object-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
+import { type NodeOptions, nodeObject, pinnedTo } from '../../harness/objects/object-builders.js';
 
 const NOON = '2026-01-01T12:00:00Z';
 const SUBJECT = { namespace: 'default', daemonSet: 'web', node: 'n1' };
@@ -31,7 +31,7 @@ interface PodOptions {
   conditions?: NonNullable<NonNullable<Pod['status']>['conditions']>;
 }
 
-/** A ready Pod of the current revision, bound to n1, unless said otherwise. */
+/** By default a ready Pod of the current revision, bound to n1. */
 function pod(options: PodOptions = {}): Pod {
   const { name = 'web-1', hash = 'new', ready = true, bound = true, phase = 'Running' } = options;
   const status: ContainerStatus = {
@@ -124,8 +124,8 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['ready', {}, 'Running', /^it is ready$/],
   ['ready after restarts', { pods: [pod({ restartCount: 3 })] }, 'Running', /restarts so far: 3/],
   ['eligible, no Pod yet', { pods: [] }, 'Creating', /its Pod is due/],
-  ['ended with success', { pods: [pod({ phase: 'Succeeded' })] }, 'Creating', /ended with success/],
-  ['container being made', { pods: [pod(waiting('ContainerCreating'))] }, 'Starting', /not started yet: app/],
+  ['succeeded', { pods: [pod({ phase: 'Succeeded' })] }, 'Creating', /ended with success/],
+  ['container creating', { pods: [pod(waiting('ContainerCreating'))] }, 'Starting', /not started yet: app/],
   ['not bound yet', { pods: [pod({ bound: false })] }, 'Starting', /bound by default-scheduler/],
   ['startup probe pending', { pods: [pod({ ready: false, started: false })] }, 'Starting', /not started/],
   ['not ready', { pods: [pod({ ready: false })] }, 'NotReady', /not ready: app/],
@@ -140,14 +140,14 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['Pod failed', { pods: [pod({ phase: 'Failed' })] }, 'BackOff', /it has failed/],
   ['no room', { pods: [unscheduled] }, 'Unschedulable', /^no cpu$/],
   ['deleted', { pods: [pod({ deleted: true })] }, 'Terminating', /stopped by 2026/],
-  ['deleted beside a new one', { pods: [pod({ deleted: true }), pod({ name: 'b' })] }, 'Running', /ready/],
+  ['deleted next to a new one', { pods: [pod({ deleted: true }), pod({ name: 'b' })] }, 'Running', /ready/],
   ['deleted and ended', { pods: [pod({ deleted: true, phase: 'Failed' })] }, 'Creating', /due/],
   ['old template', { pods: [pod(OLD)] }, 'Updating', /older template, and it is ready/],
-  ['old template, going', { pods: [pod({ ...OLD, deleted: true })] }, 'Updating', /stopped by/],
-  ['old beside new in a surge', { pods: [pod(), pod({ ...OLD, name: 'a' })] }, 'Updating', /older template/],
+  ['old template, terminating', { pods: [pod({ ...OLD, deleted: true })] }, 'Updating', /stopped by/],
+  ['old next to new in a surge', { pods: [pod(), pod({ ...OLD, name: 'a' })] }, 'Updating', /older template/],
   ['its wave is open', { pods: [pod(OLD)], rollout: stance({}) }, 'Budget', /shops is open, and as many/],
   [
-    'its wave is not',
+    'its wave is not open',
     { pods: [pod(OLD)], rollout: stance({ code: 'WaitingForWave' }) },
     'WaitingForWave',
     /wave shops is not open yet: soaks/,
@@ -165,14 +165,14 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     /barred: soaks/,
   ],
   [
-    'it failed and went back',
+    'it failed and reverted',
     { pods: [pod(OLD)], rollout: stance({ code: 'Failed', failure: 'CrashLoopBackOff: exit code 7' }) },
     'Reverted',
     /^it failed \(CrashLoopBackOff: exit code 7\) and was given back its earlier revision: soaks$/,
   ],
-  ['it went back', { pods: [pod(OLD)], rollout: stance({ code: 'Reverted' }) }, 'Reverted', /given back/],
+  ['it reverted', { pods: [pod(OLD)], rollout: stance({ code: 'Reverted' }) }, 'Reverted', /given back/],
   [
-    'its wave needs a person',
+    'its wave needs an approval',
     { pods: [pod(OLD)], rollout: stance({ code: 'WaitingForApproval' }) },
     'WaitingForApproval',
     /wave shops opens when somebody/,
@@ -185,7 +185,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ],
   ['busy', { pods: [pod(OLD)], rollout: stance({ code: 'UpdateLocked' }) }, 'UpdateLocked', /'not now'/],
   [
-    'busy, and says why',
+    'busy, with a message',
     {
       pods: [pod({ ...OLD, conditions: [turnWaits('UpdateLocked', 'a sale')] })],
       rollout: stance({ code: 'UpdateLocked' }),
@@ -194,7 +194,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     /'not now': a sale$/,
   ],
   [
-    'busy until a moment ago',
+    'busy until just before',
     {
       pods: [pod({ ...OLD, conditions: [turnWaits('OutsideWindow', 'at 3')] })],
       rollout: stance({ code: 'UpdateLocked' }),
@@ -203,7 +203,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     /'not now'$/,
   ],
   [
-    'ready, and watched by its host',
+    'ready, and in confirmation',
     { pods: [pod({ conditions: [{ type: CONFIRMED_CONDITION, status: 'False' }] })] },
     'Running',
     /^it is ready, and its host has yet to confirm it$/,
@@ -221,7 +221,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     /no room for what/,
   ],
   [
-    'not heard since the start',
+    'not reconnected since the start',
     { pods: [pod(OLD)], rollout: stance({ code: 'AwaitingResync' }) },
     'AwaitingResync',
     /not been heard since/,
@@ -230,19 +230,19 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['frozen', { pods: [pod(OLD)], rollout: stance({ code: 'Frozen' }) }, 'Frozen', /soaks/],
   ['taken out', { pods: [pod(OLD)], rollout: stance({ code: 'Skipped' }) }, 'Skipped', /took it out/],
   [
-    'back, and yet to follow',
+    'reconnected, and not updated yet',
     { pods: [pod(OLD)], rollout: stance({ code: 'DeferredOffline' }) },
     'DeferredOffline',
     /and follows/,
   ],
   [
-    'out of contact before its turn',
+    'disconnected before its handover',
     { node: node({}, false), pods: [pod(OLD)], rollout: stance({ code: 'DeferredOffline' }) },
     'DeferredOffline',
     /not connected/,
   ],
   [
-    'a new Pod in a rollout speaks for itself',
+    'a new Pod in a rollout has its own status',
     { pods: [pod()], rollout: stance({ code: 'RolloutFailed' }) },
     'Running',
     /ready/,
@@ -254,10 +254,10 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'FailedCreate',
     /\(refused at 2026-01-01T12:00:15Z\)$/,
   ],
-  ['old, and its successor refused', { pods: [pod(OLD)], refusal: REFUSAL }, 'FailedCreate', REFUSED],
-  ['runs, and Pods elsewhere are refused', { refusal: REFUSAL }, 'Running', /ready/],
+  ['old, and its successor rejected', { pods: [pod(OLD)], refusal: REFUSAL }, 'FailedCreate', REFUSED],
+  ['runs, and Pods elsewhere are rejected', { refusal: REFUSAL }, 'Running', /ready/],
   [
-    'its wave is not open, and Pods elsewhere are refused',
+    'its wave is not open, and Pods elsewhere are rejected',
     { pods: [pod(OLD)], refusal: REFUSAL, rollout: stance({ code: 'WaitingForWave' }) },
     'WaitingForWave',
     /not open/,
@@ -270,9 +270,9 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     /older template, and container app/,
   ],
   ['link down', { node: node({}, false) }, 'NodeOffline', /not connected since 2026-01-01T12:00:00Z$/],
-  ['not heard for long', { node: node({ ready: 'Unknown' }) }, 'NodeOffline', /not connected/],
+  ['disconnected for long', { node: node({ ready: 'Unknown' }) }, 'NodeOffline', /not connected/],
   [
-    'not heard for long, and tainted for it',
+    'disconnected for long, and tainted for it',
     {
       node: node({
         ready: 'Unknown',
@@ -283,18 +283,33 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     /not connected/,
   ],
   [
-    'offline, but other rules refuse it anyway',
+    'offline, but other rules reject it anyway',
     { node: node({}, false), daemonSet: web({ nodeSelector: { disk: 'ssd' } }) },
     'NodeSelectorMismatch',
     /no label disk/,
   ],
-  ['tainted under its Pod', { node: tainted('gpu') }, 'KeptDespiteTaint', /untolerated taint gpu:NoSchedule/],
+  [
+    'tainted while its Pod runs',
+    { node: tainted('gpu') },
+    'KeptDespiteTaint',
+    /untolerated taint gpu:NoSchedule/,
+  ],
   ['tainted, no Pod', { node: tainted('gpu'), pods: [] }, 'UntoleratedTaint', /gpu:NoSchedule/],
-  ['tainted, Pod going', { node: tainted('gpu'), pods: [pod({ deleted: true })] }, 'UntoleratedTaint', /gpu/],
+  [
+    'tainted, Pod terminating',
+    { node: tainted('gpu'), pods: [pod({ deleted: true })] },
+    'UntoleratedTaint',
+    /gpu/,
+  ],
   ['evicting taint', { node: tainted('gpu', 'NoExecute') }, 'UntoleratedTaint', /gpu:NoExecute/],
-  ['not ready but heard', { node: tainted('node.kubernetes.io/not-ready') }, 'KeptDespiteTaint', /not-ready/],
+  [
+    'not ready but connected',
+    { node: tainted('node.kubernetes.io/not-ready') },
+    'KeptDespiteTaint',
+    /not-ready/,
+  ],
   ['tolerated taint', { node: tainted('node.kubernetes.io/disk-pressure') }, 'Running', /ready/],
-  ['other node name', { daemonSet: web({ nodeName: 'n2' }) }, 'NodeNameMismatch', /names node n2/],
+  ['another node name', { daemonSet: web({ nodeName: 'n2' }) }, 'NodeNameMismatch', /names node n2/],
   [
     'other label',
     { daemonSet: web({ nodeSelector: { disk: 'ssd' } }), node: node({ labels: { disk: 'hdd' } }), pods: [] },
@@ -306,7 +321,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['set going', { daemonSet: deleting }, 'DaemonSetDeleting', /waits for foregroundDeletion/],
 ];
 
-describe('the code and its reason', () => {
+describe('the reason code', () => {
   for (const [rule, over, code, because] of CASES) {
     test(`${rule}: ${code}`, () => {
       const found = reason(over);
@@ -315,7 +330,7 @@ describe('the code and its reason', () => {
     });
   }
 
-  test('the table above has every code', () => {
+  test('the cases cover every code', () => {
     const covered = new Set(CASES.map(([, , code]) => code));
     assert.deepEqual(
       REASON_CODES.filter((code) => !covered.has(code)),
@@ -325,7 +340,7 @@ describe('the code and its reason', () => {
 });
 
 describe('the sentence', () => {
-  test('says what, why and what to do', () => {
+  test('states the reason, its cause and a remedy', () => {
     assert.equal(
       reasonSentence(reason({ node: tainted('gpu'), pods: [] }), SUBJECT),
       'default/web does not run on n1: untolerated taint gpu:NoSchedule; ' +
@@ -333,7 +348,7 @@ describe('the sentence', () => {
     );
   });
 
-  test('names the Pod that it is about', () => {
+  test('names its Pod', () => {
     assert.equal(
       reasonSentence(reason({ pods: [pod({ ready: false })] }), SUBJECT),
       'default/web runs but is not ready on n1 (Pod web-1): not ready: app; ' +
@@ -341,7 +356,7 @@ describe('the sentence', () => {
     );
   });
 
-  test('is one sentence without holes, whatever the reason', () => {
+  test('is one complete sentence for every reason', () => {
     for (const [rule, over] of CASES) {
       assert.match(reasonSentence(reason(over), SUBJECT), /^default\/web [a-z][^.]* n1.*: .+; .+\.$/, rule);
       assert.doesNotMatch(reasonSentence(reason(over), SUBJECT), /undefined| {2}/, rule);

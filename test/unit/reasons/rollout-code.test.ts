@@ -1,4 +1,4 @@
-/** Every host of a rollout has exactly one code; counts follow each event and add up to the fleet. */
+/** Every host of a rollout has exactly one code. Counts follow each event and add up to the fleet. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -34,70 +34,85 @@ const stand = (change: Partial<RolloutPhaseInfo>): RolloutPhaseInfo => ({
 const BARRED = { phase: 'Failed' as const, isBarred: true };
 
 const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutPhaseInfo, code: string][] = [
-  ['no part in the rollout', undefined, stand({}), 'NotEligible'],
-  ['updated and well', place({ state: 'newAvailable' }), stand({}), 'Updated'],
-  ['its wave is watched', place({ state: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
-  ['a wave after it is', place({ state: 'newAvailable', wave: 0 }), stand({ phase: 'Soaking' }), 'Updated'],
+  ['outside the rollout', undefined, stand({}), 'NotEligible'],
+  ['updated and healthy', place({ state: 'newAvailable' }), stand({}), 'Updated'],
+  ['its wave soaks', place({ state: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
+  ['a later wave soaks', place({ state: 'newAvailable', wave: 0 }), stand({ phase: 'Soaking' }), 'Updated'],
   ['not available yet', place({ state: 'newUnavailable' }), stand({}), 'Updating'],
   ['ordered', place({ state: 'underWay' }), stand({}), 'Updating'],
-  ['two Pods side by side', place({ state: 'pairAvailable' }), stand({}), 'Updating'],
+  ['two Pods next to each other', place({ state: 'pairAvailable' }), stand({}), 'Updating'],
   ['no Pod in an open wave', place({ state: 'empty' }), stand({}), 'Updating'],
   ['others first', place({}), stand({}), 'Budget'],
   ['a later wave', place({ wave: 2 }), stand({}), 'WaitingForWave'],
   [
-    'the next wave waits for a person',
+    'the next wave needs an approval',
     place({ wave: 2 }),
     stand({ phase: 'AwaitingApproval' }),
     'WaitingForApproval',
   ],
-  ['the one after it does not', place({ wave: 3 }), stand({ phase: 'AwaitingApproval' }), 'WaitingForWave'],
+  [
+    'the wave after the next does not need one',
+    place({ wave: 3 }),
+    stand({ phase: 'AwaitingApproval' }),
+    'WaitingForWave',
+  ],
   ['paused', place({}), stand({ phase: 'Paused' }), 'RolloutPaused'],
   ['frozen', place({ wave: 2 }), stand({ phase: 'Frozen' }), 'Frozen'],
   [
-    'out of contact before its turn',
+    'disconnected before its handover',
     place({ state: 'deferred' }),
     stand({ phase: 'Paused' }),
     'DeferredOffline',
   ],
-  ['took it and is not well', place({ state: 'failed' }), stand({}), 'Failed'],
-  ['the same, and nothing is taken back', place({ state: 'failed' }), stand(BARRED), 'Failed'],
+  ['updated and unhealthy', place({ state: 'failed' }), stand({}), 'Failed'],
+  ['updated and unhealthy, without a rollback', place({ state: 'failed' }), stand(BARRED), 'Failed'],
   ['goes back', place({ state: 'failed' }), stand({ ...BARRED, isReverting: true }), 'RollingBack'],
   [
-    'well, and goes back too',
+    'healthy, and reverts too',
     place({ state: 'newAvailable' }),
     stand({ ...BARRED, isReverting: true }),
     'RollingBack',
   ],
   [
-    'its Pod of before is on its way',
+    'its previous Pod is being created',
     place({ state: 'underWay' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'RollingBack',
   ],
   [
-    'it is to have one again',
+    'a Pod is to be created again',
     place({ state: 'empty' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'RollingBack',
   ],
-  ['has gone back', place({ detail: 'Restored' }), stand(BARRED), 'Reverted'],
-  ['failed, and has gone back', place({ detail: 'FailedBefore' }), stand(BARRED), 'Failed'],
+  ['has reverted', place({ detail: 'Restored' }), stand(BARRED), 'Reverted'],
+  ['failed, and has reverted', place({ detail: 'FailedBefore' }), stand(BARRED), 'Failed'],
   [
-    'failed, has gone back, and is outside its window',
+    'failed, has reverted, and is outside its window',
     place({ detail: 'FailedBefore', state: 'outOfWindowAvailable' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'Failed',
   ],
-  ['not heard since the start', place({ state: 'awaitingResyncAvailable' }), stand({}), 'AwaitingResync'],
   [
-    'not heard since the start, before its wave is open',
+    'not reconnected since the start',
+    place({ state: 'awaitingResyncAvailable' }),
+    stand({}),
+    'AwaitingResync',
+  ],
+  [
+    'not reconnected since the start, before its wave is open',
     place({ state: 'awaitingResyncAvailable', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['updated, and not heard since the start', place({ state: 'awaitingResyncUpdated' }), stand({}), 'Updated'],
   [
-    'dark, with a turn that it may have begun',
+    'updated, and not reconnected since the start',
+    place({ state: 'awaitingResyncUpdated' }),
+    stand({}),
+    'Updated',
+  ],
+  [
+    'offline, with a handover that it may have started',
     place({ state: 'deferredHandover' }),
     stand({}),
     'DeferredOffline',
@@ -117,7 +132,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
     'RollingBack',
   ],
   [
-    'the same where nobody goes back',
+    'of a release that failed before, without a rollback',
     place({ state: 'staleFailedAvailable' }),
     stand({ phase: 'Failed', isBarred: true }),
     'RolloutFailed',
@@ -125,30 +140,35 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ['another Pod after a retry', place({ state: 'again' }), stand({}), 'Updating'],
   ['taken out', place({ state: 'skipped' }), stand({ phase: 'Paused' }), 'Skipped'],
   [
-    'yet to follow, and paused',
+    'not updated yet, and paused',
     place({}),
     stand({ phase: 'Completed', wave: 2, isHalted: true }),
     'RolloutPaused',
   ],
-  ['its host has its turn', place({ state: 'turned' }), stand({}), 'Updating'],
-  ['its host says why not', place({ state: 'turned', detail: 'UpdateLocked' }), stand({}), 'UpdateLocked'],
+  ['its handover is pending', place({ state: 'turned' }), stand({}), 'Updating'],
   [
-    'its turn was taken back',
+    'its host reports why it waits',
+    place({ state: 'turned', detail: 'UpdateLocked' }),
+    stand({}),
+    'UpdateLocked',
+  ],
+  [
+    'its handover was revoked',
     place({ state: 'turned', detail: 'Withdrawn' }),
     stand(BARRED),
     'RolloutFailed',
   ],
   [
-    'the same, in a wave that is closed by now',
+    'its handover was revoked, in a wave that has closed',
     place({ state: 'turned', detail: 'Withdrawn', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['its first Pod, in a wave that is open', place({ state: 'withheld' }), stand({}), 'Updating'],
+  ['its first Pod, in an open wave', place({ state: 'withheld' }), stand({}), 'Updating'],
   ['its first Pod, in a later wave', place({ state: 'withheld', wave: 2 }), stand({}), 'WaitingForWave'],
   ['its first Pod, outside its window', place({ state: 'outOfWindowBlocked' }), stand({}), 'OutsideWindow'],
-  ['where no Pod belongs any more', place({ state: 'retiringAvailable' }), stand({}), 'Budget'],
-  ['never had it', place({}), stand(BARRED), 'RolloutFailed'],
+  ['where no Pod belongs any longer', place({ state: 'retiringAvailable' }), stand({}), 'Budget'],
+  ['never had the revision', place({}), stand(BARRED), 'RolloutFailed'],
 ];
 
 describe('a host of a rollout', () => {
@@ -200,7 +220,7 @@ function recordOf(
   };
 }
 
-test('counts by code follow any events, agree with each host, and add up to the fleet', () => {
+test('counts by code stay correct for any events, match each host, and add up to the fleet', () => {
   const phase = fc.constantFrom(...PHASES);
   fc.assert(
     fc.property(
@@ -264,7 +284,7 @@ describe('the estimated end', () => {
     cycleMs: 10_000,
     now: NOW,
   };
-  /** Hosts of one wave outside their windows, by how long from now these open. */
+  /** Hosts of one wave outside their windows, with the time until these open. */
   const opening =
     (wave: number, ...zones: [inMs: number | undefined, hosts: number][]) =>
     (index: number) =>
@@ -274,19 +294,19 @@ describe('the estimated end', () => {
     change: Partial<Parameters<typeof estimatedEnd>[0]>,
     afterMs: number | undefined,
   ][] = [
-    ['waves, budgets and soaks one after another', {}, 10_000 + 60_000 + 50_000],
+    ['waves, budgets and soak times one after another', {}, 10_000 + 60_000 + 50_000],
     [
-      'a soak that has begun',
+      'a soak time that has started',
       { phase: 'Soaking', waves: [counts(2, { updated: 2 }), counts(10)], soakingSince: NOW - 20_000 },
       40_000 + 50_000,
     ],
     [
-      'hosts that are deferred or skipped are not waited for',
+      'deferred and skipped hosts are not waited for',
       { waves: [counts(2), counts(10, { deferred: 6, skipped: 4 })] },
       70_000,
     ],
     [
-      'a window that is yet to open',
+      'a window that is still to open',
       { phase: 'AwaitingWindow', windowOpenings: opening(0, [3_600_000, 2]) },
       3_600_000 + 120_000,
     ],
@@ -296,13 +316,13 @@ describe('the estimated end', () => {
       7_200_000 + 30_000,
     ],
     [
-      'hosts in their windows go on meanwhile, and others when it is their turn',
+      'hosts in their windows are updated meanwhile, others in order',
       { windowOpenings: opening(1, [80_000, 4]) },
       70_000 + 30_000 + 20_000,
     ],
     ['a window that never opens', { windowOpenings: opening(1, [undefined, 1]) }, undefined],
-    ['nobody knows when a person approves', { phase: 'AwaitingApproval' }, undefined],
-    ['what is over has no end to come', { phase: 'Completed' }, undefined],
+    ['the time of a manual approval is unknown', { phase: 'AwaitingApproval' }, undefined],
+    ['a finished rollout has no estimated end', { phase: 'Completed' }, undefined],
   ];
   for (const [rule, change, afterMs] of ROWS) {
     test(rule, () => {

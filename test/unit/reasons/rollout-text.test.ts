@@ -25,13 +25,13 @@ function status(change: Partial<RolloutStatus> = {}): RolloutStatus {
 
 const requestsIn = (lines: string[]) => lines.filter((line) => line.includes('ann: '));
 
-test('what was asked of others, and of this revision when it was on its way before, is not told again', () => {
+test('requests for other revisions, and for an earlier rollout of this revision, are not shown', () => {
   assert.deepEqual(requestsIn(detailLines(status())), ['2026-01-31T11:30:00Z ann: skip n3']);
   const retried = detailLines(status({ retryTime: '2026-01-31T11:00:00Z' }));
   assert.equal(requestsIn(retried).length, 2, 'a retry goes on from what was asked before it');
 });
 
-test('an estimate whose time has passed says so', () => {
+test('an estimate in the past is marked as overdue', () => {
   const line = (estimatedEndTime: string) => progressLine(status({ estimatedEndTime }), NOON);
   assert.match(line('2026-01-31T12:01:30Z'), /; about 90s left$/);
   assert.match(line('2026-01-31T11:59:00Z'), /; 60s later than estimated$/);

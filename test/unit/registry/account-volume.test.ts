@@ -1,4 +1,4 @@
-/** What a Pod that names an account is given, on its way into the store and on its host. */
+/** The additions to a Pod that names a ServiceAccount, on admission and on its host. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -40,8 +40,8 @@ function mounted(given: Pod, found: ServiceAccount | undefined = account()): Pod
   return given;
 }
 
-describe('a Pod that names an account', () => {
-  test('gets one volume, mounted in each container that has nothing there', () => {
+describe('a Pod that names a ServiceAccount', () => {
+  test('gets one token volume, mounted in each container that mounts nothing at that path', () => {
     const own = [{ name: 'mine', mountPath: TOKEN_MOUNT_PATH }];
     const containers = [
       { name: 'a', image: 'i' },
@@ -60,14 +60,14 @@ describe('a Pod that names an account', () => {
   });
 
   for (const [title, given, found, sources] of [
-    ['or its account does not want one', pod(), account({ automountServiceAccountToken: false }), 0],
+    ['the account disables token mounting', pod(), account({ automountServiceAccountToken: false }), 0],
     [
-      'wants one though its account does not',
+      'the Pod enables token mounting although the account disables it',
       pod({ automountServiceAccountToken: true }),
       account({ automountServiceAccountToken: false }),
       1,
     ],
-    ['does not want one', pod({ automountServiceAccountToken: false }), account(), 0],
+    ['the Pod disables token mounting', pod({ automountServiceAccountToken: false }), account(), 0],
   ] as [string, Pod, ServiceAccount | undefined, number][]) {
     test(title, () => {
       mountServiceAccountToken(
@@ -79,7 +79,7 @@ describe('a Pod that names an account', () => {
     });
   }
 
-  test('is refused while that account does not exist', () => {
+  test('is rejected while that account does not exist', () => {
     assert.throws(
       () =>
         mountServiceAccountToken(
@@ -91,7 +91,7 @@ describe('a Pod that names an account', () => {
     );
   });
 
-  test('gets its pull secrets, unless it has some', () => {
+  test("gets the account's pull secrets unless it names its own", () => {
     const found = account({ imagePullSecrets: [{ name: 'reg' }] });
     assert.deepEqual(mounted(pod(), found).spec.imagePullSecrets, [{ name: 'reg' }]);
     const own = mounted(pod({ imagePullSecrets: [{ name: 'own' }] }), found);
@@ -99,7 +99,7 @@ describe('a Pod that names an account', () => {
   });
 });
 
-describe('a Pod that names no account', () => {
+describe('a Pod that names no ServiceAccount', () => {
   const nameless = (spec: Partial<PodSpec> = {}) => {
     const given = pod(spec);
     delete given.spec.serviceAccountName;
@@ -108,12 +108,22 @@ describe('a Pod that names no account', () => {
   const metadata = { name: 'default' };
 
   for (const [title, given, found, sources] of [
-    ['while there is none', nameless(), undefined, 0],
-    ['as it is made', nameless(), account({ metadata, automountServiceAccountToken: false }), 0],
-    ['that was told to give tokens', nameless(), account({ metadata }), 1],
-    ['that does not, against its word', nameless({ automountServiceAccountToken: true }), undefined, 1],
+    ['the namespace has no default account', nameless(), undefined, 0],
+    [
+      'the default account has its initial settings',
+      nameless(),
+      account({ metadata, automountServiceAccountToken: false }),
+      0,
+    ],
+    ['the default account enables token mounting', nameless(), account({ metadata }), 1],
+    [
+      'the default account disables token mounting',
+      nameless({ automountServiceAccountToken: true }),
+      undefined,
+      1,
+    ],
   ] as [string, Pod, ServiceAccount | undefined, number][]) {
-    test(`is of its namespace's default account, ${title}`, () => {
+    test(`uses the default account of its namespace: ${title}`, () => {
       const { spec } = given;
       mountServiceAccountToken(
         given,
@@ -125,7 +135,7 @@ describe('a Pod that names no account', () => {
     });
   }
 
-  test('stays as it is where nobody knows accounts, and as a mirror', () => {
+  test('stays unchanged without an account lookup, and as a mirror Pod', () => {
     const unknown = nameless();
     mountServiceAccountToken(unknown, undefined, () => 0);
     const mirror = nameless();
@@ -134,7 +144,7 @@ describe('a Pod that names no account', () => {
   });
 });
 
-describe('tokens on a host', () => {
+describe('ServiceAccount tokens on a host', () => {
   const clock = new ManualClock(1_000_000);
   const asked: TokenRequest[] = [];
   let answer: () => Promise<TokenResult> = async () => ({ token: `t${asked.length}` });
@@ -146,7 +156,7 @@ describe('tokens on a host', () => {
   const [source] = serviceAccountTokenSources(robot);
   assert.ok(source);
 
-  test('are asked for once, and anew after four fifths of their life', async () => {
+  test('are requested once and renewed after four fifths of their lifetime', async () => {
     const renewAt = await tokens.ensure(robot);
     assert.equal(renewAt, clock.now() + 3607 * 800);
     assert.equal(await tokens.ensure(robot), renewAt);
@@ -159,7 +169,7 @@ describe('tokens on a host', () => {
     assert.equal(tokens.find('u', source), 't2');
   });
 
-  test("that are not good by the coordinator's clock, which was set, are asked for anew", async () => {
+  test('are requested again when the coordinator clock was stepped and they are not valid by it', async () => {
     const issuedAt = 1_800_000_000;
     const claims = Buffer.from(JSON.stringify({ nbf: issuedAt, exp: issuedAt + 3607 })).toString('base64url');
     answer = async () => ({ token: `x.${claims}.${asked.length}` });
@@ -182,19 +192,19 @@ describe('tokens on a host', () => {
     assert.deepEqual(tokens.podsWithInvalidTokensAt(0), [], 'one of an unknown form');
   });
 
-  test('stay while the coordinator is not in reach, and are asked for again soon', async () => {
+  test('are kept while the coordinator is unreachable, and requested again soon', async () => {
     clock.advance(3607 * 800);
     answer = () => Promise.reject(new Error('connect ECONNREFUSED'));
     assert.equal(await tokens.ensure(robot), clock.now() + 10_000);
     assert.equal(tokens.find('u', source), 't2');
   });
 
-  test('that are refused are told', async () => {
+  test('are reported when the request is rejected', async () => {
     answer = async () => ({ refused: 'serviceaccounts "robot" not found' });
     await assert.rejects(tokens.ensure(robot), /failed to fetch token: serviceaccounts "robot" not found/);
   });
 
-  test('go with their Pod; a Pod without volumes for them needs none', async () => {
+  test('are deleted with their Pod, and are not requested for a Pod without token volumes', async () => {
     tokens.forget('u');
     assert.equal(tokens.find('u', source), undefined);
     assert.equal(await tokens.ensure(pod({ serviceAccountName: 'x' })), undefined);

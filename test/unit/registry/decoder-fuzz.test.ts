@@ -1,7 +1,7 @@
 /**
- * Rubbish, and honest input bent a little, for what reads a stranger's bytes: frames, paths, patches. Whatever comes is
- * read or refused with a typed error. The corpus of what once was worth a look is in test/fixtures/fuzz;
- * `EVERYNODE_FUZZ_RUNS=1000000` goes on for longer.
+ * Random and mutated input for all code that decodes untrusted bytes: frames, paths, patches. All input is decoded or
+ * rejected with a typed error. Interesting past inputs are in test/fixtures/fuzz. `EVERYNODE_FUZZ_RUNS=1000000` runs
+ * longer.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { MemoryStore } from '../../harness/controllers/memory-store.js';
-import { podObject } from '../../harness/controllers/object-builders.js';
+import { podObject } from '../../harness/objects/object-builders.js';
 
 const numRuns = Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000);
 
@@ -50,7 +50,7 @@ const HONEST = [
   }),
 ];
 
-/** Some bytes of an honest frame replaced, and its end cut off or grown. */
+/** A valid frame with some bytes replaced, truncated or extended. */
 const BENT = fc
   .tuple(
     fc.constantFrom(...HONEST),
@@ -64,7 +64,7 @@ const BENT = fc
     return Buffer.concat([bent.subarray(0, length), more]);
   });
 
-test('frames: the corpus, noise, and honest ones bent', () => {
+test('frames: the decoder survives the corpus, random bytes and mutated valid frames', () => {
   for (const hex of corpus<string>('frames')) decodes(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
   fc.assert(
     fc.property(fc.oneof(BENT, fc.uint8Array({ maxLength: 200 })), (bytes) => decodes(Buffer.from(bytes))),
@@ -93,7 +93,7 @@ const SEGMENT = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 
-test('paths: every one is read or refused, and none leaves its place', () => {
+test('paths: every path is parsed or rejected, and none escapes its scope', () => {
   const reads = (method: string, path: string) => {
     const info = readRequest(method, path);
     if (info.type !== 'resource') return;
@@ -134,7 +134,7 @@ const BODY = fc.oneof(
   }),
 );
 
-test('patches: each is applied or refused with a Status, and no prototype changes', async () => {
+test('patches: each is applied or rejected with a Status, and no prototype changes', async () => {
   const registry = createRegistry({
     store: new MemoryStore(),
     kinds: ALL_KINDS,
@@ -145,7 +145,7 @@ test('patches: each is applied or refused with a Status, and no prototype change
   assert.ok(namespaces);
   await registry.create(namespaces, undefined, { metadata: { name: 'default' } });
   await registry.create(podKind, 'default', podObject('p'));
-  // As the API calls it: our own writers' bodies are not checked for their types.
+  // The API's patches are untyped. Patches of the coordinator are not checked for their types.
   const applies = async (type: Patch['type'], body: unknown) => {
     try {
       await registry.patch(

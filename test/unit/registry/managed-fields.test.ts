@@ -1,4 +1,4 @@
-/** Ownership of fields as plain data: FieldsV1, sets, and laws of applying. */
+/** Ownership of fields as plain data: FieldsV1, sets, and laws of apply. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -63,14 +63,14 @@ const manifest = fc
   })
   .map((body): JsonMap => JSON.parse(JSON.stringify(body)));
 
-/** The manifest with other names throughout, and without what is owned as a whole. */
+/** Returns the manifest with other names throughout, and without fields that are owned as a whole. */
 function renamed(body: JsonMap): JsonMap {
   const { metadata, spec } = JSON.parse(JSON.stringify(body).replace(/"([a-d])"/g, '"other-$1"'));
   const { tolerations: _list, nodeSelector: _map, ...rest } = spec;
   return { metadata, spec: rest };
 }
 
-/** Applies one after the other, by force. */
+/** Applies manifests one after the other, by force. */
 function applied(...steps: [manager: string, manifest: JsonMap][]): {
   object: JsonMap;
   managers: FieldManagers;
@@ -84,7 +84,7 @@ function applied(...steps: [manager: string, manifest: JsonMap][]): {
   return state;
 }
 
-describe('laws of applying', () => {
+describe('laws of server-side apply', () => {
   test('applying X and then Y, by one manager alone, leaves Y', () => {
     fc.assert(
       fc.property(manifest, manifest, (x, y) => {
@@ -113,7 +113,7 @@ describe('laws of applying', () => {
     );
   });
 
-  test('after a forced apply the object says what the manifest says', () => {
+  test('after a forced apply the object matches the manifest', () => {
     fc.assert(
       fc.property(manifest, manifest, (x, y) => {
         const { object } = applied(['you', x], ['me', y]);
@@ -122,7 +122,7 @@ describe('laws of applying', () => {
     );
   });
 
-  test('what a manager gives up and nobody else owns is gone', () => {
+  test('a field that a manager drops and no other manager owns is removed', () => {
     fc.assert(
       fc.property(manifest, manifest, (x, y) => {
         const { object } = applied(['you', x], ['me', y], ['me', {}]);
@@ -133,7 +133,7 @@ describe('laws of applying', () => {
   });
 });
 
-test('FieldsV1 comes back as it was', () => {
+test('FieldsV1 is unchanged by decoding and encoding', () => {
   fc.assert(
     fc.property(manifest, (body) => {
       const set = fieldSetOf(body, POD);
@@ -143,7 +143,7 @@ test('FieldsV1 comes back as it was', () => {
   );
 });
 
-test('FieldsV1 that is none is told', () => {
+test('invalid FieldsV1 is reported', () => {
   for (const json of [
     undefined,
     [],
@@ -157,14 +157,14 @@ test('FieldsV1 that is none is told', () => {
   }
 });
 
-test('keys of list items are told in one order, whatever a client sends', () => {
+test('keys of list items are encoded in one order, whatever a client sends', () => {
   const sent = decodeFieldsV1({ 'f:ports': { 'k:{"protocol":"TCP", "containerPort":80}': {} } });
   assert.deepEqual(sent && encodeFieldsV1(sent), {
     'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} },
   });
 });
 
-test('paths read as upstream writes them', () => {
+test('paths are printed as upstream prints them', () => {
   const body = {
     metadata: { finalizers: ['x/y'] },
     spec: { containers: [{ name: 'c', ports: [{ containerPort: 80 }] }] },
@@ -178,7 +178,7 @@ test('paths read as upstream writes them', () => {
   ]);
 });
 
-test('comparing tells added, changed and removed, with the places of what is new', () => {
+test('a comparison lists added, changed and removed fields, with the paths of new items', () => {
   const { added, modified, removed } = compareFields(
     { nodeSelector: { a: '1' }, dnsPolicy: 'Default', hostname: 'h' },
     { nodeSelector: { a: '2' }, dnsPolicy: 'Default', volumes: [{ name: 'v' }] },
@@ -192,7 +192,7 @@ test('comparing tells added, changed and removed, with the places of what is new
   ]);
 });
 
-test('sets: union, difference and intersection obey each other', () => {
+test('union, difference and intersection of sets satisfy the set laws', () => {
   fc.assert(
     fc.property(manifest, manifest, (x, y) => {
       const [left, right] = [fieldSetOf(x, POD), fieldSetOf(y, POD)];
@@ -211,16 +211,16 @@ for (const [live, wanted, expected] of [
   ['xyz', 'c', 'xyzc'],
   ['axbyc', 'cba', 'xycba'],
 ] as const) {
-  test(`a list of ${live} under an applied ${wanted} is ${expected}`, () => {
+  test(`a list of ${live} after an apply of ${wanted} is ${expected}`, () => {
     const list = (letters: string) => ({ containers: [...letters].map((name) => ({ name })) });
     assert.deepEqual(mergeApplied(list(live), list(wanted), POD_SPEC), list(expected));
   });
 }
 
 for (const [rule, body, expected] of [
-  ['a fit manifest has no problems', { spec: { containers: [{ name: 'c', env: [{ name: 'A' }] }] } }, []],
+  ['a valid manifest has no problems', { spec: { containers: [{ name: 'c', env: [{ name: 'A' }] }] } }, []],
   [
-    'unknown fields are told by the keys of the items around them',
+    'unknown fields are reported by the keys of the enclosing items',
     { spec: { containers: [{ name: 'c', foo: 1 }], tolerations: [{ bar: 1 }] } },
     [
       '.spec.containers[name="c"].foo: field not declared in schema',
@@ -228,14 +228,14 @@ for (const [rule, body, expected] of [
     ],
   ],
   [
-    'an item needs its key',
+    'an item requires its key',
     { spec: { containers: [{ image: 'x' }] } },
     [
       '.spec.containers: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)',
     ],
   ],
   [
-    'a key may be there once, defaults counted',
+    'a key is unique, including defaults',
     {
       metadata: { finalizers: ['a/b', 'a/b'] },
       spec: {

@@ -1,4 +1,4 @@
-/** Objects as bytes: the stored form, the revision spliced in, metadata read alone. */
+/** Objects as bytes: the stored form, insertion of the revision, and decoding of metadata only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import {
   spliceResourceVersion,
 } from '../../../coordinator/registry/encoding/object-encoding.js';
 
-/** Text that looks like structure, quotes and escapes included. */
+/** Text that looks like structure, including quotes and escapes. */
 const TRICKY = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ':', 'a', 'é', '"metadata":{', '\n') });
 
 const OBJECT = fc.record(
@@ -37,7 +37,7 @@ function copied(value: SplicedValue): Buffer {
   return target.subarray(3);
 }
 
-test('an object comes back from its bytes with the revision in its metadata', () => {
+test('an object decoded from its bytes has the revision in its metadata', () => {
   fc.assert(
     fc.property(OBJECT, (object) => {
       const bytes = spliceResourceVersion(encodeObject(object), 7);
@@ -48,7 +48,7 @@ test('an object comes back from its bytes with the revision in its metadata', ()
   );
 });
 
-test('objects that are encoded together have the bytes that each has alone', () => {
+test('objects that are encoded together have the same bytes as alone', () => {
   const withStatus = fc.oneof(OBJECT, fc.record({ ...{ status: fc.record({ phase: TRICKY }) } }));
   fc.assert(
     fc.property(fc.array(fc.tuple(OBJECT, withStatus)), (pairs) => {
@@ -59,7 +59,7 @@ test('objects that are encoded together have the bytes that each has alone', () 
   );
 });
 
-test('what Go escapes is escaped, and reads the same', () => {
+test('characters that Go escapes are escaped, and decode to the same text', () => {
   const object = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -71,7 +71,7 @@ test('what Go escapes is escaped, and reads the same', () => {
   assert.deepEqual(JSON.parse(bytes.toString()), object);
 });
 
-test('each of the characters that Go escapes is escaped where it stands alone', () => {
+test('each character that Go escapes is escaped when it is alone', () => {
   for (const character of ['<', '>', '&', '\u2028', '\u2029']) {
     const object = {
       apiVersion: 'v1',
@@ -85,7 +85,7 @@ test('each of the characters that Go escapes is escaped where it stands alone', 
   }
 });
 
-test('metadata read alone is the metadata of the whole', () => {
+test('metadata that is decoded alone equals the metadata of the whole object', () => {
   fc.assert(
     fc.property(OBJECT, (object) => {
       const stored = encodeObject(object);
@@ -94,12 +94,12 @@ test('metadata read alone is the metadata of the whole', () => {
   );
 });
 
-test('a revision goes into empty metadata too', () => {
+test('a revision is inserted into empty metadata too', () => {
   const bytes = spliceResourceVersion(Buffer.from('{"apiVersion":"v1","kind":"X","metadata":{}}'), 7);
   assert.equal(bytes.toString(), '{"apiVersion":"v1","kind":"X","metadata":{"resourceVersion":"7"}}');
 });
 
-test('a copy is the same and shares nothing', () => {
+test('a copy is equal and shares nothing', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const wrapped = { value, list: [value] };
@@ -116,7 +116,7 @@ test('a member named __proto__ stays a member', () => {
   assert.equal(JSON.stringify(copy), '{"data":{"__proto__":"x"}}');
 });
 
-test('equality knows no order of members, tells absence from null, and counts elements', () => {
+test('equality ignores the order of members, distinguishes absence from null, and counts elements', () => {
   assert.ok(sameJson({ a: 1, b: [1, 2] }, { b: [1, 2], a: 1 }));
   assert.ok(sameJson({ a: 1, b: undefined }, { a: 1 }));
   assert.ok(!sameJson({ a: null }, {}));
@@ -127,7 +127,7 @@ test('equality knows no order of members, tells absence from null, and counts el
   assert.ok(!sameJson({ a: undefined, b: 1 }, { a: 1, b: undefined }));
 });
 
-test('equality leaves out the members that it is told to', () => {
+test('equality ignores the members that it is configured to ignore', () => {
   const ignored = new Set(['status']);
   assert.ok(sameJsonExcept({ a: 1, status: 1 }, { a: 1, status: 2 }, ignored));
   assert.ok(sameJsonExcept({ a: 1 }, { status: 2, a: 1 }, ignored));

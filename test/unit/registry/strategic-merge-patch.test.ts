@@ -1,4 +1,4 @@
-/** Strategic merge patch against upstream's outcomes; parts of Pods and DaemonSets as kubectl sends them. */
+/** Strategic merge patches with upstream's results, for parts of Pods and DaemonSets as kubectl sends them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ const CASES: Case[] = [
     expected: { containers: [{ name: 'a', image: 'a:2', command: ['x'] }] },
   },
   {
-    rule: 'a new element without an order comes first, as kubectl patch shows it',
+    rule: 'a new element without an order is placed first, as kubectl patch shows it',
     current: { containers: [{ name: 'a' }] },
     patch: { containers: [{ name: 'b' }] },
     expected: { containers: [{ name: 'b' }, { name: 'a' }] },
@@ -173,14 +173,14 @@ const CASES: Case[] = [
     expected: { finalizers: ['a', 'b', 'c'] },
   },
   {
-    rule: '$deleteFromPrimitiveList takes plain values out',
+    rule: '$deleteFromPrimitiveList removes plain values',
     schema: OBJECT_META,
     current: { finalizers: ['a', 'b', 'c'] },
     patch: { '$deleteFromPrimitiveList/finalizers': ['b'], '$setElementOrder/finalizers': ['a', 'c'] },
     expected: { finalizers: ['a', 'c'] },
   },
   {
-    rule: 'no directive and no null of a new part reaches the object',
+    rule: 'no directive and no null in a new value reaches the object',
     current: {},
     patch: {
       affinity: { $patch: 'merge', nodeAffinity: null, podAffinity: { x: null } },
@@ -193,7 +193,7 @@ const CASES: Case[] = [
     expected: { affinity: { podAffinity: {} }, volumes: [{ name: 'v' }], tolerations: [{ key: 'a' }] },
   },
   {
-    rule: 'foreign JSON is taken as it is',
+    rule: 'a schemaless value is replaced as JSON merge patch does',
     schema: definitionOf('io.k8s.api.apps.v1.ControllerRevision'),
     current: {},
     patch: { data: { spec: { template: { $patch: 'replace', x: null } } } },
@@ -206,7 +206,7 @@ describe('strategic merge patch', () => {
     test(rule, () => assert.deepEqual(applyStrategicMergePatch(current, patch, schema), expected));
   }
 
-  test('the patch that kubectl apply was recorded to send gives the manifest it came from', () => {
+  test('the patch that kubectl apply was recorded to send produces its manifest', () => {
     const current = {
       containers: [
         {
@@ -270,10 +270,10 @@ const REFUSED: [string, JsonMap, RegExp][] = [
   ],
   ['an unknown directive', { nodeSelector: { $patch: 'twist' } }, /unknown patch type/],
   ['a plain value where maps are merged', { containers: ['x'] }, /cannot be merged/],
-  ['an order that is no list', { '$setElementOrder/containers': 'x' }, /must be a list/],
+  ['an order that is not a list', { '$setElementOrder/containers': 'x' }, /must be a list/],
 ];
 
-describe('a strategic merge patch is refused for', () => {
+describe('a strategic merge patch is rejected for', () => {
   for (const [mistake, patch, message] of REFUSED) {
     test(mistake, () => {
       const apply = () => applyStrategicMergePatch({ containers: [{ name: 'a' }] }, patch, POD_SPEC);
@@ -282,7 +282,7 @@ describe('a strategic merge patch is refused for', () => {
   }
 });
 
-/** The patch that kubectl would make of two manifests' containers: changes, deletions and the order. */
+/** The patch that kubectl would create between two manifests' containers: changes, deletions and order. */
 function patchBetween(from: JsonMap[], to: JsonMap[]): JsonMap {
   const deleted = from.filter(({ name }) => !to.some((next) => next.name === name));
   return {
@@ -300,7 +300,7 @@ const CONTAINERS = fc.uniqueArray(
 );
 
 describe('properties', () => {
-  test("kubectl's patch from one manifest to another gives the other, and again changes nothing", () => {
+  test("kubectl's patch between two manifests produces the second, and applying it again changes nothing", () => {
     fc.assert(
       fc.property(CONTAINERS, CONTAINERS, (from, to) => {
         const patch = patchBetween(from, to);
@@ -311,7 +311,7 @@ describe('properties', () => {
     );
   });
 
-  test('what the server added to a list survives a patch that does not name it, in its order', () => {
+  test('elements that the server added to a list survive a patch that does not name them, in their order', () => {
     fc.assert(
       fc.property(CONTAINERS, CONTAINERS, (from, to) => {
         const added = [{ name: 'added-1' }, { name: 'added-2' }];
@@ -323,7 +323,7 @@ describe('properties', () => {
     );
   });
 
-  test('neither the object nor the patch is changed', () => {
+  test('neither the object nor the patch is modified', () => {
     fc.assert(
       fc.property(CONTAINERS, CONTAINERS, (from, to) => {
         const [live, patch] = [{ containers: from }, patchBetween(from, to)];

@@ -1,4 +1,4 @@
-/** What stored times mean when the coordinator's clock was set since. */
+/** Correction of stored times after the coordinator's clock was stepped. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -11,7 +11,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** When the clock was set first. */
+/** Time of the first step. */
 const SET_AT = Date.parse('2026-01-05T12:00:00Z');
 const step = (fromMs: number, byMs: number): ClockStep => ({ fromMs, toMs: fromMs + byMs });
 const BACK = step(SET_AT, -HOUR);
@@ -19,11 +19,17 @@ const BACK_AGAIN = step(BACK.toMs + 10 * SECOND, -HOUR);
 const AHEAD = step(SET_AT, HOUR);
 const BACK_TO_BEFORE = step(AHEAD.toMs + 10 * SECOND, -2 * HOUR);
 
-/** What was stored, how the clock was set, its time now, and when that was. */
+/** The stored time, the steps of the clock, the corrected time, and the time of the check. */
 const CASES: [string, number, ClockStep[], number, number][] = [
-  ['no clock was set', SET_AT, [], SET_AT + SECOND, SET_AT],
-  ['stored 5 s before it was set back', SET_AT - 5 * SECOND, [BACK], BACK.toMs, BACK.toMs - 5 * SECOND],
-  ['stored in the moment of it', SET_AT, [BACK], BACK.toMs, BACK.toMs],
+  ['the clock was never stepped', SET_AT, [], SET_AT + SECOND, SET_AT],
+  [
+    'stored 5 s before the clock was set back',
+    SET_AT - 5 * SECOND,
+    [BACK],
+    BACK.toMs,
+    BACK.toMs - 5 * SECOND,
+  ],
+  ['stored at the time of the step', SET_AT, [BACK], BACK.toMs, BACK.toMs],
   ['stored since', BACK.toMs + SECOND, [BACK], BACK.toMs + 3 * SECOND, BACK.toMs + SECOND],
   [
     'a second ahead, as hosts report',
@@ -33,36 +39,42 @@ const CASES: [string, number, ClockStep[], number, number][] = [
     BACK.toMs + 4 * SECOND,
   ],
   [
-    'before it was set back twice',
+    'before the clock was set back twice',
     SET_AT - SECOND,
     [BACK, BACK_AGAIN],
     BACK_AGAIN.toMs,
     BACK_AGAIN.toMs - 11 * SECOND,
   ],
-  ['between the two', BACK.toMs + SECOND, [BACK, BACK_AGAIN], BACK_AGAIN.toMs, BACK_AGAIN.toMs - 9 * SECOND],
   [
-    'set on, and back beyond that: stored between',
+    'between the two steps',
+    BACK.toMs + SECOND,
+    [BACK, BACK_AGAIN],
+    BACK_AGAIN.toMs,
+    BACK_AGAIN.toMs - 9 * SECOND,
+  ],
+  [
+    'set forward, then further back: stored between',
     AHEAD.toMs + SECOND,
     [AHEAD, BACK_TO_BEFORE],
     BACK_TO_BEFORE.toMs,
     BACK_TO_BEFORE.toMs - 9 * SECOND,
   ],
   [
-    'set on, and back beyond that: stored before both',
+    'set forward, then further back: stored before both',
     SET_AT - SECOND,
     [AHEAD, BACK_TO_BEFORE],
     BACK_TO_BEFORE.toMs,
     BACK_TO_BEFORE.toMs - 11 * SECOND,
   ],
-  ['a time that it had not shown', SET_AT + HOUR, [BACK], BACK.toMs, SET_AT + HOUR],
-  ['set on: as upstream', SET_AT - SECOND, [AHEAD], AHEAD.toMs, SET_AT - SECOND],
+  ['a time that the clock had not shown', SET_AT + HOUR, [BACK], BACK.toMs, SET_AT + HOUR],
+  ['set forward: as upstream', SET_AT - SECOND, [AHEAD], AHEAD.toMs, SET_AT - SECOND],
 ];
 
 for (const [what, atMs, steps, nowMs, wasMs] of CASES) {
   test(`a stored time: ${what}`, () => assert.equal(storedTime(atMs, steps, nowMs), wasMs));
 }
 
-test('a time that was moved once is moved no more', () => {
+test('a corrected time is not corrected again', () => {
   const once = storedTime(SET_AT - 5 * SECOND, [BACK], BACK.toMs + SECOND);
   assert.equal(storedTime(once, [BACK], BACK.toMs + 2 * SECOND), once);
 });
@@ -85,7 +97,7 @@ function seen(pod: Pod, nowMs: number): DaemonPod {
   return toDaemonPod(pod, { hash: 'h', templateGeneration: undefined }, timeOf);
 }
 
-test('a Pod that became ready 2 s before the clock was set back is available when its minReadySeconds are over, not at once', () => {
+test('a Pod that became ready 2 s before the clock was set back is available after its minReadySeconds, not at once', () => {
   const isAvailableAfter = (seconds: number) => {
     const nowMs = BACK.toMs + seconds * SECOND;
     return isAvailable(seen(podOf(), nowMs), 10, nowMs);
@@ -93,7 +105,7 @@ test('a Pod that became ready 2 s before the clock was set back is available whe
   assert.deepEqual([0, 7, 8].map(isAvailableAfter), [false, false, true]);
 });
 
-test('all times of a Pod are moved alike, and the end of its grace lies ahead as long as the grace is', () => {
+test('all times of a Pod are corrected alike, and its deletion stays its grace period ahead', () => {
   const deleted = { deletionTimestamp: '2026-01-05T12:00:28Z', deletionGracePeriodSeconds: 30 };
   const { createdAt, startedAt, readySince, endsBy } = seen(podOf(deleted), BACK.toMs);
   const was = BACK.toMs - 2 * SECOND;

@@ -22,13 +22,13 @@ const spans = (
   );
 const NIGHTLY = { schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz', timeZone: 'UTC' };
 
-test('without windows and freezes everything is open, in one span', () => {
+test('without windows and freezes the calendar is one open span', () => {
   assert.deepEqual(spans({}, '2026-11-22T00:00:00Z', '2026-11-24T00:00:00Z'), [
     '11-22T00:00 11-24T00:00 replace',
   ]);
 });
 
-test('a window opens and closes by the clocks of the host', () => {
+test("a window opens and closes by the host's local time", () => {
   const windows = [NIGHTLY];
   assert.deepEqual(spans({ windows }, '2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'), [
     '11-22T00:00 11-22T03:00 create',
@@ -41,7 +41,7 @@ test('a window opens and closes by the clocks of the host', () => {
   );
 });
 
-test('a freeze lies over a window, and says so; one of everything leaves nothing', () => {
+test('a freeze overrides a window and is named; a freeze of all time leaves no window', () => {
   const freezes = [{ from: '2026-11-22T04:00', to: '2026-11-22T06:00', reason: 'sales' }];
   assert.deepEqual(spans({ windows: [NIGHTLY], freezes }, '2026-11-22T03:00:00Z', '2026-11-22T07:00:00Z'), [
     '11-22T03:00 11-22T04:00 replace',
@@ -56,7 +56,7 @@ test('a freeze lies over a window, and says so; one of everything leaves nothing
   ]);
 });
 
-test('the hour that autumn shows twice makes the night of the change longer, not the window', () => {
+test('the hour that repeats in autumn lengthens the night of the change, not the window', () => {
   const windows = [{ schedule: '0 2 * * *', durationSeconds: 7200, timeZone: 'Europe/Berlin' }];
   assert.deepEqual(spans({ windows }, '2026-10-24T22:00:00Z', '2026-10-25T06:00:00Z'), [
     '10-24T22:00 10-25T00:00 create',
@@ -65,7 +65,7 @@ test('the hour that autumn shows twice makes the night of the change longer, not
   ]);
 });
 
-test('spans follow each other without a gap, and no more of them than a screen can show', () => {
+test('spans follow each other without a gap, and there are no more than a screen can show', () => {
   const windows = [{ schedule: '*/7 * * * *', durationSeconds: 60 }];
   const own = compileMaintenanceSchedules({ windows })({});
   const week = found(own, '2026-11-22T00:00:00Z', '2026-11-29T00:00:00Z');
@@ -75,7 +75,7 @@ test('spans follow each other without a gap, and no more of them than a screen c
   }
 });
 
-test('windows that overlap for ever are one span that ends early, with places to let others go on', () => {
+test('windows that overlap without end become one span that is cut off, yielding to other work meanwhile', () => {
   const own = compileMaintenanceSchedules({ windows: [{ schedule: '* * * * *', durationSeconds: 120 }] })({});
   let looks = 0;
   const counted = {

@@ -1,4 +1,4 @@
-/** Which hosts fetch the next image ahead of their turn. */
+/** Selection of the hosts that prefetch the next image. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -17,7 +17,7 @@ const queue = [
 ];
 const MB = 1_000_000;
 
-/** One site with all three, one host at a time. */
+/** One site with all three hosts, one host at a time. */
 function input(change: Partial<PrePullInput> = {}, running = 0): PrePullInput {
   return {
     ...{ sites: [{ queue, running }], fleet: { running }, limit: { maxParallel: 9 }, siteLimit: {}, now: 10 },
@@ -27,13 +27,13 @@ function input(change: Partial<PrePullInput> = {}, running = 0): PrePullInput {
 
 const namesOf = ({ start }: PrePullStep) => start.map(({ name }) => name).join('');
 
-describe('fetching ahead', () => {
+describe('image prefetch', () => {
   const one = { maxParallel: 1 };
   const cases: [string, PrePullInput, string, number?][] = [
-    ['begins with those that are due', input(), 'ab', 50],
-    ['keeps to its limit', input({ limit: one }), 'a'],
+    ['starts with the hosts that are due', input(), 'ab', 50],
+    ['respects its concurrency limit', input({ limit: one }), 'a'],
     [
-      'waits for room, or for one that takes too long',
+      'waits for a free place, or for a prefetch that takes too long',
       input({ limit: one, firstDeadline: 30, now: 20 }, 1),
       '',
       30,
@@ -41,23 +41,23 @@ describe('fetching ahead', () => {
     ['waits for the first window', input({ now: 5 }), '', 10],
     ['ends', input({ sites: [{ queue: [], running: 0 }], now: 5 }), ''],
     [
-      'does not wait for what never comes',
+      'does not wait for a window that never opens',
       input({ sites: [{ queue: [{ name: 'a', dueAt: Number.POSITIVE_INFINITY, order: 0 }], running: 0 }] }),
       '',
     ],
     [
-      'with a rate begins with one, for nobody knows how much it is',
+      'with a rate limit starts with one, because the image size is unknown',
       input({ limit: { bytesPerSecond: MB } }),
       'a',
     ],
     [
-      'then has each followed by the time for its bytes',
+      'then follows each prefetch by the time for its bytes',
       input({ limit: { bytesPerSecond: MB }, imageBytes: 60 * MB, now: 10 }),
       'a',
       60_010,
     ],
     [
-      'whether the last one has ended or not',
+      'counts that time whether the last prefetch has ended or not',
       input({
         ...{ limit: { bytesPerSecond: MB }, imageBytes: 60 * MB, now: 60_009 },
         fleet: { running: 1, lastStartAt: 10 },
@@ -66,7 +66,7 @@ describe('fetching ahead', () => {
       60_010,
     ],
     [
-      'of each site as many as it may, in the order of all',
+      'respects the limit of each site, in the order of all hosts',
       input({
         siteLimit: one,
         sites: [
@@ -78,7 +78,7 @@ describe('fetching ahead', () => {
       'yx',
     ],
     [
-      'of each site as often as its rate allows',
+      'respects the rate of each site',
       input({
         siteLimit: { bytesPerSecond: MB },
         imageBytes: 30 * MB,
@@ -98,7 +98,7 @@ describe('fetching ahead', () => {
     });
   }
 
-  test('takes no more on average than its rate, over any time', () => {
+  test('uses no more than its rate on average, over any time', () => {
     const many = Array.from({ length: 40 }, (_, order) => ({ name: `h${order}`, dueAt: 0, order }));
     const rate = 2 * MB;
     let left = many;
@@ -118,7 +118,7 @@ describe('fetching ahead', () => {
       assert.ok(index * 10 * MB <= (at / 1000) * rate, `${index} at ${at}`);
   });
 
-  test('is done when the host says that it holds all', () => {
+  test('is done when the host reports all images', () => {
     const node = {
       apiVersion: 'v1',
       kind: 'Node',
@@ -133,7 +133,7 @@ describe('fetching ahead', () => {
     assert.equal(imageBytesOf(told, ['app:2', 'side:1']), undefined);
   });
 
-  test('is asked for by an annotation of each DaemonSet', () => {
+  test('is requested by an annotation of each DaemonSet', () => {
     const annotations = { [prePullAnnotation('u1')]: 'app:2,side:1', other: 'x' };
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', annotations } };
     assert.deepEqual(prePulls(node), [{ daemonSetUid: 'u1', images: ['app:2', 'side:1'] }]);

@@ -13,7 +13,7 @@ const YEAR = 365 * 86_400_000;
 const RULES = { deadlineMs: 600 };
 const MADE_AHEAD: NodeFacts = { updateState: 'newUnavailable', contact: 'here', newPodAt: NOW + YEAR };
 
-test('a new Pod that lies in the future, for the clock was set back, has its time from now, and no more at each look', () => {
+test('a new Pod dated in the future, because the clock was set back, has its time from now, and no longer each time it is observed', () => {
   const first = clampFutureTimes(MADE_AHEAD, undefined, NOW);
   assert.equal(deadlineOf(first, RULES), NOW + 600);
   const later = clampFutureTimes(MADE_AHEAD, first, NOW + 500);
@@ -37,11 +37,11 @@ const AHEAD: [string, NodeFacts][] = [
 ];
 
 for (const [key, facts] of AHEAD) {
-  test(`${key} that lies in the future counts from now`, () =>
+  test(`${key} in the future counts from now`, () =>
     assert.deepEqual(clampFutureTimes(facts, undefined, NOW), { ...facts, [key]: NOW }));
 }
 
-test('a new Pod that waits for one that is to end in a year, by a clock that was set back, waits for its grace from now', () => {
+test('a new Pod that waits for one whose deletion is a year ahead, because the clock was set back, waits for its grace period from now', () => {
   const waits = { ...MADE_AHEAD, isHeldUp: true, predecessorEndsBy: NOW + YEAR + 30_000 };
   const first = clampFutureTimes(waits, undefined, NOW);
   assert.equal(deadlineOf(first, RULES), NOW + 30_600);
@@ -50,12 +50,12 @@ test('a new Pod that waits for one that is to end in a year, by a clock that was
   assert.equal(clampFutureTimes(right, undefined, NOW), right);
 });
 
-test('times that have come stay as they are', () => {
+test('times in the past stay unchanged', () => {
   const facts: NodeFacts = { ...MADE_AHEAD, newPodAt: NOW, failureReasonSince: NOW - 1 };
   assert.equal(clampFutureTimes(facts, { ...facts, newPodAt: 1 }, NOW), facts);
 });
 
-test('a node that is back in contact is no longer lost, and is otherwise what it was', () => {
+test('a reconnected node is no longer lost, and is otherwise unchanged', () => {
   const lost = nodeFacts('oldAvailable', undefined, { contact: 'lost', awaySince: 4, lostAt: 5 });
   assert.deepEqual(lost, {
     situation: 'oldAvailable',
@@ -71,7 +71,7 @@ test('a node that is back in contact is no longer lost, and is otherwise what it
   });
 });
 
-test('of a host whose link ended with a coordinator nobody knows since when it is away', () => {
+test('for a host whose link ended with a coordinator stop, the disconnection time is unknown', () => {
   const lastTransitionTime = new Date(NOW).toISOString();
   const standing = (reason: string) => {
     const connected = { type: 'Connected', status: 'False', reason, lastTransitionTime } as const;

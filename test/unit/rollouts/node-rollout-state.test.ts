@@ -8,14 +8,18 @@ import {
 
 const OLD = { updateState: 'oldAvailable', contact: 'here' } as const;
 const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
-  ['its link down before its turn', { updateState: 'oldAvailable', contact: 'away' }, 'deferred'],
-  ['lost before its turn', { updateState: 'oldUnavailable', contact: 'lost' }, 'deferred'],
-  ['unheard since a restore holds its wave', { updateState: 'unheard', contact: 'here' }, 'unheard'],
-  ['unheard since a restore, and dark', { updateState: 'unheard', contact: 'lost' }, 'deferred'],
-  ['its link down after its turn', { updateState: 'newAvailable', contact: 'away' }, 'newAvailable'],
-  ['lost before its turn, and its Pod is gone', { updateState: 'empty', contact: 'lost' }, 'deferred'],
-  ['lost after its turn', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
-  ['lost beside its old Pod', { updateState: 'pairUnavailable', contact: 'lost' }, 'failed'],
+  ['disconnected before its handover', { updateState: 'oldAvailable', contact: 'away' }, 'deferred'],
+  ['lost before its handover', { updateState: 'oldUnavailable', contact: 'lost' }, 'deferred'],
+  [
+    'a host that has not reconnected since a restore blocks its wave',
+    { updateState: 'unheard', contact: 'here' },
+    'unheard',
+  ],
+  ['not reconnected since a restore, and offline', { updateState: 'unheard', contact: 'lost' }, 'deferred'],
+  ['disconnected after its handover', { updateState: 'newAvailable', contact: 'away' }, 'newAvailable'],
+  ['lost before its handover, and its Pod is deleted', { updateState: 'empty', contact: 'lost' }, 'deferred'],
+  ['lost after its handover', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
+  ['lost next to its old Pod', { updateState: 'pairUnavailable', contact: 'lost' }, 'failed'],
   [
     'a crash loop',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'CrashLoopBackOff' },
@@ -27,22 +31,22 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'failed',
   ],
   [
-    'the old Pod in trouble is not the new revision’s',
+    'trouble of the old Pod does not count for the new revision',
     { updateState: 'oldUnavailable', contact: 'here', failureReason: 'x' },
     'oldUnavailable',
   ],
   [
-    'a new Pod within its time',
+    'a new Pod within its deadline',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 1 },
     'newUnavailable',
   ],
   [
-    'a new Pod beyond it, while its host ends the one before it',
+    'a new Pod beyond its deadline, while its host ends the predecessor',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, awaitsPredecessor: true },
     'newUnavailable',
   ],
   [
-    'the same within its time since that one should have ended',
+    'a new Pod within its deadline since the predecessor should have ended',
     {
       updateState: 'newUnavailable',
       contact: 'here',
@@ -53,7 +57,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'newUnavailable',
   ],
   [
-    'the same beyond that: the engine hangs, and the old Pod never ends',
+    'a new Pod beyond its deadline since the predecessor should have ended: the engine hangs',
     {
       updateState: 'newUnavailable',
       contact: 'here',
@@ -64,17 +68,17 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'failed',
   ],
   [
-    'a new Pod within its time since its host could begin with it',
+    'a new Pod within its deadline since its host could start it',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 1 },
     'newUnavailable',
   ],
   [
-    'a new Pod beyond that',
+    'a new Pod beyond its deadline since its host could start it',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 0 },
     'failed',
   ],
   [
-    'a host that claims to have begun before the Pod was made',
+    'a host that reports a start before the Pod was created',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 1, startedAt: -600 },
     'newUnavailable',
   ],
@@ -83,23 +87,27 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0, awaitsPredecessor: true },
     'failed',
   ],
-  ['a new Pod beyond it', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0 }, 'failed'],
+  [
+    'a new Pod beyond its deadline',
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0 },
+    'failed',
+  ],
   [
     'available, however long ago',
     { updateState: 'newAvailable', contact: 'here', newPodAt: 0 },
     'newAvailable',
   ],
   [
-    'not well, but taken out',
+    'unhealthy, but skipped',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isSkipped: true },
     'skipped',
   ],
   [
-    'well, and taken out later',
+    'healthy, and skipped later',
     { updateState: 'newAvailable', contact: 'here', isSkipped: true },
     'newAvailable',
   ],
-  ['taken out, and dark', { updateState: 'oldAvailable', contact: 'lost', isSkipped: true }, 'skipped'],
+  ['skipped, and offline', { updateState: 'oldAvailable', contact: 'lost', isSkipped: true }, 'skipped'],
   [
     'its window closed',
     { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true },
@@ -116,17 +124,17 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'outOfWindowUpdated',
   ],
   [
-    'what was begun is finished',
+    'a started update is finished outside the window',
     { updateState: 'pairAvailable', contact: 'here', isOutOfWindow: true },
     'pairAvailable',
   ],
   [
-    'without a Pod it is served at any hour',
+    'without a Pod a first Pod is created at any hour',
     { updateState: 'empty', contact: 'here', isOutOfWindow: true },
     'empty',
   ],
   [
-    'dark, its window closed',
+    'offline, its window closed',
     { updateState: 'oldAvailable', contact: 'away', isOutOfWindow: true },
     'deferred',
   ],
@@ -136,19 +144,19 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'failed',
   ],
   [
-    'where no Pod belongs any more it has its turn, too',
+    'a handover where no Pod belongs any longer',
     { updateState: 'retiringAvailable', contact: 'here' },
     'retiringAvailable',
   ],
   [
-    'and not outside its window',
+    'no window applies where no Pod belongs any longer',
     { updateState: 'retiringUnavailable', contact: 'here', isOutOfWindow: true },
     'outOfWindowRetiring',
   ],
-  ['its first Pod withheld', { updateState: 'withheld', contact: 'here' }, 'withheld'],
-  ['dark, its first Pod withheld', { updateState: 'withheld', contact: 'lost' }, 'deferred'],
+  ['its first Pod blocked', { updateState: 'withheld', contact: 'here' }, 'withheld'],
+  ['offline, its first Pod blocked', { updateState: 'withheld', contact: 'lost' }, 'deferred'],
   [
-    'taken out, its first Pod withheld',
+    'skipped, its first Pod blocked',
     { updateState: 'withheld', contact: 'here', isSkipped: true },
     'skipped',
   ],
@@ -157,29 +165,33 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     { updateState: 'withheld', contact: 'here', isOutOfWindow: true },
     'outOfWindowBlocked',
   ],
-  ['not heard since the start, its Pod old', { ...OLD, isAwaitingResync: true }, 'awaitingResyncAvailable'],
   [
-    'not heard since the start, its Pod old and broken',
+    'not reconnected since the start, its Pod old',
+    { ...OLD, isAwaitingResync: true },
+    'awaitingResyncAvailable',
+  ],
+  [
+    'not reconnected since the start, its Pod old and broken',
     { ...OLD, updateState: 'oldUnavailable', isAwaitingResync: true },
     'awaitingResyncUnavailable',
   ],
   [
-    'not heard since the start, updated',
+    'not reconnected since the start, updated',
     { ...OLD, updateState: 'newAvailable', isAwaitingResync: true },
     'awaitingResyncUpdated',
   ],
   [
-    'not heard since the start, updated, and away before',
+    'not reconnected since the start, updated, and disconnected before',
     { ...OLD, updateState: 'newAvailable', contact: 'away', isAwaitingResync: true },
     'newAvailable',
   ],
   [
-    'not heard since the start, its window closed',
+    'not reconnected since the start, its window closed',
     { ...OLD, isAwaitingResync: true, isOutOfWindow: true },
     'awaitingResyncAvailable',
   ],
   [
-    'not heard since the start, and dark before',
+    'not reconnected since the start, and offline before',
     { ...OLD, contact: 'away', isAwaitingResync: true },
     'deferred',
   ],
@@ -189,50 +201,58 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     'staleFailedAvailable',
   ],
   [
-    'the same outside its window',
+    'of a release that failed before, outside its window',
     { ...OLD, isStaleFailed: true, isOutOfWindow: true },
     'outOfWindowAvailable',
   ],
   [
-    'the same, and of no use',
+    'of a release that failed before, and unavailable',
     { updateState: 'oldUnavailable', contact: 'here', isStaleFailed: true, isOutOfWindow: true },
     'staleFailedUnavailable',
   ],
-  ['the same, in the dark', { ...OLD, contact: 'away', isStaleFailed: true }, 'deferred'],
   [
-    'the same, not heard since the start',
+    'of a release that failed before, and offline',
+    { ...OLD, contact: 'away', isStaleFailed: true },
+    'deferred',
+  ],
+  [
+    'of a release that failed before, not reconnected since the start',
     { ...OLD, isAwaitingResync: true, isStaleFailed: true },
     'awaitingResyncAvailable',
   ],
-  ['not heard since the start, taken out', { ...OLD, isAwaitingResync: true, isSkipped: true }, 'skipped'],
   [
-    'its time ran out while there was no coordinator',
+    'not reconnected since the start, skipped',
+    { ...OLD, isAwaitingResync: true, isSkipped: true },
+    'skipped',
+  ],
+  [
+    'its deadline passed while there was no coordinator',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, isAwaitingResync: true },
     'newUnavailable',
   ],
   [
-    'and begins anew when it is heard',
+    'its deadline restarts when the host reconnects',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
     'newUnavailable',
   ],
   [
-    'to run out then',
+    'its restarted deadline passes',
     { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 },
     'failed',
   ],
   [
-    'a crash loop that was known before the start',
+    'a crash loop from before the start',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', isAwaitingResync: true },
     'failed',
   ],
 ];
 
 for (const [name, facts, lane] of LANES) {
-  test(`a node in a rollout: ${name}`, () =>
+  test(`the rollout state of a node: ${name}`, () =>
     assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600 }), lane));
 }
 
-test('without a budget no node has failed: it holds its wave, as upstream', () => {
+test('without a budget no node fails: it blocks its wave, as upstream', () => {
   const facts = {
     updateState: 'newUnavailable',
     contact: 'lost',
@@ -242,36 +262,36 @@ test('without a budget no node has failed: it holds its wave, as upstream', () =
   assert.equal(nodeRolloutState(facts, 600, {}), 'newUnavailable');
 });
 
-/** Now is 600. */
+/** The current time is 600. */
 const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget?: string][] = [
-  ['lost, nothing was heard of its turn', {}, 'failed', 'deferredHandover'],
+  ['lost, with no report of its handover', {}, 'failed', 'deferredHandover'],
   ['lost, it lacked the image', { waitReason: 'ImageNotPulled' }, 'failed', 'deferredHandover'],
   [
-    'its link down, it lacked the image',
+    'disconnected, it lacked the image',
     { waitReason: 'ImageNotPulled', contact: 'away' },
     'turned',
     'deferredHandover',
   ],
-  ['it has heard no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
-  ['its turn is to be taken back', { waitReason: 'ImageNotPulled', isOutdated: true }, 'deferred'],
+  ['it has received no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
+  ['its handover is to be revoked', { waitReason: 'ImageNotPulled', isOutdated: true }, 'deferred'],
   [
-    'outside its window, and no other is named',
+    'outside its window, without another window',
     { waitReason: 'OutsideWindow', handoverWindows: [] },
     'deferred',
   ],
   [
-    'outside its window, the next is to come',
+    'outside its window, before the next one',
     { waitReason: 'OutsideWindow', handoverWindows: [{ from: 601, until: 900 }] },
     'deferred',
   ],
   [
-    'outside its window, the next has opened since',
+    'outside its window, the next one has opened since',
     { waitReason: 'OutsideWindow', handoverWindows: [{ from: 600, until: 900 }] },
     'failed',
     'deferredHandover',
   ],
   [
-    'the same, its link down only now',
+    'outside its window, the next one has opened since, and disconnected only now',
     { waitReason: 'OutsideWindow', contact: 'away', handoverWindows: [{ from: 600, until: 900 }] },
     'turned',
     'deferredHandover',
@@ -283,12 +303,12 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
     'deferredHandover',
   ],
   [
-    'outside its window, all of them were over before it went dark',
+    'outside its window, all windows were over before it went offline',
     { waitReason: 'OutsideWindow', handoverWindows: [{ from: 100, until: 500 }] },
     'deferred',
   ],
   [
-    'the same, where nobody knows when it went dark',
+    'outside its window, all windows are over, and the time of going offline is unknown',
     {
       ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
       handoverWindows: [{ from: 100, until: 500 }],
@@ -296,7 +316,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
     'deferred',
   ],
   [
-    'a window has opened since it was outside, and nobody knows when it went dark',
+    'a window has opened since, and the time of going offline is unknown',
     {
       ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
       handoverWindows: [{ from: 510, until: 520 }],
@@ -304,20 +324,20 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
     'failed',
     'deferredHandover',
   ],
-  ['it said ‘not now’, and may for longer', { waitReason: 'UpdateLocked', holdEndsAt: 601 }, 'deferred'],
+  ['its update lock may last longer', { waitReason: 'UpdateLocked', holdEndsAt: 601 }, 'deferred'],
   [
-    'it said ‘not now’ for as long as it may',
+    'its update lock has reached its longest time',
     { waitReason: 'UpdateLocked', holdEndsAt: 600 },
     'failed',
     'deferredHandover',
   ],
   [
-    'the same, its window closed by then',
+    'its update lock has reached its longest time after its window closed',
     { waitReason: 'UpdateLocked', holdEndsAt: 600, handoverWindows: [{ from: 400, until: 600 }] },
     'deferred',
   ],
   [
-    'the same, in a later window',
+    'its update lock has reached its longest time in a later window',
     {
       waitReason: 'UpdateLocked',
       holdEndsAt: 550,
@@ -333,13 +353,13 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
 
 for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
   const whole: NodeFacts = { updateState: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
-  test(`a host that went dark with its turn: ${name}`, () => {
+  test(`a host that went offline with a pending handover: ${name}`, () => {
     assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 1_000 }), lane);
     assert.equal(nodeRolloutState(whole, 600, {}), withoutBudget);
   });
 }
 
-test('a host that may have begun in the dark has failed since it may have', () => {
+test('a host that may have started while offline has failed since that time', () => {
   const turnWindows = [{ from: 590, until: 700 }];
   const facts = { updateState: 'turned', contact: 'lost', waiting: 'OutsideWindow', turnWindows } as const;
   assert.equal(failedSince({ ...facts, awaySince: 500, lostAt: 540 }, 600, { deadlineMs: 1_000 }), 590);
@@ -381,13 +401,13 @@ for (const [name, facts, lane] of [
   ['a crash loop from before', { updateState: 'newUnavailable', newPodAt: 99 }, 'failed'],
   ['restarts since', { updateState: 'newAvailable', newPodAt: 100 }, 'failed'],
 ] as const) {
-  test(`a node that kept what a rollout comes back to: ${name}`, () => {
+  test(`a node that kept the revision to which a rollout returns: ${name}`, () => {
     const whole = { contact: 'here', trouble: 'x', ...facts } as const;
     assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
   });
 }
 
-test('since when a node has failed', () => {
+test('the time since which a node has failed', () => {
   const rules = { deadlineMs: 600 };
   const since = (facts: Partial<NodeFacts>) =>
     failedSince({ updateState: 'newUnavailable', contact: 'here', ...facts }, 1_000, rules);

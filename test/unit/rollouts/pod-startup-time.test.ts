@@ -1,4 +1,4 @@
-/** How long Pods take, as those that are there show it. */
+/** The startup time of Pods, measured from existing ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { measurePodTimings } from '../../../coordinator/decisions/rollouts/pod-timings.js';
@@ -15,16 +15,16 @@ const pod = (readyAt: number, startTime?: number, restartCount = 0): Pod => ({
   },
 });
 
-test('the median of Pods that came up at once', () => {
+test('the startup time is the median of Pods that became ready at once', () => {
   const { startMs, isMeasured } = measurePodTimings([pod(3), pod(5), pod(90), pod(400, undefined, 2)]);
   assert.deepEqual([startMs, isMeasured], [5_000, true]);
 });
 
-test('the end of the Pod before it is no part of a Pod’s start', () => {
+test('the termination of a predecessor is not part of a Pod’s startup time', () => {
   assert.equal(measurePodTimings([pod(64, 60)]).startMs, 4_000);
   assert.equal(measurePodTimings([pod(4, -60)]).startMs, 4_000, 'nothing begins before it is made');
 });
 
-test('nothing is measured where no Pod shows it', () => {
+test('the startup time is undefined where no Pod shows it', () => {
   assert.equal(measurePodTimings([]).isMeasured, false);
 });

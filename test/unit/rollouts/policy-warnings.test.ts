@@ -14,29 +14,29 @@ const found = (change: Partial<SelectedDaemonSet> = {}): SelectedDaemonSet => ({
   ...change,
 });
 
-describe('what whoever writes a policy is told', () => {
+describe('warnings for the author of a policy', () => {
   for (const [what, selected, expected] of [
-    ['all is well', [found()], []],
-    ['it selects nobody', [], ['spec.selector: selects no DaemonSet of this namespace, so far']],
+    ['a policy without problems', [found()], []],
+    ['it selects no DaemonSet', [], ['spec.selector: selects no DaemonSet of this namespace, so far']],
     [
-      'another comes first',
+      'another policy takes precedence',
       [found({ governor: 'a' })],
       ['DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name'],
     ],
     [
-      'Pods are replaced by hand',
+      'Pods are replaced manually',
       [found({ isRollingUpdate: false })],
       ['DaemonSet till has the update strategy OnDelete: nothing is rolled out there'],
     ],
     [
-      'a selector is mistyped',
+      'a selector with a typing error',
       [found({ matched: [0, 50] })],
       [
         'spec.waves[0].nodeSelector: matches none of the 50 nodes of DaemonSet till: wave lab holds nothing up',
       ],
     ],
     [
-      'nodes have no window',
+      'nodes without a window',
       [found({ closed: ['n1', 'n2', 'n3', 'n4'] })],
       [
         'spec.windows: none ever opens for 4 of the 50 nodes of DaemonSet till (n1, n2, n3, …): no pod is replaced there',
@@ -48,7 +48,7 @@ describe('what whoever writes a policy is told', () => {
       assert.deepEqual(policyWarningMessages({ name: 'gentle', spec: SPEC }, selected, true), expected);
     });
   }
-  test('nodes are not named to who may not see them', () => {
+  test('nodes are not named to a user who may not list them', () => {
     const selected = [found({ closed: ['n1', 'n2'] })];
     assert.deepEqual(policyWarningMessages({ name: 'gentle', spec: SPEC }, selected, false), [
       'spec.windows: none ever opens for 2 of the 50 nodes of DaemonSet till: no pod is replaced there',
@@ -56,7 +56,7 @@ describe('what whoever writes a policy is told', () => {
   });
 });
 
-describe('what a DaemonSet is left with that no policy governs any more', () => {
+describe('warnings for a DaemonSet that loses its policy', () => {
   const status = (change: Partial<RolloutStatus>): RolloutStatus => ({
     ...{ revision: 'abc', policy: 'gentle', phase: 'Soaking', wave: 'lab', message: '', waves: [] },
     ...{ nodes: 50, updated: 2, failed: 0, deferred: 0, outsideWindow: 0, skipped: 0 },
@@ -66,14 +66,14 @@ describe('what a DaemonSet is left with that no policy governs any more', () => 
   const onItsOwn = 'without a policy it is rolled out to all nodes, as Kubernetes does';
   for (const [what, present, expected] of [
     ['no rollout', undefined, []],
-    ['one that is done', status({ phase: 'Completed', completionTime: '2026-01-31T10:00:00Z' }), []],
+    ['a completed rollout', status({ phase: 'Completed', completionTime: '2026-01-31T10:00:00Z' }), []],
     [
-      'one in its first wave',
+      'a rollout in its first wave',
       status({}),
       [`DaemonSet till is in a rollout (Soaking, wave lab, 2 of 50 nodes updated): ${onItsOwn}`],
     ],
     [
-      'one that failed',
+      'a failed rollout',
       status({ phase: 'RolledBack', failure: '1 node failed, 0 may' }),
       [`DaemonSet till has a barred revision, abc (1 node failed, 0 may): ${onItsOwn}`],
     ],

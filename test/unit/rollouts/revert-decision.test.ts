@@ -14,31 +14,31 @@ function fleet(nodes: Partial<Record<NodeUpdateState, string[]>>): Fleet {
 
 const one = { rollingUpdate: { maxUnavailable: 1 } };
 const CASES: [string, Partial<Record<NodeUpdateState, string[]>>, string[], object, string[]][] = [
-  ['nothing is touched', { oldAvailable: ['a'] }, [], one, []],
+  ['no host is touched', { oldAvailable: ['a'] }, [], one, []],
   [
-    'failed ones at once, whatever the budget',
+    'failed hosts revert at once, whatever the budget',
     { newUnavailable: ['c'], newAvailable: ['d'] },
     ['a', 'b'],
     one,
     ['a', 'b', 'c'],
   ],
   [
-    'well ones within the budget',
+    'healthy hosts revert within the budget',
     { newAvailable: ['a', 'b', 'c'] },
     [],
     { rollingUpdate: { maxUnavailable: 2 } },
     ['a', 'b'],
   ],
-  ['hosts that are without their Pod use it up', { newAvailable: ['a'], underWay: ['b'] }, [], one, []],
+  ['hosts without their Pod use the budget', { newAvailable: ['a'], underWay: ['b'] }, [], one, []],
   [
-    'beside an old Pod the new one is of no use',
+    'next to an old Pod the new one can be removed',
     { pairUnavailable: ['a'], pairAvailable: ['b'] },
     [],
     one,
     ['a', 'b'],
   ],
   [
-    'where Pods surge, as many as may surge',
+    'where Pods surge, reverts are limited by maxSurge',
     { newAvailable: ['a', 'b'] },
     [],
     { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } },
@@ -52,12 +52,12 @@ for (const [name, nodes, failed, strategy, expected] of CASES) {
   });
 }
 
-test('reverts: those that serve with another release that failed go within the budget, too', () => {
+test('reverts: hosts that serve with another failed release are limited by the budget too', () => {
   const shares = [{ fleet: fleet({ newAvailable: ['a'] }), failed: [], strays: ['b', 'c'] }];
   assert.deepEqual(chooseReverts(shares, { rollingUpdate: { maxUnavailable: 2 } }), ['a', 'b']);
 });
 
-test('reverts: waves that share a budget stop no more at once than one does', () => {
+test('reverts: waves that share a budget stop no more Pods at once than one wave does', () => {
   const wave = (nodes: Partial<Record<NodeUpdateState, string[]>>, failed: string[] = []) => {
     return { fleet: fleet(nodes), failed, strays: [] };
   };

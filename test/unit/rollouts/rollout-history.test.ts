@@ -1,4 +1,4 @@
-/** What is kept of a rollout where nothing may be made any more. */
+/** The history of a rollout in a namespace where nothing can be created. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
@@ -6,14 +6,14 @@ import type { ReconcileContext } from '../../../coordinator/controllers/queue/re
 import { RolloutHistory } from '../../../coordinator/controllers/rollouts/rollout-history.js';
 import { ApiError, type StatusReason } from '../../../shared/kube/objects/api-status.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { daemonSet } from '../../harness/controllers/daemon-builders.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 
 const PRESENT: Rollout = {
   ...{ apiVersion: 'fleet.everynode.dev/v1', kind: 'Rollout', metadata: { name: 'web', namespace: 'shop' } },
   status: { revision: 'r', phase: 'Soaking', message: 'm' } as RolloutStatus,
 };
 
-/** Keeps it in a store that refuses so. */
+/** Stores the history in a store that rejects with this reason. */
 function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | undefined> {
   const causes = [{ reason: cause, field: 'metadata.namespace', message: 'refused' }];
   const refuse = () => Promise.reject(new ApiError(reason, 'refused', { causes }));
@@ -26,7 +26,7 @@ function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | unde
   );
 }
 
-test('a rollout in a namespace that is being deleted goes without being kept', async () => {
+test('the history of a rollout in a terminating namespace is not kept', async () => {
   assert.equal(await keep('Forbidden', 'NamespaceTerminating'), undefined);
   await assert.rejects(keep('Forbidden', 'QuotaExceeded'), /refused/);
 });

@@ -1,4 +1,4 @@
-/** What past rollouts say of the revisions that they were about. */
+/** Outcomes of past rollouts, and their effect on revisions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -25,22 +25,26 @@ const past = (...changes: Partial<RolloutStatus>[]): Rollout[] =>
   }));
 
 const CASES: [rule: string, past: Rollout[], expected: boolean][] = [
-  ['one that failed is barred', past({ failure: 'x' }), true],
-  ['one of which nothing is known is not', past({ revision: 'other', failure: 'x' }), false],
-  ['nor one that another put an end to', past({ phase: 'Superseded' }), false],
+  ['a failed revision is barred', past({ failure: 'x' }), true],
+  ['a revision without a record is not barred', past({ revision: 'other', failure: 'x' }), false],
+  ['a revision that another one replaced is not barred', past({ phase: 'Superseded' }), false],
   [
-    'nor one that was completed before hosts failed',
+    'a revision that completed before hosts failed is not barred',
     past({ failure: 'x', completionTime: '2026-01-05T10:00:00Z' }),
     false,
   ],
-  ['nor one that others have to go back to', past({ failure: 'x', stableRevision: 'bad' }), false],
   [
-    'the last time counts',
+    'a revision to which other hosts must revert is not barred',
+    past({ failure: 'x', stableRevision: 'bad' }),
+    false,
+  ],
+  [
+    'the last attempt counts',
     past({ startTime: '2026-01-06T09:00:00Z', phase: 'Completed' }, { failure: 'x' }),
     false,
   ],
   [
-    'also when it failed then',
+    'the last attempt counts also when it failed',
     past({ phase: 'Completed' }, { startTime: '2026-01-06T09:00:00Z', failure: 'x' }),
     true,
   ],
@@ -49,7 +53,7 @@ for (const [rule, rollouts, expected] of CASES) {
   test(`a past rollout: ${rule}`, () => assert.equal(isBarred(rollouts, 'bad'), expected));
 }
 
-test('what was rolled back is kept as that, also with a host that has yet to follow', () => {
+test('a rolled-back revision keeps that outcome, also with a host that has not updated yet', () => {
   const now = Date.parse('2026-01-07T00:00:00Z');
   const kept = pastStatus(status({ phase: 'RolledBack', codes: { RollingBack: 1 } }), NO_POLICY, now);
   assert.equal(kept.phase, 'RolledBack');
@@ -58,21 +62,21 @@ test('what was rolled back is kept as that, also with a host that has yet to fol
 
 const FAILURES = [{ node: 'a', reason: 'ImagePullBackOff', time: '2026-01-05T09:01:00Z' }];
 const ATTEMPTS: [what: string, now: Partial<RolloutStatus>, isSame: boolean][] = [
-  ['of the same attempt', {}, true],
+  ['failures of the same attempt', {}, true],
   [
-    'of one whose beginning was moved with a clock that was set back',
+    'failures of an attempt whose start was corrected for a clock that was set back',
     { startTime: '2026-01-05T08:00:00Z' },
     true,
   ],
-  ['of the attempt before this one', { startTime: '2026-01-05T09:00:01Z' }, false],
-  ['of another revision', { revision: 'next' }, false],
+  ['failures of the attempt before this one', { startTime: '2026-01-05T09:00:01Z' }, false],
+  ['failures of another revision', { revision: 'next' }, false],
 ];
 for (const [what, now, isSame] of ATTEMPTS) {
-  test(`failures that are stored ${isSame ? 'stay' : 'go'}: ${what}`, () =>
+  test(`stored failures are ${isSame ? 'kept' : 'dropped'}: ${what}`, () =>
     assert.deepEqual(knownFailures(status({ failures: FAILURES }), status(now)), isSame ? FAILURES : []));
 }
 
-/** A wave of 5,000 hosts, of which so many have failed. */
+/** A wave of 5,000 hosts of which `failed` have failed. */
 const wave = (name: string, failed: number) => ({
   ...{ name, nodes: 5_000, updated: 0, deferred: 10, outsideWindow: 0, skipped: 0 },
   failed,

@@ -1,4 +1,4 @@
-/** What must hold of rollouts by waves, whatever happens to hosts, policy, coordinator and people's minds. */
+/** Laws of rollouts by waves, over random events of hosts, policies, coordinators and users. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { type RolloutHost, SimulatedRollout } from '../../harness/controllers/si
 
 const HOUR_MS = 3_600_000;
 const RUNS = 60;
-/** `npm test` draws the same each time; DRAW=random draws others, and what breaks names its seed. */
+/** `npm test` uses the same draws each time. DRAW=random uses others, and a failure prints its seed. */
 const SEED = process.env.DRAW === 'random' ? {} : { seed: 20_261_123 };
 const ZONES = ['Asia.Tokyo', 'Europe.Berlin', 'America.New_York'];
 
@@ -70,7 +70,7 @@ const VERBS: SteeringVerb[] = [
   'promote',
   'override-windows',
 ];
-/** Something that happens, as data. */
+/** One random event, as data. */
 const deeds = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ do: 'act' as const }) },
   { weight: 4, arbitrary: fc.integer({ min: 1, max: 12 }).map((hours) => ({ do: 'wait' as const, hours })) },
@@ -133,7 +133,7 @@ function does(rollout: SimulatedRollout, deed: Deed): void {
   }
 }
 
-/** Hosts that only take their time have not failed. */
+/** A policy under which slow hosts do not fail. */
 function patient({ failureBudget, ...policy }: Policy): Policy {
   const progressDeadlineSeconds = 60 * 86_400;
   return failureBudget ? { ...policy, failureBudget: { ...failureBudget, progressDeadlineSeconds } } : policy;
@@ -141,7 +141,7 @@ function patient({ failureBudget, ...policy }: Policy): Policy {
 
 const TARGETED: ReadonlySet<SteeringVerb> = new Set(['approve', 'promote', 'override-windows']);
 
-/** Hour by hour, with hosts that do what they can, until `isOver` or for three weeks. */
+/** Advances hour by hour, with active hosts, until `isOver` or for three weeks. */
 function runOn(rollout: SimulatedRollout, isOver: () => boolean): void {
   for (let hour = 0; hour < 21 * 24 && !isOver(); hour += 1) {
     for (let round = 0; round < 3; round += 1) rollout.stepHosts();
@@ -149,9 +149,12 @@ function runOn(rollout: SimulatedRollout, isOver: () => boolean): void {
   }
 }
 
-/** The pretended rollout itself holds each decision to windows, budgets, pauses, and to itself (`SimulatedRollout.step`). */
+/**
+ * The simulated rollout itself checks each decision for windows, budgets, pauses and repeatability
+ * (`SimulatedRollout.step`).
+ */
 describe('rollouts by waves', () => {
-  test('stop no available Pod beyond what may be unavailable, outside a window, in a pause or a freeze; and decide the same again', () => {
+  test('stop no available Pod beyond maxUnavailable, outside a window, in a pause or a freeze, and decide the same again', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 40 }), (drawn, policy, done) => {
         const broken = drawn.map(({ isWeak, ...host }) => ({ ...host, ...(isWeak ? { breaks: 'r2' } : {}) }));
@@ -163,7 +166,7 @@ describe('rollouts by waves', () => {
     );
   });
 
-  test('end, where nothing fails, once windows open and approvals come', () => {
+  test('end, where nothing fails, once windows open and approvals arrive', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 15 }), (drawn, policy, done) => {
         const rollout = new SimulatedRollout(
@@ -186,14 +189,14 @@ describe('rollouts by waves', () => {
     );
   });
 
-  test('aborted, leave no host in reach on the revision, and touch nobody who never had it', () => {
+  test('when aborted, leave no reachable host on the revision, and touch no host that never had it', () => {
     fc.assert(
       fc.property(hosts, policies, fc.array(deeds, { maxLength: 15 }), (drawn, policy, done) => {
         const broken = drawn.map(({ isWeak, ...host }) => ({ ...host, ...(isWeak ? { breaks: 'r2' } : {}) }));
         const rollout = new SimulatedRollout(broken, policy);
         rollout.release('r2');
-        // Hosts on which the old revision runs no more use up what may be unavailable, and nothing brings them back:
-        // that no available Pod is stopped beyond it goes before that none of the new revision is left.
+        // Hosts on which the old revision no longer runs use up the unavailable budget, and nothing repairs them. The
+        // limit of unavailable Pods takes precedence over a complete rollback.
         const endsForGood = (deed: Deed) =>
           deed.do === 'sick' && rollout.hosts.get(`n${deed.host}`)?.pod?.hash !== 'r2';
         for (const deed of done) if (deed.do !== 'release' && !endsForGood(deed)) does(rollout, deed);
@@ -213,7 +216,7 @@ describe('rollouts by waves', () => {
     );
   });
 
-  test('aborted after several waves, have one budget for all that say nothing of their own', () => {
+  test('when aborted after several waves, share one budget between all waves without their own', () => {
     const names = ['one', 'two', 'three', 'four', 'last'];
     const hosts = [...names, ...names].map((_, host): RolloutHost => {
       return { name: `n${host}`, labels: {}, contact: 'here' };
@@ -232,7 +235,7 @@ describe('rollouts by waves', () => {
     assert.deepEqual(new Set(rollout.inReach), new Set(['r1']));
   });
 
-  test('of a release that runs nowhere reach no more hosts than may fail, and those on their way then', () => {
+  test('of a broken release reach no more hosts than may fail, plus those in progress then', () => {
     fc.assert(
       fc.property(hosts, waves, fc.nat(4), fc.boolean(), (drawn, drawnWaves, maxFailed, restarts) => {
         const rollout = new SimulatedRollout(
@@ -246,7 +249,8 @@ describe('rollouts by waves', () => {
           if (restarts) rollout.restart();
           rollout.advance(HOUR_MS);
         }
-        // One more has failed than may; a wave's next host may have had its turn by then: two at most, without a wave of their own.
+        // One host more than the budget may fail, because the wave's next host may already be updating. Without a wave
+        // of its own it is two at most.
         assert.ok(
           rollout.observedHosts.size <= maxFailed + 2 + drawnWaves.length,
           `${rollout.observedHosts.size}`,

@@ -1,4 +1,4 @@
-/** What a Rollout keeps of the times that are stored in it. */
+/** Stored times in a Rollout's status. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storedTime } from '../../../coordinator/decisions/restore/stored-time.js';
@@ -16,7 +16,7 @@ const STORED: RolloutStatus = {
 /** The clock was set back by an hour. */
 const STEPS = [{ fromMs: at('12:45:00'), toMs: at('11:45:00') }];
 
-test('times that a clock set back has moved stay as they are stored, beside those of Pods', () => {
+test('times that were corrected for a stepped clock are kept as stored, next to those of Pods', () => {
   const now = at('11:46:00');
   const timeOf = (stored: string) => storedTime(Date.parse(stored), STEPS, now);
   const memory = memoryOf({ status: STORED } as Rollout, { waves: [] } as never, timeOf);
@@ -29,7 +29,7 @@ test('times that a clock set back has moved stay as they are stored, beside thos
   assert.deepEqual(withStoredTimes(written, STORED, timeOf), STORED);
 });
 
-test('another time is written, and so is any of another revision', () => {
+test('another time is written, and so is any time of another revision', () => {
   const later = { ...STORED, completionTime: toTimestamp(at('12:41:00')) };
   assert.deepEqual(withStoredTimes(later, STORED), later);
   const other = { ...STORED, revision: 'c', startTime: toTimestamp(at('11:20:00')) };

@@ -1,4 +1,4 @@
-/** What hosts that fail do to a rollout: when it stops, and who goes back. */
+/** The effect of failing hosts on a rollout: when it stops, and which hosts revert. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RolloutMemory } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
@@ -24,7 +24,7 @@ const BUDGETS_OF_WAVES: RolloutPolicySpec = {
   ],
 };
 
-/** Aborted, with a stable revision of which no Pod can be made any more. */
+/** Aborted, with a stable revision that cannot be created any longer. */
 const NO_WAY_BACK = {
   memory: memory({ failure: 'x', aborted: true, rolledBack: true, stable: 'gone' }),
   isKept: (hash: string) => hash !== 'gone',
@@ -32,19 +32,19 @@ const NO_WAY_BACK = {
 
 testVerdicts([
   [
-    'who has it stays with it where the stable revision is gone',
+    'its hosts keep it where the stable revision is gone',
     { ...NO_WAY_BACK, waves: [wave({ updated: 1, onRevision: 1 }), DONE] },
     'Failed',
     -1,
   ],
   [
-    'nobody need go back where nobody has it',
+    'a rollback without hosts that have the revision',
     { ...NO_WAY_BACK, waves: [wave({ old: 2 })] },
     'RolledBack',
     -1,
   ],
   [
-    'nor one whose hosts have all failed, within the budget',
+    'a rollback of hosts that have all failed, within the budget',
     {
       memory: memory({}),
       waves: [wave({ nodes: 1, failed: 1, onRevision: 1 }), OUTSTANDING, OUTSTANDING],
@@ -54,13 +54,13 @@ testVerdicts([
     0,
   ],
   [
-    'failures within the budget do not hold a wave',
+    'failures within the budget do not block a wave',
     { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 1, failed: 1 })] },
     'Completed',
     2,
   ],
   [
-    'failures beyond it stop everything',
+    'failures beyond the budget stop the rollout',
     { memory: memory({ wave: 1 }), waves: [DONE, wave({ failed: 2 }), OUTSTANDING] },
     'Failed',
     -1,
@@ -72,13 +72,13 @@ testVerdicts([
     -1,
   ],
   [
-    'another revision begins anew',
+    'another revision starts a new rollout',
     { memory: memory({ revision: 'bad', failure: 'x', wave: 2 }) },
     'Progressing',
     0,
   ],
   [
-    'failures beyond the budget with hosts to bring back',
+    'failures beyond the budget with hosts to revert',
     {
       spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
       memory: memory({ stable: 'q' }),
@@ -88,7 +88,7 @@ testVerdicts([
     -1,
   ],
   [
-    'hosts brought back',
+    'reverted hosts',
     {
       spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
       memory: memory({ stable: 'q', failure: 'x' }),
@@ -98,7 +98,7 @@ testVerdicts([
     -1,
   ],
   [
-    'a host that turns out to have it later, and goes back as well',
+    'a host that is found to have it later, and reverts too',
     {
       spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
       memory: memory({ stable: 'q', failure: 'x', rolledBack: true }),
@@ -108,13 +108,13 @@ testVerdicts([
     -1,
   ],
   [
-    'what was rolled back under a policy that would not do so any more',
+    'a rolled-back revision under a policy that would not roll back any longer',
     { memory: memory({ stable: 'q', failure: 'x', rolledBack: true }), waves: [wave({ onRevision: 1 })] },
     'RolledBack',
     -1,
   ],
   [
-    'a retry after it was rolled back',
+    'a retry after a rollback',
     {
       memory: memory({ stable: 'q', failure: 'x', rolledBack: true }),
       waves: [wave({ failed: 2, onRevision: 2 }), OUTSTANDING, OUTSTANDING],
@@ -124,7 +124,7 @@ testVerdicts([
     -1,
   ],
   [
-    'a wave with a budget of its own',
+    'a wave with its own budget',
     {
       spec: BUDGETS_OF_WAVES,
       memory: memory({ wave: 1 }),
@@ -134,7 +134,7 @@ testVerdicts([
     -1,
   ],
   [
-    'within its own budget',
+    "failures within a wave's own budget",
     {
       spec: BUDGETS_OF_WAVES,
       memory: memory({ wave: 1 }),
@@ -144,7 +144,7 @@ testVerdicts([
     2,
   ],
   [
-    'failures so long ago that they count no more',
+    'failures that are too old to count',
     {
       memory: memory({ wave: 1 }),
       waves: [DONE, wave({ nodes: 3, updated: 1, failed: 2, failures: 0 }), DONE],
@@ -153,7 +153,7 @@ testVerdicts([
     2,
   ],
   [
-    'failures of those that follow late',
+    'failures of late hosts',
     {
       memory: memory({ wave: 2, completedAt: 1 }),
       waves: [DONE, DONE, wave({ nodes: 5, updated: 3, failed: 2, lateFailures: 2 })],
@@ -162,7 +162,7 @@ testVerdicts([
     -1,
   ],
   [
-    'what fails once all have followed is not the rollout’s',
+    'a failure after all hosts have updated does not count for the rollout',
     {
       memory: memory({ wave: 2, completedAt: 1, caughtUp: true }),
       waves: [DONE, DONE, wave({ nodes: 5, updated: 3, failed: 2, lateFailures: 2 })],
@@ -171,14 +171,14 @@ testVerdicts([
     2,
   ],
   [
-    'without a budget nothing is stopped',
+    'without a budget failures do not stop a rollout',
     { spec: { selector: {} }, memory: memory({}), waves: [wave({ failed: 2 })] },
     'Completed',
     0,
   ],
 ]);
 
-test('what was rolled back is remembered over a restart of the coordinator', () => {
+test('a rollback is remembered over a restart of the coordinator', () => {
   const spec = { ...SPEC, failureBudget: { action: 'RollBack' as const } };
   const waves = [OUTSTANDING, OUTSTANDING, OUTSTANDING];
   const verdict = step({ spec, memory: memory({ stable: 'q', failure: 'x' }), waves });
@@ -193,7 +193,7 @@ test('what was rolled back is remembered over a restart of the coordinator', () 
   assert.deepEqual([step(late).phase, step(late).revert], ['RolledBack', 'all']);
 });
 
-test('hosts go back only where there is a revision to go back to', () => {
+test('hosts revert only where there is a revision to revert to', () => {
   const input = {
     spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
     waves: [wave({ failed: 2, onRevision: 2 })],
@@ -202,7 +202,7 @@ test('hosts go back only where there is a revision to go back to', () => {
   assert.equal(step({ ...input, memory: memory({}) }).revert, undefined);
 });
 
-test('what was completed is stable; what was not leaves the stable one as it is', () => {
+test('a completed revision becomes stable; an incomplete one leaves the stable revision unchanged', () => {
   const next = (change: Partial<RolloutMemory>) =>
     step({ memory: memory({ revision: 'q', ...change }) }).memory.stable;
   assert.equal(next({ completedAt: 1 }), 'q');
@@ -217,7 +217,7 @@ test('what was completed is stable; what was not leaves the stable one as it is'
   assert.equal(step({ previous: 'o' }).memory.stable, 'o');
 });
 
-test('those that follow late and fail go back alone; a retry begins with them, not anew', () => {
+test('late hosts that fail revert alone; a retry starts with them, not from the first wave', () => {
   const late = {
     spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
     memory: memory({ wave: 2, completedAt: 1, stable: 'q' }),

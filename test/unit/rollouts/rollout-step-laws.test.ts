@@ -1,4 +1,4 @@
-/** What holds of a rollout by waves, whatever happens. */
+/** Laws of a single step of a rollout by waves. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import type { RolloutMemory } from '../../../coordinator/decisions/rollouts/roll
 import { judgeRollout } from '../../../coordinator/decisions/rollouts/rollout-verdict.js';
 import { approval, memory, SPEC, step, wave } from '../../harness/controllers/rollout-inputs.js';
 
-describe('whatever happens', () => {
+describe('any sequence of inputs', () => {
   const counts = fc
     .tuple(fc.nat(5), fc.nat(5), fc.nat(5), fc.nat(5))
     .map(([updated, failed, deferred, old]) => ({
@@ -37,7 +37,7 @@ describe('whatever happens', () => {
     now: fc.nat(1e6),
   });
 
-  test('no wave opens before those ahead of it are done, but by what is remembered', () => {
+  test('no wave opens before those ahead of it are done, except by the record', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { openUpTo, phase } = step(input);
@@ -50,7 +50,7 @@ describe('whatever happens', () => {
     );
   });
 
-  test('beyond the budget nothing is open', () => {
+  test('beyond the budget no wave is open', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const failed = input.waves.reduce((sum, one) => sum + one.failed, 0);
@@ -60,7 +60,7 @@ describe('whatever happens', () => {
     );
   });
 
-  test('the same again says the same', () => {
+  test('a repeated step gives the same result', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const first = step(input);
@@ -69,7 +69,7 @@ describe('whatever happens', () => {
     );
   });
 
-  test('a rollout without failures ends, once its waves are done, soaked and approved', () => {
+  test('a rollout without failures ends once its waves are done, soaked and approved', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), (sizes) => {
         const waves = sizes.map((nodes) => wave({ nodes, old: nodes }));

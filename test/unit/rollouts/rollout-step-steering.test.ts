@@ -1,4 +1,4 @@
-/** What people do to a rollout: pause, freeze, promote, abort, retry, skip. */
+/** The effect of steering requests: pause, freeze, promote, abort, retry, skip. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
@@ -16,7 +16,7 @@ import {
 
 testVerdicts([
   [
-    'it is promoted all the same',
+    'it is promoted despite the approval',
     {
       memory: memory({}),
       waves: [wave({ deferred: 2, old: 2 }), OUTSTANDING, OUTSTANDING],
@@ -28,7 +28,7 @@ testVerdicts([
   ['a pause', { spec: { ...SPEC, paused: true }, memory: memory({}) }, 'Paused', -1],
   ['a frozen policy', { spec: { ...SPEC, frozen: true }, memory: memory({}) }, 'Frozen', -1],
   [
-    'a frozen policy, when all is done',
+    'a frozen policy, when all waves are done',
     {
       spec: { ...SPEC, frozen: true },
       memory: memory({ completedAt: 1, wave: 2 }),
@@ -52,7 +52,7 @@ testVerdicts([
     -1,
   ],
   [
-    'an approval does not',
+    'an approval does not outlast its revision',
     {
       memory: memory({
         revision: 'q',
@@ -66,7 +66,7 @@ testVerdicts([
     0,
   ],
   [
-    'promoted while it soaks: on to the next, approved or not',
+    'promoted while it soaks: the next wave opens, approved or not',
     {
       memory: memory({}),
       waves: [DONE, OUTSTANDING, OUTSTANDING],
@@ -92,7 +92,7 @@ testVerdicts([
     -1,
   ],
   [
-    'aborted and back',
+    'aborted and reverted',
     { memory: memory({ stable: 'q' }), requests: [request(1, 'abort')] },
     'RolledBack',
     -1,
@@ -114,26 +114,26 @@ testVerdicts([
     0,
   ],
   [
-    'a barred revision that is tried again',
+    'a retry of a barred revision',
     { memory: memory({ failure: 'x', stable: 'q', wave: 1 }), requests: [request(1, 'retry')] },
     'Progressing',
     0,
   ],
   [
-    'a retry of what has not failed',
+    'a retry of a revision that has not failed',
     { memory: memory({ wave: 1 }), requests: [request(1, 'retry')] },
     'Progressing',
     1,
   ],
   [
-    'hosts that a person took out do not hold a wave',
+    'skipped hosts do not block a wave',
     { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 1, old: 1, skipped: 1 })] },
     'Completed',
     2,
   ],
 ]);
 
-test('a retry asks for approvals anew; a pause stops hosts from going back by themselves, not by a person', () => {
+test('a retry requires new approvals; a pause stops automatic reverts, but not an abort', () => {
   const barred = memory({ failure: 'x', wave: 1, stable: 'q', steering: { handled: 0, approved: ['half'] } });
   const retried = step({ memory: barred, requests: [request(1, 'retry')] });
   assert.deepEqual([retried.memory.steering?.approved, retried.memory.retriedAt], [undefined, NOW]);
@@ -146,7 +146,7 @@ test('a retry asks for approvals anew; a pause stops hosts from going back by th
   assert.equal(step({ ...paused, requests: [request(1, 'abort')] }).revert, 'all');
 });
 
-test('times of a rollout that lie ahead are no later than now: it judges what comes from now on', () => {
+test('rollout times in the future are treated as now', () => {
   const year = 365 * 86_400_000;
   const ahead = { startedAt: NOW + year, completedAt: NOW + year, retriedAt: NOW + year, wave: 2 };
   const { memory: first } = step({ memory: memory(ahead), waves: [DONE, DONE, DONE] });
@@ -159,7 +159,7 @@ test('times of a rollout that lie ahead are no later than now: it judges what co
   assert.deepEqual([lane(NOW + 999), lane(NOW + 1_001)], ['again', 'failed']);
 });
 
-test('who asked and why stands in the record and in the message; what was taken in is not done twice', () => {
+test('author and reason of a request are in the record and the message; an accepted request is not applied twice', () => {
   const requests = [request(7, 'abort', { reason: 'tills hang' })];
   const first = step({ memory: memory({ stable: 'q' }), requests });
   assert.match(first.message, /aborted by ann: tills hang/);

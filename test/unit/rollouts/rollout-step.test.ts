@@ -1,4 +1,4 @@
-/** How a rollout goes from wave to wave: what opens one, what holds it, and when all is done. */
+/** The progress of a rollout between waves: opening, blocking and completion. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WaveCounts } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
@@ -14,29 +14,29 @@ import {
 } from '../../harness/controllers/rollout-inputs.js';
 
 testVerdicts([
-  ['the first look opens the first wave', { previous: 'q' }, 'Progressing', 0],
+  ['the first step opens the first wave', { previous: 'q' }, 'Progressing', 0],
   [
-    'all nodes under way when the template changes',
+    'all nodes in progress when the template changes',
     { memory: memory({ revision: 'q', wave: 2, completedAt: 1 }), waves: [wave({}), wave({}), wave({})] },
     'Progressing',
     0,
   ],
-  ['a policy that comes when all is done', { previous: 'q', waves: [DONE, DONE, DONE] }, 'Completed', 2],
   [
-    'a DaemonSet that is new has nothing to roll out',
-    { waves: [wave({}), wave({}), wave({})] },
+    'a policy that is created when all nodes are updated',
+    { previous: 'q', waves: [DONE, DONE, DONE] },
     'Completed',
     2,
   ],
+  ['a new DaemonSet has nothing to roll out', { waves: [wave({}), wave({}), wave({})] }, 'Completed', 2],
   [
-    'a wave that is done soaks',
+    'a completed wave soaks',
     { memory: memory({}), waves: [DONE, OUTSTANDING, OUTSTANDING] },
     'Soaking',
     0,
     NOW + 60_000,
   ],
   [
-    'a wave that has soaked, before one that needs approval',
+    'a wave that has soaked, before one that needs an approval',
     { memory: memory({ soakingSince: NOW - 60_000 }), waves: [DONE, OUTSTANDING, OUTSTANDING] },
     'AwaitingApproval',
     0,
@@ -62,13 +62,13 @@ testVerdicts([
     0,
   ],
   [
-    'hosts not heard since the start of the coordinator hold a wave: they may yet come',
+    "hosts that have not reconnected since the coordinator's start block a wave: they may still reconnect",
     { memory: memory({}), waves: [wave({ updated: 1, old: 1, awaited: 1 }), OUTSTANDING, OUTSTANDING] },
     'Progressing',
     0,
   ],
   [
-    'a soak that is over, with hosts of which nobody knows how they do since then',
+    'an elapsed soak time, with hosts whose state since then is unknown',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
       waves: [wave({ updated: 2, awaitingResyncUpdated: 1 }), OUTSTANDING, OUTSTANDING],
@@ -78,7 +78,7 @@ testVerdicts([
     0,
   ],
   [
-    'before a person has approved the next wave, that is what is waited for',
+    "the next wave's approval is reported before those hosts",
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
       waves: [wave({ updated: 2, awaitingResyncUpdated: 1 }), OUTSTANDING, OUTSTANDING],
@@ -87,13 +87,13 @@ testVerdicts([
     0,
   ],
   [
-    'nor is a rollout completed before its hosts were heard',
+    'a rollout is not completed before its hosts have reconnected',
     { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 2, awaitingResyncUpdated: 2 })] },
     'Soaking',
     2,
   ],
   [
-    'a soak that is not over, with such hosts',
+    'an unfinished soak time, with such hosts',
     {
       memory: memory({ soakingSince: NOW }),
       waves: [wave({ updated: 2, awaitingResyncUpdated: 2 }), DONE, DONE],
@@ -103,7 +103,7 @@ testVerdicts([
     NOW + 60_000,
   ],
   [
-    'a wave whose hosts are all dark proves nothing',
+    'a wave with only offline hosts proves nothing',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
       waves: [wave({ deferred: 2, old: 2 }), OUTSTANDING, OUTSTANDING],
@@ -113,7 +113,7 @@ testVerdicts([
     0,
   ],
   [
-    'a wave partly dark goes on',
+    'a wave with some offline hosts completes',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
       waves: [wave({ updated: 1, deferred: 1 }), OUTSTANDING, OUTSTANDING],
@@ -123,7 +123,7 @@ testVerdicts([
     1,
   ],
   [
-    'a wave without hosts, or whose hosts a person took out, holds nobody up',
+    'a wave without hosts, or with skipped hosts only, does not block',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
       waves: [wave({ nodes: 0 }), wave({ skipped: 2, old: 2 }), OUTSTANDING],
@@ -133,20 +133,20 @@ testVerdicts([
     2,
   ],
   [
-    'the last wave all dark',
+    'the last wave, all hosts offline',
     { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ deferred: 2, old: 2 })] },
     'Completed',
     2,
   ],
   ['all done', { memory: memory({ wave: 2 }), waves: [DONE, DONE, DONE] }, 'Completed', 2],
   [
-    'dark hosts do not hold a wave',
+    'offline hosts do not block a wave',
     { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 1, deferred: 1 })] },
     'Completed',
     2,
   ],
   [
-    'a first wave that needs approval',
+    'a first wave that needs an approval',
     {
       spec: { selector: {}, waves: [{ name: 'a', approval: 'Manual' }] },
       previous: 'q',
@@ -156,26 +156,26 @@ testVerdicts([
     -1,
   ],
   [
-    'an earlier wave that has more to do holds the next',
+    'an earlier wave with outdated hosts blocks the next',
     { memory: memory({ wave: 1 }), waves: [OUTSTANDING, DONE, OUTSTANDING] },
     'Progressing',
     1,
   ],
   [
-    'waves taken out of the policy',
+    'waves that were removed from the policy',
     { spec: { selector: {} }, memory: memory({ wave: 2 }), waves: [OUTSTANDING] },
     'Progressing',
     0,
   ],
   [
-    'all that is left is outside its window',
+    'all remaining hosts are outside their windows',
     { memory: memory({}), waves: [wave({ updated: 1, old: 1, outsideWindow: 1 }), OUTSTANDING, OUTSTANDING] },
     'AwaitingWindow',
     0,
   ],
 ]);
 
-test('the message of the end names who has not been updated, and that of a soak its end', () => {
+test('the final message names the hosts that were not updated, and a soak message its end', () => {
   const messageOf = (...waves: WaveCounts[]) => step({ memory: memory({ wave: 2 }), waves }).message;
   assert.equal(messageOf(DONE, DONE, DONE), 'all nodes are updated');
   const aside = wave({ nodes: 4, updated: 2, failed: 1, skipped: 1 });
@@ -196,13 +196,13 @@ test('the first revision of a DaemonSet is complete before its Pods run, and its
   assert.equal(messageOf(empty, empty, empty), 'no node is eligible');
 });
 
-test('a soak that lies in the future, for the clock was set back, begins now', () => {
+test('a soak start in the future, because the clock was set back, counts from now', () => {
   const ahead = memory({ soakingSince: NOW + 99 * 60_000 });
   const { memory: next, requeueAt } = step({ memory: ahead, waves: [DONE, OUTSTANDING, OUTSTANDING] });
   assert.deepEqual([next.soakingSince, requeueAt], [NOW, NOW + 60_000]);
 });
 
-test('a host that falls ill while a wave soaks begins the soak anew', () => {
+test('a host that becomes unhealthy during a soak restarts the soak', () => {
   const ill = step({
     memory: memory({ soakingSince: NOW - 59_000 }),
     waves: [wave({ updated: 1 }), OUTSTANDING, OUTSTANDING],

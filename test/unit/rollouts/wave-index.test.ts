@@ -1,4 +1,4 @@
-/** What the waves of a rollout keep of their nodes from one look to the next. */
+/** The nodes of a rollout's waves, kept up to date between steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaveIndex, type WaveIndexOptions } from '../../../coordinator/controllers/rollouts/wave-index.js';
@@ -16,7 +16,7 @@ const record = (situation: NodeUpdateState, change: Partial<NodeRecord> = {}): N
   ...change,
 });
 
-/** Two waves, of which `lab` is the first. */
+/** Two waves, `lab` first. */
 function wavesOf(change: Partial<WaveIndexOptions> = {}): WaveIndex {
   return new WaveIndex({
     ...{ plan: new Map([['lab', 0]]), waves: 2, times: {}, rules: { deadlineMs: 600_000 } },
@@ -26,7 +26,7 @@ function wavesOf(change: Partial<WaveIndexOptions> = {}): WaveIndex {
   });
 }
 
-test('a Pod that waits for one of which nothing is known has its time from when that was seen first', () => {
+test('a Pod that waits for an unknown predecessor has its deadline from when that was first seen', () => {
   let now = NOW;
   const waves = wavesOf({ now: () => now });
   const put = (newPod: NodeRecord['newPod'] & object) =>
@@ -49,7 +49,7 @@ test('a Pod that waits for one of which nothing is known has its time from when 
   assert.equal(laneAfter(1_000), 'failed');
 });
 
-test('hosts outside their windows are counted by zone, as they come and go', () => {
+test('hosts outside their windows are counted by zone, as they join and leave', () => {
   let labels: Record<string, string> = { tz: 'Europe.Berlin' };
   const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz', timeZone: 'UTC' }];
   const waves = wavesOf({ times: { windows }, connectivity: () => ({ contact: 'here', labels }) });
@@ -73,7 +73,7 @@ test('hosts outside their windows are counted by zone, as they come and go', () 
   assert.deepEqual(waves.windowOpenings(1), [{ at: utc, hosts: 1 }], 'b has moved');
 });
 
-test('a turn is taken back from a host that was taken out, also while it is dark', () => {
+test('a handover of a skipped host is revoked, also while the host is offline', () => {
   const contacts = new Map<string, NodeContact>([['dark', 'away']]);
   const waves = wavesOf({ connectivity: (name) => ({ contact: contacts.get(name) ?? 'here' }) });
   for (const name of ['dark', 'here', 'other']) {
@@ -90,7 +90,7 @@ test('a turn is taken back from a host that was taken out, also while it is dark
   assert.deepEqual(waves.handoversToWithdraw(1), ['here'], 'once');
 });
 
-test('a host goes back from what failed before, not from what is stable since', () => {
+test('a host reverts from the revision that failed before, not from the one that is stable since', () => {
   const waves = wavesOf({ isBarred: () => true });
   for (const [name, oldHash] of [
     ['stray', 'bad'],
@@ -104,7 +104,7 @@ test('a host goes back from what failed before, not from what is stable since', 
   assert.deepEqual(waves.staleFailed(1), ['stray']);
 });
 
-test('a window that was open is closed when the clock is set back to before it, and opens when it shows that again', () => {
+test('an open window closes when the clock is set back to before it, and opens again at its time', () => {
   let now = Date.parse('2026-01-06T03:30:00Z');
   const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600 }];
   const waves = wavesOf({ times: { windows }, now: () => now });
@@ -119,7 +119,7 @@ test('a window that was open is closed when the clock is set back to before it, 
   assert.equal(laneAt('2025-01-06T03:00:00Z'), 'oldAvailable');
 });
 
-/** The host `lab` with a Pod of this age that is not available, which `tell` tells of; `pass` moves the waves' clock on. */
+/** The host `lab` with an unavailable Pod of this age. `tell` reports the Pod, and `pass` advances the waves' clock. */
 function withSlowPod(ageMs: number) {
   let now = NOW;
   const waves = wavesOf({ now: () => now });
@@ -133,7 +133,7 @@ function withSlowPod(ageMs: number) {
   return { waves, tell, pass };
 }
 
-test('a host that was taken out is not looked at again for a time that is up', () => {
+test('a skipped host is not requeued for a deadline', () => {
   const { waves, pass } = withSlowPod(0);
   waves.applyMemory({ revision: 'r', wave: 0, startedAt: NOW, steering: { handled: 1, skipped: ['lab'] } });
   assert.equal(pass(0), NOW + 600_000);
@@ -141,7 +141,7 @@ test('a host that was taken out is not looked at again for a time that is up', (
   assert.equal(waves.stateOf('lab'), 'skipped');
 });
 
-test('a Pod that was not available yet at a retry has its time, and then makes room for another', () => {
+test('a Pod that was not available at a retry has its deadline, and is then replaced', () => {
   const { waves, tell, pass } = withSlowPod(60_000);
   waves.applyMemory({ revision: 'r', wave: 0, startedAt: NOW - 60_000, retriedAt: NOW });
   tell();

@@ -7,7 +7,7 @@ import {
   scaledAmount,
 } from '../../../coordinator/decisions/rollouts/wave-plan.js';
 import type { RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { runToEnd } from '../../harness/basics/run-to-end.js';
+import { runToEnd } from '../../harness/basics/test-clocks.js';
 
 const assignWaves = (...draw: Parameters<typeof assignWavesStepwise>) =>
   runToEnd(assignWavesStepwise(...draw));
@@ -29,9 +29,9 @@ const SIZES: [string, Omit<RolloutWave, 'name'>[], number[]][] = [
   ['a number', [{ nodes: 3 }], [3, 197]],
   ['a percentage of all, rounded up', [{ nodes: '1%' }, { nodes: '50%' }], [2, 100, 98]],
   ['all', [{}], [200, 0]],
-  ['more than there are', [{ nodes: 150 }, { nodes: 150 }], [150, 50, 0]],
+  ['a number above the fleet size', [{ nodes: 150 }, { nodes: 150 }], [150, 50, 0]],
   ['none', [{ nodes: 0 }], [0, 200]],
-  ['a selector that none has', [{ nodeSelector: { matchLabels: { zone: 'x' } } }], [0, 200]],
+  ['a selector that matches no node', [{ nodeSelector: { matchLabels: { zone: 'x' } } }], [0, 200]],
 ];
 
 for (const [name, waves, expected] of SIZES) {
@@ -54,7 +54,7 @@ test('a selector draws from its own nodes only', () => {
   assert.ok(first.every((name) => name.startsWith('c-')));
 });
 
-test('names that are alike are drawn from all over', () => {
+test('similar names are distributed over all waves', () => {
   const drawn = [...assignWaves(nodes(1_000), named([{ nodes: 100 }]), { seed: 's' })].filter(
     ([, wave]) => wave === 0,
   );
@@ -69,7 +69,7 @@ const amounts = fc.oneof(
 );
 const someWaves = fc.array(fc.record({ nodes: amounts }), { maxLength: 4 }).map(named);
 
-test('every node has one wave, whatever the order of the list, and again the same', () => {
+test('every node has one wave, whatever the order of the list, and repeatably', () => {
   fc.assert(
     fc.property(names, someWaves, (list, waves) => {
       const plan = assignWaves(
@@ -89,7 +89,7 @@ test('every node has one wave, whatever the order of the list, and again the sam
   );
 });
 
-test('a node that joins displaces at most one of each wave that takes a number', () => {
+test('a joining node moves at most one node of each wave with a number', () => {
   fc.assert(
     fc.property(names, fc.nat(10), (list, room) => {
       const waves = named([{ nodes: room }]);

@@ -7,19 +7,19 @@ import { attempt } from '../../harness/pods/pod-views.js';
 
 const YEAR = 365 * 24 * 3_600_000;
 
-/** Only what the cases ask for. */
+/** A driver with only the methods that the cases use. */
 function driverShowing(createdAt: number): RuntimeDriver {
   const inspectPod = async () => [attempt({ createdAt, startedAt: createdAt })];
   return { inspectPod } as unknown as RuntimeDriver;
 }
 
-test('times follow the steady clock when the wall clock was set', async () => {
+test('times follow the monotonic clock when the wall clock was stepped', async () => {
   const [steady, wall] = [new ManualClock(5000), new ManualClock(1_000_005_000)];
   const [seen] = await withMonotonicTimes(driverShowing(1_000_004_000), steady, wall).inspectPod('uid');
   assert.deepEqual([seen?.createdAt, seen?.startedAt], [4000, 4000]);
 });
 
-test('a wall clock that is set changes nothing of what was told before', async () => {
+test('a stepped wall clock does not change earlier times', async () => {
   for (const jump of [YEAR, -YEAR]) {
     const [steady, wall] = [new ManualClock(2 * YEAR), new ManualClock(2 * YEAR)];
     const times = withMonotonicTimes(driverShowing(2 * YEAR - 4000), steady, wall);
@@ -30,13 +30,13 @@ test('a wall clock that is set changes nothing of what was told before', async (
   }
 });
 
-test('who has not seen a container before the wall clock was set back knows at least that it is past', async () => {
+test('a container that was first seen after the wall clock was set back has at least a time in the past', async () => {
   const [steady, wall] = [new ManualClock(YEAR), new ManualClock(YEAR)];
   const [seen] = await withMonotonicTimes(driverShowing(2 * YEAR), steady, wall).inspectPod('uid');
   assert.equal(seen?.startedAt, YEAR);
 });
 
-test('nothing that runs is older than its host', async () => {
+test('no running container is older than its host', async () => {
   const [steady, wall] = [new ManualClock(YEAR), new ManualClock(YEAR)];
   const [seen] = await withMonotonicTimes(driverShowing(4000), steady, wall, () => 60_000).inspectPod('uid');
   assert.equal(seen?.startedAt, YEAR - 60_000);

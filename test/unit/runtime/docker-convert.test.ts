@@ -1,4 +1,4 @@
-/** What the engine is asked for, and what is read from its answers. */
+/** Requests to the engine, and decoding of its responses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -14,7 +14,7 @@ import { config } from '../../laws/driver-fixture.js';
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const PROGRAM = { image: 'app:1' };
 
-/** What these tests read of a body. */
+/** The part of a request body that these tests read. */
 interface Body {
   Entrypoint?: string[];
   Cmd?: string[];
@@ -31,37 +31,37 @@ interface Body {
 const body = (overrides: Partial<ContainerConfig>, logDriver = ''): Body =>
   toCreateBody(config('uid', PROGRAM, overrides), OWNER, { logDriver }) as unknown as Body;
 
-test('a name follows from the identity, and POD stands for the sandbox', () => {
+test('a container name follows from the identity, with POD for the sandbox', () => {
   const identity = { podUid: 'u', podNamespace: 'd', podName: 'p', container: 'app', attempt: 2 };
   assert.equal(containerName(identity), 'everynode_u_app_2');
   assert.equal(containerName({ ...identity, container: '' }), 'everynode_u_POD_2');
 });
 
-test('the engine restarts nothing by itself', () => {
+test('the engine restarts no container by itself', () => {
   assert.deepEqual(body({}).HostConfig.RestartPolicy, { Name: 'no' });
 });
 
-test('our labels cannot be overridden', () => {
+test("the agent's labels cannot be overridden", () => {
   const { Labels } = body({ labels: { 'everynode.dev/cluster': 'other', x: 'y' } });
   assert.ok(isOwnedBy(Labels, OWNER));
   assert.equal(Labels.x, 'y');
 });
 
-test('a command replaces the entrypoint, arguments the command; absent ones leave the image its own', () => {
+test("a command replaces the entrypoint, arguments replace the command; without them the image's own apply", () => {
   const given = body({ command: ['a'], args: ['b'] });
   assert.deepEqual([given.Entrypoint, given.Cmd], [['a'], ['b']]);
   const bare = body({});
   assert.ok(!('Entrypoint' in bare) && !('Cmd' in bare));
 });
 
-test('a CPU limit is a quota of 100 ms, above the number of CPUs too, and never below 1 ms', () => {
+test('a CPU limit is a quota per 100 ms, also above the number of CPUs, and never below 1 ms', () => {
   assert.equal(body({ cpuLimitMilli: 500 }).HostConfig.CpuQuota, 50_000);
   assert.equal(body({ cpuLimitMilli: 64_000 }).HostConfig.CpuQuota, 6_400_000);
   assert.equal(body({ cpuLimitMilli: 1 }).HostConfig.CpuQuota, 1_000);
   assert.ok(!('CpuQuota' in body({}).HostConfig));
 });
 
-test('a memory limit leaves no swap', () => {
+test('a memory limit allows no swap', () => {
   const { Memory, MemorySwap } = body({ memoryLimitBytes: 2 ** 24 }).HostConfig;
   assert.deepEqual([Memory, MemorySwap], [2 ** 24, 2 ** 24]);
 });
@@ -81,7 +81,7 @@ test('one container port may have several host ports', () => {
   ]);
 });
 
-test('a member of a sandbox has neither name nor hosts of its own', () => {
+test('a container in a sandbox has no host name and no hosts of its own', () => {
   const given = { hostname: 'h', extraHosts: ['a:1.2.3.4'] };
   const member = body({ ...given, network: { kind: 'container', id: 'x' } });
   assert.equal(member.HostConfig.NetworkMode, 'container:x');
@@ -89,7 +89,7 @@ test('a member of a sandbox has neither name nor hosts of its own', () => {
   assert.equal(body({ ...given, network: { kind: 'bridge' } }).Hostname, 'h');
 });
 
-test('logs are bounded where the engine would let them grow', () => {
+test('logs are bounded on engines that would let them grow', () => {
   assert.equal(body({}, 'json-file').HostConfig.LogConfig.Config['max-size'], '10m');
   assert.equal(body({}, 'k8s-file').HostConfig.LogConfig.Config['max-size'], '50m');
   assert.ok(!('LogConfig' in body({}, 'journald').HostConfig));
@@ -120,7 +120,7 @@ test('the year 1 means never', () => {
   assert.equal(observe({}).createdAt, Date.UTC(2026, 0, 1) + 500);
 });
 
-test('nothing ends before it starts, whatever the engine notes', () => {
+test('an end time is never before the start time, whatever the engine reports', () => {
   const ended = observe({ Status: 'exited', FinishedAt: '2026-01-01T00:00:01Z', ExitCode: 3 });
   assert.equal(ended.finishedAt, ended.startedAt);
   assert.equal(ended.exitCode, 3);
@@ -137,10 +137,10 @@ for (const [status, state] of [
   ['stopped', 'exited'],
   ['dead', 'exited'],
 ] as const) {
-  test(`an engine's "${status}" is our "${state}"`, () =>
+  test(`the engine status "${status}" is the state "${state}"`, () =>
     assert.equal(observe({ Status: status }).state, state));
 }
 
-test('the address is that of the network which has one', () => {
+test('the Pod address is taken from the network that has one', () => {
   assert.equal(observe({}).ip, '172.17.0.2');
 });

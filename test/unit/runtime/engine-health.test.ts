@@ -1,4 +1,4 @@
-/** An engine that hangs closes nothing: it is noticed all the same, and so is its return. */
+/** A hanging engine closes no connection. Its outage and its return are still detected. */
 import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const PULSE = { intervalMs: 10, timeoutMs: 200 };
 
-test('an engine that does not answer beside its stream of events is down, until it answers again', async () => {
+test('an engine that does not answer next to its event stream is down until it answers again', async () => {
   const socketPath = join(temporaryDirectory(), 'engine.sock');
   let hangs = false;
   const held = new Set<ServerResponse>();

@@ -36,7 +36,7 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
-test('an engine whose socket does not exist is named with it, and how to help', async () => {
+test('an engine whose socket does not exist is named with the socket and a remedy', async () => {
   const api = new DockerApi({ socketPath: '/nonexistent/engine.sock' }, '1.41', 'podman');
   assert.equal(
     await messageOf(api.json(INFO, REFUSALS)),
@@ -51,7 +51,7 @@ test('an engine that closes the connection is named with its socket', async (con
   assert.equal(await messageOf(api.json(INFO, REFUSALS)), expected);
 });
 
-test('an engine that answers 500 is named with its socket and its own words', async (context) => {
+test('an engine that answers 500 is named with its socket and its own message', async (context) => {
   const socketPath = await engineAt(context, (_request, response) => {
     response.writeHead(500).end('{"message":"storage is broken"}');
   });
@@ -60,7 +60,7 @@ test('an engine that answers 500 is named with its socket and its own words', as
   assert.equal(await messageOf(api.json(INFO, REFUSALS)), expected);
 });
 
-test('an engine that ends its stream of events is named with its socket', async (context) => {
+test('an engine that ends its event stream is named with its socket', async (context) => {
   const socketPath = await engineAt(context, (_request, response) => void response.end());
   const api = new DockerApi({ socketPath }, '1.41', 'docker');
   const abort = new AbortController();
@@ -74,7 +74,7 @@ test('an engine that ends its stream of events is named with its socket', async 
   await events.return(undefined);
 });
 
-test('an engine that breaks off its stream of events is named with its socket', async (context) => {
+test('an engine that aborts its event stream is named with its socket', async (context) => {
   const socketPath = await engineAt(context, (request, response) => {
     response.flushHeaders();
     setImmediate(() => request.socket.destroy());
@@ -89,7 +89,7 @@ test('an engine that breaks off its stream of events is named with its socket', 
   await events.return(undefined);
 });
 
-/** Level and text of what `work` logs, without debug. */
+/** Level and text of the lines that `work` logs, without debug lines. */
 function logged(work: (log: Logger) => void): { level: string; msg: string; reason?: string }[] {
   const path = join(temporaryDirectory(), 'log');
   work(createFileLogger(path));
@@ -97,7 +97,7 @@ function logged(work: (log: Logger) => void): { level: string; msg: string; reas
   return lines.map((line) => JSON.parse(line) as { level: string; msg: string; reason?: string });
 }
 
-test('parts that fail because of the outage log nothing above debug, other errors as before', () => {
+test('components that fail because of the outage log at most at debug level, other errors as before', () => {
   const outage = new RuntimeError('EngineDown', 'docker at /x does not answer', true);
   const lines = logged((log) => {
     const quiet = demoteOutageErrors(log).child({ component: 'images' });
@@ -113,7 +113,7 @@ test('parts that fail because of the outage log nothing above debug, other error
   );
 });
 
-test('the loss of the engine is one error with its reason, its return one line with its version', () => {
+test('the loss of the engine is one error line with its reason, its return one line with its version', () => {
   const lines = logged((log) => {
     logEngineChange({ kind: 'down', message: 'docker at /x closed its event stream' }, log);
     logEngineChange({ kind: 'up', info: { name: 'docker', version: '20.10.24' } }, log);

@@ -1,4 +1,4 @@
-/** Frames of logs, lines of progress, order of events: however the bytes are cut. */
+/** Log frames, progress lines and event order, for any fragmentation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonLines } from '../../../agent/runtime/docker/docker-api.js';
@@ -31,7 +31,7 @@ function decode(bytes: Uint8Array): string {
 const LOG = Buffer.concat([frame(1, 'one\n'), frame(2, ''), frame(2, 'zwei\n'), frame(1, 'three')]);
 
 for (const size of [1, 3, 8, 9, LOG.length]) {
-  test(`log frames come apart in pieces of ${size} bytes`, async () => {
+  test(`log frames are decoded from pieces of ${size} bytes`, async () => {
     assert.equal(await joined(demultiplex(cut(LOG, size), false)), 'one\n[zwei\n]three');
   });
 }
@@ -40,14 +40,14 @@ test("a terminal's log has no frames", async () => {
   assert.equal(await joined(demultiplex(cut(Buffer.from('as it is'), 3), true)), 'as it is');
 });
 
-test('what is no log frame is refused, not waited for', async () => {
+test('bytes that are not a log frame are rejected at once', async () => {
   await assert.rejects(joined(demultiplex(cut(Buffer.from('HTTP/1.1 500 Oops'), 99), false)), {
     reason: 'EngineDown',
   });
 });
 
 for (const size of [1, 5, 100]) {
-  test(`JSON lines come apart in pieces of ${size} bytes, characters whole`, async () => {
+  test(`JSON lines are decoded from pieces of ${size} bytes, with whole characters`, async () => {
     const bytes = Buffer.from('{"a":"ü"}\n\r\n{"a":"2"}\n{"a":"cut o');
     const found: unknown[] = [];
     for await (const line of jsonLines(cut(bytes, size))) found.push(line);
@@ -62,7 +62,7 @@ async function read(queue: RuntimeEventQueue, count: number) {
   return found;
 }
 
-test('two events for one Pod are one', async () => {
+test('two events for one Pod are merged', async () => {
   const queue = new RuntimeEventQueue();
   for (const podUid of ['a', 'b', 'a']) queue.push({ kind: 'container', podUid });
   queue.push({ kind: 'down', message: 'gone' });
@@ -73,7 +73,7 @@ test('two events for one Pod are one', async () => {
   ]);
 });
 
-test('a resync swallows single Pods; what comes after it is read anew', async () => {
+test('a resync replaces events for single Pods; later events are read again', async () => {
   const queue = new RuntimeEventQueue();
   queue.push({ kind: 'container', podUid: 'a' });
   queue.push({ kind: 'resync' });
@@ -82,7 +82,7 @@ test('a resync swallows single Pods; what comes after it is read anew', async ()
   assert.deepEqual(await read(queue, 1), [{ kind: 'container', podUid: 'a' }]);
 });
 
-test('a reader that waits is woken by an event, and by its end', async () => {
+test('a waiting reader is woken by an event and by the end of the stream', async () => {
   const queue = new RuntimeEventQueue();
   const abort = new AbortController();
   const events = queue.read(abort.signal);

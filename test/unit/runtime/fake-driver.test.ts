@@ -1,4 +1,4 @@
-/** The fake driver keeps the laws of the real ones, and does what a test tells it. */
+/** The fake driver satisfies the laws of the real ones, and follows the commands of a test. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -73,14 +73,14 @@ test('app:N is ready at once, app:broken never, foo:non-existent cannot be pulle
   await assert.rejects(running('foo:non-existent'), { reason: 'ErrImagePull' });
 });
 
-test('the first matching row decides, before the defaults', () => {
+test('the first matching row overrides the defaults', () => {
   const table = [{ pattern: 'app:bro*', ready: { afterMs: 1 } }];
   assert.deepEqual(behaviourOf('app:broken', table), table[0]);
   assert.equal(behaviourOf('app:broken', []).ready, 'never');
   assert.deepEqual(behaviourOf('app.1:2', [{ pattern: 'app:1*' }]), {});
 });
 
-test('a command comes out as the test says, else as the image says', async () => {
+test("a command's result is set by the test, else by the image", async () => {
   let healthy = true;
   const engine = new HollowEngine({
     clock: systemClock,
@@ -106,7 +106,7 @@ test('an image with a delay becomes ready after it', async () => {
   assert.equal((await look())?.ready, true);
 });
 
-test('ready and unready hold for a container that is made later', async () => {
+test('ready and unready also apply to containers that are created later', async () => {
   const { engine, driver } = await running('app:1');
   engine.command({ command: 'unready', podUid: 'later' });
   await driver.start(await driver.create(config('later', { image: 'app:1' })));
@@ -120,7 +120,7 @@ test('exit ends the running container with its code', async () => {
   assert.deepEqual([container?.state, container?.exitCode, container?.ready], ['exited', 7, false]);
 });
 
-test('fail and succeed say the phase of the Pod', async () => {
+test('fail and succeed set the phase of the Pod', async () => {
   const { engine, look } = await running('app:1');
   engine.command({ command: 'fail', podUid: 'p' });
   assert.equal((await look())?.podPhase, 'Failed');
@@ -128,7 +128,7 @@ test('fail and succeed say the phase of the Pod', async () => {
   assert.equal((await look())?.podPhase, 'Succeeded');
 });
 
-test('containers and orders outlive the process that held them', async (context) => {
+test('containers and commands survive the process that created them', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-fake-'));
   context.after(() => rmSync(folder, { recursive: true }));
   const stateFile = join(folder, 'state.json');
@@ -140,7 +140,7 @@ test('containers and orders outlive the process that held them', async (context)
   assert.ok(await second.findImage('app:1'));
 });
 
-test('a hollow agent takes commands by its socket, and says what is wrong with one', async (context) => {
+test('a hollow agent reads commands from its socket and reports invalid ones', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-fake-'));
   const runtime = await openHollowRuntime(folder, new ManualClock());
   context.after(() => {

@@ -1,4 +1,4 @@
-/** Where engines are looked for, which API is spoken, and what a person is told. */
+/** The search for engines, API versions, and the messages for users. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,21 +17,21 @@ for (const [engine, oldest, spoken] of [
   ['1.52', '1.44', '1.47'],
   ['1.60', '1.50', '1.50'],
 ] as const) {
-  test(`an engine of ${oldest} to ${engine} is spoken to in ${spoken}`, () => {
+  test(`an engine of API ${oldest} to ${engine} is addressed with API ${spoken}`, () => {
     assert.equal(negotiateApiVersion(engine, oldest), spoken);
   });
 }
 
-test('an engine older than 1.40 is refused by name', () => {
+test('an engine older than API 1.40 is rejected by name', () => {
   assert.throws(() => negotiateApiVersion('1.39', '1.12'), /1\.39; 1\.40 or later/);
 });
 
-test('DOCKER_HOST is the only place when it is set', () => {
+test('DOCKER_HOST is the only address when it is set', () => {
   const search = { runtime: 'auto', dockerHost: 'unix:///x.sock', homeDir: '/home/a' } as const;
   assert.deepEqual(candidateAddresses(search), [{ socketPath: '/x.sock' }]);
 });
 
-test("the machine's engines come before the user's, the wanted kind first", () => {
+test("the machine's engines are tried before the user's, the configured kind first", () => {
   const paths = (runtime: 'auto' | 'podman') =>
     candidateAddresses({ runtime, runtimeDir: '/run/user/1' }).map(
       (place) => 'socketPath' in place && place.socketPath,
@@ -48,7 +48,7 @@ test('an address is a socket, or a host with its port', () => {
   assert.throws(() => parseAddress('ssh://host'), /unix:\/\/PATH or tcp:\/\/HOST:PORT/);
 });
 
-test('without an engine, the sentence says where it looked and how to get one', async () => {
+test('without an engine, the error lists the searched addresses and how to install one', async () => {
   const search = { runtime: 'docker', dockerHost: 'unix:///nonexistent.sock' } as const;
   await assert.rejects(findEngine(search), {
     message:
@@ -63,7 +63,7 @@ async function answering(context: TestContext, version: object): Promise<string>
   return `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('Podman is known by its components', async (context) => {
+test('Podman is recognised by its components', async (context) => {
   const dockerHost = await answering(context, {
     Version: '4.3.1',
     ApiVersion: '1.41',

@@ -1,4 +1,4 @@
-/** The sandbox's program is what its assembly says, and its image is the same wherever it is made. */
+/** The sandbox program is the output of its assembly, and its image is reproducible. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ for (const [architecture, tools] of [
   ['amd64', 'x86_64-linux-gnu'],
   ['arm64', 'aarch64-linux-gnu'],
 ] as const) {
-  test(`the program for ${architecture} is what its assembly says`, (context) => {
+  test(`the sandbox program for ${architecture} is the output of its assembly`, (context) => {
     if (!existsSync(`/usr/bin/${tools}-as`)) {
       return leaveOut(context, `assembling the sandbox for ${architecture}`, `needs binutils-${tools}`);
     }
@@ -30,7 +30,7 @@ test("the kernel's name of an architecture and Go's mean the same image", async 
   assert.deepEqual(await sandboxImage('arm64').archive(), await sandboxImage('aarch64').archive());
 });
 
-test('an architecture without a program is refused by name', () => {
+test('an architecture without a sandbox program is rejected by name', () => {
   assert.throws(() => sandboxImage('riscv64'), { message: /riscv64/ });
 });
 

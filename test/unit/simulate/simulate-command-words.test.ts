@@ -1,4 +1,4 @@
-/** What a simulation's texts mean: annotations, node queries, manifests, commands. */
+/** Texts of a simulation: annotations, node queries, manifests, commands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNodeQuery } from '../../../agent/simulate/node-query.js';
@@ -7,7 +7,7 @@ import { WarningLimiter } from '../../../agent/simulate/simulated-node.js';
 import { simulationAnnotationErrors } from '../../../agent/simulate/simulation-annotation-errors.js';
 import { durationMs, simulatedBehaviour } from '../../../agent/simulate/simulation-annotations.js';
 import { parseCommand } from '../../../agent/simulate/simulation-command.js';
-import { nodeObject, podObject } from '../../harness/controllers/object-builders.js';
+import { nodeObject, podObject } from '../../harness/objects/object-builders.js';
 
 const NODE = { name: 'node-3', labels: { zone: 'a', gpu: '' } };
 
@@ -27,7 +27,7 @@ const PRETENCES: [annotations: Record<string, string>, speed: number, behaviour:
 ];
 
 for (const [annotations, speed, behaviour] of PRETENCES) {
-  test(`a Pod that says ${JSON.stringify(annotations)} at speed ${speed} pretends so`, () => {
+  test(`a Pod annotated ${JSON.stringify(annotations)} at speed ${speed} is simulated accordingly`, () => {
     const pod = podObject('p');
     const prefixed = Object.entries(annotations).map(([key, text]) => [
       `simulate.everynode.dev/${key}`,
@@ -38,7 +38,7 @@ for (const [annotations, speed, behaviour] of PRETENCES) {
   });
 }
 
-test('a pull that is to fail does so as a registry refuses', () => {
+test("a simulated pull failure has the message of a registry's rejection", () => {
   const pod = podObject('p');
   pod.metadata.annotations = { 'simulate.everynode.dev/pull': 'fail' };
   assert.equal(
@@ -47,7 +47,7 @@ test('a pull that is to fail does so as a registry refuses', () => {
   );
 });
 
-test('a Pod that is to fail after a reboot does so once its host was rebooted under it', () => {
+test('a Pod set to fail after a reboot fails once its host has rebooted', () => {
   const pod = podObject('p');
   pod.metadata.annotations = { 'simulate.everynode.dev/fail-after-reboot': 'true' };
   const exitOf = (isRebooted: boolean) => simulatedBehaviour(pod, { node: NODE, speed: 1, isRebooted })?.exit;
@@ -74,7 +74,7 @@ const QUERIES: [text: string, meant: boolean][] = [
 ];
 
 for (const [text, meant] of QUERIES) {
-  test(`"${text}" ${meant ? 'means' : 'does not mean'} node-3 of zone a`, () => {
+  test(`"${text}" ${meant ? 'selects' : 'does not select'} node-3 of zone a`, () => {
     assert.equal(parseNodeQuery(text)(NODE), meant);
   });
 }
@@ -100,7 +100,7 @@ const MISTAKES: [annotations: Record<string, string>, told: RegExp | undefined][
 ];
 
 for (const [annotations, told] of MISTAKES) {
-  test(`of ${JSON.stringify(annotations)} ${told ? `it is told that ${told}` : 'nothing is told'}`, () => {
+  test(`annotations ${JSON.stringify(annotations)} ${told ? `warn that ${told}` : 'cause no warning'}`, () => {
     const pod = podObject('p');
     const prefixed = Object.entries(annotations).map(([key, text]) => [
       `simulate.everynode.dev/${key}`,
@@ -113,7 +113,7 @@ for (const [annotations, told] of MISTAKES) {
   });
 }
 
-test('a remark is made once, and of one kind not without end', () => {
+test('a warning is given once, and warnings of one kind are limited', () => {
   const said: string[] = [];
   const remarks = new WarningLimiter((text) => said.push(text));
   for (const text of ['a', 'a', 'b', 'c', 'd', 'e', 'f', 'g']) remarks.warn('x', text);
@@ -121,12 +121,12 @@ test('a remark is made once, and of one kind not without end', () => {
   assert.deepEqual(said, ['a', 'b', 'c', 'd', 'e (further warnings of this kind are not shown)', 'a']);
 });
 
-test('a duration is read as Go writes it, and nothing else is', () => {
+test("only durations in Go's format are accepted", () => {
   assert.deepEqual(['1h2m3.5s', '300ms', '0s'].map(durationMs), [3_723_500, 300, 0]);
   assert.deepEqual(['', '5', '5 s', 'x'].map(durationMs), [undefined, undefined, undefined, undefined]);
 });
 
-test('Nodes of documents and of Lists are taken as they stand; anything else is named', () => {
+test('Nodes of documents and of Lists are used unchanged; other kinds are named', () => {
   const list = { kind: 'List', items: [nodeObject('b'), nodeObject('c')] };
   const names = nodesFromDocuments([nodeObject('a'), null, list]).map(({ metadata }) => metadata.name);
   assert.deepEqual(names, ['a', 'b', 'c']);
@@ -144,12 +144,12 @@ const MISSHAPEN: [node: Record<string, unknown>, told: RegExp][] = [
 ];
 
 for (const [parts, told] of MISSHAPEN) {
-  test(`a Node with ${JSON.stringify(parts)} is refused with the place`, () => {
+  test(`a Node with ${JSON.stringify(parts)} is rejected with the path`, () => {
     assert.throws(() => nodesFromDocuments([{ kind: 'Node', metadata: { name: 'n' }, ...parts }]), told);
   });
 }
 
-test('empty parts and parts of newer clusters are taken', () => {
+test('empty fields and fields of newer clusters are accepted', () => {
   const node = {
     ...{ kind: 'Node', metadata: { name: 'n', labels: null, surprise: true }, spec: { taints: null } },
     status: { nodeInfo: { swap: { capacity: 1 } }, allocatable: { cpu: 2 }, features: {} },
@@ -157,7 +157,7 @@ test('empty parts and parts of newer clusters are taken', () => {
   assert.equal(nodesFromDocuments([node]).length, 1);
 });
 
-test("a manifest's allocatable and conditions go before what the host says, and an order before both", () => {
+test("a manifest's allocatable and conditions override the host's report, and a command overrides both", () => {
   const condition = (type: string, status: 'True' | 'False') => ({ type, status });
   const told = {
     allocatable: { cpu: '4' },
@@ -172,7 +172,7 @@ test("a manifest's allocatable and conditions go before what the host says, and 
   );
 });
 
-test('a command names what to do and to whom; one that makes no sense says why', () => {
+test('a command names an action and its nodes; an invalid command is rejected with the reason', () => {
   assert.equal(parseCommand('  # nothing'), undefined);
   assert.equal(parseCommand('offline zone in (a,b)')?.kind, 'offline');
   const slow = parseCommand('slow 300ms *');

@@ -7,7 +7,7 @@ import { KeyMissing, RevisionMismatch } from '../../../coordinator/store/store.j
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
-/** A target whose commits end when the test says so. */
+/** A commit target that waits for the test. */
 class Disk {
   readonly values = new PresentValues();
   readonly commits: string[][] = [];
@@ -52,7 +52,7 @@ const CLOSED = (error: unknown) => error instanceof StoreError && error.code ===
 const FAILED = new StoreError('failed', 'fsync');
 
 describe('group commit', () => {
-  test('what arrives during one commit is the next', async () => {
+  test('writes that arrive during a commit go into the next commit', async () => {
     const disk = new Disk();
     const first = disk.create('/a');
     await turn();
@@ -63,7 +63,7 @@ describe('group commit', () => {
     assert.deepEqual(disk.commits, [['/a'], ['/b', '/c']]);
   });
 
-  test('all that one turn of the event loop brings is one commit', async () => {
+  test('all writes of one event loop turn go into one commit', async () => {
     const disk = new Disk();
     const first = disk.create('/a');
     for (let step = 0; step < 20; step += 1) await Promise.resolve();
@@ -73,7 +73,7 @@ describe('group commit', () => {
     assert.deepEqual(disk.commits, [['/a', '/b']]);
   });
 
-  test('a full disk rejects its commit only, and its revisions were never seen', async () => {
+  test('a full disk rejects that commit only, and its revisions were never visible', async () => {
     const disk = new Disk();
     const lost = assert.rejects(disk.create('/a'), FULL);
     await disk.end(FULL);
@@ -83,7 +83,7 @@ describe('group commit', () => {
     assert.equal(await kept, 1);
   });
 
-  test('writes handed over together are answered together, each by what became of its commit', async () => {
+  test('writes that are submitted together are answered together, each with its own result', async () => {
     const disk = new Disk();
     const value = Buffer.from('1');
     const writes = Array.from(
@@ -100,7 +100,7 @@ describe('group commit', () => {
     );
   });
 
-  test('writes handed over together are refused at once when nothing is written any more', async () => {
+  test('writes that are submitted together are rejected at once after the store has failed', async () => {
     const disk = new Disk();
     const write = { kind: 'create', key: '/a', value: Buffer.from('1') } as const;
     const lost = disk.group.writeAll([write]);
@@ -109,7 +109,7 @@ describe('group commit', () => {
     assert.deepEqual(await disk.group.writeAll([write, write]), [FAILED, FAILED]);
   });
 
-  test('a write that waits is decided by what was really committed', async () => {
+  test('a waiting write is decided by the committed state', async () => {
     const disk = new Disk();
     const lost = assert.rejects(disk.create('/a'), FULL);
     await turn();
@@ -120,7 +120,7 @@ describe('group commit', () => {
     assert.equal(await waiting, 1);
   });
 
-  test('a stale write that came during the commit is refused after it', async () => {
+  test('a stale write that arrived during the commit is rejected after it', async () => {
     const disk = new Disk();
     const created = disk.create('/a');
     await turn();
@@ -133,7 +133,7 @@ describe('group commit', () => {
     await stale;
   });
 
-  test('a refusal that rests on what is not durable yet waits for that, and does not stand when that is lost', async () => {
+  test('a rejection that depends on a pending write waits for its commit and is withdrawn when the commit fails', async () => {
     const disk = new Disk();
     const heard: boolean[] = [];
     const created = disk.create('/a');
@@ -156,7 +156,7 @@ describe('group commit', () => {
     assert.deepEqual(heard, [true]);
   });
 
-  test('after any other error nothing is written any more', async () => {
+  test('after any other error the store writes nothing more', async () => {
     const disk = new Disk();
     const lost = assert.rejects(disk.create('/a'), FAILED);
     await turn();
@@ -168,7 +168,7 @@ describe('group commit', () => {
     assert.deepEqual([disk.commits.length, disk.failures], [1, 1]);
   });
 
-  test('a write that comes while it closes is refused, and breaks nothing: those of before are kept', async () => {
+  test('a write that arrives while the store closes is rejected, and earlier writes are kept', async () => {
     const disk = new Disk();
     const kept = Promise.all([disk.create('/a'), disk.create('/b')]);
     const closed = disk.group.close();

@@ -6,26 +6,26 @@ import { HistoryBudget } from '../../../coordinator/store/log/history-retention.
 const MAX_BYTES = 100_000;
 
 describe('history budget', () => {
-  test('nothing goes while history is within bounds', () => {
+  test('nothing is compacted while history is within bounds', () => {
     const budget = new HistoryBudget(MAX_BYTES);
     for (let revision = 1; revision <= 40; revision += 1) budget.add(revision, 2_000);
     assert.equal(budget.excess, undefined);
   });
 
-  test('creations count too: they have nothing before them, but a row', () => {
+  test('creations count as history too: they have no earlier value, but a row', () => {
     const budget = new HistoryBudget(MAX_BYTES);
     for (let revision = 1; revision <= 10_000; revision += 1) budget.add(revision, 0);
     assert.ok(budget.excess);
   });
 
-  test('what compaction takes does not count any more', () => {
+  test('compacted changes do not count any more', () => {
     const budget = new HistoryBudget(MAX_BYTES);
     for (let revision = 1; revision <= 100; revision += 1) budget.add(revision, 2_000);
     budget.forget(100);
     assert.equal(budget.excess, undefined);
   });
 
-  test('of any changes so much is kept as fits, within a sixteenth and one change', () => {
+  test('for any changes as much history is kept as fits, within a sixteenth and one change', () => {
     const changes = fc.array(fc.nat(20_000), { minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(changes, (sizes) => {

@@ -1,4 +1,4 @@
-/** What goes to the worker thread comes out there as it went in. */
+/** Packing for the worker thread does not change the data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ const WRITE = fc.record({
   isNew: fc.boolean(),
 });
 
-test('keys, values, deletions and revisions survive the way', () => {
+test('keys, values, deletions and revisions are unchanged by packing', () => {
   fc.assert(
     fc.property(fc.array(WRITE, { minLength: 1 }), fc.nat(), (writes, before) => {
       const changes = writes.map(({ key, text, isNew }, index) => ({

@@ -1,4 +1,4 @@
-/** The agent's own room on a disk that others fill. */
+/** The agent's reserved space on a disk that other programs fill. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { DiskReserve } from '../../../agent/desired/disk-reserve.js';
 import type { DurableFile } from '../../../agent/desired/durable-file.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { eventually } from '../../harness/basics/eventually.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { until } from '../../harness/basics/wait-until.js';
 
-test('a write that finds no room takes the reserve; the next is refused; the reserve comes back', async () => {
+test('a write without disk space uses the reserve; the next is rejected; then the reserve is restored', async () => {
   const path = join(temporaryDirectory(), 'reserve');
   const clock = new ManualClock();
   const reserve = new DiskReserve(path, clock, silentLogger);
@@ -34,11 +34,11 @@ test('a write that finds no room takes the reserve; the next is refused; the res
   isFull = false;
   await kept.write('c');
   clock.advance(60_000);
-  await eventually(() => existsSync(path), 30_000);
+  await until(() => existsSync(path), { timeoutMs: 30_000 });
   reserve.stop();
 });
 
-test('another error is no reason to give it up', async () => {
+test('an error other than a full disk does not use the reserve', async () => {
   const path = join(temporaryDirectory(), 'reserve');
   const reserve = new DiskReserve(path, new ManualClock(), silentLogger);
   await reserve.allocate();

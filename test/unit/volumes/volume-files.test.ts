@@ -1,4 +1,4 @@
-/** Which files a volume shows, with which modes, and what it says when it cannot. */
+/** Files of a volume, their modes, and the errors of missing objects. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { goQuote } from '../../../agent/decisions/container-spec/go-quote.js';
@@ -73,9 +73,9 @@ describe('a volume shows', () => {
       },
       ['x/y 644 text', 'b 600 more'],
     ],
-    ['nothing of an optional object that is missing', { configMap: { name: 'none', optional: true } }, []],
+    ['an optional object that is missing', { configMap: { name: 'none', optional: true } }, []],
     [
-      'what there is of optional keys',
+      'the existing ones of optional keys',
       { secret: { secretName: 's', optional: true, items: [{ key: 'none', path: 'n' }] } },
       [],
     ],
@@ -104,7 +104,7 @@ describe('a volume shows', () => {
       ],
     ],
     [
-      'several sources in one, under one default mode',
+      'several sources in one volume, with one default mode',
       {
         projected: {
           defaultMode: 0o440,
@@ -146,7 +146,7 @@ describe('a volume waits', () => {
   }
 });
 
-describe('quoting as Go does', () => {
+describe('quoting as in Go', () => {
   const cases: [text: string, quoted: string][] = [
     ['plain, ü and 日本', '"plain, ü and 日本"'],
     ['"\\', '"\\"\\\\"'],

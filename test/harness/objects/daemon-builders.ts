@@ -1,8 +1,8 @@
-/** Builders for DaemonSets, nodes and the decisions' view of both: a case names only what it is about. */
+/** Builders of DaemonSets, nodes and their views in decisions. A case sets only the fields that matter to it. */
 import type { DaemonNode, DaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import type { DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
 
-/** A running, ready Pod of the current revision "new"; its name is its own. */
+/** Returns a running, ready Pod of the current revision "new". */
 export function daemonPodView(name: string, over: Partial<DaemonPod> = {}): DaemonPod {
   return {
     name,
@@ -18,15 +18,15 @@ export function daemonPodView(name: string, over: Partial<DaemonPod> = {}): Daem
   };
 }
 
-/** Makes a Pod one of an older revision. */
+/** Changes that give a Pod an older revision. */
 export const OLD: Partial<DaemonPod> = { hash: 'old', updated: false };
 
-/** An eligible node with these Pods. */
+/** Returns an eligible node with these Pods. */
 export function daemonNodeView(pods: DaemonPod[], over: Partial<DaemonNode> = {}): DaemonNode {
   return { name: 'n1', exists: true, shouldRun: true, shouldContinueRunning: true, pods, ...over };
 }
 
-/** A DaemonSet as the API would have it after defaulting: one container `app`, selector `app=<name>`. */
+/** Returns a DaemonSet with API defaults: one container `app`, selector `app=<name>`. */
 export function daemonSet(name: string, spec: Partial<DaemonSetSpec> = {}): DaemonSet {
   return {
     apiVersion: 'apps/v1',
