@@ -100,11 +100,11 @@ export class SimulatedNode implements QueriedNode {
 
   /** Starts the agent. `onLive` is called at each welcome. Resolves before the first. */
   async start(onLive: () => void): Promise<void> {
-    const { template: plan, url, identity, clusterUID, clock, log } = this.#options;
+    const { template, url, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
     this.#agent = createAgent({
       ...hollowHostDeps(),
-      settings: { nodeName: this.name, labels: this.labels, taints: plan.spec?.taints ?? [] },
+      settings: { nodeName: this.name, labels: this.labels, taints: template.spec?.taints ?? [] },
       target: {
         url,
         ...identity,
@@ -117,7 +117,7 @@ export class SimulatedNode implements QueriedNode {
       cache: this.#cache,
       config: this.#config,
       readHost: () => hollowHostInfo(this.name, this.#boots, this.#options.address),
-      amendStatus: (status) => statusFromTemplate(status, plan, [...conditions.values()]),
+      amendStatus: (status) => statusFromTemplate(status, template, [...conditions.values()]),
       load: simulatedHostLoad(this.name, clock),
       updateLock: {
         ask: async () => (this.#updateLock === undefined ? undefined : { reason: this.#updateLock }),
