@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleAgent, bundleConsole } from './bundle.mjs';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-/** Files to copy to dist/. Of a folder, all files except TypeScript are copied. */
+/** Files to copy to dist/, and folders to copy without their TypeScript files. */
 const DATA = [
   'coordinator/kinds/schema',
   'coordinator/api',
