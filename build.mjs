@@ -3,8 +3,8 @@
  * console.
  *   node build.mjs [--clean] [--install-tools] [--run MODULE ARG…]
  * `--run` then runs a compiled module in this process, with the arguments that follow. `--install-tools` may be among
- * them, because npm appends what the user adds. Plain JavaScript without dependencies, because neither TypeScript nor
- * packages exist yet.
+ * them, because npm appends what the user adds. Plain JavaScript without dependencies, because no
+ * packages are installed yet.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleAgent, bundleConsole } from './bundle.mjs';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-/** Files to copy to dist/. Of a folder, all files except TypeScript are copied. */
+/** Files to copy to dist/, and folders to copy without their TypeScript files. */
 const DATA = [
   'coordinator/kinds/schema',
   'coordinator/api',

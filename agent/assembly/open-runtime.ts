@@ -70,8 +70,8 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   const { name } = engine;
   if (name === 'hollow') {
     // Only hollow hosts carry its code.
-    const { openHollowRuntime: openFakeRuntime } = await import('../runtime/hollow/open-hollow-runtime.js');
-    return { name, processes: NO_ENGINE, ...(await openFakeRuntime(dataDir, clock)) };
+    const { openHollowRuntime } = await import('../runtime/hollow/open-hollow-runtime.js');
+    return { name, processes: NO_ENGINE, ...(await openHollowRuntime(dataDir, clock)) };
   }
   return {
     name,

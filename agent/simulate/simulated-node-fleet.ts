@@ -72,7 +72,7 @@ export class SimulatedNodeFleet {
 
   /** Resolves when every host has connected or timed out. Throws `EnrolError` for a rejected host. */
   async start(): Promise<void> {
-    const { server, token, templates: plans } = this.#options;
+    const { server, token, templates } = this.#options;
     const coordinator = await trustCoordinator(server, token);
     const connections = new HttpsAgent({ keepAlive: true, maxSockets: JOINING_AT_ONCE });
     const shared: Shared = {
@@ -80,7 +80,7 @@ export class SimulatedNodeFleet {
       tls: withoutCertificates(new ResumingTls(createSecureContext({ ca: coordinator.ca }))),
       connections,
     };
-    const waiting = plans.entries();
+    const waiting = templates.entries();
     const joinNext = async (): Promise<void> => {
       for (const [index, template] of waiting) {
         if (this.#isStopping) return;

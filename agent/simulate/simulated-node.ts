@@ -55,7 +55,7 @@ export interface NodeCounts {
 export class SimulatedNode implements QueriedNode {
   readonly network: SimulatedHostNetwork;
   readonly #options: SimulatedNodeOptions;
-  readonly #engine: HollowEngine;
+  readonly engine: HollowEngine;
   readonly #cache: DesiredCache;
   readonly #config: ConfigCache;
   readonly #conditions = new Map<string, Condition>();
@@ -79,7 +79,7 @@ export class SimulatedNode implements QueriedNode {
       return pod && simulatedBehaviour(pod, { node: this, speed: options.speed, isRebooted });
     };
     const slice = new TimeSlice(clock);
-    this.#engine = new HollowEngine({
+    this.engine = new HollowEngine({
       clock,
       waitForSlot: () => slice.yieldIfUsedUp(),
       podBehaviours: {
@@ -100,11 +100,11 @@ export class SimulatedNode implements QueriedNode {
 
   /** Starts the agent. `onLive` is called at each welcome. Resolves before the first. */
   async start(onLive: () => void): Promise<void> {
-    const { template: plan, url, identity, clusterUID, clock, log } = this.#options;
+    const { template, url, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
     this.#agent = createAgent({
       ...hollowHostDeps(),
-      settings: { nodeName: this.name, labels: this.labels, taints: plan.spec?.taints ?? [] },
+      settings: { nodeName: this.name, labels: this.labels, taints: template.spec?.taints ?? [] },
       target: {
         url,
         ...identity,
@@ -113,11 +113,11 @@ export class SimulatedNode implements QueriedNode {
         connect: (options) => this.network.connect(options),
         waitForConnectSlot: this.#options.waitToConnect,
       },
-      driver: new HollowDriver(this.#engine, this.#owner),
+      driver: new HollowDriver(this.engine, this.owner),
       cache: this.#cache,
       config: this.#config,
       readHost: () => hollowHostInfo(this.name, this.#boots, this.#options.address),
-      amendStatus: (status) => statusFromTemplate(status, plan, [...conditions.values()]),
+      amendStatus: (status) => statusFromTemplate(status, template, [...conditions.values()]),
       load: simulatedHostLoad(this.name, clock),
       updateLock: {
         ask: async () => (this.#updateLock === undefined ? undefined : { reason: this.#updateLock }),
@@ -144,35 +144,17 @@ export class SimulatedNode implements QueriedNode {
   async reboot(): Promise<void> {
     await this.stop();
     this.#boots += 1;
-    for (const { identity } of this.#engine.ownedBy(this.#owner)) {
+    for (const { identity } of this.engine.ownedBy(this.owner)) {
       const { podUid, container } = identity;
       this.#rebooted.add(podUid);
-      this.#engine.command({ command: 'exit', podUid, code: KILLED, container });
+      this.engine.command({ command: 'exit', podUid, code: KILLED, container });
     }
     await this.start(() => undefined);
   }
 
   /** Returns whether a container of this image was ever started on this host. */
   hasRun(image: string): boolean {
-    return this.#engine.hasStarted(fullImageName(image));
-  }
-
-  /** Returns whether a container of this image runs now. */
-  isRunning(image: string): boolean {
-    const name = fullImageName(image);
-    return this.#engine
-      .ownedBy(this.#owner)
-      .some(({ state, config }) => state === 'running' && fullImageName(config.image) === name);
-  }
-
-  /** Returns whether the image is present. */
-  hasImage(image: string): boolean {
-    return this.#engine.images.has(fullImageName(image));
-  }
-
-  /** Returns whether the image is being pulled. */
-  isPulling(image: string): boolean {
-    return this.#engine.images.isPulling(fullImageName(image));
+    return this.engine.hasStarted(fullImageName(image));
   }
 
   /** Blocks updates on this host for this reason, as its operator can. Undefined unblocks them. */
@@ -189,7 +171,7 @@ export class SimulatedNode implements QueriedNode {
   }
 
   counts(): NodeCounts {
-    const containers = this.#engine.ownedBy(this.#owner);
+    const containers = this.engine.ownedBy(this.owner);
     return {
       live: this.#agent?.link.phase === 'live' ? 1 : 0,
       refused: this.#isRefused ? 1 : 0,
@@ -198,7 +180,7 @@ export class SimulatedNode implements QueriedNode {
     };
   }
 
-  get #owner(): { clusterUID: string; nodeName: string } {
+  get owner(): { clusterUID: string; nodeName: string } {
     return { clusterUID: this.#options.clusterUID, nodeName: this.name };
   }
 
@@ -214,7 +196,7 @@ export class SimulatedNode implements QueriedNode {
   }
 
   #isCutOff(): boolean {
-    return this.#engine.ownedBy(this.#owner).some(({ state, identity: { podUid, container } }) => {
+    return this.engine.ownedBy(this.owner).some(({ state, identity: { podUid, container } }) => {
       const pod = state === 'running' && container !== SANDBOX && this.#runs(podUid);
       return pod && cutsLink(pod);
     });

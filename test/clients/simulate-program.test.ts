@@ -192,7 +192,7 @@ test('what is wrong is one sentence and the exit code of its kind, never a stack
   const to = ['--server', server];
   const cases: [flags: string[], code: number, said: RegExp][] = [
     [[], EXIT_CODES.usage, /^No coordinator given/],
-    [to, EXIT_CODES.usage, /^A join token is needed/],
+    [to, EXIT_CODES.usage, /^No join token given/],
     [[...to, ...withToken(token), '--nodes', '/none.yaml'], EXIT_CODES.usage, /^--nodes: .*ENOENT/],
     [
       [...to, ...withToken(token), '--script', script],

@@ -6,6 +6,7 @@ import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollouts/rollout-types.js';
 import { until } from '../harness/basics/wait-until.js';
+import { hasImage, runsImage } from '../harness/simulated/images-on-hosts.js';
 import type { ScenarioFleet } from './scenario-fleet.js';
 import { MAX_UNAVAILABLE } from './scenarios/scenario-policies.js';
 
@@ -127,7 +128,7 @@ export class ScenarioDaemonSet {
     const image = `${this.name}:${version}`;
     const isSo = async () => {
       // Cheap first: lists of all Pods would take most of the machine.
-      if (this.fleet.select((host) => host.isRunning(image)).length < this.fleet.reachable) return false;
+      if (this.fleet.select((host) => runsImage(host, image)).length < this.fleet.reachable) return false;
       const ready = (await this.#pods()).filter(
         ({ spec, status }) =>
           spec.containers[0]?.image === image && isConditionTrue(status?.conditions, 'Ready'),
@@ -140,7 +141,7 @@ export class ScenarioDaemonSet {
   /** Waits until every host in reach has the image of the version. */
   async haveFetched(version: number): Promise<void> {
     const image = `${this.name}:${version}`;
-    const isSo = () => this.fleet.select((host) => host.hasImage(image)).length >= this.fleet.reachable;
+    const isSo = () => this.fleet.select((host) => hasImage(host, image)).length >= this.fleet.reachable;
     await until(isSo, { timeoutMs: PHASE_MS, pollMs: 50, what: `${image} to be fetched by every host` });
   }
 

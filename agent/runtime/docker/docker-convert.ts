@@ -1,12 +1,5 @@
-/** Converts between the agent's types for containers and those of the Docker Engine API. Pure. */
-import type {
-  ContainerConfig,
-  ContainerIdentity,
-  ContainerOwner,
-  EngineState,
-  Mount,
-  ObservedContainer,
-} from '../runtime-driver.js';
+/** Converts the agent's container configuration to the Docker Engine API's, and identities to labels. Pure. */
+import type { ContainerConfig, ContainerIdentity, ContainerOwner, Mount } from '../runtime-driver.js';
 
 /** Labels that identify the agent's containers. */
 export const LABEL = {
@@ -31,27 +24,6 @@ const LOG_LIMITS: Readonly<Record<string, Record<string, string>>> = {
   'json-file': { 'max-size': '10m', 'max-file': '5' },
   'k8s-file': { 'max-size': '50m' },
 };
-
-/** Response of `GET /containers/ID/json`, as far as the agent reads it. */
-export interface InspectResponse {
-  Id: string;
-  Created: string;
-  /** Image id. */
-  Image: string;
-  Config: { Labels: Record<string, string> | null; Tty?: boolean };
-  HostConfig: { NetworkMode?: string; IpcMode?: string };
-  State: {
-    Status: string;
-    ExitCode: number;
-    OOMKilled: boolean;
-    Error: string;
-    StartedAt: string;
-    FinishedAt: string;
-    /** Process id on the engine's host. 0 unless running. */
-    Pid?: number;
-  };
-  NetworkSettings: { Networks: Record<string, { IPAddress: string } | null> | null };
-}
 
 /** Returns the label filter for list and event calls: the containers of this owner, or of one of its Pods. */
 export function ownerFilter(owner: ContainerOwner, podUid?: string): string[] {
@@ -207,37 +179,6 @@ function toLabels(
   };
 }
 
-/** `imageID` is the image's digest if the caller knows one, else its id. */
-export function toObservedContainer(response: InspectResponse, imageID: string): ObservedContainer {
-  const labels = response.Config.Labels ?? {};
-  const state = toState(response.State.Status);
-  const startedAt = toTime(response.State.StartedAt);
-  // Docker can record the start of a container that ran very briefly after its end.
-  const endedAt = state === 'exited' ? toTime(response.State.FinishedAt) : undefined;
-  const finishedAt = endedAt === undefined ? undefined : Math.max(endedAt, startedAt ?? 0);
-  const ip = addressOf(response.NetworkSettings);
-  return {
-    id: response.Id,
-    identity: toIdentity(labels),
-    state,
-    image: labels[LABEL.image] ?? '',
-    imageID,
-    createdAt: toTime(response.Created) ?? 0,
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
-    ...(state === 'exited' ? { exitCode: response.State.ExitCode } : {}),
-    oomKilled: response.State.OOMKilled,
-    ...(response.State.Error ? { error: response.State.Error } : {}),
-    ...(ip ? { ip } : {}),
-    labels: withoutIdentityLabels(labels),
-  };
-}
-
-/** Returns the container's address on the engine's bridge. */
-export function addressOf({ Networks }: InspectResponse['NetworkSettings']): string | undefined {
-  return Object.values(Networks ?? {}).find((network) => network?.IPAddress)?.IPAddress;
-}
-
 /** Reads a container's identity from its labels. */
 export function toIdentity(labels: Record<string, string>): ContainerIdentity {
   return {
@@ -247,34 +188,4 @@ export function toIdentity(labels: Record<string, string>): ContainerIdentity {
     container: labels[LABEL.container] ?? '',
     attempt: Number(labels[LABEL.attempt] ?? 0),
   };
-}
-
-const IDENTITY_LABELS = new Set<string>(Object.values(LABEL));
-
-/** Returns the labels that the agent set at create and those of the image, without the agent's identity labels. */
-function withoutIdentityLabels(labels: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => !IDENTITY_LABELS.has(key)));
-}
-
-/** Maps Docker's states, and Podman's `configured`, `initialized`, `stopping` and `stopped`. */
-function toState(status: string): EngineState {
-  switch (status) {
-    case 'created':
-    case 'configured':
-    case 'initialized':
-      return 'created';
-    case 'running':
-    case 'paused':
-    case 'restarting':
-    case 'stopping':
-      return 'running';
-    default:
-      return 'exited';
-  }
-}
-
-/** Both engines use the year 1 for "never". */
-function toTime(text: string): number | undefined {
-  const time = Date.parse(text);
-  return Number.isFinite(time) && time > 0 ? time : undefined;
 }

@@ -23,7 +23,7 @@ import {
 } from '../runtime-driver.js';
 import { sandboxImage } from '../sandbox/sandbox-image.js';
 import { DockerApi, type ErrorReasons } from './docker-api.js';
-import { addressOf, containerName, ownerFilter, toCreateBody } from './docker-convert.js';
+import { containerName, ownerFilter, toCreateBody } from './docker-convert.js';
 import { dockerEvents } from './docker-events.js';
 import { dockerAttach, dockerExec } from './docker-exec.js';
 import { demultiplex } from './docker-frames.js';
@@ -37,6 +37,7 @@ import {
   toEngineImage,
 } from './docker-images.js';
 import { type InfoResponse, readInfo, readLogDriver, readPodNetwork, toEngineInfo } from './docker-info.js';
+import { addressOf } from './docker-observed.js';
 import { dockerStorage } from './docker-storage.js';
 import { dockerUsage } from './docker-usage.js';
 import type { FoundEngine } from './find-engine.js';

@@ -2,8 +2,9 @@
 
 import { type ContainerOwner, type ObservedContainer, RuntimeError } from '../runtime-driver.js';
 import type { DockerApi, ErrorReasons } from './docker-api.js';
-import { type InspectResponse, isOwnedBy, ownerFilter, toObservedContainer } from './docker-convert.js';
+import { isOwnedBy, ownerFilter } from './docker-convert.js';
 import { inspectImage } from './docker-images.js';
+import { type InspectResponse, toObservedContainer } from './docker-observed.js';
 
 const INSPECT_ERRORS: ErrorReasons = { 404: 'NotFound', fallback: 'EngineDown' };
 

@@ -56,7 +56,7 @@ interface PodBehaviours {
 export class HollowEngine {
   readonly #clock: Clock;
   readonly #rows: readonly ImageBehaviourRow[];
-  readonly #pretence: PodBehaviours | undefined;
+  readonly #podBehaviours: PodBehaviours | undefined;
   readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;
   readonly waitForSlot: () => Promise<void> | undefined;
@@ -69,18 +69,11 @@ export class HollowEngine {
   readonly #startedImages = new Set<string>();
   #down: string | undefined;
 
-  constructor({
-    clock,
-    images = [],
-    podBehaviours: pretence,
-    outcomeOf,
-    stateFile,
-    waitForSlot: turn,
-  }: HollowEngineOptions) {
+  constructor({ clock, images = [], podBehaviours, outcomeOf, stateFile, waitForSlot }: HollowEngineOptions) {
     this.#clock = clock;
-    this.waitForSlot = turn ?? (() => undefined);
+    this.waitForSlot = waitForSlot ?? (() => undefined);
     this.#rows = images;
-    this.#pretence = pretence;
+    this.#podBehaviours = podBehaviours;
     this.#outcomeOf = outcomeOf;
     this.#stateFile = stateFile;
     this.#lifetimes = new HollowContainerTimers(clock);
@@ -88,7 +81,7 @@ export class HollowEngine {
     this.#overrides = new Map(Object.entries(state.overrides));
     this.images = new HollowImages({
       clock,
-      behaviourOf: (image) => pretence?.forImage(image) ?? behaviourOf(image, images),
+      behaviourOf: (image) => podBehaviours?.forImage(image) ?? behaviourOf(image, images),
       images: state.images,
       onChange: () => this.#save(),
     });
@@ -140,7 +133,7 @@ export class HollowEngine {
   behaviour({ image, identity, labels }: HollowContainer): ImageBehaviour {
     if (labels[CONTAINER_ROLE_LABEL] === 'init')
       return { exit: { afterMs: 0, code: 0 }, ...behaviourOf(image, this.#rows) };
-    return this.#pretence?.forPod(identity.podUid) ?? behaviourOf(image, this.#rows);
+    return this.#podBehaviours?.forPod(identity.podUid) ?? behaviourOf(image, this.#rows);
   }
 
   podOverride(podUid: string): PodOverride {
@@ -300,7 +293,7 @@ export class HollowEngine {
 
   #store(): void {
     this.#save();
-    this.#pretence?.onChange?.();
+    this.#podBehaviours?.onChange?.();
   }
 
   #changed(container: HollowContainer): void {

@@ -1,6 +1,7 @@
 /** What hosts themselves have a say in: windows on their own clocks, 'not now', images ahead. */
 import { strict as assert } from 'node:assert';
 import type { SimulatedNode } from '../../../agent/simulate/simulated-node.js';
+import { isPulling } from '../../harness/simulated/images-on-hosts.js';
 import type { Scenario } from '../rollout-scenario.js';
 import { ScenarioDaemonSet } from '../scenario-daemonset.js';
 import { LAB_LABEL, SITE_LABEL, ZONE_LABEL } from '../scenario-fleet.js';
@@ -86,7 +87,7 @@ const AHEAD: Scenario = {
     const most = { fleet: 0, site: 0 };
     const stop = watching(() => {
       const sites = stage
-        .select((host) => host.isPulling('slow-to-pull:2'))
+        .select((host) => isPulling(host, 'slow-to-pull:2'))
         .map(({ labels }) => labels[SITE_LABEL] ?? '');
       most.fleet = Math.max(most.fleet, sites.length);
       for (const site of new Set(sites)) {

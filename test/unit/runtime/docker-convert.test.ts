@@ -1,13 +1,8 @@
 /** Requests to the engine, and decoding of its responses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  containerName,
-  type InspectResponse,
-  isOwnedBy,
-  toCreateBody,
-  toObservedContainer,
-} from '../../../agent/runtime/docker/docker-convert.js';
+import { containerName, isOwnedBy, toCreateBody } from '../../../agent/runtime/docker/docker-convert.js';
+import { type InspectResponse, toObservedContainer } from '../../../agent/runtime/docker/docker-observed.js';
 import type { ContainerConfig } from '../../../agent/runtime/runtime-driver.js';
 import { config } from '../../laws/driver-fixture.js';
 
