@@ -14,6 +14,7 @@ import type { Component } from '../../shared/process/service/program-lifecycle.j
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
 import { afterHandoverAcknowledged, podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
+import { openHandoverOf } from '../decisions/handovers/handover-record.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
@@ -21,7 +22,7 @@ import { HandoverConfirmations } from '../handovers/handover-confirmations.js';
 import { HandoverRunner } from '../handovers/handover-runner.js';
 import type { UpdateLock } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
-import type { Link } from '../link/link.js';
+import type { HubContact } from '../link/link-delegate.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 
 interface AgentHandoversOptions {
@@ -30,9 +31,8 @@ interface AgentHandoversOptions {
   findConfig: FindConfig;
   updateLock: UpdateLock;
   time: CoordinatorTime;
-  workers: () => PodWorkers;
+  workers: PodWorkers;
   engineUpSince: () => number;
-  link: () => Pick<Link, 'silentMs' | 'ping'>;
   reportHandover: (turned: HandedOverPod) => void;
   /** Objects that a Pod needed may not be needed any more. */
   onSettled: () => void;
@@ -51,7 +51,7 @@ export interface AgentHandovers {
   onPodsChanged(): void;
   /** A Pod's status is about to be reported. */
   onPodReported(report: PodReport): void;
-  onWelcome(): void;
+  onWelcome(hub: HubContact): void;
   /** The coordinator says what time it is, ms since the epoch. */
   onCoordinatorTime(serverTimeMs: number): void;
   onLinkFailed(reason: string): void;
@@ -61,19 +61,17 @@ export interface AgentHandovers {
 
 /** Turns and their confirmations; nothing runs before their parts are started. */
 export function createAgentHandovers(options: AgentHandoversOptions): AgentHandovers {
-  const { cache, time, workers, reportHandover: putTurned, bootMark, clock } = options;
+  const { cache, time, workers, reportHandover, bootMark, clock } = options;
   const log = options.log.child({ component: 'turns' });
   const changed = (uid: string): void => {
-    workers().update([uid], []);
-    if (cache.get(uid)?.handover === undefined) options.onSettled();
+    workers.update([uid], []);
+    if (!openHandoverOf(cache.get(uid) ?? {})) options.onSettled();
   };
   const warn = (reason: string) => (pod: Pod, message: string) =>
-    workers().emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
+    workers.emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
   const confirmations = new HandoverConfirmations({
     cache,
     bootMark,
-    silentMs: () => options.link().silentMs(),
-    pingHub: () => options.link().ping(),
     engineUpSince: options.engineUpSince,
     onChanged: changed,
     onRevert: warn(REVERTED_BY_HOST),
@@ -88,11 +86,11 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
     coordinatorTime: time,
     bootMark,
     linkIsLive: () => confirmations.linkIsLive,
-    onWaiting: (uid, waiting) => workers().setHandoverWaiting(uid, waiting),
+    onWaiting: (uid, waiting) => workers.setHandoverWaiting(uid, waiting),
     onStarted: (oldUid, successor) => {
-      const turned = turnedPod(successor);
-      if (turned) putTurned(turned);
-      workers().update([oldUid, successor.uid], []);
+      const turned = unreportedHandover(successor);
+      if (turned) reportHandover(turned);
+      workers.update([oldUid, successor.uid], []);
       confirmations.reconcile();
     },
     onOverridden: warn('UpdateLockOverridden'),
@@ -105,8 +103,8 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
       name: 'turns',
       start: () => {
         for (const held of cache.all()) {
-          const turned = turnedPod(held);
-          if (turned) putTurned(turned);
+          const turned = unreportedHandover(held);
+          if (turned) reportHandover(turned);
         }
         confirmations.start();
         turns.start();
@@ -119,7 +117,7 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
     onPodsChanged: () => turns.reconcile(),
     onPodReported: ({ uid, status }) =>
       confirmations.onReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
-    onWelcome: () => confirmations.onLinkUp(),
+    onWelcome: (hub) => confirmations.onLinkUp(hub),
     onCoordinatorTime: (serverTimeMs) => {
       void time.update(serverTimeMs);
       turns.reconcile();
@@ -139,15 +137,17 @@ export function isNeededByHandover(cache: DesiredCache): (reference: ConfigRefer
   return (reference) => {
     const key = configKey(reference);
     const names = (pod: Pod) => configReferences(pod).some((each) => configKey(each) === key);
-    for (const held of cache.all()) if (held.handover && podsNeededBy(held).some(names)) return true;
+    for (const held of cache.all()) if (openHandoverOf(held) && podsNeededBy(held).some(names)) return true;
     return false;
   };
 }
 
 /** Undefined for a Pod that the coordinator knows of. */
-function turnedPod({ uid, handover: turn }: AssignedPod): HandedOverPod | undefined {
-  if (!turn?.unreported) return undefined;
-  const { uid: oldUid, pod, objectMac } = turn.predecessor;
+function unreportedHandover(assigned: AssignedPod): HandedOverPod | undefined {
+  const { uid } = assigned;
+  const handover = openHandoverOf(assigned);
+  if (!handover?.unreported) return undefined;
+  const { uid: oldUid, pod, objectMac } = handover.predecessor;
   const object = Buffer.from(JSON.stringify(pod));
   return { uid, predecessor: { uid: oldUid, object, ...(objectMac && { mac: objectMac }) } };
 }

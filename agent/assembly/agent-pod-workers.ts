@@ -2,30 +2,67 @@
 import { ROOT_CA_CONFIG_MAP } from '../../shared/kube/access/service-account-token.js';
 import type { ConfigMap } from '../../shared/kube/objects/config-types.js';
 import type { ConfigReference } from '../../shared/kube/pods/config-reference.js';
+import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
 import type { ImagePuller } from '../images/image-puller.js';
+import type { Outbox } from '../link/outbox.js';
 import { allocatableOf } from '../node/node-status.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import type { HostFacts, PodReports } from '../pods/pod-worker-deps.js';
 import { PodWorkers } from '../pods/pod-workers.js';
 import { PodTokenCache } from '../pods/steps/pod-token-cache.js';
+import { TerminationBarrier } from '../pods/termination-barrier.js';
 import { ContainerProbeHandlers } from '../probes/probe-handlers.js';
 import type { AgentDeps } from './agent-deps.js';
 import { createCachedPodSource } from './cached-pod-source.js';
 
-/** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
+/** Passes the workers' reports on to the hub; a Pod's end waits until it is on disk. */
+export class AgentPodReports implements PodReports {
+  readonly #outbox: Outbox;
+  readonly #barrier: TerminationBarrier;
+  readonly #podCounts: AgentDeps['podCounts'];
+  readonly #listeners: ((report: PodReport) => void)[] = [];
+
+  constructor({ cache, podCounts }: Pick<AgentDeps, 'cache' | 'podCounts'>, outbox: Outbox) {
+    this.#outbox = outbox;
+    this.#barrier = new TerminationBarrier(cache, outbox);
+    this.#podCounts = podCounts;
+  }
+
+  /** Calls the listener before each report of a Pod's status. */
+  onPod(listener: (report: PodReport) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  putPod(report: PodReport): void {
+    for (const listener of this.#listeners) listener(report);
+    this.#podCounts?.recordReport(report);
+    this.#barrier.putPod(report);
+  }
+
+  putRemoved(pod: RemovedPod): void {
+    this.#podCounts?.forget(pod.uid);
+    this.#barrier.putRemoved(pod);
+  }
+
+  putEvent(event: ReportedEvent): void {
+    this.#outbox.putEvent(event);
+  }
+
+  putUnknownUids(uids: readonly string[]): void {
+    this.#outbox.putUnknownUids(uids);
+  }
+}
+
+/** Returns the workers of the host's Pods; none runs before `start`. */
 export function createAgentWorkers(
   host: AgentDeps,
-  parts: { images: ImagePuller; node: NodeStatusReporter; reports: PodReports },
-  onForgotten: () => void,
+  images: ImagePuller,
+  node: NodeStatusReporter,
+  reports: PodReports,
 ): PodWorkers {
-  const { images, node, reports } = parts;
   const { driver, clock, cache } = host;
-  const source = createCachedPodSource(cache, clock, {
-    hasContainers: (uid) => workers.hasContainers(uid),
-    onForgotten,
-  });
-  const workers = new PodWorkers(source, {
+  return new PodWorkers(createCachedPodSource(cache, clock), {
     driver,
     images,
     volumes: host.volumes,
@@ -38,7 +75,6 @@ export function createAgentWorkers(
     log: host.log.child({ component: 'pods' }),
     facts: hostFacts(host, node),
   });
-  return workers;
 }
 
 /** The authority of the API, which each host knows: no object of that name has to be kept in every namespace. */

@@ -9,18 +9,17 @@ import { NO_UPDATE_LOCK } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
 import { Link } from '../link/link.js';
 import type { LinkDelegate } from '../link/link-delegate.js';
+import { Outbox } from '../link/outbox.js';
 import { NodeStatusReporter } from '../node/node-status-reporter.js';
 import { StorageLimitWatch } from '../pods/eviction/storage-limit-watch.js';
-import type { PodReports } from '../pods/pod-worker-deps.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import { watchRuntimeEvents } from '../pods/runtime-event-watch.js';
-import { TerminationBarrier } from '../pods/termination-barrier.js';
 import type { AgentDeps } from './agent-deps.js';
 import { type AgentHandovers, createAgentHandovers, isNeededByHandover } from './agent-handovers.js';
 import { createAgentImages } from './agent-images.js';
 import { createLinkDelegate } from './agent-link-delegate.js';
 import { createNodeEventEmitter, emitStartEvents } from './agent-node-events.js';
-import { createAgentWorkers } from './agent-pod-workers.js';
+import { AgentPodReports, createAgentWorkers } from './agent-pod-workers.js';
 import { createAgentPressure } from './agent-pressure.js';
 import { demoteOutageErrors, logEngineChange } from './engine-outage-log.js';
 
@@ -38,84 +37,69 @@ export function createAgent(host: AgentDeps): Agent {
 }
 
 function createAgentWith(host: AgentDeps): Agent {
-  const { driver, clock, log } = host;
-  const { nodeName } = host.settings;
-  const node = createNodeWatch(host, () => ({ held, link }));
-  const reports = podReports(host, () => ({ turns, link }));
-  const about = createNodeEventEmitter(reports, nodeName, clock);
-  const warn = (reason: string, message: string) => about('Warning', reason, message);
-  const {
-    images,
-    prefetched: held,
-    removeUnused,
-    components: imageParts,
-  } = createAgentImages({
+  const { driver, clock, log, cache, journal, wallClock } = host;
+  const outbox = new Outbox({ clock, readWallClock: () => wallClock.now(), ...(journal && { journal }) });
+  const emitNodeEvent = createNodeEventEmitter(outbox, host.settings.nodeName, clock);
+  const warn = (reason: string, message: string) => emitNodeEvent('Warning', reason, message);
+  const images = createAgentImages({
     driver,
     handling: host.images,
-    pods: () => [...host.cache.all()].flatMap(podsNeededBy),
+    pods: () => [...cache.all()].flatMap(podsNeededBy),
     warn,
     clock,
     log,
   });
-  const workers = createAgentWorkers(host, { images, node, reports }, () => statics?.reportMirrors());
-  const turns = createAgentHandovers({
-    cache: host.cache,
-    prefetched: held,
-    findConfig: (reference) => host.config.find(reference),
-    updateLock: host.updateLock ?? NO_UPDATE_LOCK,
-    time:
-      host.coordinatorTime ??
-      CoordinatorTime.inMemory({ bootMark: node.host.bootMark, uptimeMs: () => clock.monotonic() }, log),
-    workers: () => workers,
-    engineUpSince: () => node.engineUpSince,
-    link: () => link,
-    reportHandover: (turned) => link.outbox.putHandover(turned),
-    onSettled: () => host.config.dropUnneeded(isNeededByHandover(host.cache)),
-    bootMark: node.host.bootMark,
-    clock,
-    log,
-  });
-  const storage = new StorageLimitWatch({ ...host, pods: host.cache, workers });
-  const pressure =
-    host.pressure &&
-    createAgentPressure({
-      ...host,
-      handling: host.pressure,
-      pods: host.cache,
-      workers,
-      node,
-      ...(removeUnused ? { removeUnusedImages: removeUnused } : {}),
-      warn,
-    });
+  const { prefetched } = images;
+  const node = createNodeReporter(host, prefetched, outbox);
+  const reports = new AgentPodReports(host, outbox);
+  const workers = createAgentWorkers(host, images.images, node, reports);
+  const handovers = createHandovers(host, { prefetched, workers, node, outbox });
+  reports.onPod((report) => handovers.onPodReported(report));
+  const statics = createStaticPods(host, workers, outbox);
   const link = createLink(
     host,
     node,
-    createLinkDelegate({ ...host, workers, prefetched: held, node, handovers: turns, warn }),
+    createLinkDelegate({ ...host, workers, prefetched, node, handovers, warn }),
+    outbox,
   );
-  const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntimeEvents(driver, listeners, clock, log.child({ component: 'runtime' }));
-  const parts: Component[] = [
+  const components: Component[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
-    turns.bootComponent,
+    handovers.bootComponent,
     { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },
     { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
-    // The hello is to tell of containers that only the engine knows: it waits for the first look.
+    // The hello lists containers that only the engine knows, so it waits for the first inspection of the engine.
     { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
-    turns.component,
+    handovers.component,
     { name: 'link', start: () => link.start(), stop: () => link.stop() },
-    ...imageParts,
-    { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
-    ...(pressure ? [pressure] : []),
-    { name: 'announcement', start: () => emitStartEvents(about, host.previousExit) },
+    ...images.components,
+    ...createEvictionWatches(host, workers, node, warn, images.removeUnused),
+    { name: 'start events', start: () => emitStartEvents(emitNodeEvent, host.previousExit) },
   ];
-  return { components: parts, node, link };
+  return { components, node, link };
 }
 
-/** Its status tells of the images that are held as well. */
-function createNodeWatch(
+/** Returns the watches that evict Pods: for their own storage limits, and for pressure on the host. */
+function createEvictionWatches(
   host: AgentDeps,
-  to: () => { held: PrefetchedImages; link: Link },
+  workers: PodWorkers,
+  node: NodeStatusReporter,
+  warn: (reason: string, message: string) => void,
+  removeUnusedImages: (() => Promise<void>) | undefined,
+): Component[] {
+  const { cache: pods, pressure: handling } = host;
+  const storage = new StorageLimitWatch({ ...host, pods, workers });
+  const watch = { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() };
+  if (!handling) return [watch];
+  const reclaim = removeUnusedImages ? { removeUnusedImages } : {};
+  return [watch, createAgentPressure({ ...host, handling, pods, workers, node, warn, ...reclaim })];
+}
+
+function createNodeReporter(
+  host: AgentDeps,
+  prefetched: PrefetchedImages,
+  outbox: Outbox,
 ): NodeStatusReporter {
   return new NodeStatusReporter({
     nodeName: host.settings.nodeName,
@@ -123,60 +107,64 @@ function createNodeWatch(
     driver: host.driver,
     readHost: host.readHost,
     transformStatus: (status) => {
-      const images = to()
-        .held.present()
-        ?.map(({ image, ...size }) => ({ names: [image], ...size }));
-      const told = images ? { ...status, images } : status;
-      return host.amendStatus?.(told) ?? told;
+      const images = prefetched.present()?.map(({ image, ...size }) => ({ names: [image], ...size }));
+      const complete = images ? { ...status, images } : status;
+      return host.amendStatus?.(complete) ?? complete;
     },
-    onChange: (status) => to().link.outbox.putNode(status),
+    onChange: (status) => outbox.putNode(status),
     onEngineChange: (health) => logEngineChange(health, host.log),
     clock: host.clock,
     wallClock: host.wallClock,
   });
 }
 
-function createLink(host: AgentDeps, node: NodeStatusReporter, agent: LinkDelegate): Link {
-  const { target, certificates, cost, load, journal, clock, random: chance, log } = host;
+function createHandovers(
+  host: AgentDeps,
+  deps: { prefetched: PrefetchedImages; workers: PodWorkers; node: NodeStatusReporter; outbox: Outbox },
+): AgentHandovers {
+  const { cache, config, clock, log } = host;
+  const { prefetched, workers, node, outbox } = deps;
+  const { bootMark } = node.host;
+  return createAgentHandovers({
+    cache,
+    prefetched,
+    workers,
+    findConfig: (reference) => config.find(reference),
+    updateLock: host.updateLock ?? NO_UPDATE_LOCK,
+    time:
+      host.coordinatorTime ?? CoordinatorTime.inMemory({ bootMark, uptimeMs: () => clock.monotonic() }, log),
+    engineUpSince: () => node.engineUpSince,
+    reportHandover: (handover) => outbox.putHandover(handover),
+    onSettled: () => config.dropUnneeded(isNeededByHandover(cache)),
+    bootMark,
+    clock,
+    log,
+  });
+}
+
+function createLink(host: AgentDeps, node: NodeStatusReporter, delegate: LinkDelegate, outbox: Outbox): Link {
+  const { target, certificates, cost, load, clock, random, log } = host;
   return new Link({
     target,
     identity: {
       node: host.settings.nodeName,
       bootID: node.host.bootID,
-      instanceID: chance.uuid(),
+      instanceID: random.uuid(),
       agentVersion: VERSION,
     },
-    delegate: agent,
+    delegate,
+    outbox,
     ...(certificates ? { certificates } : {}),
     ...(cost ? { cost } : {}),
     ...(load ? { load } : {}),
     clock,
     log: log.child({ component: 'link' }),
-    random: chance.random,
+    random: random.random,
     readWallClock: () => host.wallClock.now(),
-    ...(journal ? { journal } : {}),
   });
 }
 
-/** What workers tell, on its way to everyone who needs it. */
-function podReports(host: AgentDeps, to: () => { turns: AgentHandovers; link: Link }): PodReports {
-  const endings = new TerminationBarrier(host.cache, () => to().link.outbox);
-  return {
-    putPod: (report) => {
-      to().turns.onPodReported(report);
-      host.podCounts?.recordReport(report);
-      endings.putPod(report);
-    },
-    putRemoved: (pod) => {
-      host.podCounts?.forget(pod.uid);
-      endings.putRemoved(pod);
-    },
-    putEvent: (event) => to().link.outbox.putEvent(event),
-    putUnknownUids: (uids) => to().link.outbox.putUnknownUids(uids),
-  };
-}
-
-function createStaticPods(host: AgentDeps, workers: PodWorkers, link: Link): StaticPods | undefined {
+function createStaticPods(host: AgentDeps, workers: PodWorkers, outbox: Outbox): StaticPods | undefined {
   const { manifests, settings, cache, clock, log } = host;
   if (manifests === undefined) return undefined;
   return new StaticPods({
@@ -184,7 +172,7 @@ function createStaticPods(host: AgentDeps, workers: PodWorkers, link: Link): Sta
     nodeName: settings.nodeName,
     cache,
     onChange: (set, gone) => workers.update(set, gone),
-    onMirrors: (mirrors) => link.outbox.putMirrors(mirrors),
+    onMirrors: (mirrors) => outbox.putMirrors(mirrors),
     clock,
     log: log.child({ component: 'static pods' }),
   });

@@ -1,12 +1,13 @@
-/** When a host asks for its next certificate. */
-
-/** ms since the epoch, by the clock of whoever signed. */
+/** Times in ms since the epoch, by the signer's clock. */
 interface CertificateTimes {
   notBeforeMs: number;
   notAfterMs: number;
 }
 
-/** Between 70 and 90 % of the lifetime, as a kubelet: hosts that joined together do not renew together. `chance` in [0, 1). */
+/**
+ * Returns when to request the next certificate: between 70 and 90 % of its lifetime, like a kubelet. `chance` in [0, 1)
+ * spreads the renewals of hosts that joined together.
+ */
 export function certificateRenewalTimeMs(
   { notBeforeMs, notAfterMs }: CertificateTimes,
   chance: number,

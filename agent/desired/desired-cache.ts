@@ -8,11 +8,13 @@ import type {
 } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import { openHandoverOf } from '../decisions/handovers/handover-record.js';
 import {
   type AssignedPod,
   afterAssign,
   afterTermination,
   afterUnassign,
+  isUnassigned,
 } from '../decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { DurableFile } from './durable-file.js';
@@ -49,6 +51,7 @@ export class DesiredCache {
   #writing: Promise<void> = Promise.resolve();
   #queued: Promise<void> | undefined;
   #retry: Timer | undefined;
+  readonly #forgetListeners: (() => void)[] = [];
 
   private constructor(file: DurableFile | undefined, content: Content, clock: Clock, log: Logger) {
     this.#file = file;
@@ -84,15 +87,15 @@ export class DesiredCache {
    */
   have(): ObjectDigest[] {
     const given = [...this.#pods.values()].filter(
-      ({ manifestFile: manifest, handover: turn }) => manifest === undefined && !turn?.unreported,
+      (assigned) => assigned.manifestFile === undefined && !openHandoverOf(assigned)?.unreported,
     );
-    return given.map(({ uid, digest, unassigned: gone }) => [uid, gone ? '' : digest]);
+    return given.map((assigned) => [assigned.uid, isUnassigned(assigned) ? '' : assigned.digest]);
   }
 
   /** The object as it was given: what `JSON.parse` made of the bytes, `JSON.stringify` makes into the same again. */
   returnObject(uid: string): ReturnedObject {
     const held = this.#pods.get(uid);
-    if (!held?.objectMac || held.unassigned) return { uid };
+    if (!held?.objectMac || isUnassigned(held)) return { uid };
     return { uid, object: Buffer.from(JSON.stringify(held.pod)), mac: held.objectMac };
   }
 
@@ -139,10 +142,13 @@ export class DesiredCache {
       manifests.flatMap(({ file, pod }) => (pod ? [[pod.metadata.uid ?? '', { file, pod }]] : [])),
     );
     const unusable = new Set(manifests.filter(({ pod }) => !pod).map(({ file }) => file));
-    const set = [...wanted.keys()].filter((uid) => this.#pods.get(uid)?.unassigned !== false);
+    const set = [...wanted.keys()].filter((uid) => isMissing(this.#pods.get(uid)));
     const gone = [...this.#pods.values()].filter(
-      ({ uid, manifestFile: manifest, unassigned: isGone }) =>
-        manifest !== undefined && !isGone && !wanted.has(uid) && !unusable.has(manifest),
+      (assigned) =>
+        assigned.manifestFile !== undefined &&
+        !isUnassigned(assigned) &&
+        !wanted.has(assigned.uid) &&
+        !unusable.has(assigned.manifestFile),
     );
     for (const uid of set) {
       const { file, pod } = wanted.get(uid) ?? {};
@@ -191,9 +197,16 @@ export class DesiredCache {
     return true;
   }
 
+  /** Calls the listener whenever a Pod was forgotten. */
+  onForget(listener: () => void): void {
+    this.#forgetListeners.push(listener);
+  }
+
   /** Drops a Pod whose containers are gone. Losing this write costs a second look at it, so nobody need wait for it. */
   forget(uid: string): void {
-    if (this.#pods.delete(uid)) this.#saveSoon(uid);
+    if (!this.#pods.delete(uid)) return;
+    this.#saveSoon(uid);
+    for (const listener of this.#forgetListeners) listener();
   }
 
   /** Resolves when everything so far is on disk. */
@@ -244,6 +257,10 @@ export class DesiredCache {
     written.catch(() => undefined);
     return written;
   }
+}
+
+function isMissing(assigned: AssignedPod | undefined): boolean {
+  return !assigned || isUnassigned(assigned);
 }
 
 function isPod(object: unknown): object is Pod {

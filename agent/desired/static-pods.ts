@@ -35,12 +35,13 @@ export class StaticPods {
 
   constructor(parts: StaticPodsOptions) {
     this.#parts = parts;
+    parts.cache.onForget(() => this.#reportMirrors());
   }
 
   /** Takes in what is there; resolves when it stands in the cache. Changes are followed from then on. */
   async start(): Promise<void> {
     await this.#look();
-    this.reportMirrors();
+    this.#reportMirrors();
   }
 
   async stop(): Promise<void> {
@@ -51,7 +52,7 @@ export class StaticPods {
   }
 
   /** Says which static Pods there are: one may have left. */
-  reportMirrors(): void {
+  #reportMirrors(): void {
     this.#parts.onMirrors(mirrorsOf([...this.#parts.cache.all()]));
   }
 
@@ -80,7 +81,7 @@ export class StaticPods {
       if (set.length === 0 && gone.length === 0) return;
       log.info({ directory: directory.path, started: set.length, ended: gone.length }, 'static pods changed');
       onChange(set, gone);
-      this.reportMirrors();
+      this.#reportMirrors();
     } catch (error) {
       log.warn(
         { directory: directory.path, err: error },

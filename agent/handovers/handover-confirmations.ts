@@ -1,4 +1,4 @@
-/** Watches Pods that took another's place until they are confirmed, and takes them back where they are not. */
+/** Watches successors of handovers until they are confirmed, and reverts those that fail. */
 
 import { refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -15,26 +15,25 @@ import {
   linkEvidenceOf,
   type Stall,
 } from '../decisions/handovers/confirmation-step.js';
-import { type AssignedPod, isPredecessor } from '../decisions/pods/assigned-pod.js';
+import { type Confirming, openHandoverOf, revertOf } from '../decisions/handovers/handover-record.js';
+import { type AssignedPod, isPredecessor, isStopping } from '../decisions/pods/assigned-pod.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
+import type { HubContact } from '../link/link-delegate.js';
 
-/** While something is to be confirmed this process looks whether it has stood still. */
+/** Interval of checks whether this process was suspended while a Pod is to be confirmed. */
 const BEAT_MS = 5_000;
-/** A heartbeat that is later than this stood still; less is a busy host. */
+/** A check that is later than this proves a suspension; smaller delays are normal load. */
 const LATE_MS = 1_000;
 
 interface HandoverConfirmationsDeps {
   cache: DesiredCache;
-  /** Of the boot that this process runs in. */
+  /** The boot in which this process runs. */
   bootMark: string;
-  /** How long the coordinator was not heard on a link that stands, ms; and to have it give a sign of life. */
-  silentMs: () => number;
-  pingHub: () => void;
-  /** When the engine last came back, ms; 0 = it never went away. */
+  /** When the engine last returned after an outage, ms; 0: no outage since the agent's start. */
   engineUpSince: () => number;
-  /** Hears of a Pod that is held otherwise, when that is on disk. */
+  /** Called with a Pod whose new state was written to disk. */
   onChanged: (uid: string) => void;
-  /** Hears of a Pod that goes back to its predecessor. */
+  /** Called with a Pod that reverts to its predecessor. */
   onRevert: (pod: Pod, message: string) => void;
   clock: Clock;
   log: Logger;
@@ -44,15 +43,15 @@ export class HandoverConfirmations {
   readonly #parts: HandoverConfirmationsDeps;
   readonly #startedAt: number;
   readonly #ready = new Set<string>();
-  /** To be told once there is somebody to tell. */
+  /** Callbacks of reverts that happened before `start`. */
   readonly #reverted: (() => void)[] = [];
   readonly #deciding = new Set<string>();
-  /** When a sign of life was first asked for on this link, by Pod. */
+  /** When the first ping of this connection was sent on behalf of a Pod. */
   readonly #askedAt = new Map<string, number>();
   readonly #stalls: Stall[] = [];
-  /** When the timer that runs is to fire. */
+  /** When the pending timer is due. */
   #dueAt: number | undefined;
-  #link: { state: 'live' } | (LinkEvidence & { state: 'lost' });
+  #link: { state: 'live'; hub: HubContact } | (LinkEvidence & { state: 'lost' });
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -66,20 +65,22 @@ export class HandoverConfirmations {
     return this.#link.state === 'live';
   }
 
-  /** To be called before any Pod's worker starts: one that has the host reboot again and again must not start once more. */
+  /** Call this before any Pod worker starts: a Pod that makes the host reboot in a loop must not start again. */
   async recordBoot(): Promise<void> {
     const { cache, bootMark, clock, onRevert, log } = this.#parts;
     for (const held of [...cache.all()]) {
       const noted = afterBoot(held, bootMark, clock.now());
       if (noted === held) continue;
-      const { revert, boot } = noted.handover ?? {};
+      const revert = revertOf(noted);
       const { uid, pod } = held;
-      log.warn(
-        { uid, pod: refText(pod.metadata), ...boot, ...(revert && { revert }) },
-        'host has rebooted in a turn',
-      );
-      // A disk that takes no writes must not keep the host from its Pods; what was counted is in memory.
-      await cache.put(noted).catch((error: unknown) => log.warn({ uid, err: error }, 'reboot is not kept'));
+      const fields = { uid, pod: refText(pod.metadata), ...openHandoverOf(noted)?.boot };
+      log.warn(revert ? { ...fields, reason: revert.reason } : fields, 'host rebooted before confirmation');
+      // A read-only disk must not keep the host from running its Pods; the count is in memory.
+      await cache
+        .put(noted)
+        .catch((error: unknown) =>
+          log.warn({ uid, err: error }, 'reboot count not stored: the disk takes no writes'),
+        );
       if (revert) this.#reverted.push(() => onRevert(pod, revert.message));
     }
   }
@@ -94,23 +95,23 @@ export class HandoverConfirmations {
     this.#timer?.cancel();
   }
 
-  onLinkUp(): void {
+  onLinkUp(hub: HubContact): void {
     this.#askedAt.clear();
-    this.#link = { state: 'live' };
+    this.#link = { state: 'live', hub };
     this.reconcile();
   }
 
-  /** A link broke, or a try to make one failed, for this reason. */
+  /** Called when the link broke or a connection attempt failed, with the reason. */
   onLinkFailed(reason: string): void {
     const since = this.#link.state === 'lost' ? this.#link.since : this.#parts.clock.now();
     this.#link = { state: 'lost', since, lastTry: linkEvidenceOf(reason) };
     this.reconcile();
   }
 
-  /** The Pod's own status says whether it is ready. */
+  /** Called with the Pod's own readiness. */
   onReadiness(uid: string, isReady: boolean): void {
     const held = this.#parts.cache.get(uid);
-    if (!held?.handover) {
+    if (!held || !openHandoverOf(held)) {
       this.#ready.delete(uid);
       this.#askedAt.delete(uid);
       return;
@@ -120,7 +121,7 @@ export class HandoverConfirmations {
     this.reconcile();
   }
 
-  /** Decides on all that are to be confirmed, and when to look again. */
+  /** Decides on all Pods to be confirmed, and schedules the next check. */
   reconcile(): void {
     this.#timer?.cancel();
     if (this.#isStopped) return;
@@ -147,13 +148,10 @@ export class HandoverConfirmations {
     this.#dueAt = undefined;
     if (lateMs <= LATE_MS) return;
     this.#stalls.push({ until: now, ms: lateMs });
-    this.#parts.log.warn(
-      { lateMs },
-      'agent has stood still; what is to be confirmed has its time after that',
-    );
+    this.#parts.log.warn({ lateMs }, 'agent was suspended: confirmation deadlines are extended');
   }
 
-  /** Answers when time alone may change the decision. */
+  /** Returns when time alone may change the decision. */
   #decide(held: Unconfirmed): number {
     const { clock, engineUpSince } = this.#parts;
     const now = clock.now();
@@ -170,7 +168,7 @@ export class HandoverConfirmations {
     if (step.kind === 'wait') {
       if (step.askedAt !== undefined) {
         this.#askedAt.set(held.uid, step.askedAt);
-        this.#parts.pingHub();
+        if (this.#link.state === 'live') this.#link.hub.ping();
       }
       return step.until ?? Number.POSITIVE_INFINITY;
     }
@@ -178,12 +176,15 @@ export class HandoverConfirmations {
     if (step.kind === 'confirm') this.#keep(afterConfirmation(held), 'turn confirmed');
     else {
       this.#parts.onRevert(held.pod, step.message);
-      this.#keep(afterRevertStart(held, step, now), 'turn is taken back', step);
+      this.#keep(afterRevertStart(held, step, now), 'handover is being reverted', step);
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Absent from what an earlier version wrote: then it is the beginning of the turn. */
+  /**
+   * Returns when the Pod could start; undefined while it waits for a predecessor. Pods that never had to wait could
+   * start at once.
+   */
   #startableAt(held: Unconfirmed): number | undefined {
     const waits = [...this.#parts.cache.all()].some((other) => isPredecessor(other, held));
     return waits ? undefined : (held.startableAt ?? held.handover.startedAt);
@@ -191,7 +192,7 @@ export class HandoverConfirmations {
 
   #evidence(now: number): LinkEvidence {
     if (this.#link.state === 'lost') return this.#link;
-    return { state: 'live', heardAt: now - this.#parts.silentMs() };
+    return { state: 'live', heardAt: now - this.#link.hub.silentMs() };
   }
 
   #keep(held: AssignedPod, said: string, why: object = {}): void {
@@ -204,22 +205,16 @@ export class HandoverConfirmations {
       .put(held)
       .then(() => onChanged(uid))
       .catch((error: unknown) => {
-        log.warn(
-          { uid, err: error },
-          'what became of a turn is not kept; an agent that restarts decides anew',
-        );
+        log.warn({ uid, err: error }, 'result of a handover not stored: a restarted agent decides again');
         onChanged(uid);
       })
       .finally(() => this.#deciding.delete(uid));
   }
 }
 
-type Unconfirmed = AssignedPod & {
-  handover: NonNullable<AssignedPod['handover']> & { confirmSeconds: number };
-};
+type Unconfirmed = AssignedPod & { handover: Confirming };
 
-/** What was deleted meanwhile needs no way back. */
-function isUnconfirmed(held: AssignedPod): held is Unconfirmed {
-  const { handover: turn, deadline, unassigned: gone } = held;
-  return turn?.confirmSeconds !== undefined && !turn.revert && deadline === undefined && !gone;
+/** Returns true for a Pod that still has to prove itself; a stopping Pod is never reverted. */
+function isUnconfirmed(assigned: AssignedPod): assigned is Unconfirmed {
+  return assigned.handover?.stage === 'confirming' && !isStopping(assigned);
 }

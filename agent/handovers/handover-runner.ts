@@ -1,6 +1,6 @@
 /**
- * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
- * place, on disk first. Level-triggered: it can be killed at any line and looks again.
+ * Carries out the handovers that are annotated on this host's Pods. It waits until a handover may start, writes the
+ * successor to disk, and then replaces the Pod. It is level-triggered and survives being killed at any line.
  */
 import {
   type HandoverBlockReason,
@@ -29,17 +29,22 @@ import type { PrefetchedImages } from '../images/prefetched-images.js';
 import type { CoordinatorTime } from './coordinator-time.js';
 import type { UpdateLock } from './update-lock.js';
 
-/** After a look that failed, mostly for want of room on the disk. */
+/** Retry delay after an error, usually a full disk. */
 const RETRY_MS = 10_000;
 
-/** Why a turn has not begun, or that it was taken back, for the Pod's status. */
+/** Why a handover has not started, or that it was withdrawn, for the Pod's status. */
 interface HandoverWaiting {
   reason: HandoverBlockReason | typeof WITHDRAWN;
   message: string;
 }
 
-/** Nobody waits for this word: the Pod has lost the controller that gave the turn, or a restored coordinator the turn. */
-const HANDOVER_REMOVED: HandoverWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
+/**
+ * No controller waits for this acknowledgement: the Pod was orphaned, or a restored coordinator has lost the handover.
+ */
+const HANDOVER_REMOVED: HandoverWaiting = {
+  reason: WITHDRAWN,
+  message: 'the handover is no longer on the Pod',
+};
 
 interface HandoverRunnerDeps {
   cache: DesiredCache;
@@ -47,23 +52,23 @@ interface HandoverRunnerDeps {
   findConfig: FindConfig;
   updateLock: UpdateLock;
   coordinatorTime: Pick<CoordinatorTime, 'now'>;
-  /** Of the boot that this process runs in. */
+  /** The boot in which this process runs. */
   bootMark: string;
   linkIsLive: () => boolean;
-  /** Hears why a Pod's turn waits. */
+  /** Called with the reason why a Pod's handover has not started. */
   onWaiting: (uid: string, waiting: HandoverWaiting) => void;
-  /** Hears of a turn that has begun, when it is on disk. */
+  /** Called when a started handover is on disk. */
   onStarted: (oldUid: string, successor: AssignedPod) => void;
-  /** Hears that the host's 'not now' was overridden. */
+  /** Called when the host's update lock was overridden. */
   onOverridden: (pod: Pod, message: string) => void;
   clock: Clock;
   log: Logger;
 }
 
-/** One turn that waits. */
+/** A handover that has not started. */
 interface Pending {
   looking: boolean;
-  /** Something changed since the look under way began. */
+  /** True if something changed since the current check began. */
   isOutdated: boolean;
   timer?: Timer;
 }
@@ -71,9 +76,9 @@ interface Pending {
 export class HandoverRunner {
   readonly #parts: HandoverRunnerDeps;
   readonly #pending = new Map<string, Pending>();
-  /** By Pod: name of the successor whose turn was taken back, as it was said. */
+  /** By Pod uid: name of the successor whose withdrawal was acknowledged. */
   readonly #withdrawn = new Map<string, string>();
-  /** Until what could not be kept is tried again. */
+  /** Retries the write of a withdrawal. */
   #retry: Timer | undefined;
   #isStopped = false;
 
@@ -91,7 +96,7 @@ export class HandoverRunner {
     for (const uid of [...this.#pending.keys()]) this.#drop(uid);
   }
 
-  /** Looks at all turns again: Pods changed, a time was heard, an image came. */
+  /** Checks all handovers again after a change of Pods, time or images. */
   reconcile(): void {
     if (this.#isStopped) return;
     const due = new Set<string>();
@@ -117,7 +122,9 @@ export class HandoverRunner {
     this.#parts.images.prefetchFor(ownerOf(uid), [], () => undefined);
   }
 
-  /** Said once it is on disk: an agent that starts anew must not begin what was given up by this word. */
+  /**
+   * Acknowledges a withdrawal only once it is on disk. Otherwise a restarted agent could start the withdrawn handover.
+   */
   #noteWithdrawal(held: AssignedPod): void {
     const { cache, onWaiting, clock, log } = this.#parts;
     const { uid } = held;
@@ -126,7 +133,7 @@ export class HandoverRunner {
     this.#withdrawn.set(uid, name);
     const say = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
     cache.flush().then(say, (error: unknown) => {
-      log.warn({ uid, err: error }, 'withdrawal of a turn is not kept; said when it is');
+      log.warn({ uid, err: error }, 'withdrawal of a handover not stored: acknowledged after a retry');
       this.#withdrawn.delete(uid);
       this.#retry ??= clock.after(RETRY_MS, () => {
         this.#retry = undefined;
@@ -144,12 +151,12 @@ export class HandoverRunner {
     pending.timer?.cancel();
     void this.#run(uid, pending)
       .catch((error: unknown) => {
-        this.#parts.log.warn({ uid, err: error }, 'turn could not be looked at; again soon');
+        this.#parts.log.warn({ uid, err: error }, 'handover could not be checked; retrying');
         this.#again(uid, pending, RETRY_MS);
       })
       .finally(() => {
         pending.looking = false;
-        // A call between the last look and this line found one that was already over.
+        // A change between the last check and this line would be lost otherwise.
         if (pending.isOutdated && this.#pending.get(uid) === pending) this.#lookAt(uid);
       });
   }
@@ -161,7 +168,7 @@ export class HandoverRunner {
       const turn = held && pendingHandover(held);
       if (!held || !turn) return;
       const step = await this.#decide(held, turn);
-      // Whatever came meanwhile is decided anew: nothing begins on an old word.
+      // Decide again after a change during the check: no handover starts from outdated facts.
       if (pending.isOutdated || this.#parts.cache.get(uid) !== held) pending.isOutdated = true;
       else if (step.kind === 'begin') await this.#begin(held, pending, turn, step.overridden);
       else this.#wait(held, pending, step);
@@ -199,7 +206,7 @@ export class HandoverRunner {
     });
   }
 
-  /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */
+  /** Stored on disk, so that a restart of the agent does not extend the lock's time limit. */
   async #lockedSince(held: AssignedPod, now: number): Promise<number> {
     if (held.lockedSince !== undefined) return held.lockedSince;
     const { cache } = this.#parts;
@@ -240,7 +247,8 @@ export class HandoverRunner {
     const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#parts;
     const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
     const { old, successor } = afterHandoverStart(held, turn, how);
-    // Before it is on disk nothing stops: an agent that dies now, or whose disk is full, finds the Pod as it was.
+    // Stop nothing before the change is on disk. An agent that dies now, or whose disk is full, finds the Pod
+    // unchanged.
     if (!(await cache.replaceDurably(held, old, successor))) {
       pending.isOutdated = true;
       return;

@@ -1,6 +1,6 @@
 /**
- * What happened on this host while nobody could be told: Events, kept over a restart of the agent and of the host, and told
- * with their true times when the coordinator is there again. Bounded in number, and in bytes a day.
+ * Keeps Events of this host while the link is down, also across restarts of the agent and the host. They are sent with
+ * their original times when the link is back. Their number, and the bytes written per day, are limited.
  */
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
 import { MAX_EVENT_MESSAGE, truncatedEvent, truncateText } from '../../shared/link/encoding/event-schema.js';
@@ -10,26 +10,26 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { firstEventTime, type HostMoment, reportedTimes } from '../decisions/event-journal-times.js';
 import type { EventJournalFile } from './event-journal-file.js';
 
-/** As many as one message may hold; the oldest go first. */
+/** The most Events that one message holds; older ones are dropped. */
 const MOST_EVENTS = 200;
-/** What happens together is written together. */
+/** Delay that merges writes of Events. */
 const PATIENCE_MS = 5_000;
-/** An Event that repeats is written again so seldom. */
+/** Shortest interval between writes of one repeated Event. */
 const REPEAT_MS = 10 * 60_000;
-/** With so much of it, the newest: the rest is room for what comes. */
+/** The size to which a full file is reduced, which leaves space for new Events. */
 const MOST_REWRITTEN_BYTES = 96 * 1024;
-/** Beyond that, what happens on a day is known to this process alone. */
+/** Limit of writes per day, to spare flash storage. Further Events are only in memory. */
 const MOST_BYTES_A_DAY = 512 * 1024;
-/** A file that has grown so long is written anew with what still counts. */
+/** File size from which the file is rewritten with current entries only. */
 const MOST_FILE_BYTES = 128 * 1024;
 const DAY_MS = 86_400_000;
-/** Mark of an Event of an earlier boot in which nobody said what time it was. */
-const ESTIMATED = ' (time estimated: the host had not heard what time it was)';
+/** Marks an Event of an earlier boot in which the host never received the coordinator's time. */
+const ESTIMATED = " (time estimated: the host had not received the coordinator's time)";
 const MOST_COUNT = 2 ** 31;
-/** Past the year 9000 nothing is a time any more, ms. */
+/** Largest valid time, ms; beyond the year 9000. */
 const MOST_MS = 2.3e14;
 
-/** One Event, as often as it happened. */
+/** An Event with its number of occurrences. */
 interface JournalEntry {
   event: Omit<ReportedEvent, 'count' | 'firstTimestamp' | 'lastTimestamp'>;
   count: number;
@@ -38,11 +38,11 @@ interface JournalEntry {
 }
 
 interface JournalOptions {
-  /** Absent: it lives as long as the process, for hosts that pretend. */
+  /** Absent for simulated hosts, whose journal ends with the process. */
   file?: EventJournalFile;
-  /** This very moment. */
+  /** Returns the current moment. */
   now: () => HostMoment;
-  /** A steady clock, the one that reports' times are read off. */
+  /** A monotonic clock, the one by which reports are timed. */
   clock: Clock;
   log: Logger;
 }
@@ -50,7 +50,7 @@ interface JournalOptions {
 export class EventJournal {
   readonly #parts: JournalOptions;
   readonly #entries = new Map<string, JournalEntry>();
-  /** Keys that the file does not have as they are now; when each was last written, by the monotonic clock. */
+  /** Keys whose entries differ from the file; and when each was last written, by the monotonic clock. */
   readonly #unwritten = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
   #fileBytes = 0;
@@ -62,7 +62,7 @@ export class EventJournal {
     this.#parts = parts;
   }
 
-  /** With what earlier agents of this host could not tell. A file that cannot be read is begun anew. */
+  /** Opens the journal with entries of earlier agents. An unreadable file is replaced. */
   static async open(parts: JournalOptions): Promise<EventJournal> {
     const journal = new EventJournal(parts);
     try {
@@ -70,7 +70,7 @@ export class EventJournal {
       journal.#fileBytes = Buffer.byteLength(text);
       for (const line of text.split('\n')) journal.#take(line);
     } catch (error) {
-      parts.log.warn({ err: error }, 'what happened before cannot be read');
+      parts.log.warn({ err: error }, 'journal of earlier Events cannot be read');
     }
     return journal;
   }
@@ -79,7 +79,7 @@ export class EventJournal {
     return this.#entries.size;
   }
 
-  /** This happened, and there is nobody to tell. */
+  /** Adds an Event that cannot be sent now. */
   add({ count, firstTimestamp: _, lastTimestamp: __, ...event }: ReportedEvent): void {
     const key = keyOf(event);
     const known = this.#entries.get(key);
@@ -92,7 +92,7 @@ export class EventJournal {
     });
   }
 
-  /** All that waits, oldest first, in the steady clock's time; that of the coordinator is known by now. */
+  /** Returns all entries, oldest first, with times of the monotonic clock. The coordinator's time must be known. */
   pendingEvents(): ReportedEvent[] {
     const entries = [...this.#entries.values()];
     if (entries.length === 0) return [];
@@ -118,7 +118,7 @@ export class EventJournal {
     return events.map(truncatedEvent).filter((event) => event !== undefined);
   }
 
-  /** The coordinator has heard all of it. */
+  /** Removes all entries after the coordinator has acknowledged them. */
   clearAcknowledged(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -130,7 +130,7 @@ export class EventJournal {
     this.#write(() => this.#parts.file?.replace(''));
   }
 
-  /** Resolves when the disk has what it should have; never rejects. */
+  /** Resolves when due entries are written; never rejects. */
   flush(): Promise<void> {
     const now = this.#parts.clock.monotonic();
     const lines: string[] = [];
@@ -153,7 +153,7 @@ export class EventJournal {
     return this.#write(() => (isFull ? file?.replace(written) : file?.append(written)));
   }
 
-  /** The lines of a file that is written anew, oldest first. */
+  /** Returns the newest entries as lines, oldest first. */
   #newest(): string {
     const lines: string[] = [];
     let bytes = 0;
@@ -175,7 +175,7 @@ export class EventJournal {
 
   #write(write: () => Promise<void> | undefined): Promise<void> {
     this.#writing = this.#writing.then(write).catch((error: unknown) => {
-      this.#parts.log.warn({ err: error }, 'what happens is not kept: a restart of this agent forgets it');
+      this.#parts.log.warn({ err: error }, 'Events cannot be stored: a restart of this agent loses them');
     });
     return this.#writing;
   }
@@ -186,7 +186,7 @@ export class EventJournal {
   }
 
   #put(key: string, entry: JournalEntry): void {
-    // Deleting first moves the key to the end: what was seen last is dropped last.
+    // Deleting first moves the key to the end, so that the least recently repeated entry is dropped first.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     if (this.#entries.size <= MOST_EVENTS) return;
@@ -203,12 +203,12 @@ function keyOf({ involvedObject: { kind, uid, name }, reason, message }: Journal
   return JSON.stringify([kind, uid ?? name, reason, message]);
 }
 
-/** The message with the mark of its time, which no length may cost it. */
+/** Returns the message with the mark, cut so that the mark always fits. */
 function estimated(message: string): string {
   return `${truncateText(message, MAX_EVENT_MESSAGE - ESTIMATED.length)}${ESTIMATED}`;
 }
 
-/** A line that was cut off by a power cut, that was never ours, or that the hub would not take counts as none. */
+/** Returns undefined for a line that a power cut truncated, or that the hub would reject. */
 function decode(line: string): JournalEntry | undefined {
   try {
     const { event, count, first, last } = JSON.parse(line) as Partial<JournalEntry>;

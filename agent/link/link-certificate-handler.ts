@@ -1,13 +1,15 @@
-/** What the link needs of whoever keeps the host's certificate. */
+/** Link events for the component that renews the host's certificate. */
 import type { CertificateIssued } from '../../shared/link/messages/link-messages.js';
 
 export interface LinkCertificateHandler {
-  /** The link lives, or the hub's clock was set while it does. `serverTimeMs` is that clock; `ask` sends a request for a new certificate, where the hub takes any. */
+  /**
+   * Called when the link is live and whenever the hub's clock was set. `serverTimeMs` is that clock. `ask` requests a
+   * certificate; undefined if the hub issues none.
+   */
   onLive(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void;
-  /** The link broke. */
   onLost(): void;
-  /** What the hub says of certificates and authorities. */
+  /** Called with a new certificate or new authorities from the hub. */
   onCertified(message: CertificateIssued): void;
-  /** The hub does not know the host by what it shows. `again` connects without waiting. */
+  /** Called if the hub rejected the host's certificate. `again` reconnects without delay. */
   onRefused(again: () => void): void;
 }

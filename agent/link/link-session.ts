@@ -1,4 +1,4 @@
-/** What is said over one connection, from the hello to its end. When there is a connection at all is the link's to say. */
+/** The protocol over one connection, from the hello to its end. The link decides when to connect. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { CERTIFICATES, CHANNELS, FEATURES, HOST_HANDOVERS, METERS } from '../../shared/link/link-features.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
@@ -18,30 +18,30 @@ interface LinkSessionDeps {
   target: LinkTarget;
   delegate: LinkDelegate;
   outbox: Outbox;
-  /** Absent where nobody renews what the target shows. */
+  /** Absent if the target's certificate is not renewed. */
   certificates: LinkCertificateHandler | undefined;
-  /** Absent for hosts that pretend. */
+  /** Absent for simulated hosts. */
   costs: ProcessCostReports | undefined;
-  /** How busy the host is; absent: its heartbeats tell nothing. */
+  /** Returns the host's load; absent: heartbeats carry none. */
   load: (() => HeartbeatReading) | undefined;
   clock: Clock;
   log: Logger;
 }
 
-/** What of a conversation changes the link. Nothing is told after `leave`. */
+/** Events that change the link's state. None follows after `end`. */
 interface LinkSessionEvents {
   /** The hub waits for the hello. */
   onOpen(): void;
-  /** The hello was accepted: reports go out when this returns. */
+  /** The hub accepted the hello. Reports are sent when this call returns. */
   onWelcome(welcome: Welcome): void;
-  /** The hub is another fleet's: nothing it says is done. */
+  /** The hub belongs to another fleet and is ignored. */
   onOtherFleet(): void;
   onGoodbye(goodbye: Goodbye): void;
-  /** The connection is gone; `code` is that of an upgrade that was refused. */
+  /** The connection is closed; `code` is the HTTP status of a refused upgrade. */
   onClose(reason: string, code?: number): void;
 }
 
-/** What a hello tells beside what the agent knows. */
+/** Fields of the hello that the delegate does not know. */
 type Introduction = Pick<
   Hello,
   'node' | 'bootID' | 'instanceID' | 'agentVersion' | 'nodeUid' | 'hostTimeMs' | 'wallTimeMs'
@@ -55,11 +55,11 @@ export class LinkSession {
   readonly #changes: DesiredChanges;
   /** Known from the welcome on. */
   #fleet: Fleet | undefined;
-  /** Sends a request for a new certificate, where the hub takes any. */
+  /** Requests a new certificate, if the hub issues any. */
   #ask: ((csr: string) => void) | undefined;
   #isLeft = false;
 
-  /** Begins to connect. */
+  /** Starts to connect. */
   constructor(parts: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
     const { target, delegate: agent, load, clock, log } = parts;
     this.#parts = parts;
@@ -83,17 +83,17 @@ export class LinkSession {
     );
   }
 
-  /** How long the hub was not heard, ms. */
+  /** Returns the time since the last bytes from the hub, ms. */
   silentMs(): number {
     return this.#connection.silentMs();
   }
 
-  /** From a heartbeat to its answer, ms; undefined before the first one. */
+  /** Returns the time from a ping to its pong, ms; undefined before the first pong. */
   get roundTripMs(): number | undefined {
     return this.#connection.roundTripMs;
   }
 
-  /** Has the hub answer soon, if it is there. */
+  /** Makes the hub answer soon if it is reachable. */
   ping(): void {
     this.#connection.ping();
   }
@@ -110,7 +110,7 @@ export class LinkSession {
     });
   }
 
-  /** Ends it from this side. `isStop`: the hub is to know that it was no crash. */
+  /** Ends the session. `isStop` closes the connection so that the hub does not count it as a crash. */
   end(isStop: boolean): void {
     this.#isLeft = true;
     this.#streams.closeAll();
@@ -118,7 +118,7 @@ export class LinkSession {
     else this.#connection.end('left');
   }
 
-  /** The Node was deleted: resolves when its Pods are given up, those that were still on their way included. */
+  /** Stops all Pods after the Node was deleted, including those of changes still in progress. */
   dropAllPods(goodbye: Goodbye): Promise<void> {
     return this.#changes.dropAllPods(goodbye);
   }
@@ -179,13 +179,18 @@ export class LinkSession {
     if (features.includes(CHANNELS)) this.#streams.enablePacing();
     this.#events.onWelcome(welcome);
     outbox.setDebounceMs(0);
-    outbox.startSession((message) => connection.send(message), { turns: features.includes(HOST_HANDOVERS) });
+    outbox.startSession({
+      send: (message) => connection.send(message),
+      ...(features.includes(HOST_HANDOVERS) && {
+        onHandoversAcknowledged: (uids) => agent.onHandoversAcknowledged(uids),
+      }),
+    });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
     certificates?.onLive(welcome.serverTimeMs, this.#ask);
   }
 
-  /** Windows and renewals go by the hub's clock, which was set. */
+  /** Rollout windows and renewals follow the hub's clock, which was set. */
   #heardTime(serverTimeMs: number): void {
     const { delegate: agent, certificates } = this.#parts;
     agent.onCoordinatorTime(serverTimeMs);
@@ -197,8 +202,8 @@ export class LinkSession {
       await this.#changes.apply(desired, fleet);
       this.#connection.send({ kind: 'applied', id: desired.id });
     } catch (error) {
-      this.#parts.log.error({ err: error }, 'desired objects cannot be kept');
-      this.#connection.end('desired objects cannot be kept');
+      this.#parts.log.error({ err: error }, 'desired objects cannot be stored');
+      this.#connection.end('desired objects cannot be stored');
     }
   }
 }

@@ -1,13 +1,12 @@
 /**
- * The agent's link: connects, and comes back after a break. Reports go out through its `outbox`; what the coordinator
- * wants comes in through the `AgentSide` it was given.
+ * The agent's link: connects and reconnects. Reports leave through its `outbox`; desired changes arrive at its
+ * `LinkDelegate`.
  */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import type { EventJournal } from './event-journal.js';
 import type { LinkCertificateHandler } from './link-certificate-handler.js';
 import type { LinkDelegate } from './link-delegate.js';
 import { LinkSession } from './link-session.js';
@@ -20,21 +19,21 @@ import {
   STOPPED,
 } from './link-state.js';
 import type { LinkTarget } from './link-target.js';
-import { Outbox } from './outbox.js';
+import { type Outbox, wallTimeOf } from './outbox.js';
 import { ProcessCostReports } from './process-cost-reports.js';
 
-/** A hub that settles who is who may take some time; a hub that never welcomes is left. */
+/** Timeout for the welcome. A hub may need some time to settle duplicate hosts. */
 const GREETING_TIMEOUT_MS = 45_000;
-/** Status of an upgrade that was refused for want of a proof. */
+/** HTTP status of an upgrade that was refused for a missing proof. */
 const UNAUTHORIZED = 401;
-/** A link that lived so long counts as a success: the next break starts with the shortest wait. */
+/** A link that was live for this long counts as a success: the next reconnect starts with the shortest delay. */
 const SETTLED_MS = 10_000;
 
-/** Who this agent process is. */
+/** Identity of this agent process. */
 interface AgentIdentity {
   node: string;
   bootID: string;
-  /** Random, made at process start. */
+  /** Random, created at process start. */
   instanceID: string;
   agentVersion: string;
 }
@@ -43,29 +42,27 @@ interface LinkOptions {
   target: LinkTarget;
   identity: AgentIdentity;
   delegate: LinkDelegate;
-  /** Absent where nobody renews what the target shows. */
+  outbox: Outbox;
+  /** Absent if the target's certificate is not renewed. */
   certificates?: LinkCertificateHandler;
-  /** A steady clock (`steadyClock`), the one that the reports' times are read off. */
+  /** A monotonic clock (`monotonicClock`), the one by which reports are timed. */
   clock: Clock;
   log: Logger;
-  /** In [0, 1): spreads reconnects. */
+  /** Returns a number in [0, 1), which spreads reconnects. */
   random: () => number;
-  /** What this process costs its host; absent for hosts that pretend. */
+  /** Returns the resource usage of this process; absent for simulated hosts. */
   cost?: () => ProcessCost;
-  /** How busy the host is, for its heartbeats; absent: they tell nothing. */
+  /** Returns the host's load for heartbeats; absent: they carry none. */
   load?: () => HeartbeatReading;
-  /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
-  journal?: EventJournal;
-  /** The host's wall clock, ms since the epoch, right or wrong; absent: it is not told. */
+  /** Returns the host's wall clock, ms since the epoch, right or wrong; absent: not reported. */
   readWallClock?: () => number;
 }
 
-/** As the hub is told of it. */
 type ProcessCost = Omit<MetersReport, 'kind' | 'uptimeMs' | 'roundTripMs'>;
 
 export class Link {
   readonly outbox: Outbox;
-  /** What all connections have carried. */
+  /** Byte counts of all connections. */
   readonly bytes = new LinkBytes();
   readonly #options: LinkOptions;
   readonly #costs: ProcessCostReports | undefined;
@@ -79,19 +76,14 @@ export class Link {
     this.#options = options;
     const { clock, cost } = options;
     this.#costs = cost && new ProcessCostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
-    this.outbox = new Outbox(
-      options.clock,
-      (uids) => options.delegate.onHandoversAcknowledged(uids),
-      () => this.#wallTime(),
-      options.journal,
-    );
+    this.outbox = options.outbox;
   }
 
   get phase(): LinkState['phase'] {
     return this.#state.phase;
   }
 
-  /** Connects at once, and keeps connecting until `stop` or a goodbye for good. */
+  /** Connects at once, and reconnects until `stop` or a final goodbye. */
   start(): void {
     this.#happened({ kind: 'due' });
   }
@@ -101,19 +93,14 @@ export class Link {
     this.#happened({ kind: 'stopped' });
   }
 
-  /** How long the hub was not heard, ms; for ever while there is no connection. */
+  /** Returns the time since the last bytes from the hub, ms; Infinity without a connection. */
   silentMs(): number {
     return this.#conversation?.silentMs() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** From a heartbeat to its answer, ms; undefined before the first one of this connection. */
+  /** Returns the time from a ping to its pong, ms; undefined before the first pong of this connection. */
   get roundTripMs(): number | undefined {
     return this.#conversation?.roundTripMs;
-  }
-
-  #wallTime(): { wallTimeMs?: number } {
-    const { readWallClock: wallNow } = this.#options;
-    return wallNow ? { wallTimeMs: Math.max(Math.round(wallNow()), 0) } : {};
   }
 
   #roundTrip(): { roundTripMs?: number } {
@@ -121,12 +108,12 @@ export class Link {
     return roundTripMs === undefined ? {} : { roundTripMs };
   }
 
-  /** Has the hub answer soon, if it is there. */
+  /** Makes the hub answer soon if it is reachable. */
   ping(): void {
     this.#conversation?.ping();
   }
 
-  /** The only place where the state changes; what belongs to leaving one state and entering the next is done here. */
+  /** The only place that changes the state. It also runs the actions of leaving and entering states. */
   #happened(event: LinkEvent): void {
     const previous = this.#state;
     const next = nextLinkState(previous, event);
@@ -141,7 +128,7 @@ export class Link {
       this.#options.certificates?.onLost();
     }
     this.#enter(next);
-    // A stop of our own is no news to the agent.
+    // The agent knows of a stop that it requested itself.
     if (event.kind === 'stopped') return;
     if (previous.phase === 'live' && next.phase === 'waiting') agent.onLost(this.#breakReason);
     if (next.phase === 'ended') agent.onEnded(next.reason);
@@ -192,7 +179,7 @@ export class Link {
     });
   }
 
-  /** `isStop`: the hub is to know that it was no crash. */
+  /** `isStop`: the hub must not count it as a crash. */
   #detach(isStop = false): void {
     const conversation = this.#conversation;
     this.#conversation = undefined;
@@ -217,7 +204,7 @@ export class Link {
       ...identity,
       ...(this.#nodeUid ? { nodeUid: this.#nodeUid } : {}),
       hostTimeMs: clock.now(),
-      ...this.#wallTime(),
+      ...wallTimeOf(this.#options.readWallClock),
     });
   }
 
@@ -225,10 +212,10 @@ export class Link {
     this.#nodeUid = welcome.node.metadata.uid;
     this.#options.target.onWelcome?.(welcome.bearerToken);
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
-    this.#options.delegate.onLive(welcome);
+    this.#options.delegate.onLive(welcome, this);
   }
 
-  /** This side will not go on with the hub it reached: it comes back seldom. */
+  /** Rejects the hub and reconnects only rarely. */
   #refuse(message: string): void {
     this.#breakReason = message;
     const chance = this.#options.random();
@@ -237,7 +224,7 @@ export class Link {
 
   #dismissed(goodbye: Goodbye): void {
     const { reason, message, retryMs } = goodbye;
-    this.#options.log.warn({ reason, message, retryMs }, 'hub said goodbye');
+    this.#options.log.warn({ reason, message, retryMs }, 'hub ended the session');
     this.#breakReason = `${reason}: ${message}`;
     this.#options.delegate.onFailed(this.#breakReason);
     const chance = this.#options.random();

@@ -1,18 +1,18 @@
-/** Pods that only the engine knows: told to the hub, kept until it says what is to become of them. */
+/** Pods that only the engine knows. They are reported to the hub and kept until the hub decides about them. */
 import { orphanedPodUids } from '../decisions/pods/orphaned-containers.js';
 import type { ObservedContainer, RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** A look at the engine that is under way: what it answers may be older than what it was not asked for. */
+/** A query of the engine in flight. Its result may be older than the end of a Pod. */
 interface Look {
-  /** Uids of Pods that ended meanwhile. */
+  /** Uids of Pods that ended during the query. */
   onPodEnded: Set<string>;
 }
 
 export class OrphanedPods {
   readonly #driver: Pick<RuntimeDriver, 'list'>;
-  /** Their containers, by uid. */
+  /** Containers by Pod uid. */
   #pods = new Map<string, ObservedContainer[]>();
-  /** In the order in which they began. */
+  /** Queries in flight, oldest first. */
   #looks: Look[] = [];
 
   constructor(driver: Pick<RuntimeDriver, 'list'>) {
@@ -20,8 +20,8 @@ export class OrphanedPods {
   }
 
   /**
-   * Asks the engine which they are: its Pods that are not `isKnown` when it has answered, and have not ended since it was asked. An answer
-   * that comes behind a later one's is dropped. Rejects as the driver does, and changes nothing then.
+   * Updates the set from the engine: Pods that are not `isKnown` now and have not ended since the query began. The
+   * result of a query is dropped if a later query finished first. Rejects like the driver and then changes nothing.
    */
   async find(isKnown: (uid: string) => boolean): Promise<void> {
     const look: Look = { onPodEnded: new Set() };
@@ -39,12 +39,12 @@ export class OrphanedPods {
     }
   }
 
-  /** Nothing of this Pod is in the engine any more. */
+  /** Records that the engine has nothing of this Pod any longer. */
   ended(uid: string): void {
     for (const { onPodEnded } of this.#looks) onPodEnded.add(uid);
   }
 
-  /** Whether what happened to a container of a Pod without a worker makes another look necessary. */
+  /** Returns true if an event of this Pod, which has no worker, requires another query. */
   needsRefreshFor(uid: string): boolean {
     return this.#pods.has(uid) || this.#looks.length > 0;
   }
@@ -65,7 +65,7 @@ export class OrphanedPods {
     return [...this.#pods.values()].flat();
   }
 
-  /** Its containers; from now on others speak for it. */
+  /** Returns the Pod's containers and removes it from the set: a worker takes over. */
   take(uid: string): ObservedContainer[] {
     const containers = this.#pods.get(uid) ?? [];
     this.#pods.delete(uid);

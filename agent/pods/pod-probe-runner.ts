@@ -1,4 +1,4 @@
-/** Puts the probes of one Pod's containers, each in its rhythm, by one timer. */
+/** Runs the probes of one Pod's containers, each at its own period, with a single timer. */
 import type { Timer } from '../../shared/process/time/clock.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import {
@@ -17,9 +17,8 @@ interface RunningProbe {
   isUnderWay: boolean;
 }
 
-/** Told of what the probes find. */
 interface ProbeListener {
-  /** A threshold was reached, perhaps once more. */
+  /** Called when a probe reached its success or failure threshold; may repeat an outcome. */
   onOutcome(id: string, kind: ProbeKind, outcome: NonNullable<ProbeState['outcome']>): void;
   onEvent(event: PodEvent): void;
 }
@@ -27,7 +26,7 @@ interface ProbeListener {
 export class PodProbes {
   readonly #host: Pick<PodWorkerDeps, 'handlers' | 'clock'>;
   readonly #listener: ProbeListener;
-  /** By container id and kind. */
+  /** By container id and probe kind. */
   readonly #probes = new Map<string, RunningProbe>();
   #podIP = '';
   #timer: Timer | undefined;
@@ -38,7 +37,7 @@ export class PodProbes {
     this.#listener = listener;
   }
 
-  /** Puts these from now on and no others. What stays goes on as it was. */
+  /** Runs exactly these probes from now on. A probe that was already running keeps its schedule. */
   follow(wanted: readonly WantedProbe[], podIP: string): void {
     this.#podIP = podIP;
     const now = this.#host.clock.now();
@@ -55,7 +54,7 @@ export class PodProbes {
     this.#arm();
   }
 
-  /** Ends all; what is under way is not listened to any more. */
+  /** Stops all probes and ignores results of probes in flight. */
   stop(): void {
     this.#probes.clear();
     this.#arm();
@@ -85,7 +84,7 @@ export class PodProbes {
     const { kind, probe, container, id } = running.wanted;
     running.isUnderWay = true;
     const result = await this.#host.handlers.probe(probe, { id, container, podIP: this.#podIP });
-    // Its container has ended meanwhile, or the Pod: what it says is about nobody.
+    // The container or the Pod ended during the probe: drop the result.
     if (this.#probes.get(key) !== running) return;
     running.isUnderWay = false;
     running.state = afterResult(probe, running.state, result, this.#host.clock.now());

@@ -1,4 +1,4 @@
-/** Tells of one Pod: its status when that changed, its events in a kubelet's words. */
+/** Reports one Pod: its status when it changed, and Events with the kubelet's messages. */
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../shared/kube/pods/pod-types.js';
 import { podStatus } from '../decisions/pods/agent-pod-status.js';
@@ -16,15 +16,15 @@ export class PodReporter {
     this.#host = host;
   }
 
-  /** Its containers have ended for good. */
+  /** Returns true if the last reported phase is final. */
   get isFinished(): boolean {
     return this.#told?.phase === 'Succeeded' || this.#told?.phase === 'Failed';
   }
 
-  /** Reports the Pod's status as the view shows it, unless it is what was said last. */
+  /** Reports the Pod's status as the view shows it, unless it equals the last report. */
   status(view: PodView): void {
     const { pod } = view;
-    // What an evicted Pod's containers were is not forgotten with them.
+    // Keep the container statuses of an evicted Pod after its containers were removed.
     if (view.terminal && view.containers.length === 0 && this.#told?.phase === 'Failed') return;
     const { engine, hostIP } = this.#host.facts();
     const status = podStatus(view, {

@@ -1,4 +1,4 @@
-/** What a worker remembers of its Pod, which the decisions read. The lives of its containers are on disk as well. */
+/** A worker's state of its Pod, as the decisions read it. The containers' local state is also on disk. */
 import type {
   ContainerLocalState,
   ImageState,
@@ -33,13 +33,13 @@ export class PodWorkerState {
     return this.progress.lives[id] ?? {};
   }
 
-  /** Kept for the next agent, too. */
+  /** Stored on disk for the next agent, too. */
   setLocalState(id: string, life: ContainerLocalState): void {
     this.progress.lives[id] = life;
     if (!this.#isClosed) this.#files.write(this.#podUid, this.progress.lives);
   }
 
-  /** Forgets the containers that are no longer there. */
+  /** Drops the state of containers that no longer exist. */
   prune(containers: readonly ObservedContainer[]): void {
     const present = new Set(containers.map(({ id }) => id));
     const { lives, endBy, messages } = this.progress;
@@ -48,7 +48,7 @@ export class PodWorkerState {
     }
   }
 
-  /** The Pod's folder is taken away: nothing is written into it any more. */
+  /** Stops writing: the Pod's folder is being removed. */
   close(): void {
     this.#isClosed = true;
   }

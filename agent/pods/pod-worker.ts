@@ -1,10 +1,15 @@
-/** One Pod on this host: look, decide, do one thing, look again. It can be killed at any line and started anew. */
+/** Reconciles one Pod on this host: inspect, decide, perform one step, repeat. It survives being killed at any line. */
 import type { HostPort } from '../../shared/kube/pods/host-ports.js';
 import type { Timer } from '../../shared/process/time/clock.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
 import { isCritical } from '../decisions/eviction/eviction-ranking.js';
 import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
-import { type AssignedPod, desiredPodState } from '../decisions/pods/assigned-pod.js';
+import {
+  type AssignedPod,
+  desiredPodState,
+  isStopping,
+  isUnassigned,
+} from '../decisions/pods/assigned-pod.js';
 import { podAddress } from '../decisions/pods/pod-address.js';
 import { nextAction } from '../decisions/pods/pod-next-action.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
@@ -21,26 +26,28 @@ import { isEngineDown } from './steps/engine-down.js';
 import { PodSteps } from './steps/pod-steps.js';
 import { terminationMessageOf } from './steps/termination-message.js';
 
-/** After an error that is no refusal; doubles with each in a row. The engine's return wakes the worker sooner. */
+/**
+ * First delay after an unexpected error; doubles with each further one. The engine's return wakes the worker sooner.
+ */
 const FIRST_ERROR_RETRY_MS = 500;
 const MAX_ERROR_RETRY_MS = 30_000;
 
-/** What the workers of all Pods answer one of them. */
+/** What one worker asks of, and reports to, the set of all workers. */
 interface PodSiblings {
   /**
-   * Resolves when the engine has told of the Pods that it alone knows: a cache that could not be written holds Pods whose successors
-   * may be among them. Rejects as the driver does.
+   * Resolves once the engine was queried for Pods that only it knows: after a failed write of the cache, predecessors
+   * of cached Pods may be among them. Rejects like the driver.
    */
   orphansKnown(): Promise<void>;
-  /** Containers of another Pod of the same owner still run, which `gone` took or which the engine alone knows. */
+  /** Returns true while another Pod runs that must stop before this one starts. */
   hasPredecessor(held: AssignedPod): boolean;
-  /** Host ports of the Pods that were here before it and still run. */
+  /** Returns host ports of the Pods that came before this one and still run. */
   hostPortsInUse(held: AssignedPod): HostPort[];
-  /** This host may not run the Pod. */
+  /** Called if this host may not run the Pod. */
   onRejected(held: AssignedPod, rejection: Rejection): void;
-  /** The Pod has run for its `activeDeadlineSeconds`. */
+  /** Called when the Pod has run for its `activeDeadlineSeconds`. */
   onDeadline(held: AssignedPod): void;
-  /** Containers and volumes of this Pod are gone. */
+  /** Called when containers and volumes of the Pod are gone. */
   onFinished(held: AssignedPod): void;
 }
 
@@ -54,16 +61,16 @@ export class PodWorker {
   readonly #probes: PodProbes;
   #held: AssignedPod;
   #observed: ObservedContainer[] = [];
-  /** The containers may differ from `#observed`. */
+  /** True if the containers may differ from `#observed`. */
   #stale = true;
-  /** `#observed` holds a container that no look has shown yet. */
+  /** True if `#observed` contains a created container that no inspection has shown. */
   #isForeseen = false;
-  /** Something changed since the last look. */
+  /** True if something changed since the last inspection. */
   #pending = false;
   #loop: Promise<void> | undefined;
   #timer: Timer | undefined;
   #errorsInARow = 0;
-  /** Nothing of the Pod is left here, and that was said. */
+  /** True if nothing of the Pod is left and this was reported. */
   #isFinished = false;
   #turnWaiting: PodView['handoverWaiting'];
 
@@ -86,12 +93,12 @@ export class PodWorker {
     });
   }
 
-  /** It will not run any more: what it took of the host is free. */
+  /** Returns true if the Pod will not run again: its host ports are free. */
   get isFinished(): boolean {
     return this.#reporter.isFinished || (this.#held.terminal !== undefined && !this.hasContainers);
   }
 
-  /** The engine had something of it at the last look. */
+  /** Returns true if the last inspection showed any container. */
   get hasContainers(): boolean {
     return this.#observed.length > 0;
   }
@@ -100,42 +107,41 @@ export class PodWorker {
     return this.#held;
   }
 
-  /** The Pod as it is wanted from now on. */
+  /** Replaces the desired state of the Pod. */
   assign(held: AssignedPod): void {
     if (held.digest !== this.#held.digest) this.#steps.onContentChanged();
     this.#held = held;
     this.#poke();
   }
 
-  /** Why the turn to replace the Pod has not begun. */
+  /** Sets the reason why the Pod's handover has not started. */
   setHandoverWaiting(waiting: PodView['handoverWaiting']): void {
     this.#turnWaiting = waiting;
     this.#poke();
   }
 
-  /** Tells of the Pod what others decided. */
   emitEvent(event: PodEvent): void {
     this.#reporter.event(this.#held.pod, event);
   }
 
-  /** Says again that the Pod has ended, if it has. */
+  /** Reports again that the Pod has ended, if it has. */
   resendRemoved(): void {
     if (this.#isFinished) this.#reporter.removed(this.#held.pod);
   }
 
-  /** A ConfigMap or Secret that the Pod names is there, another or gone. */
+  /** Reconciles after a ConfigMap or Secret of the Pod was added, changed or removed. */
   onConfigChanged(): void {
     this.#steps.onContentChanged();
     this.#poke();
   }
 
-  /** The engine says that something happened to its containers. */
+  /** Inspects the Pod again after an event of the engine. */
   requestReconcile(): void {
     this.#stale = true;
     this.#poke();
   }
 
-  /** Ends the worker and leaves the containers alone. Resolves when nothing of it is under way. */
+  /** Stops the worker but none of the containers. Resolves when no step is in progress. */
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#timer?.cancel();
@@ -143,7 +149,7 @@ export class PodWorker {
     await this.#loop;
   }
 
-  /** Work in the background is done. What it stopped must not be seen running, and be stopped once more. */
+  /** Background work finished. Inspect again, so that a stopped container is not stopped a second time. */
   #changed(what: 'engine' | 'memory'): void {
     if (what === 'engine') this.#stale = true;
     this.#poke();
@@ -154,13 +160,13 @@ export class PodWorker {
     if (this.#abort.signal.aborted) return;
     this.#loop ??= this.#run().finally(() => {
       this.#loop = undefined;
-      // A call between the loop's last look and this line found a loop that was already over.
+      // A change between the loop's last check and this line would be lost otherwise.
       if (this.#pending) this.#poke();
     });
   }
 
   async #run(): Promise<void> {
-    // A burst of changes in one turn of the event loop is one look.
+    // Merges changes of the same event loop turn into one reconciliation.
     await Promise.resolve();
     while (this.#pending && !this.#abort.signal.aborted) {
       this.#pending = false;
@@ -176,7 +182,7 @@ export class PodWorker {
 
   async #turn(): Promise<void> {
     const held = this.#held;
-    // Reset before the answer: what happens meanwhile asks for another look.
+    // Reset before the query: a change during the query requires another one.
     while (this.#stale) {
       this.#stale = false;
       this.#isForeseen = false;
@@ -198,13 +204,15 @@ export class PodWorker {
     else this.#rest(held, action);
   }
 
-  /** What was just made needs no look before it is started: on some engines that takes as long as the start itself. */
+  /**
+   * A created container is started without inspecting it first. On some engines an inspection takes as long as a start.
+   */
   #foresee(created: ObservedContainer): void {
     this.#observed = [...this.#observed, created];
     this.#isForeseen = true;
   }
 
-  /** True for the start of what was foreseen. Anything else is decided by what the engine shows. */
+  /** Returns true for the start of the created container. Any other action requires an inspection first. */
   #isAsForeseen(action: NextAction): boolean {
     if (action.kind === 'start-container') return true;
     this.#stale = true;
@@ -212,7 +220,7 @@ export class PodWorker {
     return false;
   }
 
-  /** The containers as they are, and what the ended ones have left to read. */
+  /** Returns the Pod's containers, after reading the termination messages of those that exited. */
   async #look(held: AssignedPod): Promise<ObservedContainer[]> {
     const containers = await this.#host.driver.inspectPod(held.uid);
     const { messages } = this.#memory.progress;
@@ -236,7 +244,7 @@ export class PodWorker {
   #view(held: AssignedPod, containers: readonly ObservedContainer[]): PodView {
     const { bootMark, engineUpSince, isolation, pressures = [] } = this.#host.facts();
     const isNew = containers.length === 0;
-    const { revert } = held.handover ?? {};
+    const { handover } = held;
     const isConfirmed = confirmationOf(held);
     return {
       pod: held.pod,
@@ -249,34 +257,38 @@ export class PodWorker {
       bootMark,
       engineUpSince,
       isolation,
-      // What the host cannot do without is let in, whatever it is short of.
+      // Critical Pods are admitted even under pressure.
       ...(isNew && !isCritical(held.pod, held.manifestFile !== undefined) && { pressures }),
       takenPorts: isNew ? this.#siblings.hostPortsInUse(held) : [],
       ...(held.terminal && { terminal: held.terminal }),
-      // What runs goes on. What has ended may have done so before this host knew of the Pod before it: an old disk started that again.
+      // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
+      // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would
+      // run.
       waitsForPredecessor:
         !containers.some(({ state }) => state === 'running') && this.#siblings.hasPredecessor(held),
       ...(isConfirmed !== undefined && { isConfirmed }),
       ...(this.#turnWaiting && { handoverWaiting: this.#turnWaiting }),
-      ...(revert?.stage === 'back' && { reverted: { reason: revert.reason, message: revert.message } }),
+      ...(handover?.stage === 'reverted' && {
+        reverted: { reason: handover.reason, message: handover.message },
+      }),
     };
   }
 
   #tell(held: AssignedPod, view: PodView): void {
-    // Containers that were removed would read as never started; what was said before stays true.
+    // Without its containers the Pod would look as if it had never started; the last reported status remains valid.
     const isRemoved = view.desired.kind === 'stop' && view.containers.length === 0;
-    // What goes back ends only for a moment: told, its Pod would count as over.
-    const isClearing = held.deadline === undefined && view.desired.kind === 'stop';
-    if (!held.unassigned && !isRemoved && !isClearing) this.#reporter.status(view);
+    // A reverting Pod stops only temporarily. If this were reported, the Pod would count as finished.
+    const isClearing = !isStopping(held) && view.desired.kind === 'stop';
+    if (!isUnassigned(held) && !isRemoved && !isClearing) this.#reporter.status(view);
   }
 
-  /** Nothing to do for now: until a time, until something happens, or for good. */
+  /** Waits for a time or an event after the last possible step. */
   #rest(held: AssignedPod, action: NextAction): void {
-    this.#isFinished = action.kind === 'finish' && held.deadline !== undefined;
+    this.#isFinished = action.kind === 'finish' && isStopping(held);
     if (action.kind === 'finish') {
-      // One that goes back to its predecessor has only ended for a moment. Of one that is gone nothing is told: said late, it would be
-      // taken for the end of the same Pod given again, as its Node's return does.
-      if (held.deadline !== undefined && !held.unassigned) this.#reporter.removed(held.pod);
+      // A reverting Pod has stopped only temporarily. The end of an unassigned Pod is not reported: a late report could
+      // be taken for the end of the same Pod assigned again after its Node returned.
+      if (isStopping(held) && !isUnassigned(held)) this.#reporter.removed(held.pod);
       this.#siblings.onFinished(held);
     }
     if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(held);

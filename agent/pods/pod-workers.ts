@@ -1,4 +1,4 @@
-/** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
+/** One worker per Pod uid. Running containers are adopted by their labels. */
 
 import {
   type ConfigReference,
@@ -12,10 +12,14 @@ import {
   type AssignedPod,
   afterUnassign,
   controllerUidOf,
+  hasRemovedContainers,
   isPredecessor,
+  isStopping,
+  isUnassigned,
   isUnknownToHub,
   keepsPortFrom,
   podFromOrphanedContainers,
+  successorUidOf,
 } from '../decisions/pods/assigned-pod.js';
 import { runsForController } from '../decisions/pods/orphaned-containers.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pods/pod-completion.js';
@@ -26,7 +30,7 @@ import { OrphanedPods } from './orphaned-pods.js';
 import { PodWorker } from './pod-worker.js';
 import type { PodSource, PodWorkerDeps } from './pod-worker-deps.js';
 
-/** Why a Pod is given up, and how long its containers have to end. */
+/** Why the host ends a Pod, and how long its containers have to exit. */
 interface PodTerminationRequest extends Omit<PodTermination, 'deadline'> {
   graceSeconds: number;
 }
@@ -36,7 +40,7 @@ export class PodWorkers {
   readonly #host: PodWorkerDeps;
   readonly #workers = new Map<string, PodWorker>();
   readonly #leftovers: OrphanedPods;
-  /** That the engine has told of them in this life of the agent. */
+  /** The first query for orphaned Pods since the agent's start. */
   #firstLook: Promise<void> | undefined;
 
   constructor(source: PodSource, host: PodWorkerDeps) {
@@ -45,12 +49,12 @@ export class PodWorkers {
     this.#leftovers = new OrphanedPods(host.driver);
   }
 
-  /** Starts a worker for each Pod that is held already. */
+  /** Starts a worker for each Pod that is already assigned. */
   start(): void {
     for (const held of this.#source.all()) this.#assign(held);
   }
 
-  /** The Pods of these uids changed in the source; those in `gone` are to end even if only the engine knows them. */
+  /** Applies changes of the source. Pods in `gone` stop even if only the engine knows them. */
   update(set: readonly string[], gone: readonly string[]): void {
     const unknown = this.#leftovers.size;
     const ours = set.filter((uid) => this.#isOnlyOurs(uid));
@@ -63,14 +67,14 @@ export class PodWorkers {
       const held = this.#source.get(uid) ?? this.#leavingLeftover(uid);
       if (held) this.#assign(held);
     }
-    // Whoever waited for one of them has its answer.
+    // Pods that waited for an orphan, or for the hub's answer, may start now.
     if (this.#leftovers.size < unknown || !ours.every((uid) => this.#isOnlyOurs(uid))) this.#lookAgain();
   }
 
-  /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
+  /** Ends the Pod permanently and emits the Event. A Pod that has ended or is stopping stays unchanged. */
   terminate(uid: string, { graceSeconds, ...why }: PodTerminationRequest, event: PodEvent): void {
     const before = this.#source.get(uid);
-    if (!before || before.terminal || before.deadline !== undefined) return;
+    if (!before || before.terminal || isStopping(before)) return;
     const deadline = this.#host.clock.now() + graceSeconds * 1000;
     const held = this.#source.terminate(uid, { ...why, deadline });
     if (!held) return;
@@ -78,22 +82,21 @@ export class PodWorkers {
     this.#assign(held);
   }
 
-  /** The engine has something of the Pod, as far as its worker has looked. */
+  /** Returns true if the worker's last inspection showed any container of the Pod. */
   hasContainers(uid: string): boolean {
     return this.#workers.get(uid)?.hasContainers ?? false;
   }
 
-  /** Tells of the Pod what others decided. */
   emitEvent(uid: string, event: PodEvent): void {
     this.#workers.get(uid)?.emitEvent(event);
   }
 
-  /** Says why the turn to replace the Pod has not begun. */
+  /** Sets the reason why the Pod's handover has not started. */
   setHandoverWaiting(uid: string, waiting: { reason: string; message: string }): void {
     this.#workers.get(uid)?.setHandoverWaiting(waiting);
   }
 
-  /** These ConfigMaps and Secrets are there, others or gone: the Pods that name them look again. */
+  /** Reconciles the Pods that name one of these added, changed or removed ConfigMaps and Secrets. */
   onConfigChanged(changed: readonly ConfigReference[]): void {
     if (changed.length === 0) return;
     const keys = new Set(changed.map(configKey));
@@ -103,13 +106,13 @@ export class PodWorkers {
     }
   }
 
-  /** The coordinator says what time it is, ms: Pods whose tokens are not good then get others. */
+  /** Renews tokens that are not valid at the coordinator's time, ms. */
   onCoordinatorTime(hubTimeMs: number): void {
     for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? [])
       this.#workers.get(uid)?.onConfigChanged();
   }
 
-  /** Looks again at the Pod that the engine names, or at all. */
+  /** Inspects the Pod that the engine's event names, or all Pods after a resync. */
   async onRuntimeEvent(event: RuntimeEvent): Promise<void> {
     switch (event.kind) {
       case 'container': {
@@ -122,7 +125,7 @@ export class PodWorkers {
         await this.#findAndLook();
         return;
       case 'down':
-        // Nothing can be seen or done until `resync`.
+        // Nothing can be inspected before the next `resync`.
         return;
     }
   }
@@ -136,19 +139,19 @@ export class PodWorkers {
     for (const worker of this.#workers.values()) worker.requestReconcile();
   }
 
-  /** Looks for Pods that only the engine knows. */
+  /** Queries the engine for Pods that only it knows, and reports them. */
   async findOrphans(): Promise<void> {
     const isKnown = (uid: string): boolean => this.#source.get(uid) !== undefined || this.#workers.has(uid);
     await this.#leftovers.find(isKnown);
     const uids = this.orphanedUids();
     if (uids.length > 0) {
-      this.#host.log.info({ uids }, 'containers of unknown pods; the coordinator decides');
+      this.#host.log.info({ uids }, 'containers of unknown Pods found; the coordinator decides about them');
       this.#host.reports.putUnknownUids(uids);
     }
     await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
   }
 
-  /** One that fails is tried again by who asks again. */
+  /** After a failure the next caller queries again. */
   #leftoversKnown(): Promise<void> {
     this.#firstLook ??= this.findOrphans().catch((error: unknown) => {
       this.#firstLook = undefined;
@@ -157,24 +160,24 @@ export class PodWorkers {
     return this.#firstLook;
   }
 
-  /** Folders of Pods without containers that nobody knows: an agent that died between two steps left them. */
+  /** Removes folders of unknown Pods without containers, which an agent left that died between two steps. */
   async #sweep(isKnown: (uid: string) => boolean): Promise<void> {
     const { volumes, log } = this.#host;
     try {
       const uids = await volumes.sweep(isKnown);
-      if (uids.length > 0) log.info({ uids }, 'folders of unknown pods removed');
+      if (uids.length > 0) log.info({ uids }, 'folders of unknown Pods removed');
     } catch (error) {
-      // Such as files of a rootless engine's users. What the engine told matters more.
-      log.warn({ err: error }, 'folders of unknown pods cannot be removed');
+      // For example files of a rootless engine's users. Reporting the engine's state is more important.
+      log.warn({ err: error }, 'folders of unknown Pods cannot be removed');
     }
   }
 
-  /** Says anew which Pods have been ended and are held still: a coordinator that was restored has forgotten that it heard so. */
+  /** Reports again which Pods have ended but are still assigned: a restored coordinator has lost these reports. */
   resendRemoved(): void {
     for (const worker of this.#workers.values()) worker.resendRemoved();
   }
 
-  /** Uids that only the engine knows, for the link's hello. */
+  /** Returns uids that only the engine knows, for the link's hello. */
   orphanedUids(): string[] {
     return this.#leftovers.uids();
   }
@@ -184,7 +187,7 @@ export class PodWorkers {
     return worker !== undefined && isUnknownToHub(worker.held);
   }
 
-  /** Ends all workers and touches no container. */
+  /** Stops all workers but none of the containers. */
   async stop(): Promise<void> {
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     this.#workers.clear();
@@ -208,7 +211,7 @@ export class PodWorkers {
     worker.requestReconcile();
   }
 
-  /** As a kubelet's rejectPod. */
+  /** Like the kubelet's rejectPod. */
   #reject({ uid }: AssignedPod, { reason, message }: Rejection): void {
     const givenUp = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
     this.terminate(uid, givenUp, { type: 'Warning', reason, message });
@@ -237,34 +240,35 @@ export class PodWorkers {
   }
 
   /**
-   * A deleted Pod stays held until the hub lets go of it, which may take as long as the link is cut: whoever wants its place or its
-   * ports learns that it has ended. One that is `gone` is forgotten now.
+   * A deleted Pod stays assigned until the hub unassigns it, which takes as long as the link is down. Pods that wait
+   * for its place or its ports must learn of its end now. An unassigned Pod is forgotten at once.
    */
   #onFinished(held: AssignedPod): void {
     const worker = this.#workers.get(held.uid);
     if (worker?.held !== held) return;
-    if (held.deadline === undefined) {
+    if (!isStopping(held)) {
       void this.#goBack(held.uid, worker);
       return;
     }
-    const leavesPorts = !held.unassigned && hostPorts(held.pod.spec).length > 0;
-    const isKnown = this.#source.get(held.uid)?.containersRemoved === true;
-    if ((held.replacedBy !== undefined || leavesPorts) && !isKnown)
-      this.#source.markContainersRemoved(held.uid);
-    if (held.unassigned) {
+    const leavesPorts = !isUnassigned(held) && hostPorts(held.pod.spec).length > 0;
+    const current = this.#source.get(held.uid);
+    const isKnown = current !== undefined && hasRemovedContainers(current);
+    if ((successorUidOf(held) !== undefined || leavesPorts) && !isKnown)
+      this.#source.markContainersRemoved(held.uid, (uid) => this.hasContainers(uid));
+    if (isUnassigned(held)) {
       this.#workers.delete(held.uid);
-      this.#source.forget(held);
+      this.#source.forget(held, (uid) => this.hasContainers(uid));
       this.#leftovers.ended(held.uid);
       void worker.stop();
     }
     for (const other of this.#workers.values()) {
-      if (other.held.uid !== held.replacedBy && !isPredecessor(held, other.held)) continue;
+      if (other.held.uid !== successorUidOf(held) && !isPredecessor(held, other.held)) continue;
       other.assign(this.#source.get(other.held.uid) ?? other.held);
       other.requestReconcile();
     }
   }
 
-  /** A new worker runs what the predecessor ran: this one knows the Pod by what it had. */
+  /** Replaces the worker: its state describes the containers of the reverted revision. */
   async #goBack(uid: string, worker: PodWorker): Promise<void> {
     await worker.stop();
     const held = await this.#source.markRevertCleared(uid);

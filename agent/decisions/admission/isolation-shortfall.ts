@@ -1,10 +1,10 @@
-/** What a container asks of the host's isolation and the host cannot give, though the container can run. */
+/** Isolation that a container requests and this host cannot provide, although the container can run. */
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { engineLimits, oomScore } from '../container-spec/container-limits.js';
 import { missingCapabilities, wantsMissingSeccomp } from '../container-spec/container-security.js';
 import type { HostIsolation } from './host-isolation.js';
 
-/** One sentence each; [] = it gets all it asks for. What the engine itself finds missing it says at the create. */
+/** Returns one sentence for each missing feature. The engine reports further ones when it creates the container. */
 export function isolationShortfalls(pod: Pod, container: Container, isolation: HostIsolation): string[] {
   const wanted = oomScore(pod, container, isolation.memoryBytes);
   const { oomScoreAdj = wanted } = engineLimits(pod, container, isolation);

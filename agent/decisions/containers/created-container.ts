@@ -1,7 +1,6 @@
-/** A container that was made just now, without asking the engine. */
 import type { ContainerConfig, ObservedContainer } from '../../runtime/runtime-driver.js';
 
-/** What a look would show of it, but for the image's digest, which only a look tells. */
+/** Returns a newly created container as an inspection would show it, except for the image's digest. */
 export function createdContainer(
   id: string,
   { identity, image, labels }: ContainerConfig,

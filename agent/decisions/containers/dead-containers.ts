@@ -1,9 +1,11 @@
-/** Which ended containers a host that is short of disk does without (pkg/kubelet/container DeleteAllUnusedContainers). */
+/**
+ * Exited containers that can be removed if the disk is nearly full (pkg/kubelet/container DeleteAllUnusedContainers).
+ */
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 
 /**
- * Ids of those that have ended and that nothing depends on: all of a Pod that is over, and of others all but each
- * container's newest attempt, whose number says how often it was started.
+ * Returns ids of exited containers: all of a finished Pod, and otherwise all but each container's newest attempt. The
+ * number of that attempt is the restart count.
  */
 export function deadContainers(
   containers: readonly Pick<ObservedContainer, 'id' | 'identity' | 'state'>[],

@@ -1,15 +1,15 @@
-/** How long a Pod has to end that its host evicts (pkg/kubelet/eviction managerImpl.synchronize). */
+/** Grace period of an evicted Pod (pkg/kubelet/eviction managerImpl.synchronize). */
 
 import { DEFAULT_GRACE_SECONDS } from '../../../shared/kube/pods/pod-defaults.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import type { Threshold } from './eviction-thresholds.js';
 
-/** As a kubelet's immediate evictions. */
+/** Same as the kubelet's immediate evictions. */
 const HARD_SECONDS = 1;
 
 /**
- * Seconds. A hard threshold leaves no time; a soft one the Pod's own grace period, and not more than `mostSeconds`. Less than 0 sets no
- * bound, as upstream says of its setting; its kubelets take it for no time at all (kubernetes#118172).
+ * Returns seconds. A hard threshold leaves no time; a soft one the Pod's own grace period, up to `mostSeconds`. A
+ * negative value means no limit, as documented upstream; actual kubelets treat it as 0 (kubernetes#118172).
  */
 export function evictionGraceSeconds(
   { graceMs }: Pick<Threshold, 'graceMs'>,

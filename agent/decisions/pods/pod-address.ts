@@ -1,10 +1,13 @@
-/** The address at which a Pod is reached. */
+/** The network address of a Pod. */
 import { SANDBOX } from '../../runtime/runtime-driver.js';
 import { attemptsOf } from '../containers/container-attempts.js';
 import { allContainersOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 
-/** The host's on the host's network, else that of whoever holds the Pod's network; undefined while there is none. */
+/**
+ * Returns the host's address for Pods in the host network, else the address of the Pod's network holder; undefined
+ * while there is none.
+ */
 export function podAddress(
   view: Pick<PodView, 'pod' | 'containers'>,
   hostIP: string | undefined,

@@ -7,18 +7,18 @@ import type {
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 
-/** Statuses of the Pod's init containers, and of the others. */
+/** Statuses of the Pod's init containers and of its main containers. */
 export interface Statuses {
   init: ContainerStatus[];
   main: ContainerStatus[];
 }
 
-/** What a container counts for: one that waits to be started again has ended, and waits for nothing else. */
+/** Summary of a container's state; one that waits for its restart counts as ended. */
 type Standing = 'waiting' | 'running' | 'ended';
 
 /**
- * As upstream works it out, save that a hollow Pod may be told its phase. One that the host gave up is Failed when nothing of it runs
- * any more, and not before (pkg/kubelet/status mergePodStatus).
+ * Returns the phase like a kubelet, except that a simulated Pod may have a given one. A Pod ended by the host becomes
+ * Failed only once nothing of it runs (pkg/kubelet/status mergePodStatus).
  */
 export function podPhase(view: PodView, statuses: Statuses): PodPhase {
   const told = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
@@ -29,12 +29,12 @@ export function podPhase(view: PodView, statuses: Statuses): PodPhase {
   const standings = statuses.main.map(standingOf);
   if (standings.length === 0 || standings.includes('waiting')) return 'Pending';
   const beside = sidecarStatuses(view, statuses).map(standingOf);
-  // What is left of one that was given up is its sandbox.
+  // Only the sandbox of a Pod ended by the host may still run.
   if (view.terminal || [...standings, ...beside].includes('running')) return 'Running';
   return endedPhase(view, statuses);
 }
 
-/** The phase that the init containers keep the Pod in; undefined once they are done. */
+/** Returns the phase while init containers run; undefined once they are done. */
 function initPhase(view: PodView, statuses: Statuses): PodPhase | undefined {
   const sidecars = new Set(sidecarStatuses(view, statuses));
   const inits = statuses.init.filter((status) => !sidecars.has(status));

@@ -1,4 +1,4 @@
-/** Which statuses say nothing but that a Pod is on its way. */
+/** Statuses that are soon replaced during a Pod's start. */
 import type { ContainerStatus, PodStatus } from '../../../shared/kube/pods/pod-types.js';
 
 const ON_ITS_WAY = 'ContainerCreating';
@@ -7,7 +7,9 @@ function isOnItsWay({ state, lastState }: ContainerStatus): boolean {
   return state?.waiting?.reason === ON_ITS_WAY && !lastState?.terminated;
 }
 
-/** True for a Pod whose containers are all being created for the first time, without trouble so far: its next status says more. */
+/**
+ * Returns true while all containers are being created for the first time without errors: the next status follows soon.
+ */
 export function isTransientStatus({ phase, containerStatuses = [] }: PodStatus): boolean {
   return phase === 'Pending' && containerStatuses.length > 0 && containerStatuses.every(isOnItsWay);
 }

@@ -1,19 +1,19 @@
-/** What the coordinator is told of static Pods, to show them in the API. */
+/** Mirror Pods, which show static Pods in the API. */
 import { refText } from '../../../shared/kube/objects/meta.js';
-import type { AssignedPod } from '../pods/assigned-pod.js';
+import { type AssignedPod, isUnassigned } from '../pods/assigned-pod.js';
 
-/** One static Pod: the uid it has on this host, and its JSON. */
+/** Uid on this host and JSON of one static Pod. */
 interface StaticMirror {
   uid: string;
   object: Uint8Array;
 }
 
-/** A Pod that ends is shown until it has ended, or until another takes its name. */
+/** Returns the mirrors. A stopping Pod is shown until it has ended or another Pod takes its name. */
 export function mirrorsOf(pods: readonly AssignedPod[]): StaticMirror[] {
   const byName = new Map<string, AssignedPod>();
-  for (const held of pods.filter(({ manifestFile: manifest }) => manifest !== undefined)) {
+  for (const held of pods.filter(({ manifestFile }) => manifestFile !== undefined)) {
     const name = refText(held.pod.metadata);
-    if (!held.unassigned || !byName.has(name)) byName.set(name, held);
+    if (!isUnassigned(held) || !byName.has(name)) byName.set(name, held);
   }
   return [...byName.values()].map(({ uid, pod }) => ({ uid, object: Buffer.from(JSON.stringify(pod)) }));
 }

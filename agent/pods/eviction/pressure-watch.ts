@@ -1,6 +1,6 @@
 /**
- * Keeps the host alive when it is short of memory, disk or processes: says so, wins back what nobody uses, and then gives
- * up one Pod after another (pkg/kubelet/eviction). It asks nobody: a host without a coordinator does the same.
+ * Evicts Pods while the host is short of memory, disk or processes (pkg/kubelet/eviction). It reports the pressure,
+ * removes unused containers and images, and then evicts one Pod after another. It works without a coordinator.
  */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
@@ -26,36 +26,36 @@ import {
   NO_PRESSURE,
   type PressureHistory,
 } from '../../decisions/eviction/pressure-state.js';
-import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
+import { type AssignedPod, isStopping } from '../../decisions/pods/assigned-pod.js';
 import { EVICTED } from '../../decisions/pods/pod-view.js';
 import type { PodSource } from '../pod-worker-deps.js';
 import type { PodWorkers } from '../pod-workers.js';
 
-/** As often as a kubelet's eviction manager looks. */
+/** Same interval as the kubelet's eviction manager. */
 const PERIOD_MS = 10_000;
-/** How often it is asked whether an evicted Pod is gone. */
+/** Interval of checks whether an evicted Pod is gone. */
 const CLEANUP_POLL_MS = 1_000;
-/** How long that is waited for once its grace is over: a kubelet has waited for its end before it begins to count. */
+/** Extra time after the grace period before the next eviction; a kubelet starts this timeout after the Pod's end. */
 const CLEANUP_MS = 30_000;
 
 interface PressureWatchOptions {
   thresholds: readonly Threshold[];
-  /** How long a condition lasts after its cause. */
+  /** How long a condition stays True after its cause ended, ms. */
   transitionMs: number;
-  /** The most that a Pod gets to end when a soft threshold takes it; less than 0: its own grace period. */
+  /** Longest grace period of a soft eviction, seconds; negative: the Pod's own grace period. */
   softGraceSeconds: number;
   read: () => Promise<PressureReadings>;
   pods: Pick<PodSource, 'all'>;
   workers: Pick<PodWorkers, 'terminate'>;
-  /** Wins back what nobody uses of this resource. */
+  /** Frees unused data that takes up this resource. */
   reclaim: (resource: StarvedResource) => Promise<void>;
-  /** What runs on this host, measured as far as the resource asks for; Pods of which nothing runs are left out. */
+  /** Returns the usage of the Pods with running containers, limited to what this resource needs. */
   measure: (pods: readonly AssignedPod[], resource: StarvedResource) => Promise<EvictionCandidate[]>;
-  /** True once nothing of the Pod is left. */
+  /** Resolves with true once the engine has nothing of the Pod any longer. */
   isGone: (uid: string) => Promise<boolean>;
-  /** Hears which conditions are True, whenever that changes. */
+  /** Receives the conditions that are True, at each change. */
   onPressures: (pressures: readonly Pressure[]) => void;
-  /** A Warning about the node. */
+  /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
   log: Logger;
@@ -82,7 +82,7 @@ export class PressureWatch {
     this.#timer?.cancel();
   }
 
-  /** One look, and at most one eviction. Resolves with the time to the next look, ms. */
+  /** Checks once and evicts at most one Pod. Resolves with the time until the next check, ms. */
   async check(): Promise<number> {
     if (await this.#isCleaningUp()) return CLEANUP_POLL_MS;
     const { thresholds, transitionMs, clock, read } = this.#options;
@@ -105,13 +105,13 @@ export class PressureWatch {
     onPressures(pressures);
   }
 
-  /** True when a Pod has to go, and goes. */
+  /** Resolves with true if a Pod was evicted. */
   async #winBack(threshold: Threshold, readings: PressureReadings): Promise<boolean> {
     const { warn, reclaim, read, thresholds, log } = this.#options;
     const resource = resourceOf(threshold.signal);
     warn('EvictionThresholdMet', `Attempting to reclaim ${resource}`);
     if (resource === 'ephemeral-storage' || resource === 'inodes') {
-      await reclaim(resource).catch((error: unknown) => log.warn({ err: error }, 'nothing was won back'));
+      await reclaim(resource).catch((error: unknown) => log.warn({ err: error }, 'nothing was reclaimed'));
       const { observations } = await read();
       if (!thresholds.some((each) => isMet(each, observations, true))) return false;
     }
@@ -124,9 +124,7 @@ export class PressureWatch {
     { observations, hasImageFs }: PressureReadings,
   ): Promise<boolean> {
     const { pods, measure, workers, softGraceSeconds, clock, log } = this.#options;
-    const held = [...pods.all()].filter(
-      ({ deadline, terminal: givenUp }) => deadline === undefined && !givenUp,
-    );
+    const held = [...pods.all()].filter((assigned) => !isStopping(assigned) && !assigned.terminal);
     const statics = new Set(
       held.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])),
     );
@@ -149,7 +147,10 @@ export class PressureWatch {
     return false;
   }
 
-  /** What a Pod gives back is there only when it has ended: until then the next one is not asked. */
+  /**
+   * Resolves with true while the last evicted Pod still stops. Its resources are free only then, so no second Pod is
+   * evicted before.
+   */
   async #isCleaningUp(): Promise<boolean> {
     const leaving = this.#leaving;
     if (!leaving) return false;

@@ -1,4 +1,4 @@
-/** Creates the sandbox and the containers of one Pod, with all that their configuration is worked out from. */
+/** Creates the sandbox and the containers of one Pod. */
 
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -37,7 +37,7 @@ export class ContainerCreation {
     this.#attempts = new EngineAttempts(host, reporter, memory);
   }
 
-  /** Creates and starts it. A refusal becomes its failure. */
+  /** Creates and starts the sandbox. A refusal is stored as its failure. */
   createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<void> {
     const request = {
       container: SANDBOX,
@@ -56,7 +56,7 @@ export class ContainerCreation {
     });
   }
 
-  /** Answers the container as the engine would show it, not started yet; undefined when it was refused, or is there already. */
+  /** Returns the created container as an inspection would show it; undefined if it was refused or already exists. */
   async createContainer(
     step: Steps['create-container'],
     pod: Pod,
@@ -74,7 +74,7 @@ export class ContainerCreation {
       for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
       const id = await this.#host.driver.create(config, warn);
       created = createdContainer(id, config, this.#host.clock.now());
-      // The next attempt asks for its image anew, as its policy wants.
+      // The next attempt checks its image again, as its pull policy requires.
       delete this.#memory.progress.images[name];
       const message = `Created container: ${name}`;
       this.#reporter.event(pod, { type: 'Normal', reason: 'Created', message, container: name });
@@ -103,14 +103,14 @@ export class ContainerCreation {
     throw new RuntimeError(CONFIG_ERROR, result.message, false);
   }
 
-  /** Of a first attempt: a later one follows its own kind, whose ports the engine may not have let go of yet. */
+  /** Only for first attempts: the engine may not yet have released the ports of an earlier attempt. */
   async #assertPortsFree({ ports, identity }: ContainerConfig): Promise<void> {
     if (identity.attempt > 0 || this.#host.facts().engine === 'hollow') return;
     const trouble = await portInUse(ports);
     if (trouble) throw new RuntimeError('CreateContainerError', trouble, true);
   }
 
-  /** Its volumes, and the file for its last words. */
+  /** Returns the mounts of the container's volumes and of its termination message. */
   async #mountsOf(
     pod: Pod,
     container: Container,

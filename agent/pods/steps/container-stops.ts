@@ -1,4 +1,4 @@
-/** Ends the running containers of one Pod, each with the words of a kubelet. */
+/** Stops running containers of one Pod, with the kubelet's messages. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Steps, StopReason } from '../../decisions/pods/pod-step-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
@@ -6,16 +6,16 @@ import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
 
-/** Containers always get a moment between the signal and the kill (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
+/** Shortest time between the signal and the kill (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
 const MIN_GRACE_SECONDS = 2;
-/** How long a stop that the engine failed at is left alone. */
+/** Delay before a failed stop is retried. */
 const RETRY_MS = 10_000;
 
 export class ContainerStops {
   readonly #host: Pick<PodWorkerDeps, 'driver' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
-  /** Called when a container has ended. */
+  /** Called when a container has exited. */
   readonly #wake: () => void;
 
   constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
@@ -25,7 +25,7 @@ export class ContainerStops {
     this.#wake = wake;
   }
 
-  /** The container is to end from now on: says so once, and fixes until when. */
+  /** Emits the Event once and records by when the container must have exited. */
   startStopping(
     pod: Pod,
     id: string,
@@ -38,7 +38,7 @@ export class ContainerStops {
     if (known === undefined && container !== SANDBOX) this.#say(pod, container, why);
   }
 
-  /** Sends the signals and waits in the background, so that a shorter grace that arrives meanwhile can be acted upon. */
+  /** Sends the signals and waits in the background, so that a shorter grace period can still be applied. */
   stop(step: Steps['stop-containers'], pod: Pod, containers: readonly ObservedContainer[]): void {
     const seconds = Math.ceil((step.deadline - this.#host.clock.now()) / 1000);
     for (const id of step.ids) {

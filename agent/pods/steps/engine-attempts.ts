@@ -1,4 +1,7 @@
-/** One request to the engine for one container: what it refuses becomes the container's failure, success clears that. */
+/**
+ * One request to the engine for one container. A refusal is stored as the container's failure; success clears the
+ * failure.
+ */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { RuntimeError, SANDBOX } from '../../runtime/runtime-driver.js';
 import { VolumeError } from '../../volumes/volume-error.js';
@@ -7,12 +10,12 @@ import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
 import { isEngineDown } from './engine-down.js';
 
-/** Reason of a container whose configuration cannot be worked out; the kubelet's ErrCreateContainerConfig. */
+/** Reason of an invalid container configuration; the kubelet's ErrCreateContainerConfig. */
 export const CONFIG_ERROR = 'CreateContainerConfigError';
-/** How long a refused create or start is left alone. */
+/** Delay before a refused create or start is retried. */
 const RETRY_MS = 10_000;
 
-/** What is asked of the engine, for the words of its refusal. */
+/** Describes the request, for the error of its refusal. */
 interface EngineRequest {
   /** Container name in the Pod, or `SANDBOX`. */
   container: string;
@@ -32,14 +35,14 @@ export class EngineAttempts {
     this.#memory = memory;
   }
 
-  /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
+  /** Throws only `RuntimeError` EngineDown and unexpected errors. */
   async run(pod: Pod, request: EngineRequest, call: () => Promise<unknown>): Promise<void> {
     try {
       await call();
       delete this.#memory.progress.failures[request.container];
     } catch (error) {
       if (isEngineDown(error)) throw error;
-      // This attempt exists: what the next look shows is the truth.
+      // This attempt already exists: the next inspection shows it.
       if (error instanceof RuntimeError && error.reason === 'Conflict') return;
       this.#refused(pod, request, error);
     }

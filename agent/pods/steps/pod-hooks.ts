@@ -8,10 +8,9 @@ import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
 
-/** A postStart hook may take any time, as upstream: the longest that a timer can wait, three weeks. */
+/** A postStart hook has no deadline, like in a kubelet. This is the longest delay of a timer, about three weeks. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 
-/** One hook of one running container. */
 interface Hook {
   kind: 'postStart' | 'preStop';
   handler: Handler;
@@ -35,7 +34,7 @@ export class PodHooks {
     this.#wake = wake;
   }
 
-  /** Goes on in the background; the container's life tells when it is done, and how. */
+  /** Runs in the background; the result is in the container's local state. */
   startPostStart({ id, container: name }: Steps['run-post-start'], pod: Pod, podIP: string): void {
     const container = findContainer(pod, name);
     const handler = container?.lifecycle?.postStart;
@@ -48,7 +47,7 @@ export class PodHooks {
     });
   }
 
-  /** Goes on in the background, at most until the deadline; that it fails is told and changes nothing else. */
+  /** Runs in the background until the deadline at most. A failure only emits an Event. */
   startPreStop({ id, container: name, deadline }: Steps['run-pre-stop'], pod: Pod, podIP: string): void {
     const container = findContainer(pod, name);
     const handler = container?.lifecycle?.preStop;
@@ -65,7 +64,7 @@ export class PodHooks {
     this.#memory.setLocalState(id, { ...this.#memory.localStateOf(id), ...change });
   }
 
-  /** Whether it succeeded. What failed is for the log alone: a command's words may hold secrets. */
+  /** Resolves with true on success. The error is only logged, because a command's output may contain secrets. */
   async #run({ kind, handler, container, id, podIP, deadlineMs }: Hook, pod: Pod): Promise<boolean> {
     try {
       await this.#host.handlers.runHook(handler, { id, container, podIP }, deadlineMs);

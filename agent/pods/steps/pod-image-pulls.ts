@@ -1,4 +1,4 @@
-/** Gets the images of one Pod's containers, with the words of a kubelet. */
+/** Pulls the images of one Pod's containers, with the kubelet's Events. */
 
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -17,7 +17,7 @@ export class PodImagePulls {
   readonly #host: Pick<PodWorkerDeps, 'images' | 'findConfig' | 'clock'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
-  /** Called when an image has come, or cannot be had; `engine`: what the engine shows is not to be relied on. */
+  /** Called when an image is ready or its pull failed; `engine`: inspect the containers again. */
   readonly #wake: (changed: 'memory' | 'engine') => void;
   readonly #signal: AbortSignal;
 
@@ -35,7 +35,7 @@ export class PodImagePulls {
     this.#signal = signal;
   }
 
-  /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
+  /** Pulls in the background: a long pull must not delay the Pod's other containers or its end. */
   startEnsure(pod: Pod, container: Container): void {
     const { images } = this.#memory.progress;
     const before = ownValue(images, container.name);
@@ -64,7 +64,8 @@ export class PodImagePulls {
     } catch (error) {
       if (this.#signal.aborted) return 'memory';
       this.#memory.progress.images[name] = this.#troubleOf(error, before);
-      // A look at an engine that is down fails and waits; without it, the image would be asked for again at once.
+      // An inspection of an unreachable engine fails and is retried with a delay. Without it the pull would be repeated
+      // at once.
       if (isEngineDown(error)) return 'engine';
     }
     return 'memory';
@@ -85,7 +86,7 @@ export class PodImagePulls {
   }
 
   #troubleOf(error: unknown, before: ImageFailure | undefined): ImageState {
-    // An engine that is down says nothing about the image: it is asked again when the engine is back.
+    // An outage of the engine is no failure of the image: the pull is repeated when the engine returns.
     if (isEngineDown(error)) return before ? { kind: 'failed', failed: before } : { kind: 'unchecked' };
     if (!(error instanceof RuntimeError)) throw error;
     const { reason, message } = error;

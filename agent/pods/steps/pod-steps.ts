@@ -1,4 +1,4 @@
-/** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
+/** Performs the steps that `nextAction` returns for one Pod. A reconciliation can continue after each of them. */
 
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -17,7 +17,6 @@ import { PodHooks } from './pod-hooks.js';
 import { PodImagePulls } from './pod-image-pulls.js';
 import { VolumeSteps } from './volume-steps.js';
 
-/** What a step is told about its Pod as it is performed. */
 interface StepTarget {
   held: AssignedPod;
   containers: readonly ObservedContainer[];
@@ -25,15 +24,14 @@ interface StepTarget {
   podIP: string;
 }
 
-/** `engine`: containers changed, look again; `memory`: only what the worker knows. */
+/** `engine`: containers changed, inspect again; `memory`: only the worker's state changed. */
 type BackgroundEffect = 'engine' | 'memory';
 
-/** `done`: nothing is left to do; `created`: there is one container more, not started yet. */
+/** `done`: no further step is possible now; `created`: this container was created but not started. */
 type StepEffect = BackgroundEffect | 'done' | { created: ObservedContainer };
 
 type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
 
-/** The steps of one Pod, and what they have come to in its memory. */
 export class PodSteps {
   readonly #host: PodWorkerDeps;
   readonly #reporter: PodReporter;
@@ -88,7 +86,7 @@ export class PodSteps {
     finish: async () => 'done',
   };
 
-  /** `wake` is called when work in the background has changed what the worker knows, or the containers as well. */
+  /** `wake` is called when background work has changed the worker's state or the containers. */
   constructor(
     host: PodWorkerDeps,
     reporter: PodReporter,
@@ -107,7 +105,7 @@ export class PodSteps {
     this.#stops = new ContainerStops(host, reporter, memory, () => wake('engine'));
   }
 
-  /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
+  /** Throws only `RuntimeError` EngineDown and unexpected errors. */
   perform(action: NextAction, target: StepTarget): Promise<StepEffect> {
     const perform = this.#performers[action.kind] as (
       step: NextAction,
@@ -116,7 +114,7 @@ export class PodSteps {
     return perform(action, target);
   }
 
-  /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
+  /** Retries steps that failed because of a ConfigMap, a Secret or a field of the Pod, which has changed now. */
   onContentChanged(): void {
     this.#volumes.onContentChanged();
     const { failures } = this.#memory.progress;
@@ -138,7 +136,7 @@ export class PodSteps {
   async #start(step: Steps['start-container'], pod: Pod): Promise<StepEffect> {
     const { id, container, attempt } = step;
     if (!(await this.#host.volumes.hasMounts(pod.metadata.uid ?? '', container))) {
-      // Created before a reboot. Without its mounts the engine would refuse it; the next look creates it again.
+      // The container was created before a reboot and its mounts are gone. Remove it, and it is created again.
       await this.#host.driver.remove(id);
       return 'engine';
     }

@@ -1,4 +1,4 @@
-/** Makes the volumes of one Pod ready, keeps their files up to date and takes them away. */
+/** Prepares the volumes of one Pod, keeps their files up to date and removes them. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { FileFacts } from '../../decisions/container-spec/volume-files.js';
 import type { StepFailure } from '../../decisions/pods/pod-view.js';
@@ -15,7 +15,7 @@ export class VolumeSteps {
   readonly #reporter: PodReporter;
   readonly #memory: PodWorkerState;
   #failures = 0;
-  /** Raised by each change of what the volumes show. */
+  /** Incremented by each change of the volumes' content. */
   #contentVersion = 0;
 
   constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState) {
@@ -24,7 +24,7 @@ export class VolumeSteps {
     this.#memory = memory;
   }
 
-  /** What the volumes show is another now: what is there is looked at, and what was refused is tried again. */
+  /** Refreshes the files and retries a failed preparation after the volumes' content changed. */
   onContentChanged(): void {
     const { progress } = this.#memory;
     this.#contentVersion += 1;
@@ -37,13 +37,13 @@ export class VolumeSteps {
     if (failure) this.#memory.progress.volumes = { kind: 'failed', failure };
   }
 
-  /** What could not be brought up to date stays as it was, and the containers run on. */
+  /** On failure the old files remain and the containers keep running. */
   async refresh(pod: Pod, facts: FileFacts): Promise<void> {
     const failure = await this.#try(pod, () => this.#host.volumes.refresh(pod, facts));
     if (failure) this.#memory.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
   }
 
-  /** With everything else that is kept of the Pod. */
+  /** Removes the volumes and everything else stored for the Pod. */
   async remove(podUid: string): Promise<void> {
     this.#memory.close();
     this.#host.tokens?.forget(podUid);
@@ -51,7 +51,7 @@ export class VolumeSteps {
     this.#memory.progress.volumes = { kind: 'removed' };
   }
 
-  /** A change that came meanwhile is not lost: the files are looked at once more. */
+  /** If the content changed during the call, the files are refreshed once more. */
   async #try(pod: Pod, run: () => Promise<void>): Promise<StepFailure | undefined> {
     const version = this.#contentVersion;
     const isOutdated = () => version !== this.#contentVersion;
@@ -73,7 +73,7 @@ export class VolumeSteps {
     }
   }
 
-  /** Has the Pod's tokens; answers when to look again. Throws `VolumeError` when one is refused. */
+  /** Requests the Pod's tokens; returns when to check again. Throws `VolumeError` if a token is refused. */
   async #tokens(pod: Pod): Promise<number | undefined> {
     try {
       return await this.#host.tokens?.ensure(pod);

@@ -200,7 +200,7 @@ test('whatever the time: the name, the purpose, the authority and what the host 
   const later = { ca, certificate: other.serving.cert };
   assert.match(
     refusalIgnoringExpiry(certificate, 'localhost', later, now) ?? '',
-    /ended before this host was certified/,
+    /expired before this host was certified/,
   );
   // By a host's clock of then it is good: who certified that host was ahead, and its authority may look out of time.
   const then = now - 2.5 * YEAR_MS;

@@ -132,7 +132,7 @@ describe('a turn', () => {
 
 describe("a host's 'not now'", () => {
   test('is a file, whatever stands in it', () => {
-    assert.deepEqual(updateLockInFile('', 0), { reason: 'held on the host' });
+    assert.deepEqual(updateLockInFile('', 0), { reason: 'locked on the host' });
     assert.deepEqual(updateLockInFile('  a sale\nand more', 0), { reason: 'a sale' });
   });
 

@@ -4,12 +4,15 @@ import { chooseAttempt } from '../../../agent/decisions/containers/log-attempt.j
 import {
   type AssignedPod,
   afterAssign,
+  afterContainersRemoved,
   afterUnassign,
   desiredPodState,
   isPredecessor,
+  isUnassigned,
   keepsPortFrom,
   podFromOrphanedContainers,
   startableAfterEndOf,
+  stopDeadlineOf,
 } from '../../../agent/decisions/pods/assigned-pod.js';
 import { orphanedPodUids } from '../../../agent/decisions/pods/orphaned-containers.js';
 import { statusEvents } from '../../../agent/decisions/pods/pod-status-events.js';
@@ -31,6 +34,15 @@ const owned = (uid: string, owner: string) =>
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: owner, controller: true }],
   });
 
+const terminating = (pod: AssignedPod): AssignedPod => ({
+  ...pod,
+  lifecycle: { kind: 'terminating', deadline: 1, containersRemoved: false },
+});
+const handedOver = (pod: AssignedPod, replacedBy: string): AssignedPod => ({
+  ...pod,
+  lifecycle: { kind: 'handedOver', deadline: 9, containersRemoved: false, replacedBy },
+});
+
 describe('a Pod that is held', () => {
   test('is accepted once, however often it changes', () => {
     const first = afterAssign(undefined, given(podOf()), 5);
@@ -45,27 +57,30 @@ describe('a Pod that is held', () => {
 
   test('keeps its deadline when the same deletion comes again, and takes a shorter one', () => {
     const held = afterAssign(undefined, given(deleted(30)), 1000);
-    assert.equal(afterAssign(held, given(deleted(30)), 5000).deadline, 31_000);
-    assert.equal(afterAssign(held, given(deleted(5)), 5000).deadline, 10_000);
+    assert.equal(stopDeadlineOf(afterAssign(held, given(deleted(30)), 5000)), 31_000);
+    assert.equal(stopDeadlineOf(afterAssign(held, given(deleted(5)), 5000)), 10_000);
   });
 
   test('gets two seconds even with a grace of none', () => {
-    assert.equal(afterAssign(undefined, given(deleted(0)), 0).deadline, 2000);
+    assert.equal(stopDeadlineOf(afterAssign(undefined, given(deleted(0)), 0)), 2000);
   });
 
   test('when gone, ends with the grace of its spec', () => {
     const held = afterUnassign(afterAssign(undefined, given(podOf({}, 7)), 0), 1000);
-    assert.deepEqual([held.unassigned, held.deadline], [true, 8000]);
+    assert.deepEqual([isUnassigned(held), stopDeadlineOf(held)], [true, 8000]);
   });
 
   test('when gone while it is being deleted, keeps the nearer deadline', () => {
     const held = afterAssign(undefined, given(deleted(5)), 0);
-    assert.equal(afterUnassign(held, 1000).deadline, 5000);
+    assert.equal(stopDeadlineOf(afterUnassign(held, 1000)), 5000);
   });
 
   test('goes on ending when a restored backup knows nothing of its deletion', () => {
     const held = afterAssign(afterAssign(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
-    assert.deepEqual([desiredPodState(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
+    assert.deepEqual(
+      [desiredPodState(held), isUnassigned(held)],
+      [{ kind: 'stop', deadline: 31_000 }, false],
+    );
   });
 
   test('that was gone and comes back in the same epoch runs on: its Node was deleted, and is there again', () => {
@@ -81,7 +96,10 @@ describe('a Pod that is held', () => {
       { ...given(podOf()), objectMac: { epoch: 'two', revision: 1, tag: '' } },
       1,
     );
-    assert.deepEqual([desiredPodState(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
+    assert.deepEqual(
+      [desiredPodState(back), isUnassigned(back)],
+      [{ kind: 'stop', deadline: 30_000 }, false],
+    );
   });
 });
 
@@ -113,10 +131,10 @@ describe('predecessors', () => {
   });
 
   test('are those that made room by an earlier turn and have not ended, whoever stands in between', () => {
-    const first = { ...old('ds'), deadline: 1, replacedBy: 'between' };
+    const first = handedOver(old('ds'), 'between');
     assert.equal(isPredecessor(first, successor), true);
-    assert.equal(isPredecessor({ ...first, containersRemoved: true }, successor), false);
-    assert.equal(isPredecessor({ ...old('other'), deadline: 1, replacedBy: 'between' }, successor), false);
+    assert.equal(isPredecessor(afterContainersRemoved(first), successor), false);
+    assert.equal(isPredecessor(handedOver(old('other'), 'between'), successor), false);
   });
 
   test('are those that came by a turn and that the hub, which made another meanwhile, has not given yet', () => {
@@ -126,7 +144,7 @@ describe('predecessors', () => {
     assert.equal(isPredecessor({ ...old('other'), digest: '' }, successor), false);
     const next = { ...successor, digest: '' };
     assert.equal(isPredecessor(ours, next), false, 'that came by a turn, too');
-    assert.equal(isPredecessor(ours, { ...successor, replacedBy: 'old' }), false, 'whose place it takes');
+    assert.equal(isPredecessor(ours, handedOver(successor, 'old')), false, 'whose place it takes');
   });
 
   test('are not those of another owner, nor those still held, nor the Pod itself', () => {
@@ -142,7 +160,7 @@ describe('when a Pod could begin', () => {
     ...afterAssign(undefined, given(owned(uid, 'ds')), 0),
     ...change,
   });
-  const first = one('first', { deadline: 9, replacedBy: 'second' });
+  const first = handedOver(one('first'), 'second');
 
   test('is when the one whose place it takes has ended', () => {
     assert.deepEqual(uidsOf(startableAfterEndOf(first, [first, one('second')], 7)), [['second', 7]]);
@@ -150,10 +168,10 @@ describe('when a Pod could begin', () => {
   });
 
   test('is not when the one in between has, which never began', () => {
-    const second = one('second', { deadline: 9, replacedBy: 'third' });
+    const second = handedOver(one('second'), 'third');
     const all = [first, second, one('third')];
     assert.deepEqual(uidsOf(startableAfterEndOf(second, all, 5)), []);
-    const left = [first, { ...second, ended: true }, one('third')];
+    const left = [first, afterContainersRemoved(second), one('third')];
     assert.deepEqual(uidsOf(startableAfterEndOf(first, left, 7)), [['third', 7]]);
   });
 
@@ -284,13 +302,13 @@ describe('a port of the host', () => {
   });
 
   test('is waited for when who has it leaves', () => {
-    const leaving = { ...at('a', 0), deadline: 1 };
+    const leaving = terminating(at('a', 0));
     assert.equal(keepsPortFrom(leaving, at('b', 1)), false);
     assert.equal(isPredecessor(leaving, at('b', 1)), true);
   });
 
   test('is free when its containers are gone, though the hub has yet to let go of the Pod', () => {
-    const ended = { ...at('a', 0), deadline: 1, ended: true };
+    const ended = afterContainersRemoved(terminating(at('a', 0)));
     assert.equal(isPredecessor(ended, at('b', 1)), false);
   });
 });

@@ -68,8 +68,8 @@ describe('a manifest', () => {
   const refused: [what: string, given: unknown, message: string][] = [
     ['nothing', null, 'not a v1 Pod'],
     ['another kind', { ...manifest(), kind: 'Deployment' }, 'not a v1 Pod'],
-    ['no name', manifest({}, {}), 'metadata.name is missing or no name'],
-    ['a name that is none', manifest({}, { name: 'A_b' }), 'metadata.name is missing or no name'],
+    ['no name', manifest({}, {}), 'metadata.name is missing or invalid'],
+    ['a name that is none', manifest({}, { name: 'A_b' }), 'metadata.name is missing or invalid'],
     ['no containers', manifest({ containers: [] }), 'spec.containers is missing'],
     [
       'a container without an image',
@@ -197,7 +197,7 @@ describe('what a host tells of its static Pods', () => {
     digest: uid,
     pod: podOf(),
     acceptedAt: 0,
-    unassigned: gone,
+    lifecycle: gone ? { kind: 'unassigned', deadline: 0, containersRemoved: false } : { kind: 'running' },
     ...(manifest ? { manifestFile: manifest } : {}),
   });
   const cases: [what: string, pods: AssignedPod[], told: string[]][] = [
