@@ -1,4 +1,4 @@
-/** Turns of this host, wired together: when one begins, whether it is confirmed, and telling the coordinator. */
+/** Connects handovers, their confirmations and their reports. */
 
 import { REVERTED_BY_HOST } from '../../shared/kube/handovers/host-handover.js';
 import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
@@ -34,32 +34,31 @@ interface AgentHandoversOptions {
   workers: PodWorkers;
   engineUpSince: () => number;
   reportHandover: (turned: HandedOverPod) => void;
-  /** Objects that a Pod needed may not be needed any more. */
+  /** Called when config objects of a settled handover may no longer be needed. */
   onSettled: () => void;
-  /** Of the boot that this process runs in. */
+  /** The boot in which this process runs. */
   bootMark: string;
   clock: Clock;
   log: Logger;
 }
 
-/** What the rest of the agent tells of and asks for. */
+/** Handovers as the rest of the agent sees them. */
 export interface AgentHandovers {
-  /** To be started before Pods are. */
+  /** To be started before the Pods. */
   bootComponent: Component;
   component: Component;
-  /** Pods of the host changed. */
   onPodsChanged(): void;
-  /** A Pod's status is about to be reported. */
+  /** Called before a Pod's status is reported. */
   onPodReported(report: PodReport): void;
   onWelcome(hub: HubContact): void;
-  /** The coordinator says what time it is, ms since the epoch. */
+  /** Receives the coordinator's time, ms since the epoch. */
   onCoordinatorTime(serverTimeMs: number): void;
   onLinkFailed(reason: string): void;
-  /** The coordinator knows of these turns, by uid of the successor. */
+  /** Called when the coordinator has committed handovers, with the uids of the successors. */
   onAcknowledged(uids: readonly string[]): void;
 }
 
-/** Turns and their confirmations; nothing runs before their parts are started. */
+/** Creates the components; none runs before it is started. */
 export function createAgentHandovers(options: AgentHandoversOptions): AgentHandovers {
   const { cache, time, workers, reportHandover, bootMark, clock } = options;
   const log = options.log.child({ component: 'turns' });
@@ -98,7 +97,7 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
     log,
   });
   return {
-    bootComponent: { name: 'turns of earlier boots', start: () => confirmations.recordBoot() },
+    bootComponent: { name: 'reboot count of handovers', start: () => confirmations.recordBoot() },
     component: {
       name: 'turns',
       start: () => {
@@ -126,13 +125,20 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
     onAcknowledged: (uids) => {
       const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
       if (told.length === 0) return;
-      cache.put(...told).catch((error: unknown) => log.warn({ err: error }, 'turn is told once more'));
+      cache
+        .put(...told)
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'acknowledged handover not stored; it will be reported again'),
+        );
       for (const { uid } of told) changed(uid);
     },
   };
 }
 
-/** Whether a Pod that may be put back, or is to come, names the object: it is kept although the hub lets go of it. */
+/**
+ * Returns a test whether a possible predecessor or successor uses the config object, which is then kept although the
+ * hub removed it.
+ */
 export function isNeededByHandover(cache: DesiredCache): (reference: ConfigReference) => boolean {
   return (reference) => {
     const key = configKey(reference);
@@ -142,7 +148,7 @@ export function isNeededByHandover(cache: DesiredCache): (reference: ConfigRefer
   };
 }
 
-/** Undefined for a Pod that the coordinator knows of. */
+/** Returns the handover to report; undefined if the coordinator knows it. */
 function unreportedHandover(assigned: AssignedPod): HandedOverPod | undefined {
   const { uid } = assigned;
   const handover = openHandoverOf(assigned);

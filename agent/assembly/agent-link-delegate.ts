@@ -1,4 +1,4 @@
-/** What the link asks of the rest of the agent, answered from the cache, the workers, the node and the engine. */
+/** Implements the link's delegate with the cache, the workers, the node and the engine. */
 
 import type { StreamRequest } from '../../shared/link/messages/link-messages.js';
 import { StreamError } from '../../shared/link/streams/byte-stream.js';
@@ -35,11 +35,11 @@ interface AgentLinkDelegateDeps {
   clock: Clock;
   /** The engine's wall clock. */
   wallClock: Clock;
-  /** Tells an Event of the Node. */
+  /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
   /** Called at each welcome. */
   onLive?: () => void;
-  /** Called when the link breaks or is refused, with why. */
+  /** Called when the link breaks or is refused, with the reason. */
   onFailed?: (reason: string) => void;
   log: Logger;
 }
@@ -103,7 +103,8 @@ async function applyChange(deps: AgentLinkDelegateDeps, change: DesiredChange): 
   const { cache, config, workers, handovers } = deps;
   const applied = config.apply(change, isNeededByHandover(cache));
   const durable = Promise.all([applied.durable, cache.apply(change)]);
-  // Do not wait for a slow disk before starting containers: after a power cut the engine still reports them.
+  // Do not wait for a slow disk: workers act on the state in memory, and after a power cut the engine still lists their
+  // containers.
   workers.update(
     change.set.map(({ uid }) => uid),
     change.unassigned,
@@ -114,21 +115,21 @@ async function applyChange(deps: AgentLinkDelegateDeps, change: DesiredChange): 
 }
 
 /**
- * A disk that is full or read-only costs what was given its place on it, not the link: by that comes what helps. In memory it is in
- * force; the caches write it as soon as they can. Throws what is no error of the disk.
+ * If the disk is full or read-only, apply the change in memory and keep the link open: the deletion that frees space
+ * can only arrive over the link. The caches retry the write. Rethrows errors of other kinds.
  */
 function reportNotPersisted({ config, clock, warn, log }: AgentLinkDelegateDeps, error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
-  log.error({ code }, 'what this host was given is in memory alone: the disk takes no writes');
+  log.error({ code }, 'desired state not persisted: disk is read-only or full');
   warn(
     'DesiredStateNotPersisted',
-    `What this node was given would not survive a reboot: the disk answers ${code}`,
+    `The desired state of this node would not survive a reboot: writing to the disk failed with ${code}`,
   );
   config.scheduleRewrite(clock);
 }
 
-/** Opens what a reader asks for. Throws `StreamError`. */
+/** Opens a stream for a reader. Throws `StreamError`. */
 async function openStream(
   { driver, wallClock }: AgentLinkDelegateDeps,
   usage: UsageMeter,

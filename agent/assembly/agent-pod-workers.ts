@@ -1,4 +1,4 @@
-/** The workers of one host's Pods, wired to its cache, its engine and its facts. */
+/** Connects the workers of one host's Pods with its cache, engine and facts. */
 import { ROOT_CA_CONFIG_MAP } from '../../shared/kube/access/service-account-token.js';
 import type { ConfigMap } from '../../shared/kube/objects/config-types.js';
 import type { ConfigReference } from '../../shared/kube/pods/config-reference.js';
@@ -16,7 +16,7 @@ import { ContainerProbeHandlers } from '../probes/probe-handlers.js';
 import type { AgentDeps } from './agent-deps.js';
 import { createCachedPodSource } from './cached-pod-source.js';
 
-/** Passes the workers' reports on to the hub; a Pod's end waits until it is on disk. */
+/** Forwards the workers' reports to the hub; a Pod's end is delayed until it is on disk. */
 export class AgentPodReports implements PodReports {
   readonly #outbox: Outbox;
   readonly #barrier: TerminationBarrier;
@@ -77,7 +77,10 @@ export function createAgentWorkers(
   });
 }
 
-/** The authority of the API, which each host knows: no object of that name has to be kept in every namespace. */
+/**
+ * Returns the API's authority as a ConfigMap. Each host knows it, so the hub need not store and send one for every
+ * namespace.
+ */
 function rootAuthority(
   { api }: AgentDeps,
   { kind, namespace, name }: ConfigReference,
@@ -86,7 +89,7 @@ function rootAuthority(
   return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { 'ca.crt': api.ca() } };
 }
 
-/** Asked for several times a step, and worked out once for each reading of the host and the engine. */
+/** Called several times per step, so the result is cached until the host or the engine changes. */
 function hostFacts(host: AgentDeps, node: NodeStatusReporter): () => HostFacts {
   let of: readonly unknown[] = [];
   let facts: HostFacts | undefined;

@@ -1,4 +1,4 @@
-/** Pressure on this host, wired together: what is measured, what is won back, and who has to go. */
+/** Connects pressure measurement, reclaiming, and evictions. */
 import { parseGoDuration } from '../../shared/kube/objects/go-duration.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -19,16 +19,16 @@ import type { PodWorkers } from '../pods/pod-workers.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** When this host counts as short of something, and how that is measured. */
+/** Thresholds of pressure and how it is measured. */
 export interface PressureHandling {
   thresholds: readonly Threshold[];
   transitionMs: number;
   softGraceSeconds: number;
-  /** `imageDir`: where the engine keeps images; undefined while nobody knows. */
+  /** `imageDir`: the engine's image directory; undefined while unknown. */
   readSignals: (imageDir: string | undefined) => Promise<PressureReadings>;
 }
 
-/** By the host's settings. Throws `ExitError` for a soft threshold without its grace period. */
+/** Returns the handling for the host's settings. Throws `ExitError` for a soft threshold without grace period. */
 export function pressureHandling(settings: AgentSettings): PressureHandling {
   try {
     return {
@@ -50,15 +50,15 @@ interface AgentPressureOptions {
   pods: Pick<PodSource, 'all'>;
   workers: PodWorkers;
   node: NodeStatusReporter;
-  /** Removes images that nobody uses; absent where none are collected. */
+  /** Removes unused images; absent if none are collected. */
   removeUnusedImages?: () => Promise<void>;
-  /** A Warning about the node. */
+  /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
   log: Logger;
 }
 
-/** The part that looks at the host every few seconds, and frees what it is short of. */
+/** Returns the component that checks the host periodically and frees scarce resources. */
 export function createAgentPressure(options: AgentPressureOptions): Component {
   const { handling, driver, node, pods, clock, warn } = options;
   const log = options.log.child({ component: 'pressure' });

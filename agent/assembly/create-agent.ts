@@ -1,4 +1,4 @@
-/** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
+/** Builds an agent from its dependencies: node status, Pods, engine events and link. */
 
 import { VERSION } from '../../shared/process/program-version.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
@@ -24,13 +24,13 @@ import { createAgentPressure } from './agent-pressure.js';
 import { demoteOutageErrors, logEngineChange } from './engine-outage-log.js';
 
 export interface Agent {
-  /** To start in order and stop in reverse; stopping touches no container. */
+  /** To be started in order and stopped in reverse; stopping leaves containers running. */
   components: Component[];
   node: NodeStatusReporter;
   link: Link;
 }
 
-/** Builds the agent; nothing runs before its parts are started. */
+/** Builds the agent; nothing runs before its components are started. */
 export function createAgent(host: AgentDeps): Agent {
   const log = demoteOutageErrors(host.log);
   return createAgentWith({ ...host, log });

@@ -1,10 +1,10 @@
-/** How far containers are kept from this host, by its settings and its owner's policy. */
+/** Isolation settings of containers, from the host's settings and its owner's policy. */
 import { join } from 'node:path';
 import type { IsolationSettings } from '../decisions/admission/host-isolation.js';
 import type { HostPolicy } from '../decisions/admission/host-policy.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 
-/** `policy`: absent where the owner wrote none. */
+/** `policy`: absent if the owner wrote none. */
 export function isolationSettingsOf(
   settings: Pick<AgentSettings, 'data' | 'allowedUnsafeSysctls' | 'podMaxPids'>,
   policy: HostPolicy | undefined,

@@ -1,4 +1,7 @@
-/** The ConfigMaps and Secrets this host was given, one file each: its Pods need them after a reboot with no coordinator in reach. */
+/**
+ * The ConfigMaps and Secrets of this host, one file each. Pods need them after a reboot without a reachable
+ * coordinator.
+ */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigMap, Secret } from '../../shared/kube/objects/config-types.js';
@@ -14,26 +17,26 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { AtRestCipher } from './at-rest-cipher.js';
 import { type CachedConfig, decodeConfigFile, encodeConfigFile } from './config-object-file.js';
 
-/** With the value `"false"` on a Secret or ConfigMap, hosts keep it in memory alone. */
+/** With the value `"false"` on a Secret or ConfigMap, hosts keep the object only in memory. */
 const OFFLINE_ANNOTATION = 'everynode.dev/offline';
 
 const SUFFIX = '.object';
-/** After a write that failed. */
+/** Retry delay after a failed write. */
 const RETRY_MS = 10_000;
 
-/** Where the files are, and what seals the Secrets among them. */
+/** Directory of the files, and the cipher for Secrets. */
 interface ConfigPlace {
   directory: string;
   box: AtRestCipher;
 }
 
-/** What a difference did: which objects are others now, visible at once, and when that is on disk. */
+/** The changed objects, visible at once, and a promise that resolves when they are on disk. */
 interface AppliedConfig {
   changed: ConfigReference[];
   durable: Promise<void>;
 }
 
-/** Whether a Pod may still need the object. */
+/** Returns true if a Pod may still need the object. */
 type IsNeeded = (reference: ConfigReference) => boolean;
 
 export class ConfigCache {
@@ -41,9 +44,9 @@ export class ConfigCache {
   readonly #log: Logger;
   readonly #byUid = new Map<string, CachedConfig>();
   readonly #byKey = new Map<string, CachedConfig>();
-  /** Uids that the disk does not have as they are here. */
+  /** Uids of objects that differ from the disk. */
   readonly #unwritten = new Set<string>();
-  /** Uids that the hub has let go of, and a Pod of this host may still need. */
+  /** Uids of objects that the hub removed and a Pod of this host may still need. */
   readonly #overdue = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   #retry: Timer | undefined;
@@ -53,7 +56,7 @@ export class ConfigCache {
     this.#log = log;
   }
 
-  /** Reads what is there. A damaged file is removed: the coordinator gives the object again. */
+  /** Reads the directory. A damaged file is removed; the coordinator sends the object again. */
   static async open(place: ConfigPlace, log: Logger): Promise<ConfigCache> {
     await mkdir(place.directory, { recursive: true, mode: 0o700 });
     const cache = new ConfigCache(place, log);
@@ -61,12 +64,15 @@ export class ConfigCache {
     return cache;
   }
 
-  /** One that ends with the process, for hosts that pretend: thousands of them hold each object once. */
+  /** A cache without files for simulated hosts. Thousands of them share one copy of each object. */
   static inMemory(log: Logger): ConfigCache {
     return new ConfigCache(undefined, log);
   }
 
-  /** For the hello. What could not be written counts as not held: the hub gives it again, and it is written then. */
+  /**
+   * Returns the inventory for the hello. An object that could not be written is left out, so that the hub sends it
+   * again.
+   */
   have(): ObjectDigest[] {
     const written = [...this.#byUid.values()].filter(({ uid }) => !this.#unwritten.has(uid));
     return written.map(({ uid, digest }) => [uid, digest]);
@@ -77,8 +83,8 @@ export class ConfigCache {
   }
 
   /**
-   * Takes the ConfigMaps and Secrets of a difference over. One that cannot be read is logged and left out; one that `isNeeded`
-   * is kept until `dropOverdue`.
+   * Applies the ConfigMaps and Secrets of a change. An unreadable object is logged and skipped. A removed object that
+   * `isNeeded` is kept until `dropUnneeded`.
    */
   apply(
     { set, unassigned }: { set: readonly DesiredObject[]; unassigned: readonly string[] },
@@ -95,17 +101,17 @@ export class ConfigCache {
     if (this.#place) for (const { uid } of given) this.#unwritten.add(uid);
     const durable = this.#writing.catch(() => undefined).then(() => this.#write(given, dropped));
     this.#writing = durable;
-    // Whoever waits for it hears of a failure; `flush` and the next write do not.
+    // Callers that await it receive the failure; `flush` and the next write ignore it.
     durable.catch(() => undefined);
     return { changed: [...given, ...dropped].map(({ object }) => configReferenceTo(object)), durable };
   }
 
-  /** Lets go of what was kept for longer than the hub said, unless it still `isNeeded`. */
+  /** Removes objects that were kept longer than the hub required, unless they are still needed. */
   dropUnneeded(isNeeded: IsNeeded): void {
     if (this.#overdue.size > 0) this.apply({ set: [], unassigned: [...this.#overdue] }, isNeeded);
   }
 
-  /** What is not on disk is written as soon as it can be. */
+  /** Retries failed writes. */
   scheduleRewrite(clock: Pick<Clock, 'after'>): void {
     if (this.#unwritten.size === 0) return;
     this.#retry ??= clock.after(RETRY_MS, () => {
@@ -116,7 +122,7 @@ export class ConfigCache {
     });
   }
 
-  /** Resolves when everything so far is on disk, or cannot be. */
+  /** Resolves when all changes so far are on disk, or their writes failed. */
   flush(): Promise<void> {
     return this.#writing.catch(() => undefined);
   }
@@ -126,7 +132,7 @@ export class ConfigCache {
     this.#byKey.set(configKey(configReferenceTo(held.object)), held);
   }
 
-  /** The name may already be that of another object, made anew. */
+  /** The name may already belong to a new object. */
   #forget(held: CachedConfig): void {
     this.#byUid.delete(held.uid);
     const key = configKey(configReferenceTo(held.object));
@@ -139,7 +145,7 @@ export class ConfigCache {
       const held = { uid, digest, object: decoded };
       if (decoded.kind === kind && decoded.metadata.name) return [this.#place ? held : shared(held)];
     } catch {
-      // Told below. What the parser says could quote a Secret.
+      // Logged below without the parser's message, which could quote a Secret.
     }
     this.#log.error({ uid, kind }, 'desired object cannot be read; left out');
     return [];
@@ -156,8 +162,8 @@ export class ConfigCache {
         this.#remember(decoded.held);
         return;
       case 'sealed':
-        // The key may be back at the next start.
-        this.#log.error({ path }, 'Secret is sealed under another key; waiting for the coordinator');
+        // The key may be available at the next start.
+        this.#log.error({ path }, 'Secret is encrypted with another key; waiting for the coordinator');
         return;
       case 'unreadable':
         this.#log.warn({ path }, 'damaged file of a desired object removed');
@@ -171,7 +177,7 @@ export class ConfigCache {
     for (const held of given) {
       if (isKept(held)) await writePrivateFile(pathOf(place, held), encodeConfigFile(held, place.box));
       else await removePrivateFile(pathOf(place, held));
-      // Another version may have come meanwhile, and waits behind this one.
+      // A newer version may be waiting behind this write.
       if (this.#byUid.get(held.uid) === held) this.#unwritten.delete(held.uid);
     }
     for (const held of dropped) {
@@ -181,7 +187,9 @@ export class ConfigCache {
   }
 }
 
-/** Of hosts that pretend in this process; an object is forgotten with the last of them, its short key stays. */
+/**
+ * Objects shared by the simulated hosts of this process. An object is freed with its last host; the short key remains.
+ */
 const sharedHeld = new Map<string, WeakRef<CachedConfig>>();
 
 function shared(held: CachedConfig): CachedConfig {

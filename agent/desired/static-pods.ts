@@ -1,4 +1,4 @@
-/** Static Pods: what lies in the manifest directory runs on this host, with a coordinator or without. */
+/** Static Pods: manifests in a directory run on this host, with or without a coordinator. */
 import type { MirrorPod } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
@@ -7,18 +7,18 @@ import type { DesiredCache } from './desired-cache.js';
 import type { ManifestDirectory } from './static-pod-directory.js';
 import { readManifests } from './static-pod-files.js';
 
-/** The directory is read so often even when nothing tells of a change (kubelet's fileCheckFrequency). */
+/** Interval of scans without a change notification (kubelet's fileCheckFrequency). */
 const RESCAN_MS = 20_000;
-/** An editor writes a file in several steps: they are one change. */
+/** Debounce of change notifications, because editors write a file in several steps. */
 const SETTLE_MS = 200;
 
 interface StaticPodsOptions {
   directory: ManifestDirectory;
   nodeName: string;
   cache: DesiredCache;
-  /** Hears of uids to run and to end. */
+  /** Receives the uids to run and to stop. */
   onChange: (set: string[], gone: string[]) => void;
-  /** Hears of all static Pods of the host whenever one came or went. */
+  /** Receives all static Pods of the host after each change. */
   onMirrors: (mirrors: MirrorPod[]) => void;
   clock: Clock;
   log: Logger;
@@ -29,7 +29,7 @@ export class StaticPods {
   #watcher: { close(): void } | undefined;
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
-  /** Something happened since the last look began. */
+  /** True if something changed since the last scan began. */
   #isOutdated = false;
   #isStopped = false;
 
@@ -38,7 +38,7 @@ export class StaticPods {
     parts.cache.onForget(() => this.#reportMirrors());
   }
 
-  /** Takes in what is there; resolves when it stands in the cache. Changes are followed from then on. */
+  /** Applies the present manifests; resolves when they are in the cache. Later changes are applied as they happen. */
   async start(): Promise<void> {
     await this.#look();
     this.#reportMirrors();
@@ -51,12 +51,11 @@ export class StaticPods {
     await this.#looking;
   }
 
-  /** Says which static Pods there are: one may have left. */
   #reportMirrors(): void {
     this.#parts.onMirrors(mirrorsOf([...this.#parts.cache.all()]));
   }
 
-  /** Watches anew each time: the directory may be another one, or there at last. */
+  /** Watches again at each scan: the directory may have been created or replaced. */
   async #look(): Promise<void> {
     this.#isOutdated = false;
     this.#watcher?.close();
@@ -85,12 +84,12 @@ export class StaticPods {
     } catch (error) {
       log.warn(
         { directory: directory.path, err: error },
-        'manifest directory cannot be read; what ran of it goes on',
+        'manifest directory cannot be read; running static Pods are kept',
       );
     }
   }
 
-  /** Undefined while there is no such directory. */
+  /** Returns undefined if the directory is missing. */
   #tryWatch(): { close(): void } | undefined {
     try {
       return this.#parts.directory.watch(() => {

@@ -1,6 +1,6 @@
 /**
- * Keeps the host's certificate good: renewed over the link in time; asked for over HTTPS by the host's own key when the
- * link is refused, as after months on a shelf, which a person may have to allow.
+ * Renews the host's certificate over the link. If the link is refused because the certificate expired, it requests one
+ * over HTTPS with the host's own key, which an operator may have to approve.
  */
 import { X509Certificate } from 'node:crypto';
 import { CERTIFICATE_PATH, type CertificateIssued } from '../../shared/link/messages/link-messages.js';
@@ -14,17 +14,17 @@ import { requestCertificate } from './coordinator-client.js';
 import { certificateRequest, publicKeyHashOf } from './host-certificate-request.js';
 import type { HostIdentity } from './host-identity.js';
 
-/** Timers are set no further: the runtime's count milliseconds in 31 bits. */
+/** Longest timer delay: the runtime counts milliseconds in 31 bits. */
 const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
-/** A renewal that was not answered is asked for again. */
+/** Delay before an unanswered renewal is repeated. */
 const RETRY_MS = 60_000;
-/** Between two questions whether a person has decided. */
+/** Interval of queries for an operator's decision. */
 const ASK_AGAIN_MS = 10_000;
 
 interface CertificateRenewerOptions {
   identity: HostIdentity;
   server: URL;
-  /** Steady. */
+  /** A monotonic clock. */
   clock: Clock;
   random: Random;
   log: Logger;
@@ -33,7 +33,7 @@ interface CertificateRenewerOptions {
 
 export class CertificateRenewer implements LinkCertificateHandler {
   readonly #options: CertificateRenewerOptions;
-  /** One draw a process: jitter that is drawn anew at each look would come to its smallest. */
+  /** One random number per process. With a new one for each check, the earliest of all renewal times would win. */
   readonly #draw: number;
   #timer: Timer | undefined;
   #isAsking = false;
@@ -56,7 +56,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
   }
 
   onCertified({ certificate, ca }: CertificateIssued): void {
-    // Said at each welcome while there are two authorities: what is known costs no write.
+    // The hub sends both authorities at each welcome while there are two: write only changes.
     if (certificate === undefined && ca === this.#options.identity.ca) return;
     const change = {
       ...(certificate === undefined ? {} : { certificate }),
@@ -69,13 +69,13 @@ export class CertificateRenewer implements LinkCertificateHandler {
     void this.#askByHttps(again);
   }
 
-  /** Asks nothing more. */
+  /** Stops all requests. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
   }
 
-  /** `offsetMs`: how far the hub's clock is before the host's. */
+  /** `offsetMs`: the hub's clock minus the host's. */
   #watch(offsetMs: number, ask: (csr: string) => void): void {
     const { identity, clock } = this.#options;
     const { validFrom, validTo } = new X509Certificate(identity.certificate ?? '');
@@ -92,7 +92,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
     return certificateRequest(identity.key, identity.enrolment.node);
   }
 
-  /** A certificate for another key, or one that cannot be read, changes nothing. */
+  /** Ignores a certificate for another key or an unreadable one. */
   async #take(change: { certificate?: string; ca?: string }): Promise<void> {
     const { identity, log } = this.#options;
     try {
@@ -110,7 +110,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
     return publicKeyHash(new X509Certificate(certificate)) === publicKeyHashOf(this.#options.identity.key);
   }
 
-  /** Asks by the host's key until the coordinator has decided. */
+  /** Requests a certificate with the host's key until the coordinator has decided. */
   async #askByHttps(again: () => void): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -135,20 +135,20 @@ export class CertificateRenewer implements LinkCertificateHandler {
       if (answer.state === 'joined') {
         const { certificate, ca, joinMac } = answer;
         if (certificate === undefined || !this.#isForOurKey(certificate))
-          throw new Error('no certificate for our key came');
+          throw new Error("the answer has no certificate for this host's key");
         await identity.update({ certificate, ...(ca && { ca }), ...(joinMac && { joinMac }) });
         log.info('this host has a new certificate');
         return;
       }
       log.warn({ request: answer.request }, answer.message);
       await new Promise<void>((resolve) => void clock.after(askAgainMs, resolve));
-      if (this.#isStopped) throw new Error('the agent stops');
+      if (this.#isStopped) throw new Error('the agent is stopping');
     }
   }
 
   #tell(error: unknown): void {
     if (this.#isStopped) return;
     const message = error instanceof Error ? error.message : String(error);
-    this.#options.log.warn({ message }, 'no new certificate');
+    this.#options.log.warn({ message }, 'certificate could not be renewed');
   }
 }

@@ -1,4 +1,4 @@
-/** Builds the agent and wires its parts: read it as the table of contents. */
+/** Builds the agent from its components, like a table of contents. */
 import { cpus, totalmem, uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
@@ -66,15 +66,16 @@ import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
 interface Surroundings {
   places: EngineLocations;
   log: Logger;
-  /** Called when an operator has to approve this host first. */
+  /** Called while an operator has to approve this host. */
   onWaiting?: (message: string) => void;
-  /** Resolves when the agent is to end. */
+  /** Resolves when the agent has to stop. */
   stop?: Promise<unknown>;
 }
 
 /**
- * Starts the agent; stopping it touches no container. Resolves with undefined when `stop` came before the host had joined. A start that fails or is stopped
- * before the host has asked to join leaves no file behind. Throws `ExitError` for what an operator can repair.
+ * Starts the agent; stopping it leaves containers running. Resolves with undefined if `stop` resolved before the host
+ * had joined. If it fails or stops before the join was requested, it leaves no file behind. Throws `ExitError` for
+ * problems that an operator can fix.
  */
 export async function startAgent(
   settings: AgentSettings,
@@ -86,7 +87,7 @@ export async function startAgent(
   const policy = await readHostPolicy(settings);
   const removeNewFolders = trackNewFolders(dataDir);
   const directory = await takeDataDir(dataDir, clock, surroundings.log);
-  // With the lock of the directory held, no other agent writes there.
+  // With the directory locked, all new files are this agent's.
   const removeNewFiles = trackNewFiles(dataDir);
   let running: RunningComponents | undefined;
   try {
@@ -103,7 +104,7 @@ export async function startAgent(
 interface AgentStart extends Surroundings {
   settings: AgentSettings;
   policy: Awaited<ReturnType<typeof readHostPolicy>>;
-  /** Parts that hold the data directory. */
+  /** Components that lock the data directory. */
   directory: readonly Component[];
   clock: Clock;
 }
@@ -112,7 +113,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const { settings, places, policy, directory, clock, log } = start;
   const { data: dataDir, nodeName } = settings;
   const pressure = pressureHandling(settings);
-  // Before all that may fail or wait: a version on trial is counted by its starts.
+  // Before any step that may fail or block: a version on trial is judged by its number of starts.
   const upgrades = await beginUpgrades(dataDir, clock, log);
   const marker = new RunMarker(dataDir, log);
   const { bootMark } = readHostInfo(dataDir, settings.nodeIp);
@@ -180,7 +181,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   );
 }
 
-/** The node that this host is; undefined when the agent was told to end first: a join may wait for an operator for days. */
+/** Resolves with the enrolment; undefined if the agent has to stop first, because an approval may take days. */
 function joinUnlessStopped({
   settings,
   log,
@@ -194,7 +195,7 @@ function joinUnlessStopped({
   return stop ? Promise.race([joining, stop.then(() => undefined)]) : joining;
 }
 
-/** Moments of this boot, by the coordinator's time where it has been heard: what an agent before a reboot heard is worth nothing. */
+/** Moments carry the coordinator's time only if it was received in this boot. */
 function openJournal(
   dataDir: string,
   { bootMark, uptimeMs }: BootClock,
@@ -210,7 +211,7 @@ function openJournal(
   return EventJournal.open({ file: eventJournalFile(journalPath(dataDir)), now: moment, clock, log });
 }
 
-/** Makes the directory where it is missing, and locks it for this process. */
+/** Creates the directory if it is missing and locks it for this process. */
 async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Component[]> {
   const isWritable = prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
@@ -218,19 +219,22 @@ async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<
   return isWritable ? [held] : [held, ...readOnlyPart(dataDir, clock, log)];
 }
 
-/** Of an agent that cannot write, if it is a service that is started again when it ends. */
+/** Returns a component that restarts a service once the disk is writable. */
 function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Component[] {
-  log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
-  // Where the host may write and its service may not, somebody wanted it so.
+  log.error({ dataDir }, 'the disk is read-only: changes of the desired state are kept only in memory');
+  // If the host may write and its service may not, the restriction is intended.
   if (!process.env.INVOCATION_ID || hostMayWrite(dataDir)) return [];
   const beginAnew = (): void => {
-    log.info({ dataDir }, 'the disk takes writes again: the agent begins anew, and containers go on');
+    log.info({ dataDir }, 'the disk is writable again: the agent restarts, containers keep running');
     process.kill(process.pid, 'SIGTERM');
   };
   return [waitForWritableDisk(() => hostMayWrite(dataDir), beginAnew, clock)];
 }
 
-/** What the host was given last, and room to go on writing it. Secrets are sealed under the host's key. */
+/**
+ * Opens the stored desired state, with reserved disk space for further writes. Secrets are encrypted with the host's
+ * key.
+ */
 async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const reserve = new DiskReserve(reservePath(dataDir), clock, log);
   await reserve.allocate();
@@ -240,15 +244,15 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   return { reserve, cache, config };
 }
 
-/** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
+/** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */
 async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
   const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemRandom, log });
   if (await upgrades.start()) return upgrades;
-  const sentence = 'This version of the agent did not stay up; the one before it comes back.';
+  const sentence = 'This version of the agent did not stay up; the previous version is restored.';
   throw new ExitError(EXIT_CODES.environment, sentence);
 }
 
-/** How busy the host is when somebody asks. */
+/** Returns a function that reads the host's load. */
 function hostLoad(dataDir: string, clock: Clock): () => HeartbeatReading {
   const load = new HostLoad({
     counters: readHostCounters,
@@ -281,7 +285,7 @@ function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number
   };
 }
 
-/** What the host says of its link is a label of its Node, where a person can say it as well. */
+/** A metered link is a label of the Node, which an operator can also set. */
 function labelsOf({ labels, lowData }: AgentSettings): Record<string, string> {
   return lowData ? { ...labels, [LINK_LABEL]: METERED } : labels;
 }

@@ -1,4 +1,4 @@
-/** The agent for as long as its process runs: started, told to read its settings again, stopped. */
+/** Runs the agent during the lifetime of its process: start, reload of settings, stop. */
 
 import { createLogger, type Logger } from '../../shared/process/output/logger.js';
 import { VERSION } from '../../shared/process/program-version.js';
@@ -11,15 +11,15 @@ import { readHostPolicy } from './read-host-policy.js';
 
 interface ServiceOptions {
   settings: AgentSettings;
-  /** Absent where there is no file to read again. Rejects when it is wrong. */
+  /** Absent without a settings file. Rejects if the file is invalid. */
   reloadSettings?: () => Promise<AgentSettings>;
   engineLocations: EngineLocations;
   manager: ServiceManager;
-  /** Resolves with the reason when the agent is to end. */
+  /** Resolves with the reason when the agent has to stop. */
   stop: Promise<string>;
 }
 
-/** Resolves when the agent has stopped; its containers run on. Throws what its start throws. */
+/** Resolves when the agent has stopped; its containers keep running. Throws the errors of the start. */
 export async function runService({
   settings,
   reloadSettings: readAgain,
@@ -28,7 +28,7 @@ export async function runService({
   stop,
 }: ServiceOptions): Promise<void> {
   let log = loggerOf(settings);
-  // Who waits for a person works: systemd is not to give it up.
+  // Report readiness while waiting for an operator's approval; otherwise systemd would abort the start.
   const onWaiting = (message: string): void => manager.ready(message);
   const started = await startAgent(settings, { places, log, onWaiting, stop });
   if (!started) return;
@@ -44,7 +44,7 @@ export async function runService({
       await agent?.stop();
       log = loggerOf(next);
       agent = await startAgent(next, { places, log });
-      log.info('settings read again');
+      log.info('settings reloaded');
     };
     process.on('SIGHUP', () => {
       turn = turn.then(reload);
@@ -58,14 +58,14 @@ export async function runService({
   await agent?.stop();
 }
 
-/** Settings whose policy can be used: looked at while the agent still runs. */
+/** Checks the policy as well while the agent still runs. */
 async function readWhole(read: () => Promise<AgentSettings>): Promise<AgentSettings> {
   const settings = await read();
   await readHostPolicy(settings);
   return settings;
 }
 
-/** Wrong settings change nothing: the agent goes on with those it has. */
+/** Invalid settings change nothing: the agent keeps its current ones. */
 async function readOrExplain(
   read: () => Promise<AgentSettings>,
   log: Logger,
@@ -74,7 +74,7 @@ async function readOrExplain(
     return await read();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    log.error({ why }, 'the settings are wrong; the agent goes on with the old ones');
+    log.error({ why }, 'the settings are invalid; the agent keeps the old ones');
     return undefined;
   }
 }

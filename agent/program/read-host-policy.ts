@@ -1,14 +1,14 @@
-/** Reads the host's policy file, at the agent's start and at each reload. One that cannot be read keeps it from starting. */
+/** Reads the host's policy file at each start and reload. An invalid file prevents the start. */
 import { parse } from 'yaml';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent } from '../../shared/process/files/private-file.js';
 import { type HostPolicy, parseHostPolicy } from '../decisions/admission/host-policy.js';
 import type { AgentSettings } from './agent-settings.js';
 
-/** Where the host's owner says what no Pod may do here. */
+/** Default path of the restrictions by the host's owner. */
 const DEFAULT_POLICY = '/etc/everynode/policy.yaml';
 
-/** The policy, undefined when there is no such file and nobody named it. Throws `ExitError`. */
+/** Resolves with the policy; undefined if the default file is missing. Throws `ExitError`. */
 export async function readHostPolicy(
   settings: Pick<AgentSettings, 'policy'>,
 ): Promise<HostPolicy | undefined> {
