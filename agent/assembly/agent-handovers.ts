@@ -33,7 +33,7 @@ interface AgentHandoversOptions {
   time: CoordinatorTime;
   workers: PodWorkers;
   engineUpSince: () => number;
-  reportHandover: (turned: HandedOverPod) => void;
+  reportHandover: (handover: HandedOverPod) => void;
   /** Called when config objects of a settled handover may no longer be needed. */
   onSettled: () => void;
   /** The boot in which this process runs. */
@@ -60,77 +60,66 @@ export interface AgentHandovers {
 
 /** Creates the components; none runs before it is started. */
 export function createAgentHandovers(options: AgentHandoversOptions): AgentHandovers {
-  const { cache, time, workers, reportHandover, bootMark, clock } = options;
-  const log = options.log.child({ component: 'turns' });
-  const changed = (uid: string): void => {
+  const { cache, time, workers, reportHandover } = options;
+  const log = options.log.child({ component: 'handovers' });
+  const onChanged = (uid: string): void => {
     workers.update([uid], []);
     if (!openHandoverOf(cache.get(uid) ?? {})) options.onSettled();
   };
+  const report = (assigned: AssignedPod): void => {
+    const handover = unreportedHandover(assigned);
+    if (handover) reportHandover(handover);
+  };
   const warn = (reason: string) => (pod: Pod, message: string) =>
     workers.emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
-  const confirmations = new HandoverConfirmations({
-    cache,
-    bootMark,
-    engineUpSince: options.engineUpSince,
-    onChanged: changed,
-    onRevert: warn(REVERTED_BY_HOST),
-    clock,
-    log,
-  });
-  const turns = new HandoverRunner({
-    cache,
+  const onRevert = warn(REVERTED_BY_HOST);
+  const confirmations = new HandoverConfirmations({ ...options, onChanged, onRevert, log });
+  const runner = new HandoverRunner({
+    ...options,
     images: options.prefetched,
-    findConfig: options.findConfig,
-    updateLock: options.updateLock,
     coordinatorTime: time,
-    bootMark,
     linkIsLive: () => confirmations.linkIsLive,
     onWaiting: (uid, waiting) => workers.setHandoverWaiting(uid, waiting),
     onStarted: (oldUid, successor) => {
-      const turned = unreportedHandover(successor);
-      if (turned) reportHandover(turned);
+      report(successor);
       workers.update([oldUid, successor.uid], []);
       confirmations.reconcile();
     },
     onOverridden: warn('UpdateLockOverridden'),
-    clock,
     log,
   });
   return {
     bootComponent: { name: 'reboot count of handovers', start: () => confirmations.recordBoot() },
     component: {
-      name: 'turns',
+      name: 'handovers',
       start: () => {
-        for (const held of cache.all()) {
-          const turned = unreportedHandover(held);
-          if (turned) reportHandover(turned);
-        }
+        for (const assigned of cache.all()) report(assigned);
         confirmations.start();
-        turns.start();
+        runner.start();
       },
       stop: () => {
-        turns.stop();
+        runner.stop();
         confirmations.stop();
       },
     },
-    onPodsChanged: () => turns.reconcile(),
+    onPodsChanged: () => runner.reconcile(),
     onPodReported: ({ uid, status }) =>
       confirmations.onReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
     onWelcome: (hub) => confirmations.onLinkUp(hub),
     onCoordinatorTime: (serverTimeMs) => {
       void time.update(serverTimeMs);
-      turns.reconcile();
+      runner.reconcile();
     },
     onLinkFailed: (reason) => confirmations.onLinkFailed(reason),
     onAcknowledged: (uids) => {
-      const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
-      if (told.length === 0) return;
+      const acknowledged = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
+      if (acknowledged.length === 0) return;
       cache
-        .put(...told)
+        .put(...acknowledged)
         .catch((error: unknown) =>
           log.warn({ err: error }, 'acknowledged handover not stored; it will be reported again'),
         );
-      for (const { uid } of told) changed(uid);
+      for (const { uid } of acknowledged) onChanged(uid);
     },
   };
 }
@@ -143,7 +132,8 @@ export function isNeededByHandover(cache: DesiredCache): (reference: ConfigRefer
   return (reference) => {
     const key = configKey(reference);
     const names = (pod: Pod) => configReferences(pod).some((each) => configKey(each) === key);
-    for (const held of cache.all()) if (openHandoverOf(held) && podsNeededBy(held).some(names)) return true;
+    for (const assigned of cache.all())
+      if (openHandoverOf(assigned) && podsNeededBy(assigned).some(names)) return true;
     return false;
   };
 }

@@ -87,16 +87,20 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
       .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image could not be recorded'));
   };
   const images = new ImagePuller({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });
-  const held = new PrefetchedImages(images, clock, log);
-  const parts: Component[] = [{ name: 'held images', stop: () => held.stop() }];
+  const assigned = new PrefetchedImages(images, clock, log);
+  const components: Component[] = [{ name: 'held images', stop: () => assigned.stop() }];
   let removeUnused: AgentImages['removeUnused'];
   if (collection) {
-    const pinned = (): string[] => [...held.names(), ...namesOf(options.pods())];
+    const pinned = (): string[] => [...assigned.names(), ...namesOf(options.pods())];
     const collector = new ImageCollector({ driver, records, ...collection, pinned, warn, clock, log });
     removeUnused = () => collector.removeUnused();
-    parts.push({ name: 'image collection', start: () => collector.start(), stop: () => collector.stop() });
+    components.push({
+      name: 'image collection',
+      start: () => collector.start(),
+      stop: () => collector.stop(),
+    });
   }
-  return { images, prefetched: held, components: parts, ...(removeUnused ? { removeUnused } : {}) };
+  return { images, prefetched: assigned, components: components, ...(removeUnused ? { removeUnused } : {}) };
 }
 
 function namesOf(pods: Iterable<Pod>): string[] {

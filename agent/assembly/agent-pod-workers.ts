@@ -56,24 +56,24 @@ export class AgentPodReports implements PodReports {
 
 /** Returns the workers of the host's Pods; none runs before `start`. */
 export function createAgentWorkers(
-  host: AgentDeps,
+  deps: AgentDeps,
   images: ImagePuller,
   node: NodeStatusReporter,
   reports: PodReports,
 ): PodWorkers {
-  const { driver, clock, cache } = host;
+  const { driver, clock, cache } = deps;
   return new PodWorkers(createCachedPodSource(cache, clock), {
     driver,
     images,
-    volumes: host.volumes,
-    findConfig: (reference) => host.config.find(reference) ?? rootAuthority(host, reference),
-    ...(host.api ? { tokens: new PodTokenCache(host.api.askToken, clock), apiServer: host.api.server } : {}),
+    volumes: deps.volumes,
+    findConfig: (reference) => deps.config.find(reference) ?? rootAuthority(deps, reference),
+    ...(deps.api ? { tokens: new PodTokenCache(deps.api.askToken, clock), apiServer: deps.api.server } : {}),
     handlers: new ContainerProbeHandlers(driver, clock),
-    files: host.files,
+    files: deps.files,
     reports,
     clock,
-    log: host.log.child({ component: 'pods' }),
-    facts: hostFacts(host, node),
+    log: deps.log.child({ component: 'pods' }),
+    facts: hostFacts(deps, node),
   });
 }
 
@@ -90,7 +90,7 @@ function rootAuthority(
 }
 
 /** Called several times per step, so the result is cached until the host or the engine changes. */
-function hostFacts(host: AgentDeps, node: NodeStatusReporter): () => HostFacts {
+function hostFacts(deps: AgentDeps, node: NodeStatusReporter): () => HostFacts {
   let of: readonly unknown[] = [];
   let facts: HostFacts | undefined;
   return () => {
@@ -98,15 +98,15 @@ function hostFacts(host: AgentDeps, node: NodeStatusReporter): () => HostFacts {
     if (facts && now.every((each, index) => each === of[index])) return facts;
     of = now;
     facts = {
-      nodeName: host.settings.nodeName,
+      nodeName: deps.settings.nodeName,
       ...(node.host.address ? { hostIP: node.host.address } : {}),
       allocatable: allocatableOf(node.host),
-      engine: host.engine,
+      engine: deps.engine,
       bootMark: node.host.bootMark,
       resolver: node.host.resolver,
       engineUpSince: node.engineUpSince,
       pressures: node.pressures,
-      isolation: hostIsolation(node.host, node.engine, host.isolation),
+      isolation: hostIsolation(node.host, node.engine, deps.isolation),
     };
     return facts;
   };

@@ -4,7 +4,7 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../../shared/process/time/clock.js';
-import { deadContainers } from '../decisions/containers/dead-containers.js';
+import { deadContainers } from '../decisions/containers/container-attempts.js';
 import {
   type PressureReadings,
   type Threshold,
@@ -71,7 +71,7 @@ export function createAgentPressure(options: AgentPressureOptions): Component {
       await removeDead(options);
       await options.removeUnusedImages?.();
     },
-    measure: (held, resource) => measurePods(options, held, resource),
+    measure: (assigned, resource) => measurePods(options, assigned, resource),
     isGone: async (uid) => (await driver.inspectPod(uid)).length === 0,
     onPressures: (pressures) => node.setPressures(pressures),
     warn,
@@ -82,6 +82,8 @@ export function createAgentPressure(options: AgentPressureOptions): Component {
 }
 
 async function removeDead({ driver, pods }: AgentPressureOptions): Promise<void> {
-  const over = new Set([...pods.all()].flatMap(({ uid, terminal: givenUp }) => (givenUp ? [uid] : [])));
+  const over = new Set(
+    [...pods.all()].flatMap(({ uid, terminal: termination }) => (termination ? [uid] : [])),
+  );
   for (const id of deadContainers(await driver.list(), (uid) => over.has(uid))) await driver.remove(id);
 }

@@ -12,7 +12,7 @@ import type { PodSource } from '../pods/pod-worker-deps.js';
 
 /** Returns the cache as the source of the Pods' workers. */
 export function createCachedPodSource(cache: DesiredCache, clock: Clock): PodSource {
-  const asRun = (held: AssignedPod | undefined) => held && effectivePod(held);
+  const effective = (assigned: AssignedPod | undefined) => assigned && effectivePod(assigned);
   // The direct successor of a handover has always waited. If it has containers, only the record of its predecessor's
   // end was lost.
   const startable = (ended: AssignedPod, hasContainers: (uid: string) => boolean) =>
@@ -20,25 +20,27 @@ export function createCachedPodSource(cache: DesiredCache, clock: Clock): PodSou
       ({ uid }) => uid === successorUidOf(ended) || !hasContainers(uid),
     );
   return {
-    get: (uid) => asRun(cache.get(uid)),
+    get: (uid) => effective(cache.get(uid)),
     all: () => [...cache.all()].map(effectivePod),
-    terminate: (uid, end) => asRun(cache.terminate(uid, end)),
+    terminate: (uid, end) => effective(cache.terminate(uid, end)),
     markContainersRemoved: (uid, hasContainers) => {
-      const held = cache.get(uid);
-      if (!held) return;
+      const assigned = cache.get(uid);
+      if (!assigned) return;
       // If the write fails, the next agent records the end again.
-      cache.put(afterContainersRemoved(held), ...startable(held, hasContainers)).catch(() => undefined);
+      cache
+        .put(afterContainersRemoved(assigned), ...startable(assigned, hasContainers))
+        .catch(() => undefined);
     },
     markRevertCleared: async (uid) => {
-      const held = cache.get(uid);
+      const assigned = cache.get(uid);
       // If the write fails, the next agent clears the Pod again.
-      if (held) await cache.put(afterRevertCleared(held)).catch(() => undefined);
-      return asRun(cache.get(uid));
+      if (assigned) await cache.put(afterRevertCleared(assigned)).catch(() => undefined);
+      return effective(cache.get(uid));
     },
-    forget: (held, hasContainers) => {
+    forget: (assigned, hasContainers) => {
       // An orphan of the engine is not in a lost cache, but Pods assigned since then have waited for it, too.
-      const next = startable(cache.get(held.uid) ?? held, hasContainers);
-      cache.forget(held.uid);
+      const next = startable(cache.get(assigned.uid) ?? assigned, hasContainers);
+      cache.forget(assigned.uid);
       if (next.length > 0) cache.put(...next).catch(() => undefined);
     },
   };

@@ -31,35 +31,35 @@ export interface Agent {
 }
 
 /** Builds the agent; nothing runs before its components are started. */
-export function createAgent(host: AgentDeps): Agent {
-  const log = demoteOutageErrors(host.log);
-  return createAgentWith({ ...host, log });
+export function createAgent(deps: AgentDeps): Agent {
+  const log = demoteOutageErrors(deps.log);
+  return createAgentWith({ ...deps, log });
 }
 
-function createAgentWith(host: AgentDeps): Agent {
-  const { driver, clock, log, cache, journal, wallClock } = host;
+function createAgentWith(deps: AgentDeps): Agent {
+  const { driver, clock, log, cache, journal, wallClock } = deps;
   const outbox = new Outbox({ clock, readWallClock: () => wallClock.now(), ...(journal && { journal }) });
-  const emitNodeEvent = createNodeEventEmitter(outbox, host.settings.nodeName, clock);
+  const emitNodeEvent = createNodeEventEmitter(outbox, deps.settings.nodeName, clock);
   const warn = (reason: string, message: string) => emitNodeEvent('Warning', reason, message);
   const images = createAgentImages({
     driver,
-    handling: host.images,
+    handling: deps.images,
     pods: () => [...cache.all()].flatMap(podsNeededBy),
     warn,
     clock,
     log,
   });
   const { prefetched } = images;
-  const node = createNodeReporter(host, prefetched, outbox);
-  const reports = new AgentPodReports(host, outbox);
-  const workers = createAgentWorkers(host, images.images, node, reports);
-  const handovers = createHandovers(host, { prefetched, workers, node, outbox });
+  const node = createNodeReporter(deps, prefetched, outbox);
+  const reports = new AgentPodReports(deps, outbox);
+  const workers = createAgentWorkers(deps, images.images, node, reports);
+  const handovers = createHandovers(deps, { prefetched, workers, node, outbox });
   reports.onPod((report) => handovers.onPodReported(report));
-  const statics = createStaticPods(host, workers, outbox);
+  const statics = createStaticPods(deps, workers, outbox);
   const link = createLink(
-    host,
+    deps,
     node,
-    createLinkDelegate({ ...host, workers, prefetched, node, handovers, warn }),
+    createLinkDelegate({ ...deps, workers, prefetched, node, handovers, warn }),
     outbox,
   );
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
@@ -74,56 +74,56 @@ function createAgentWith(host: AgentDeps): Agent {
     handovers.component,
     { name: 'link', start: () => link.start(), stop: () => link.stop() },
     ...images.components,
-    ...createEvictionWatches(host, workers, node, warn, images.removeUnused),
-    { name: 'start events', start: () => emitStartEvents(emitNodeEvent, host.previousExit) },
+    ...createEvictionWatches(deps, workers, node, warn, images.removeUnused),
+    { name: 'start events', start: () => emitStartEvents(emitNodeEvent, deps.previousExit) },
   ];
   return { components, node, link };
 }
 
 /** Returns the watches that evict Pods: for their own storage limits, and for pressure on the host. */
 function createEvictionWatches(
-  host: AgentDeps,
+  deps: AgentDeps,
   workers: PodWorkers,
   node: NodeStatusReporter,
   warn: (reason: string, message: string) => void,
   removeUnusedImages: (() => Promise<void>) | undefined,
 ): Component[] {
-  const { cache: pods, pressure: handling } = host;
-  const storage = new StorageLimitWatch({ ...host, pods, workers });
+  const { cache: pods, pressure: handling } = deps;
+  const storage = new StorageLimitWatch({ ...deps, pods, workers });
   const watch = { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() };
   if (!handling) return [watch];
   const reclaim = removeUnusedImages ? { removeUnusedImages } : {};
-  return [watch, createAgentPressure({ ...host, handling, pods, workers, node, warn, ...reclaim })];
+  return [watch, createAgentPressure({ ...deps, handling, pods, workers, node, warn, ...reclaim })];
 }
 
 function createNodeReporter(
-  host: AgentDeps,
+  deps: AgentDeps,
   prefetched: PrefetchedImages,
   outbox: Outbox,
 ): NodeStatusReporter {
   return new NodeStatusReporter({
-    nodeName: host.settings.nodeName,
+    nodeName: deps.settings.nodeName,
     agentVersion: VERSION,
-    driver: host.driver,
-    readHost: host.readHost,
+    driver: deps.driver,
+    readHost: deps.readHost,
     transformStatus: (status) => {
       const images = prefetched.present()?.map(({ image, ...size }) => ({ names: [image], ...size }));
       const complete = images ? { ...status, images } : status;
-      return host.amendStatus?.(complete) ?? complete;
+      return deps.amendStatus?.(complete) ?? complete;
     },
     onChange: (status) => outbox.putNode(status),
-    onEngineChange: (health) => logEngineChange(health, host.log),
-    clock: host.clock,
-    wallClock: host.wallClock,
+    onEngineChange: (health) => logEngineChange(health, deps.log),
+    clock: deps.clock,
+    wallClock: deps.wallClock,
   });
 }
 
 function createHandovers(
   host: AgentDeps,
-  deps: { prefetched: PrefetchedImages; workers: PodWorkers; node: NodeStatusReporter; outbox: Outbox },
+  parts: { prefetched: PrefetchedImages; workers: PodWorkers; node: NodeStatusReporter; outbox: Outbox },
 ): AgentHandovers {
   const { cache, config, clock, log } = host;
-  const { prefetched, workers, node, outbox } = deps;
+  const { prefetched, workers, node, outbox } = parts;
   const { bootMark } = node.host;
   return createAgentHandovers({
     cache,
@@ -142,12 +142,12 @@ function createHandovers(
   });
 }
 
-function createLink(host: AgentDeps, node: NodeStatusReporter, delegate: LinkDelegate, outbox: Outbox): Link {
-  const { target, certificates, cost, load, clock, random, log } = host;
+function createLink(deps: AgentDeps, node: NodeStatusReporter, delegate: LinkDelegate, outbox: Outbox): Link {
+  const { target, certificates, cost, load, clock, random, log } = deps;
   return new Link({
     target,
     identity: {
-      node: host.settings.nodeName,
+      node: deps.settings.nodeName,
       bootID: node.host.bootID,
       instanceID: random.uuid(),
       agentVersion: VERSION,
@@ -160,12 +160,12 @@ function createLink(host: AgentDeps, node: NodeStatusReporter, delegate: LinkDel
     clock,
     log: log.child({ component: 'link' }),
     random: random.random,
-    readWallClock: () => host.wallClock.now(),
+    readWallClock: () => deps.wallClock.now(),
   });
 }
 
-function createStaticPods(host: AgentDeps, workers: PodWorkers, outbox: Outbox): StaticPods | undefined {
-  const { manifests, settings, cache, clock, log } = host;
+function createStaticPods(deps: AgentDeps, workers: PodWorkers, outbox: Outbox): StaticPods | undefined {
+  const { manifests, settings, cache, clock, log } = deps;
   if (manifests === undefined) return undefined;
   return new StaticPods({
     directory: manifests,

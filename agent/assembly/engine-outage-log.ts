@@ -1,6 +1,6 @@
 /** Logs one line when the container engine becomes unreachable and one when it is back. */
 import type { Logger } from '../../shared/process/output/logger.js';
-import { isEngineDown } from '../pods/steps/engine-down.js';
+import { isEngineDown } from '../pods/steps/engine-attempts.js';
 
 type EngineChange =
   | { kind: 'up'; info: { name: string; version: string } }

@@ -15,10 +15,10 @@ export interface HostMoment {
 }
 
 /** A clock with an earlier time was never set: hosts without a battery start in 1970. */
-const LEAST_PLAUSIBLE_MS = Date.parse('2024-01-01T00:00:00Z');
+const MIN_PLAUSIBLE_MS = Date.parse('2024-01-01T00:00:00Z');
 
 /** `ms` by the coordinator's clock. */
-interface ToldTime {
+interface ReportedTime {
   ms: number;
   isEstimate: boolean;
 }
@@ -28,30 +28,30 @@ interface ToldTime {
  * without that time is estimated: by its wall clock if that lies between the previous moment and the current boot.
  * Otherwise it is set as late as possible, with the distances within its boot preserved.
  */
-export function reportedTimes(moments: readonly HostMoment[], now: Required<HostMoment>): ToldTime[] {
+export function reportedTimes(moments: readonly HostMoment[], now: Required<HostMoment>): ReportedTime[] {
   const bootedAt = now.hubMs - now.uptimeMs;
-  let latest = LEAST_PLAUSIBLE_MS;
+  let latest = MIN_PLAUSIBLE_MS;
   return moments.map((moment, index) => {
     const exact = exactTime(moment, now);
-    const told =
+    const last =
       exact === undefined
         ? { ms: estimate(moments, index, latest, bootedAt), isEstimate: true }
         : { ms: Math.min(exact, now.hubMs), isEstimate: false };
-    latest = Math.max(latest, told.ms);
-    return told;
+    latest = Math.max(latest, last.ms);
+    return last;
   });
 }
 
-/** Returns when an Event first happened whose last occurrence is `told`. */
+/** Returns when an Event first happened whose last occurrence was reported at `lastTime`. */
 export function firstEventTime(
   first: HostMoment,
   last: HostMoment,
-  told: ToldTime,
+  lastTime: ReportedTime,
   now: Required<HostMoment>,
 ): number {
   const exact = exactTime(first, now);
   const distance = first.boot === last.boot ? last.uptimeMs - first.uptimeMs : 0;
-  return Math.min(exact ?? told.ms - distance, told.ms);
+  return Math.min(exact ?? lastTime.ms - distance, lastTime.ms);
 }
 
 function exactTime({ boot, uptimeMs, hubMs }: HostMoment, now: Required<HostMoment>): number | undefined {

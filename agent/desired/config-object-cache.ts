@@ -25,9 +25,9 @@ const SUFFIX = '.object';
 const RETRY_MS = 10_000;
 
 /** Directory of the files, and the cipher for Secrets. */
-interface ConfigPlace {
+interface ConfigStorage {
   directory: string;
-  box: AtRestCipher;
+  cipher: AtRestCipher;
 }
 
 /** The changed objects, visible at once, and a promise that resolves when they are on disk. */
@@ -40,7 +40,7 @@ interface AppliedConfig {
 type IsNeeded = (reference: ConfigReference) => boolean;
 
 export class ConfigCache {
-  readonly #place: ConfigPlace | undefined;
+  readonly #storage: ConfigStorage | undefined;
   readonly #log: Logger;
   readonly #byUid = new Map<string, CachedConfig>();
   readonly #byKey = new Map<string, CachedConfig>();
@@ -51,16 +51,16 @@ export class ConfigCache {
   #writing: Promise<void> = Promise.resolve();
   #retry: Timer | undefined;
 
-  private constructor(place: ConfigPlace | undefined, log: Logger) {
-    this.#place = place;
+  private constructor(storage: ConfigStorage | undefined, log: Logger) {
+    this.#storage = storage;
     this.#log = log;
   }
 
   /** Reads the directory. A damaged file is removed; the coordinator sends the object again. */
-  static async open(place: ConfigPlace, log: Logger): Promise<ConfigCache> {
-    await mkdir(place.directory, { recursive: true, mode: 0o700 });
-    const cache = new ConfigCache(place, log);
-    for (const name of await readdir(place.directory)) await cache.#load(place, name);
+  static async open(storage: ConfigStorage, log: Logger): Promise<ConfigCache> {
+    await mkdir(storage.directory, { recursive: true, mode: 0o700 });
+    const cache = new ConfigCache(storage, log);
+    for (const name of await readdir(storage.directory)) await cache.#load(storage, name);
     return cache;
   }
 
@@ -90,20 +90,20 @@ export class ConfigCache {
     { set, unassigned }: { set: readonly DesiredObject[]; unassigned: readonly string[] },
     isNeeded: IsNeeded = () => false,
   ): AppliedConfig {
-    const given = set.flatMap((object) => (object.kind ? this.#decode(object) : []));
+    const received = set.flatMap((object) => (object.kind ? this.#decode(object) : []));
     const leaving = unassigned.flatMap((uid) => this.#byUid.get(uid) ?? []);
     const dropped = leaving.filter(({ object }) => !isNeeded(configReferenceTo(object)));
-    for (const { uid } of given) this.#overdue.delete(uid);
+    for (const { uid } of received) this.#overdue.delete(uid);
     for (const { uid } of leaving) this.#overdue.add(uid);
     for (const { uid } of dropped) this.#overdue.delete(uid);
-    for (const held of given) this.#remember(held);
-    for (const held of dropped) this.#forget(held);
-    if (this.#place) for (const { uid } of given) this.#unwritten.add(uid);
-    const durable = this.#writing.catch(() => undefined).then(() => this.#write(given, dropped));
+    for (const cached of received) this.#remember(cached);
+    for (const cached of dropped) this.#forget(cached);
+    if (this.#storage) for (const { uid } of received) this.#unwritten.add(uid);
+    const durable = this.#writing.catch(() => undefined).then(() => this.#write(received, dropped));
     this.#writing = durable;
     // Callers that await it receive the failure; `flush` and the next write ignore it.
     durable.catch(() => undefined);
-    return { changed: [...given, ...dropped].map(({ object }) => configReferenceTo(object)), durable };
+    return { changed: [...received, ...dropped].map(({ object }) => configReferenceTo(object)), durable };
   }
 
   /** Removes objects that were kept longer than the hub required, unless they are still needed. */
@@ -127,23 +127,23 @@ export class ConfigCache {
     return this.#writing.catch(() => undefined);
   }
 
-  #remember(held: CachedConfig): void {
-    this.#byUid.set(held.uid, held);
-    this.#byKey.set(configKey(configReferenceTo(held.object)), held);
+  #remember(cached: CachedConfig): void {
+    this.#byUid.set(cached.uid, cached);
+    this.#byKey.set(configKey(configReferenceTo(cached.object)), cached);
   }
 
   /** The name may already belong to a new object. */
-  #forget(held: CachedConfig): void {
-    this.#byUid.delete(held.uid);
-    const key = configKey(configReferenceTo(held.object));
-    if (this.#byKey.get(key)?.uid === held.uid) this.#byKey.delete(key);
+  #forget(cached: CachedConfig): void {
+    this.#byUid.delete(cached.uid);
+    const key = configKey(configReferenceTo(cached.object));
+    if (this.#byKey.get(key)?.uid === cached.uid) this.#byKey.delete(key);
   }
 
   #decode({ uid, digest, object, kind }: DesiredObject): CachedConfig[] {
     try {
       const decoded = JSON.parse(Buffer.from(object).toString('utf8')) as ConfigMap | Secret;
-      const held = { uid, digest, object: decoded };
-      if (decoded.kind === kind && decoded.metadata.name) return [this.#place ? held : shared(held)];
+      const cached = { uid, digest, object: decoded };
+      if (decoded.kind === kind && decoded.metadata.name) return [this.#storage ? cached : shared(cached)];
     } catch {
       // Logged below without the parser's message, which could quote a Secret.
     }
@@ -151,15 +151,15 @@ export class ConfigCache {
     return [];
   }
 
-  async #load({ directory, box }: ConfigPlace, name: string): Promise<void> {
+  async #load({ directory, cipher }: ConfigStorage, name: string): Promise<void> {
     const path = join(directory, name);
     const uid = decodeURIComponent(name.slice(0, -SUFFIX.length));
     const decoded = name.endsWith(SUFFIX)
-      ? decodeConfigFile(await readFile(path), uid, box)
+      ? decodeConfigFile(await readFile(path), uid, cipher)
       : ({ kind: 'unreadable' } as const);
     switch (decoded.kind) {
-      case 'held':
-        this.#remember(decoded.held);
+      case 'decoded':
+        this.#remember(decoded.cached);
         return;
       case 'sealed':
         // The key may be available at the next start.
@@ -171,18 +171,19 @@ export class ConfigCache {
     }
   }
 
-  async #write(given: readonly CachedConfig[], dropped: readonly CachedConfig[]): Promise<void> {
-    const place = this.#place;
-    if (!place) return;
-    for (const held of given) {
-      if (isKept(held)) await writePrivateFile(pathOf(place, held), encodeConfigFile(held, place.box));
-      else await removePrivateFile(pathOf(place, held));
+  async #write(received: readonly CachedConfig[], dropped: readonly CachedConfig[]): Promise<void> {
+    const storage = this.#storage;
+    if (!storage) return;
+    for (const cached of received) {
+      if (isKept(cached))
+        await writePrivateFile(pathOf(storage, cached), encodeConfigFile(cached, storage.cipher));
+      else await removePrivateFile(pathOf(storage, cached));
       // A newer version may be waiting behind this write.
-      if (this.#byUid.get(held.uid) === held) this.#unwritten.delete(held.uid);
+      if (this.#byUid.get(cached.uid) === cached) this.#unwritten.delete(cached.uid);
     }
-    for (const held of dropped) {
-      await removePrivateFile(pathOf(place, held));
-      this.#unwritten.delete(held.uid);
+    for (const cached of dropped) {
+      await removePrivateFile(pathOf(storage, cached));
+      this.#unwritten.delete(cached.uid);
     }
   }
 }
@@ -190,20 +191,20 @@ export class ConfigCache {
 /**
  * Objects shared by the simulated hosts of this process. An object is freed with its last host; the short key remains.
  */
-const sharedHeld = new Map<string, WeakRef<CachedConfig>>();
+const sharedObjects = new Map<string, WeakRef<CachedConfig>>();
 
-function shared(held: CachedConfig): CachedConfig {
-  const key = `${held.uid} ${held.digest}`;
-  const present = sharedHeld.get(key)?.deref();
+function shared(cached: CachedConfig): CachedConfig {
+  const key = `${cached.uid} ${cached.digest}`;
+  const present = sharedObjects.get(key)?.deref();
   if (present) return present;
-  sharedHeld.set(key, new WeakRef(held));
-  return held;
+  sharedObjects.set(key, new WeakRef(cached));
+  return cached;
 }
 
 function isKept({ object }: CachedConfig): boolean {
   return object.metadata.annotations?.[OFFLINE_ANNOTATION] !== 'false';
 }
 
-function pathOf({ directory }: ConfigPlace, { uid }: CachedConfig): string {
+function pathOf({ directory }: ConfigStorage, { uid }: CachedConfig): string {
   return join(directory, encodeURIComponent(uid) + SUFFIX);
 }

@@ -21,28 +21,28 @@ interface Heading {
 }
 
 /** Unreadable: damaged. Encrypted: with a key that this host does not have now. */
-type DecodedConfig = { kind: 'held'; held: CachedConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
+type DecodedConfig = { kind: 'decoded'; cached: CachedConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
 
 /** Returns the file's bytes. A Secret's digest is encrypted too: it would allow guessing a short password. */
-export function encodeConfigFile(held: CachedConfig, box: AtRestCipher): Buffer {
-  const sealed = held.object.kind === 'Secret';
-  const plain = Buffer.from(JSON.stringify(held));
-  const body = sealed ? box.encrypt(plain, held.uid) : plain;
+export function encodeConfigFile(cached: CachedConfig, cipher: AtRestCipher): Buffer {
+  const sealed = cached.object.kind === 'Secret';
+  const plain = Buffer.from(JSON.stringify(cached));
+  const body = sealed ? cipher.encrypt(plain, cached.uid) : plain;
   const heading: Heading = { format: FORMAT, sealed, sha256: checksum(body) };
   return Buffer.concat([Buffer.from(`${JSON.stringify(heading)}\n`), body]);
 }
 
 /** Decodes what `encodeConfigFile` returned for the object with this uid. */
-export function decodeConfigFile(bytes: Buffer, uid: string, box: AtRestCipher): DecodedConfig {
+export function decodeConfigFile(bytes: Buffer, uid: string, cipher: AtRestCipher): DecodedConfig {
   const end = bytes.indexOf('\n');
   const body = bytes.subarray(end + 1);
   try {
     const { format, sealed, sha256 } = JSON.parse(bytes.toString('utf8', 0, end)) as Heading;
     if (format !== FORMAT || sha256 !== checksum(body)) return { kind: 'unreadable' };
-    const plain = sealed ? box.decrypt(body, uid) : body;
+    const plain = sealed ? cipher.decrypt(body, uid) : body;
     if (!plain) return { kind: 'sealed' };
-    const held = JSON.parse(plain.toString('utf8')) as CachedConfig;
-    return held.uid === uid ? { kind: 'held', held } : { kind: 'unreadable' };
+    const cached = JSON.parse(plain.toString('utf8')) as CachedConfig;
+    return cached.uid === uid ? { kind: 'decoded', cached } : { kind: 'unreadable' };
   } catch {
     // The file is truncated or foreign. The parser's message is dropped, because it could quote a Secret.
     return { kind: 'unreadable' };

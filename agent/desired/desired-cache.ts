@@ -59,7 +59,7 @@ export class DesiredCache {
     this.#log = log;
     const { pods, ...position } = content;
     this.#position = position;
-    this.#pods = new Map(pods.map((held) => [held.uid, held]));
+    this.#pods = new Map(pods.map((assigned) => [assigned.uid, assigned]));
   }
 
   /**
@@ -97,9 +97,9 @@ export class DesiredCache {
 
   /** Returns the object as the hub sent it: `JSON.stringify` restores the bytes that `JSON.parse` has read. */
   returnObject(uid: string): ReturnedObject {
-    const held = this.#pods.get(uid);
-    if (!held?.objectMac || isUnassigned(held)) return { uid };
-    return { uid, object: Buffer.from(JSON.stringify(held.pod)), mac: held.objectMac };
+    const assigned = this.#pods.get(uid);
+    if (!assigned?.objectMac || isUnassigned(assigned)) return { uid };
+    return { uid, object: Buffer.from(JSON.stringify(assigned.pod)), mac: assigned.objectMac };
   }
 
   get(uid: string): AssignedPod | undefined {
@@ -127,8 +127,8 @@ export class DesiredCache {
       this.#pods.set(object.uid, afterAssign(this.#pods.get(object.uid), given, now));
     }
     for (const uid of change.unassigned) {
-      const held = this.#pods.get(uid);
-      if (held) this.#pods.set(uid, afterUnassign(held, now, change.epoch));
+      const assigned = this.#pods.get(uid);
+      if (assigned) this.#pods.set(uid, afterUnassign(assigned, now, change.epoch));
     }
     const { clusterUID, epoch, revision } = change;
     this.#position = { clusterUID, epoch: epoch, revision };
@@ -158,24 +158,24 @@ export class DesiredCache {
       if (pod)
         this.#pods.set(uid, afterAssign(undefined, { uid, digest: uid, pod, manifestFile: file ?? '' }, now));
     }
-    for (const held of gone) this.#pods.set(held.uid, afterUnassign(held, now));
+    for (const assigned of gone) this.#pods.set(assigned.uid, afterUnassign(assigned, now));
     if (set.length > 0 || gone.length > 0) this.#saveSoon('static');
     return { set, gone: gone.map(({ uid }) => uid) };
   }
 
   /** Stores the host's decision to end the Pod. Returns the Pod's new state. */
   terminate(uid: string, end: PodTermination): AssignedPod | undefined {
-    const held = this.#pods.get(uid);
-    if (!held) return undefined;
-    const givenUp = afterTermination(held, end);
-    this.#pods.set(uid, givenUp);
+    const assigned = this.#pods.get(uid);
+    if (!assigned) return undefined;
+    const termination = afterTermination(assigned, end);
+    this.#pods.set(uid, termination);
     this.#saveSoon(uid);
-    return givenUp;
+    return termination;
   }
 
   /** Adds or replaces Pods; visible at once, durable when it resolves. */
   put(...pods: AssignedPod[]): Promise<void> {
-    for (const held of pods) this.#pods.set(held.uid, held);
+    for (const assigned of pods) this.#pods.set(assigned.uid, assigned);
     return this.#save();
   }
 
@@ -183,19 +183,19 @@ export class DesiredCache {
    * Replaces Pods only once the change is on disk, because nothing may happen before. Resolves with false if `held` was
    * changed meanwhile; that change remains. Rejects without any change if the write fails.
    */
-  async replaceDurably(held: AssignedPod, ...pods: AssignedPod[]): Promise<boolean> {
+  async replaceDurably(assigned: AssignedPod, ...pods: AssignedPod[]): Promise<boolean> {
     const file = this.#file;
-    const isAsItWas = () => this.#pods.get(held.uid) === held;
+    const isUnchanged = () => this.#pods.get(assigned.uid) === assigned;
     if (file) {
       await this.#afterWrites(async () => {
         // An earlier queued write contains that other change; this write would overwrite it.
-        if (!isAsItWas()) return;
+        if (!isUnchanged()) return;
         const all = new Map([...this.#pods, ...pods.map((each) => [each.uid, each] as const)]);
         await file.write(encode({ ...this.#position, pods: [...all.values()] }));
       });
     }
     // The concurrent change is queued behind this write.
-    if (!isAsItWas()) return false;
+    if (!isUnchanged()) return false;
     for (const each of pods) this.#pods.set(each.uid, each);
     return true;
   }

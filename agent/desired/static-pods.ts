@@ -2,7 +2,7 @@
 import type { MirrorPod } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import { mirrorsOf } from '../decisions/static-pods/static-pod-mirrors.js';
+import { mirrorsOf } from '../decisions/static-pods/static-pod-manifest.js';
 import type { DesiredCache } from './desired-cache.js';
 import type { ManifestDirectory } from './static-pod-directory.js';
 import { readManifests } from './static-pod-files.js';
@@ -28,7 +28,7 @@ export class StaticPods {
   readonly #parts: StaticPodsOptions;
   #watcher: { close(): void } | undefined;
   #timer: Timer | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #scanning: Promise<void> = Promise.resolve();
   /** True if something changed since the last scan began. */
   #isOutdated = false;
   #isStopped = false;
@@ -40,7 +40,7 @@ export class StaticPods {
 
   /** Applies the present manifests; resolves when they are in the cache. Later changes are applied as they happen. */
   async start(): Promise<void> {
-    await this.#look();
+    await this.#scan();
     this.#reportMirrors();
   }
 
@@ -48,7 +48,7 @@ export class StaticPods {
     this.#isStopped = true;
     this.#timer?.cancel();
     this.#watcher?.close();
-    await this.#looking;
+    await this.#scanning;
   }
 
   #reportMirrors(): void {
@@ -56,7 +56,7 @@ export class StaticPods {
   }
 
   /** Watches again at each scan: the directory may have been created or replaced. */
-  async #look(): Promise<void> {
+  async #scan(): Promise<void> {
     this.#isOutdated = false;
     this.#watcher?.close();
     this.#watcher = this.#tryWatch();
@@ -68,7 +68,7 @@ export class StaticPods {
     this.#timer?.cancel();
     if (this.#isStopped) return;
     this.#timer = this.#parts.clock.after(delayMs, () => {
-      this.#looking = this.#look();
+      this.#scanning = this.#scan();
     });
   }
 

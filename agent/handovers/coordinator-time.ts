@@ -35,10 +35,10 @@ export class CoordinatorTime {
    * process.
    */
   static async open(boot: BootClock, file: DurableFile | undefined, log: Logger): Promise<CoordinatorTime> {
-    const heard = new CoordinatorTime(boot, file, log);
+    const time = new CoordinatorTime(boot, file, log);
     const kept = decode(await file?.read());
-    if (kept?.bootMark === boot.bootMark) heard.#bootedAt = kept.bootedAt;
-    return heard;
+    if (kept?.bootMark === boot.bootMark) time.#bootedAt = kept.bootedAt;
+    return time;
   }
 
   /** For simulated hosts. */
@@ -52,8 +52,8 @@ export class CoordinatorTime {
     const isNews = this.#bootedAt === undefined || Math.abs(bootedAt - this.#bootedAt) > TOLERANCE_MS;
     this.#bootedAt = bootedAt;
     if (!isNews) return;
-    const heard: StoredTime = { bootMark: this.#boot.bootMark, bootedAt };
-    await this.#file?.write(JSON.stringify(heard)).catch((error: unknown) => {
+    const time: StoredTime = { bootMark: this.#boot.bootMark, bootedAt };
+    await this.#file?.write(JSON.stringify(time)).catch((error: unknown) => {
       this.#log.warn(
         { err: error },
         "the coordinator's time could not be stored: a restarted agent has to receive it again",
@@ -69,8 +69,8 @@ export class CoordinatorTime {
 
 function decode(text: string | undefined): StoredTime | undefined {
   try {
-    const heard = JSON.parse(text ?? '') as Partial<StoredTime>;
-    const { bootMark, bootedAt } = heard;
+    const time = JSON.parse(text ?? '') as Partial<StoredTime>;
+    const { bootMark, bootedAt } = time;
     return typeof bootMark === 'string' && typeof bootedAt === 'number' ? { bootMark, bootedAt } : undefined;
   } catch {
     // There is no file, or it is damaged: the coordinator sends its time again.

@@ -13,7 +13,7 @@ import {
   confirmationStep,
   type LinkEvidence,
   linkEvidenceOf,
-  type Stall,
+  type Suspension,
 } from '../decisions/handovers/confirmation-step.js';
 import { type Confirming, openHandoverOf, revertOf } from '../decisions/handovers/handover-record.js';
 import { type AssignedPod, isPredecessor, isStopping } from '../decisions/pods/assigned-pod.js';
@@ -21,9 +21,9 @@ import type { DesiredCache } from '../desired/desired-cache.js';
 import type { HubContact } from '../link/link-delegate.js';
 
 /** Interval of checks whether this process was suspended while a Pod is to be confirmed. */
-const BEAT_MS = 5_000;
+const SUSPENSION_CHECK_MS = 5_000;
 /** A check that is later than this proves a suspension; smaller delays are normal load. */
-const LATE_MS = 1_000;
+const SUSPENSION_TOLERANCE_MS = 1_000;
 
 interface HandoverConfirmationsDeps {
   cache: DesiredCache;
@@ -40,24 +40,24 @@ interface HandoverConfirmationsDeps {
 }
 
 export class HandoverConfirmations {
-  readonly #parts: HandoverConfirmationsDeps;
+  readonly #deps: HandoverConfirmationsDeps;
   readonly #startedAt: number;
   readonly #ready = new Set<string>();
   /** Callbacks of reverts that happened before `start`. */
   readonly #reverted: (() => void)[] = [];
-  readonly #deciding = new Set<string>();
+  readonly #storing = new Set<string>();
   /** When the first ping of this connection was sent on behalf of a Pod. */
-  readonly #askedAt = new Map<string, number>();
-  readonly #stalls: Stall[] = [];
+  readonly #pingedAt = new Map<string, number>();
+  readonly #suspensions: Suspension[] = [];
   /** When the pending timer is due. */
   #dueAt: number | undefined;
   #link: { state: 'live'; hub: HubContact } | (LinkEvidence & { state: 'lost' });
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(parts: HandoverConfirmationsDeps) {
-    this.#parts = parts;
-    this.#startedAt = parts.clock.now();
+  constructor(deps: HandoverConfirmationsDeps) {
+    this.#deps = deps;
+    this.#startedAt = deps.clock.now();
     this.#link = { state: 'lost', since: this.#startedAt, lastTry: 'unreachable' };
   }
 
@@ -67,12 +67,12 @@ export class HandoverConfirmations {
 
   /** Call this before any Pod worker starts: a Pod that makes the host reboot in a loop must not start again. */
   async recordBoot(): Promise<void> {
-    const { cache, bootMark, clock, onRevert, log } = this.#parts;
-    for (const held of [...cache.all()]) {
-      const noted = afterBoot(held, bootMark, clock.now());
-      if (noted === held) continue;
+    const { cache, bootMark, clock, onRevert, log } = this.#deps;
+    for (const assigned of [...cache.all()]) {
+      const noted = afterBoot(assigned, bootMark, clock.now());
+      if (noted === assigned) continue;
       const revert = revertOf(noted);
-      const { uid, pod } = held;
+      const { uid, pod } = assigned;
       const fields = { uid, pod: refText(pod.metadata), ...openHandoverOf(noted)?.boot };
       log.warn(revert ? { ...fields, reason: revert.reason } : fields, 'host rebooted before confirmation');
       // A read-only disk must not keep the host from running its Pods; the count is in memory.
@@ -86,7 +86,7 @@ export class HandoverConfirmations {
   }
 
   start(): void {
-    for (const tell of this.#reverted.splice(0)) tell();
+    for (const callback of this.#reverted.splice(0)) callback();
     this.reconcile();
   }
 
@@ -96,24 +96,24 @@ export class HandoverConfirmations {
   }
 
   onLinkUp(hub: HubContact): void {
-    this.#askedAt.clear();
+    this.#pingedAt.clear();
     this.#link = { state: 'live', hub };
     this.reconcile();
   }
 
   /** Called when the link broke or a connection attempt failed, with the reason. */
   onLinkFailed(reason: string): void {
-    const since = this.#link.state === 'lost' ? this.#link.since : this.#parts.clock.now();
+    const since = this.#link.state === 'lost' ? this.#link.since : this.#deps.clock.now();
     this.#link = { state: 'lost', since, lastTry: linkEvidenceOf(reason) };
     this.reconcile();
   }
 
   /** Called with the Pod's own readiness. */
   onReadiness(uid: string, isReady: boolean): void {
-    const held = this.#parts.cache.get(uid);
-    if (!held || !openHandoverOf(held)) {
+    const assigned = this.#deps.cache.get(uid);
+    if (!assigned || !openHandoverOf(assigned)) {
       this.#ready.delete(uid);
-      this.#askedAt.delete(uid);
+      this.#pingedAt.delete(uid);
       return;
     }
     if (isReady) this.#ready.add(uid);
@@ -125,58 +125,58 @@ export class HandoverConfirmations {
   reconcile(): void {
     this.#timer?.cancel();
     if (this.#isStopped) return;
-    this.#noteStall();
+    this.#recordSuspension();
     let next = Number.POSITIVE_INFINITY;
-    for (const held of this.#parts.cache.all()) {
-      if (isUnconfirmed(held)) next = Math.min(next, this.#decide(held));
+    for (const assigned of this.#deps.cache.all()) {
+      if (isUnconfirmed(assigned)) next = Math.min(next, this.#decide(assigned));
     }
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const now = clock.now();
-    const heartbeats = [...this.#parts.cache.all()].some(isUnconfirmed);
-    if (!heartbeats) {
-      this.#stalls.length = 0;
+    const isAnyUnconfirmed = [...this.#deps.cache.all()].some(isUnconfirmed);
+    if (!isAnyUnconfirmed) {
+      this.#suspensions.length = 0;
       this.#dueAt = undefined;
       return;
     }
-    this.#dueAt = Math.min(Math.max(next, now), now + BEAT_MS);
+    this.#dueAt = Math.min(Math.max(next, now), now + SUSPENSION_CHECK_MS);
     this.#timer = clock.after(this.#dueAt - now, () => this.reconcile());
   }
 
-  #noteStall(): void {
-    const now = this.#parts.clock.now();
+  #recordSuspension(): void {
+    const now = this.#deps.clock.now();
     const lateMs = now - (this.#dueAt ?? now);
     this.#dueAt = undefined;
-    if (lateMs <= LATE_MS) return;
-    this.#stalls.push({ until: now, ms: lateMs });
-    this.#parts.log.warn({ lateMs }, 'agent was suspended: confirmation deadlines are extended');
+    if (lateMs <= SUSPENSION_TOLERANCE_MS) return;
+    this.#suspensions.push({ until: now, ms: lateMs });
+    this.#deps.log.warn({ lateMs }, 'agent was suspended: confirmation deadlines are extended');
   }
 
   /** Returns when time alone may change the decision. */
-  #decide(held: Unconfirmed): number {
-    const { clock, engineUpSince } = this.#parts;
+  #decide(assigned: Unconfirmed): number {
+    const { clock, engineUpSince } = this.#deps;
     const now = clock.now();
     const step = confirmationStep({
-      handover: held.handover,
-      startableAt: this.#startableAt(held),
-      isReady: this.#ready.has(held.uid),
+      handover: assigned.handover,
+      startableAt: this.#startableAt(assigned),
+      isReady: this.#ready.has(assigned.uid),
       link: this.#evidence(now),
-      stalls: this.#stalls,
+      suspensions: this.#suspensions,
       upSince: Math.max(this.#startedAt, engineUpSince()),
-      pingedAt: this.#askedAt.get(held.uid),
+      pingedAt: this.#pingedAt.get(assigned.uid),
       now,
     });
     if (step.kind === 'wait') {
-      if (step.askedAt !== undefined) {
-        this.#askedAt.set(held.uid, step.askedAt);
+      if (step.pingedAt !== undefined) {
+        this.#pingedAt.set(assigned.uid, step.pingedAt);
         if (this.#link.state === 'live') this.#link.hub.ping();
       }
       return step.until ?? Number.POSITIVE_INFINITY;
     }
-    this.#askedAt.delete(held.uid);
-    if (step.kind === 'confirm') this.#keep(afterConfirmation(held), 'turn confirmed');
+    this.#pingedAt.delete(assigned.uid);
+    if (step.kind === 'confirm') this.#store(afterConfirmation(assigned), 'turn confirmed');
     else {
-      this.#parts.onRevert(held.pod, step.message);
-      this.#keep(afterRevertStart(held, step, now), 'handover is being reverted', step);
+      this.#deps.onRevert(assigned.pod, step.message);
+      this.#store(afterRevertStart(assigned, step, now), 'handover is being reverted', step);
     }
     return Number.POSITIVE_INFINITY;
   }
@@ -185,9 +185,9 @@ export class HandoverConfirmations {
    * Returns when the Pod could start; undefined while it waits for a predecessor. Pods that never had to wait could
    * start at once.
    */
-  #startableAt(held: Unconfirmed): number | undefined {
-    const waits = [...this.#parts.cache.all()].some((other) => isPredecessor(other, held));
-    return waits ? undefined : (held.startableAt ?? held.handover.startedAt);
+  #startableAt(assigned: Unconfirmed): number | undefined {
+    const waits = [...this.#deps.cache.all()].some((other) => isPredecessor(other, assigned));
+    return waits ? undefined : (assigned.startableAt ?? assigned.handover.startedAt);
   }
 
   #evidence(now: number): LinkEvidence {
@@ -195,20 +195,20 @@ export class HandoverConfirmations {
     return { state: 'live', heardAt: now - this.#link.hub.silentMs() };
   }
 
-  #keep(held: AssignedPod, said: string, why: object = {}): void {
-    const { cache, log, onChanged } = this.#parts;
-    const { uid, pod } = held;
-    if (this.#deciding.has(uid)) return;
-    this.#deciding.add(uid);
-    log.info({ uid, pod: refText(pod.metadata), ...why }, said);
+  #store(assigned: AssignedPod, message: string, why: object = {}): void {
+    const { cache, log, onChanged } = this.#deps;
+    const { uid, pod } = assigned;
+    if (this.#storing.has(uid)) return;
+    this.#storing.add(uid);
+    log.info({ uid, pod: refText(pod.metadata), ...why }, message);
     cache
-      .put(held)
+      .put(assigned)
       .then(() => onChanged(uid))
       .catch((error: unknown) => {
         log.warn({ uid, err: error }, 'result of a handover not stored: a restarted agent decides again');
         onChanged(uid);
       })
-      .finally(() => this.#deciding.delete(uid));
+      .finally(() => this.#storing.delete(uid));
   }
 }
 

@@ -67,14 +67,14 @@ interface HandoverRunnerDeps {
 
 /** A handover that has not started. */
 interface Pending {
-  looking: boolean;
+  isChecking: boolean;
   /** True if something changed since the current check began. */
   isOutdated: boolean;
   timer?: Timer;
 }
 
 export class HandoverRunner {
-  readonly #parts: HandoverRunnerDeps;
+  readonly #deps: HandoverRunnerDeps;
   readonly #pending = new Map<string, Pending>();
   /** By Pod uid: name of the successor whose withdrawal was acknowledged. */
   readonly #withdrawn = new Map<string, string>();
@@ -82,8 +82,8 @@ export class HandoverRunner {
   #retry: Timer | undefined;
   #isStopped = false;
 
-  constructor(parts: HandoverRunnerDeps) {
-    this.#parts = parts;
+  constructor(deps: HandoverRunnerDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
@@ -100,39 +100,39 @@ export class HandoverRunner {
   reconcile(): void {
     if (this.#isStopped) return;
     const due = new Set<string>();
-    for (const held of this.#parts.cache.all()) {
-      if (pendingHandover(held)) due.add(held.uid);
-      this.#noteWithdrawal(held);
+    for (const assigned of this.#deps.cache.all()) {
+      if (pendingHandover(assigned)) due.add(assigned.uid);
+      this.#acknowledgeWithdrawal(assigned);
     }
     for (const uid of [...this.#withdrawn.keys()])
-      if (!this.#parts.cache.get(uid)) this.#withdrawn.delete(uid);
-    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#lost(uid);
-    for (const uid of due) this.#lookAt(uid);
+      if (!this.#deps.cache.get(uid)) this.#withdrawn.delete(uid);
+    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#onRemoved(uid);
+    for (const uid of due) this.#check(uid);
   }
 
-  #lost(uid: string): void {
+  #onRemoved(uid: string): void {
     this.#drop(uid);
-    const held = this.#parts.cache.get(uid);
-    if (held && hasNoHandover(held)) this.#parts.onWaiting(uid, HANDOVER_REMOVED);
+    const assigned = this.#deps.cache.get(uid);
+    if (assigned && hasNoHandover(assigned)) this.#deps.onWaiting(uid, HANDOVER_REMOVED);
   }
 
   #drop(uid: string): void {
     this.#pending.get(uid)?.timer?.cancel();
     this.#pending.delete(uid);
-    this.#parts.images.prefetchFor(ownerOf(uid), [], () => undefined);
+    this.#deps.images.prefetchFor(ownerOf(uid), [], () => undefined);
   }
 
   /**
    * Acknowledges a withdrawal only once it is on disk. Otherwise a restarted agent could start the withdrawn handover.
    */
-  #noteWithdrawal(held: AssignedPod): void {
-    const { cache, onWaiting, clock, log } = this.#parts;
-    const { uid } = held;
-    const name = withdrawnSuccessorName(held);
+  #acknowledgeWithdrawal(assigned: AssignedPod): void {
+    const { cache, onWaiting, clock, log } = this.#deps;
+    const { uid } = assigned;
+    const name = withdrawnSuccessorName(assigned);
     if (name === undefined || this.#withdrawn.get(uid) === name) return;
     this.#withdrawn.set(uid, name);
-    const say = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
-    cache.flush().then(say, (error: unknown) => {
+    const acknowledge = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
+    cache.flush().then(acknowledge, (error: unknown) => {
       log.warn({ uid, err: error }, 'withdrawal of a handover not stored: acknowledged after a retry');
       this.#withdrawn.delete(uid);
       this.#retry ??= clock.after(RETRY_MS, () => {
@@ -142,122 +142,129 @@ export class HandoverRunner {
     });
   }
 
-  #lookAt(uid: string): void {
-    const pending = this.#pending.get(uid) ?? { looking: false, isOutdated: false };
+  #check(uid: string): void {
+    const pending = this.#pending.get(uid) ?? { isChecking: false, isOutdated: false };
     this.#pending.set(uid, pending);
     pending.isOutdated = true;
-    if (pending.looking) return;
-    pending.looking = true;
+    if (pending.isChecking) return;
+    pending.isChecking = true;
     pending.timer?.cancel();
     void this.#run(uid, pending)
       .catch((error: unknown) => {
-        this.#parts.log.warn({ uid, err: error }, 'handover could not be checked; retrying');
-        this.#again(uid, pending, RETRY_MS);
+        this.#deps.log.warn({ uid, err: error }, 'handover could not be checked; retrying');
+        this.#checkAfter(uid, pending, RETRY_MS);
       })
       .finally(() => {
-        pending.looking = false;
+        pending.isChecking = false;
         // A change between the last check and this line would be lost otherwise.
-        if (pending.isOutdated && this.#pending.get(uid) === pending) this.#lookAt(uid);
+        if (pending.isOutdated && this.#pending.get(uid) === pending) this.#check(uid);
       });
   }
 
   async #run(uid: string, pending: Pending): Promise<void> {
     while (pending.isOutdated && !this.#isStopped) {
       pending.isOutdated = false;
-      const held = this.#parts.cache.get(uid);
-      const turn = held && pendingHandover(held);
-      if (!held || !turn) return;
-      const step = await this.#decide(held, turn);
+      const assigned = this.#deps.cache.get(uid);
+      const handover = assigned && pendingHandover(assigned);
+      if (!assigned || !handover) return;
+      const step = await this.#decide(assigned, handover);
       // Decide again after a change during the check: no handover starts from outdated facts.
-      if (pending.isOutdated || this.#parts.cache.get(uid) !== held) pending.isOutdated = true;
-      else if (step.kind === 'begin') await this.#begin(held, pending, turn, step.overridden);
-      else this.#wait(held, pending, step);
+      if (pending.isOutdated || this.#deps.cache.get(uid) !== assigned) pending.isOutdated = true;
+      else if (step.kind === 'begin') await this.#start(assigned, pending, handover, step.overridden);
+      else this.#wait(assigned, pending, step);
     }
   }
 
-  async #decide(held: AssignedPod, turn: HostHandover): Promise<HandoverStep> {
-    const { images, coordinatorTime: time, clock, updateLock: hold } = this.#parts;
-    const { uid, pod } = held;
-    const wanted = podImages(turn.successor);
-    const secrets = this.#keyrings(turn.successor);
+  async #decide(assigned: AssignedPod, handover: HostHandover): Promise<HandoverStep> {
+    const { images, coordinatorTime: time, clock, updateLock } = this.#deps;
+    const { uid, pod } = assigned;
+    const wanted = podImages(handover.successor);
+    const secrets = this.#keyrings(handover.successor);
     images.prefetchFor(
       ownerOf(uid),
       wanted.map((image) => ({ image, secrets })),
-      () => this.#lookAt(uid),
+      () => this.#check(uid),
     );
-    const facts = { handover: turn, missing: images.missing(ownerOf(uid)), lockedSince: held.lockedSince };
+    const facts = {
+      handover: handover,
+      missing: images.missing(ownerOf(uid)),
+      lockedSince: assigned.lockedSince,
+    };
     const before = handoverStep({
       ...facts,
       coordinatorTimeMs: time.now(),
       updateLock: undefined,
       now: clock.now(),
     });
-    if (before.kind === 'wait' || turn.maxLockSeconds === undefined) return before;
+    if (before.kind === 'wait' || handover.maxLockSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
-    const said = await hold.ask({ namespace, pod: name, images: wanted });
+    const message = await updateLock.ask({ namespace, pod: name, images: wanted });
     const now = clock.now();
-    const lockedSince = said && (await this.#lockedSince(held, now));
+    const lockedSince = message && (await this.#lockedSince(assigned, now));
     return handoverStep({
       ...facts,
       lockedSince: lockedSince,
       coordinatorTimeMs: time.now(),
-      updateLock: said,
+      updateLock: message,
       now,
     });
   }
 
   /** Stored on disk, so that a restart of the agent does not extend the lock's time limit. */
-  async #lockedSince(held: AssignedPod, now: number): Promise<number> {
-    if (held.lockedSince !== undefined) return held.lockedSince;
-    const { cache } = this.#parts;
-    if (cache.get(held.uid) === held) await cache.put({ ...held, lockedSince: now });
+  async #lockedSince(assigned: AssignedPod, now: number): Promise<number> {
+    if (assigned.lockedSince !== undefined) return assigned.lockedSince;
+    const { cache } = this.#deps;
+    if (cache.get(assigned.uid) === assigned) await cache.put({ ...assigned, lockedSince: now });
     return now;
   }
 
   #keyrings(pod: Pod): Keyring[] {
     try {
-      return pullSecrets(pod, this.#parts.findConfig).rings;
+      return pullSecrets(pod, this.#deps.findConfig).rings;
     } catch (error) {
-      this.#parts.log.warn({ pod: refText(pod.metadata), err: error }, 'pull secret cannot be used');
+      this.#deps.log.warn({ pod: refText(pod.metadata), err: error }, 'pull secret cannot be used');
       return [];
     }
   }
 
   #wait(
-    held: AssignedPod,
+    assigned: AssignedPod,
     pending: Pending,
     { reason, message, againMs }: HandoverStep & { kind: 'wait' },
   ): void {
-    this.#parts.onWaiting(held.uid, { reason, message });
-    if (againMs !== undefined) this.#again(held.uid, pending, againMs);
+    this.#deps.onWaiting(assigned.uid, { reason, message });
+    if (againMs !== undefined) this.#checkAfter(assigned.uid, pending, againMs);
   }
 
-  #again(uid: string, pending: Pending, delayMs: number): void {
+  #checkAfter(uid: string, pending: Pending, delayMs: number): void {
     pending.timer?.cancel();
     if (this.#isStopped) return;
-    pending.timer = this.#parts.clock.after(delayMs, () => this.#lookAt(uid));
+    pending.timer = this.#deps.clock.after(delayMs, () => this.#check(uid));
   }
 
-  async #begin(
-    held: AssignedPod,
+  async #start(
+    assigned: AssignedPod,
     pending: Pending,
-    turn: HostHandover,
+    handover: HostHandover,
     overridden: string | undefined,
   ): Promise<void> {
-    const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#parts;
+    const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#deps;
     const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
-    const { old, successor } = afterHandoverStart(held, turn, how);
+    const { old, successor } = afterHandoverStart(assigned, handover, how);
     // Stop nothing before the change is on disk. An agent that dies now, or whose disk is full, finds the Pod
     // unchanged.
-    if (!(await cache.replaceDurably(held, old, successor))) {
+    if (!(await cache.replaceDurably(assigned, old, successor))) {
       pending.isOutdated = true;
       return;
     }
-    if (overridden !== undefined) onOverridden(held.pod, overridden);
-    log.info({ uid: held.uid, pod: refText(held.pod.metadata), successor: successor.uid }, 'turn begun');
-    this.#pending.delete(held.uid);
-    onBegun(held.uid, successor);
-    this.#parts.images.prefetchFor(ownerOf(held.uid), [], () => undefined);
+    if (overridden !== undefined) onOverridden(assigned.pod, overridden);
+    log.info(
+      { uid: assigned.uid, pod: refText(assigned.pod.metadata), successor: successor.uid },
+      'turn begun',
+    );
+    this.#pending.delete(assigned.uid);
+    onBegun(assigned.uid, successor);
+    this.#deps.images.prefetchFor(ownerOf(assigned.uid), [], () => undefined);
   }
 }
 

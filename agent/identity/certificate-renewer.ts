@@ -8,8 +8,7 @@ import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
-import { certificateRenewalTimeMs } from '../decisions/certificate-renewal-time.js';
-import type { LinkCertificateHandler } from '../link/link-certificate-handler.js';
+import type { LinkCertificateHandler } from '../link/link-delegate.js';
 import { requestCertificate } from './coordinator-client.js';
 import { certificateRequest, publicKeyHashOf } from './host-certificate-request.js';
 import type { HostIdentity } from './host-identity.js';
@@ -19,7 +18,7 @@ const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 /** Delay before an unanswered renewal is repeated. */
 const RETRY_MS = 60_000;
 /** Interval of queries for an operator's decision. */
-const ASK_AGAIN_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
 interface CertificateRenewerOptions {
   identity: HostIdentity;
@@ -34,14 +33,14 @@ interface CertificateRenewerOptions {
 export class CertificateRenewer implements LinkCertificateHandler {
   readonly #options: CertificateRenewerOptions;
   /** One random number per process. With a new one for each check, the earliest of all renewal times would win. */
-  readonly #draw: number;
+  readonly #jitter: number;
   #timer: Timer | undefined;
-  #isAsking = false;
+  #isRequesting = false;
   #isStopped = false;
 
   constructor(options: CertificateRenewerOptions) {
     this.#options = options;
-    this.#draw = options.random.random();
+    this.#jitter = options.random.random();
   }
 
   onLive(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void {
@@ -62,7 +61,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
       ...(certificate === undefined ? {} : { certificate }),
       ...(ca === undefined ? {} : { ca }),
     };
-    void this.#take(change);
+    void this.#apply(change);
   }
 
   onRefused(again: () => void): void {
@@ -80,9 +79,9 @@ export class CertificateRenewer implements LinkCertificateHandler {
     const { identity, clock } = this.#options;
     const { validFrom, validTo } = new X509Certificate(identity.certificate ?? '');
     const times = { notBeforeMs: Date.parse(validFrom), notAfterMs: Date.parse(validTo) };
-    const dueInMs = certificateRenewalTimeMs(times, this.#draw) - (clock.now() + offsetMs);
+    const dueInMs = certificateRenewalTimeMs(times, this.#jitter) - (clock.now() + offsetMs);
     const waitMs = dueInMs <= 0 ? RETRY_MS : Math.min(dueInMs, MAX_WAIT_MS);
-    if (dueInMs <= 0) void this.#request().then(ask, (error: unknown) => this.#tell(error));
+    if (dueInMs <= 0) void this.#request().then(ask, (error: unknown) => this.#warn(error));
     this.#timer?.cancel();
     this.#timer = clock.after(waitMs, () => this.#watch(offsetMs, ask));
   }
@@ -93,7 +92,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
   }
 
   /** Ignores a certificate for another key or an unreadable one. */
-  async #take(change: { certificate?: string; ca?: string }): Promise<void> {
+  async #apply(change: { certificate?: string; ca?: string }): Promise<void> {
     const { identity, log } = this.#options;
     try {
       const isForeign = change.certificate !== undefined && !this.#isForOurKey(change.certificate);
@@ -102,7 +101,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
       await identity.update(change);
       log.info({ what: Object.keys(change) }, 'certified anew');
     } catch (error) {
-      this.#tell(error);
+      this.#warn(error);
     }
   }
 
@@ -112,20 +111,20 @@ export class CertificateRenewer implements LinkCertificateHandler {
 
   /** Requests a certificate with the host's key until the coordinator has decided. */
   async #askByHttps(again: () => void): Promise<void> {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
+    if (this.#isRequesting) return;
+    this.#isRequesting = true;
     try {
       await this.#askUntilDecided();
       again();
     } catch (error) {
-      this.#tell(error);
+      this.#warn(error);
     } finally {
-      this.#isAsking = false;
+      this.#isRequesting = false;
     }
   }
 
   async #askUntilDecided(): Promise<void> {
-    const { identity, server, clock, log, pollIntervalMs: askAgainMs = ASK_AGAIN_MS } = this.#options;
+    const { identity, server, clock, log, pollIntervalMs = POLL_INTERVAL_MS } = this.#options;
     const { node } = identity.enrolment;
     const request = { node, csr: await this.#request() };
     for (;;) {
@@ -141,14 +140,30 @@ export class CertificateRenewer implements LinkCertificateHandler {
         return;
       }
       log.warn({ request: answer.request }, answer.message);
-      await new Promise<void>((resolve) => void clock.after(askAgainMs, resolve));
+      await new Promise<void>((resolve) => void clock.after(pollIntervalMs, resolve));
       if (this.#isStopped) throw new Error('the agent is stopping');
     }
   }
 
-  #tell(error: unknown): void {
+  #warn(error: unknown): void {
     if (this.#isStopped) return;
     const message = error instanceof Error ? error.message : String(error);
     this.#options.log.warn({ message }, 'certificate could not be renewed');
   }
+}
+
+interface CertificateTimes {
+  notBeforeMs: number;
+  notAfterMs: number;
+}
+
+/**
+ * Returns when to request the next certificate: between 70 and 90 % of its lifetime, like a kubelet. `chance` in [0, 1)
+ * spreads the renewals of hosts that joined together.
+ */
+export function certificateRenewalTimeMs(
+  { notBeforeMs, notAfterMs }: CertificateTimes,
+  chance: number,
+): number {
+  return notBeforeMs + (notAfterMs - notBeforeMs) * (0.7 + 0.2 * chance);
 }

@@ -79,7 +79,7 @@ export async function requestCertificate(
     return { state: 'waiting', message, request: String(answer.request) };
   }
   throw new JoinError(
-    `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${adviceOn(code, path)}`,
+    `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${causesOf(code, path)}`,
     code >= 500 || code === 429,
     code < 500,
   );
@@ -94,7 +94,7 @@ function nameOf({ server, serverText }: TrustedCoordinator): string {
  * The coordinator answers every bad token with `Unauthorized`, so that guessing reveals nothing. Therefore list the
  * possible causes here.
  */
-function adviceOn(code: number, path: string): string {
+function causesOf(code: number, path: string): string {
   if (code !== 401 || path !== JOIN_PATH) return '';
   return ' (the join token is wrong, expired, revoked or spent by another host); make a new one with: everynode token create';
 }
@@ -124,7 +124,7 @@ function post(
   const url = new URL(path, server);
   const trusting = (options: ClientRequestArgs) =>
     connectTrusting(options as ConnectionOptions, { ca, certificate });
-  const way = connections ? { ca, agent: connections } : { createConnection: trusting };
+  const connection = connections ? { ca, agent: connections } : { createConnection: trusting };
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(
@@ -134,7 +134,7 @@ function post(
       'content-type': 'application/json',
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
     };
-    const sent = request(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...way }, (response) => {
+    const sent = request(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...connection }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {

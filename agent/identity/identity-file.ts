@@ -10,6 +10,8 @@ import {
 } from '../../shared/process/files/private-file.js';
 
 const FILE = 'identity.json';
+/** Format of the whole data directory: this file and everything next to it. */
+const FORMAT = 2;
 
 /** A node's stored identity. */
 export interface Identity {
@@ -51,7 +53,14 @@ export async function readIdentity(dataDir: string): Promise<Identity | undefine
   const content = await readIfPresent(path);
   if (content === undefined) return undefined;
   const value = parse(content);
-  if (isIdentity(value)) return value;
+  if (isIdentity(value)) {
+    const { format, ...identity } = value;
+    if (format === FORMAT) return identity;
+    throw new ExitError(
+      EXIT_CODES.data,
+      `The data directory ${dataDir} was written by another version of the agent (format ${format ?? 1}, this version needs ${FORMAT}): remove the host with that version, then join again.`,
+    );
+  }
   throw new ExitError(
     EXIT_CODES.data,
     `The identity in ${path} is damaged: restore it from a backup, or remove it and join with a token under an unused name.`,
@@ -69,7 +78,10 @@ function parse(content: string): unknown {
 /** Resolves when the identity is on disk, readable only by this user. */
 export async function writeIdentity(dataDir: string, identity: Identity): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await writePrivateFile(join(dataDir, FILE), `${JSON.stringify(identity, undefined, 2)}\n`);
+  await writePrivateFile(
+    join(dataDir, FILE),
+    `${JSON.stringify({ format: FORMAT, ...identity }, undefined, 2)}\n`,
+  );
 }
 
 /** Resolves when the identity was removed from the disk. */
@@ -77,7 +89,7 @@ export function removeIdentity(dataDir: string): Promise<void> {
   return removePrivateFile(join(dataDir, FILE));
 }
 
-function isIdentity(value: unknown): value is Identity {
+function isIdentity(value: unknown): value is Identity & { format?: number } {
   if (typeof value !== 'object' || value === null) return false;
   const { node, ca, key, certificate, clusterUID, joinMac } = value as Record<string, unknown>;
   const optional = [certificate, clusterUID, joinMac].map((field) => field ?? '');

@@ -19,7 +19,7 @@ import { type Identity, readIdentity, removeIdentity, writeIdentity } from './id
 import { findAuthority } from './pinned-authority.js';
 
 /** Interval of queries for an operator's decision. */
-const ASK_AGAIN_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 /** The identity of a node that has joined. */
 export type Enrolment = Identity & { clusterUID: string };
@@ -98,7 +98,7 @@ export async function rejectTokenOfOtherCoordinator(dataDir: string, token: stri
 async function join(
   coordinator: TrustedCoordinator,
   key: string,
-  { node, labels, onWaiting, pollIntervalMs: askAgainMs = ASK_AGAIN_MS }: JoinOptions,
+  { node, labels, onWaiting, pollIntervalMs = POLL_INTERVAL_MS }: JoinOptions,
 ): Promise<Registration> {
   const request = { node, csr: await certificateRequest(key, node), ...(labels ? { labels } : {}) };
   for (;;) {
@@ -108,7 +108,7 @@ async function join(
       return registration;
     }
     onWaiting?.(answer.message);
-    await pause(askAgainMs);
+    await pause(pollIntervalMs);
   }
 }
 

@@ -13,9 +13,9 @@ export function podTokenRequester(
   server: URL,
   identity: Pick<HostIdentity, 'ca' | 'key' | 'certificate' | 'bearer'>,
 ): RequestToken {
-  return (wish) =>
+  return (params) =>
     new Promise((resolve, reject) => {
-      const { namespace, serviceAccount } = wish;
+      const { namespace, serviceAccount } = params;
       const path = ['api/v1/namespaces', namespace, 'serviceaccounts', serviceAccount, 'token']
         .map((part, index) => (index === 0 ? part : encodeURIComponent(part)))
         .join('/');
@@ -51,7 +51,7 @@ export function podTokenRequester(
       );
       sent.on('timeout', () => sent.destroy(new Error('no answer')));
       sent.on('error', reject);
-      sent.end(JSON.stringify(bodyOf(wish)));
+      sent.end(JSON.stringify(bodyOf(params)));
     });
 }
 

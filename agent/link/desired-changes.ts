@@ -24,8 +24,10 @@ export class DesiredChanges {
    * Resolves when this change and all earlier ones are on disk. Rejects if it cannot be stored; later changes are tried
    * nevertheless.
    */
-  apply({ set, removed: gone, revision }: Desired, fleet: Fleet): Promise<void> {
-    const kept = this.#applied.then(() => this.#agent.apply({ set, unassigned: gone, revision, ...fleet }));
+  apply({ set, removed: unassigned, revision }: Desired, fleet: Fleet): Promise<void> {
+    const kept = this.#applied.then(() =>
+      this.#agent.apply({ set, unassigned: unassigned, revision, ...fleet }),
+    );
     this.#applied = kept.catch(() => undefined);
     return kept;
   }

@@ -11,23 +11,23 @@ import { firstEventTime, type HostMoment, reportedTimes } from '../decisions/eve
 import type { EventJournalFile } from './event-journal-file.js';
 
 /** The most Events that one message holds; older ones are dropped. */
-const MOST_EVENTS = 200;
+const MAX_EVENTS = 200;
 /** Delay that merges writes of Events. */
-const PATIENCE_MS = 5_000;
+const DEBOUNCE_MS = 5_000;
 /** Shortest interval between writes of one repeated Event. */
 const REPEAT_MS = 10 * 60_000;
 /** The size to which a full file is reduced, which leaves space for new Events. */
-const MOST_REWRITTEN_BYTES = 96 * 1024;
+const MAX_REWRITTEN_BYTES = 96 * 1024;
 /** Limit of writes per day, to spare flash storage. Further Events are only in memory. */
-const MOST_BYTES_A_DAY = 512 * 1024;
+const MAX_BYTES_PER_DAY = 512 * 1024;
 /** File size from which the file is rewritten with current entries only. */
-const MOST_FILE_BYTES = 128 * 1024;
+const MAX_FILE_BYTES = 128 * 1024;
 const DAY_MS = 86_400_000;
 /** Marks an Event of an earlier boot in which the host never received the coordinator's time. */
 const ESTIMATED = " (time estimated: the host had not received the coordinator's time)";
-const MOST_COUNT = 2 ** 31;
+const MAX_COUNT = 2 ** 31;
 /** Largest valid time, ms; beyond the year 9000. */
-const MOST_MS = 2.3e14;
+const MAX_MS = 2.3e14;
 
 /** An Event with its number of occurrences. */
 interface JournalEntry {
@@ -48,7 +48,7 @@ interface JournalOptions {
 }
 
 export class EventJournal {
-  readonly #parts: JournalOptions;
+  readonly #deps: JournalOptions;
   readonly #entries = new Map<string, JournalEntry>();
   /** Keys whose entries differ from the file; and when each was last written, by the monotonic clock. */
   readonly #unwritten = new Set<string>();
@@ -58,19 +58,19 @@ export class EventJournal {
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(parts: JournalOptions) {
-    this.#parts = parts;
+  private constructor(deps: JournalOptions) {
+    this.#deps = deps;
   }
 
   /** Opens the journal with entries of earlier agents. An unreadable file is replaced. */
-  static async open(parts: JournalOptions): Promise<EventJournal> {
-    const journal = new EventJournal(parts);
+  static async open(deps: JournalOptions): Promise<EventJournal> {
+    const journal = new EventJournal(deps);
     try {
-      const text = (await parts.file?.read()) ?? '';
+      const text = (await deps.file?.read()) ?? '';
       journal.#fileBytes = Buffer.byteLength(text);
       for (const line of text.split('\n')) journal.#take(line);
     } catch (error) {
-      parts.log.warn({ err: error }, 'journal of earlier Events cannot be read');
+      deps.log.warn({ err: error }, 'journal of earlier Events cannot be read');
     }
     return journal;
   }
@@ -83,10 +83,10 @@ export class EventJournal {
   add({ count, firstTimestamp: _, lastTimestamp: __, ...event }: ReportedEvent): void {
     const key = keyOf(event);
     const known = this.#entries.get(key);
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     this.#put(key, { event, count: count + (known?.count ?? 0), first: known?.first ?? now, last: now });
     this.#unwritten.add(key);
-    this.#timer ??= this.#parts.clock.after(PATIENCE_MS, () => {
+    this.#timer ??= this.#deps.clock.after(DEBOUNCE_MS, () => {
       this.#timer = undefined;
       void this.flush();
     });
@@ -96,7 +96,7 @@ export class EventJournal {
   pendingEvents(): ReportedEvent[] {
     const entries = [...this.#entries.values()];
     if (entries.length === 0) return [];
-    const { now: moment, clock } = this.#parts;
+    const { now: moment, clock } = this.#deps;
     const steady = clock.now();
     const present = moment();
     const now = { ...present, hubMs: present.hubMs ?? steady };
@@ -106,13 +106,13 @@ export class EventJournal {
       now,
     );
     const events = entries.map(({ event, count, first, last }, index) => {
-      const told = lasts[index] ?? { ms: now.hubMs, isEstimate: true };
+      const time = lasts[index] ?? { ms: now.hubMs, isEstimate: true };
       return {
         ...event,
-        message: told.isEstimate ? estimated(event.message) : event.message,
-        count: Math.min(count, MOST_COUNT),
-        firstTimestamp: inSteady(firstEventTime(first, last, told, now)),
-        lastTimestamp: inSteady(told.ms),
+        message: time.isEstimate ? estimated(event.message) : event.message,
+        count: Math.min(count, MAX_COUNT),
+        firstTimestamp: inSteady(firstEventTime(first, last, time, now)),
+        lastTimestamp: inSteady(time.ms),
       };
     });
     return events.map(truncatedEvent).filter((event) => event !== undefined);
@@ -127,12 +127,12 @@ export class EventJournal {
     this.#writtenAt.clear();
     if (this.#fileBytes === 0) return;
     this.#fileBytes = 0;
-    this.#write(() => this.#parts.file?.replace(''));
+    this.#write(() => this.#deps.file?.replace(''));
   }
 
   /** Resolves when due entries are written; never rejects. */
   flush(): Promise<void> {
-    const now = this.#parts.clock.monotonic();
+    const now = this.#deps.clock.monotonic();
     const lines: string[] = [];
     for (const key of this.#unwritten) {
       const entry = this.#entries.get(key);
@@ -144,12 +144,12 @@ export class EventJournal {
     }
     const text = lines.join('');
     if (text === '') return this.#writing;
-    const isFull = this.#fileBytes + Buffer.byteLength(text) > MOST_FILE_BYTES;
+    const isFull = this.#fileBytes + Buffer.byteLength(text) > MAX_FILE_BYTES;
     const written = isFull ? this.#newest() : text;
     const bytes = Buffer.byteLength(written);
     if (!this.#mayWrite(bytes, now)) return this.#writing;
     this.#fileBytes = isFull ? bytes : this.#fileBytes + bytes;
-    const { file } = this.#parts;
+    const { file } = this.#deps;
     return this.#write(() => (isFull ? file?.replace(written) : file?.append(written)));
   }
 
@@ -160,7 +160,7 @@ export class EventJournal {
     for (const entry of [...this.#entries.values()].reverse()) {
       const line = `${JSON.stringify(entry)}\n`;
       bytes += Buffer.byteLength(line);
-      if (bytes > MOST_REWRITTEN_BYTES) break;
+      if (bytes > MAX_REWRITTEN_BYTES) break;
       lines.unshift(line);
     }
     return lines.join('');
@@ -168,14 +168,14 @@ export class EventJournal {
 
   #mayWrite(bytes: number, now: number): boolean {
     if (now - this.#day.since >= DAY_MS) this.#day = { since: now, bytes: 0 };
-    if (this.#day.bytes + bytes > MOST_BYTES_A_DAY) return false;
+    if (this.#day.bytes + bytes > MAX_BYTES_PER_DAY) return false;
     this.#day.bytes += bytes;
     return true;
   }
 
   #write(write: () => Promise<void> | undefined): Promise<void> {
     this.#writing = this.#writing.then(write).catch((error: unknown) => {
-      this.#parts.log.warn({ err: error }, 'Events cannot be stored: a restart of this agent loses them');
+      this.#deps.log.warn({ err: error }, 'Events cannot be stored: a restart of this agent loses them');
     });
     return this.#writing;
   }
@@ -189,7 +189,7 @@ export class EventJournal {
     // Deleting first moves the key to the end, so that the least recently repeated entry is dropped first.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    if (this.#entries.size <= MOST_EVENTS) return;
+    if (this.#entries.size <= MAX_EVENTS) return;
     for (const oldest of this.#entries.keys()) {
       this.#entries.delete(oldest);
       this.#unwritten.delete(oldest);
@@ -232,5 +232,5 @@ function isMoment(moment: Partial<HostMoment> | undefined): moment is HostMoment
 }
 
 function isTime(ms: unknown): boolean {
-  return typeof ms === 'number' && Math.abs(ms) <= MOST_MS;
+  return typeof ms === 'number' && Math.abs(ms) <= MAX_MS;
 }

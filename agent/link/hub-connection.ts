@@ -21,7 +21,7 @@ const MAX_REFUSAL_BYTES = 4_096;
 const CLOSE_PROTOCOL_ERROR = 1002;
 const CLOSE_GOING_AWAY = 1001;
 /** Timeout for the delivery of the closing frame. */
-const LEAVE_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 interface ConnectionEvents {
   onOpen(): void;
@@ -42,7 +42,7 @@ export class HubConnection {
   readonly #heartbeats: Heartbeats;
   #transport: Socket | undefined;
   #silence: SilenceTimer | undefined;
-  #isGathering = false;
+  #isCorked = false;
   #compresses = false;
   readonly #target: LinkTarget;
   #nonce: string | undefined;
@@ -75,7 +75,7 @@ export class HubConnection {
     try {
       const frame = encodeMessage(message, { compress: this.#compresses });
       this.#meter.message('up', message, frame.length);
-      this.#gather();
+      this.#corkUntilNextTick();
       await new Promise<void>((resolve) => this.#socket.send(frame, () => resolve()));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
@@ -84,13 +84,13 @@ export class HubConnection {
   }
 
   /** Merges the messages of one event loop turn into one TCP write, which saves segments and reads. */
-  #gather(): void {
+  #corkUntilNextTick(): void {
     const transport = this.#transport;
-    if (!transport || this.#isGathering) return;
-    this.#isGathering = true;
+    if (!transport || this.#isCorked) return;
+    this.#isCorked = true;
     transport.cork();
     process.nextTick(() => {
-      this.#isGathering = false;
+      this.#isCorked = false;
       transport.uncork();
     });
   }
@@ -138,7 +138,7 @@ export class HubConnection {
       return;
     }
     this.#socket.close(CLOSE_GOING_AWAY);
-    this.#clock.after(LEAVE_MS, () => this.#socket.terminate());
+    this.#clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
   }
 
   #listen(): void {
@@ -167,7 +167,7 @@ export class HubConnection {
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
     this.#silence = new SilenceTimer(this.#clock, bytesRead, () => this.end('silence'));
     this.#heartbeats.start();
-    this.#prove();
+    this.#sendProof();
     this.#events.onOpen();
   }
 
@@ -179,7 +179,7 @@ export class HubConnection {
   }
 
   /** Sends the proof of the host's key before anything else, if the hub asked for it. */
-  #prove(): void {
+  #sendProof(): void {
     const { key, clusterUID, node } = this.#target;
     if (this.#nonce === undefined || !key || !clusterUID || !node) return;
     this.#socket.send(signChallenge(key, { clusterUID, node, nonce: this.#nonce }));

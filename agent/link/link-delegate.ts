@@ -1,6 +1,7 @@
 /** What the link needs from the rest of the agent, and which reports it accepts. */
 import type { NodeStatus, Taint } from '../../shared/kube/nodes/node-types.js';
 import type {
+  CertificateIssued,
   DesiredObject,
   HandedOverPod,
   MirrorPod,
@@ -98,7 +99,7 @@ export interface Reports {
   putRemoved(pod: RemovedPod): void;
   putNode(status: NodeStatus): void;
   /** Reports a handover. Repeated until acknowledged. */
-  putHandover(turned: HandedOverPod): void;
+  putHandover(handovers: HandedOverPod): void;
   /** Replaces the list of all static Pods of the host. */
   putMirrors(mirrors: MirrorPod[]): void;
   /** Reports uids of Pods that only the engine knows; the hello may have contained some of them. */
@@ -107,4 +108,17 @@ export interface Reports {
    * Reports an Event, best effort: the oldest are dropped, equal ones (object, reason, message) are counted together.
    */
   putEvent(event: ReportedEvent): void;
+}
+
+export interface LinkCertificateHandler {
+  /**
+   * Called when the link is live and whenever the hub's clock was set. `serverTimeMs` is that clock. `ask` requests a
+   * certificate; undefined if the hub issues none.
+   */
+  onLive(serverTimeMs: number, request: ((csr: string) => void) | undefined): void;
+  onLost(): void;
+  /** Called with a new certificate or new authorities from the hub. */
+  onCertified(message: CertificateIssued): void;
+  /** Called if the hub rejected the host's certificate. `again` reconnects without delay. */
+  onRefused(again: () => void): void;
 }

@@ -7,8 +7,7 @@ import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
 import { HubConnection } from './hub-connection.js';
-import type { LinkCertificateHandler } from './link-certificate-handler.js';
-import type { LinkDelegate } from './link-delegate.js';
+import type { LinkCertificateHandler, LinkDelegate } from './link-delegate.js';
 import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
@@ -48,7 +47,7 @@ type Introduction = Pick<
 >;
 
 export class LinkSession {
-  readonly #parts: LinkSessionDeps;
+  readonly #deps: LinkSessionDeps;
   readonly #events: LinkSessionEvents;
   readonly #connection: HubConnection;
   readonly #streams: OutgoingStreams;
@@ -56,21 +55,21 @@ export class LinkSession {
   /** Known from the welcome on. */
   #fleet: Fleet | undefined;
   /** Requests a new certificate, if the hub issues any. */
-  #ask: ((csr: string) => void) | undefined;
-  #isLeft = false;
+  #requestCertificate: ((csr: string) => void) | undefined;
+  #hasEnded = false;
 
   /** Starts to connect. */
-  constructor(parts: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
-    const { target, delegate: agent, load, clock, log } = parts;
-    this.#parts = parts;
+  constructor(deps: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
+    const { target, delegate: agent, load, clock, log } = deps;
+    this.#deps = deps;
     this.#events = events;
     this.#changes = new DesiredChanges(agent, log);
     this.#connection = new HubConnection(
       target,
       {
-        onOpen: () => this.#isLeft || events.onOpen(),
-        onMessage: (message) => this.#isLeft || this.#received(message),
-        onClose: (reason, code) => this.#isLeft || events.onClose(reason, code),
+        onOpen: () => this.#hasEnded || events.onOpen(),
+        onMessage: (message) => this.#hasEnded || this.#received(message),
+        onClose: (reason, code) => this.#hasEnded || events.onClose(reason, code),
         ...(load ? { readLoad: load } : {}),
       },
       clock,
@@ -99,7 +98,7 @@ export class LinkSession {
   }
 
   sendHello(introduction: Introduction): void {
-    const { delegate: agent } = this.#parts;
+    const { delegate: agent } = this.#deps;
     this.#connection.send({
       kind: 'hello',
       ...introduction,
@@ -112,7 +111,7 @@ export class LinkSession {
 
   /** Ends the session. `isStop` closes the connection so that the hub does not count it as a crash. */
   end(isStop: boolean): void {
-    this.#isLeft = true;
+    this.#hasEnded = true;
     this.#streams.closeAll();
     if (isStop) this.#connection.closeGracefully();
     else this.#connection.end('left');
@@ -124,7 +123,7 @@ export class LinkSession {
   }
 
   #received(message: FromHub): void {
-    const { delegate: agent, outbox, certificates } = this.#parts;
+    const { delegate: agent, outbox, certificates } = this.#deps;
     switch (message.kind) {
       case 'welcome':
         this.#welcomed(message);
@@ -134,7 +133,7 @@ export class LinkSession {
         outbox.setDebounceMs(message.batchMs);
         return;
       case 'time':
-        if (this.#fleet) this.#heardTime(message.serverTimeMs);
+        if (this.#fleet) this.#onCoordinatorTime(message.serverTimeMs);
         return;
       case 'desired':
         if (this.#fleet) void this.#apply(message, this.#fleet);
@@ -165,7 +164,7 @@ export class LinkSession {
   }
 
   #welcomed(welcome: Welcome): void {
-    const { delegate: agent, outbox, costs, certificates, log } = this.#parts;
+    const { delegate: agent, outbox, costs: usageReports, certificates, log } = this.#deps;
     const { clusterUID, epoch, features } = welcome;
     const ours = agent.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
@@ -185,16 +184,17 @@ export class LinkSession {
         onHandoversAcknowledged: (uids) => agent.onHandoversAcknowledged(uids),
       }),
     });
-    if (features.includes(METERS)) costs?.start((report) => connection.send(report));
-    if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
-    certificates?.onLive(welcome.serverTimeMs, this.#ask);
+    if (features.includes(METERS)) usageReports?.start((report) => connection.send(report));
+    if (features.includes(CERTIFICATES))
+      this.#requestCertificate = (csr) => connection.send({ kind: 'renew', csr });
+    certificates?.onLive(welcome.serverTimeMs, this.#requestCertificate);
   }
 
   /** Rollout windows and renewals follow the hub's clock, which was set. */
-  #heardTime(serverTimeMs: number): void {
-    const { delegate: agent, certificates } = this.#parts;
+  #onCoordinatorTime(serverTimeMs: number): void {
+    const { delegate: agent, certificates } = this.#deps;
     agent.onCoordinatorTime(serverTimeMs);
-    certificates?.onLive(serverTimeMs, this.#ask);
+    certificates?.onLive(serverTimeMs, this.#requestCertificate);
   }
 
   async #apply(desired: Desired, fleet: Fleet): Promise<void> {
@@ -202,7 +202,7 @@ export class LinkSession {
       await this.#changes.apply(desired, fleet);
       this.#connection.send({ kind: 'applied', id: desired.id });
     } catch (error) {
-      this.#parts.log.error({ err: error }, 'desired objects cannot be stored');
+      this.#deps.log.error({ err: error }, 'desired objects cannot be stored');
       this.#connection.end('desired objects cannot be stored');
     }
   }

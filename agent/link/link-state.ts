@@ -8,22 +8,22 @@ const FIRST_RECONNECT_MS = 500;
  * Limit of the failure count after a session that was live only briefly. The hub is reachable, so the agent reconnects
  * within seconds. The hub itself spreads the reconnects (`spreadMs`).
  */
-const MOST_AFTER_LIVE = 4;
+const MAX_FAILURES_AFTER_LIVE = 4;
 
 /**
  * `failures`: consecutive connections that broke before they were live for a while. `spreadMs`: the window over which
  * the last reached hub spreads the reconnects of its fleet; 0: none.
  */
-interface Tries {
+interface Attempts {
   failures: number;
   spreadMs: number;
 }
 
 export type LinkState =
-  | ({ phase: 'waiting'; delayMs: number } & Tries)
-  | ({ phase: 'connecting' } & Tries)
-  | ({ phase: 'greeting' } & Tries)
-  | ({ phase: 'live' } & Tries)
+  | ({ phase: 'waiting'; delayMs: number } & Attempts)
+  | ({ phase: 'connecting' } & Attempts)
+  | ({ phase: 'greeting' } & Attempts)
+  | ({ phase: 'live' } & Attempts)
   | { phase: 'ended'; reason: string };
 
 /** Events of a link. `chance` is random in [0, 1). */
@@ -47,9 +47,9 @@ export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
   if (state.phase === 'ended') return state;
   switch (event.kind) {
     case 'due':
-      return state.phase === 'waiting' ? { phase: 'connecting', ...triesOf(state) } : state;
+      return state.phase === 'waiting' ? { phase: 'connecting', ...attemptsOf(state) } : state;
     case 'opened':
-      return state.phase === 'connecting' ? { phase: 'greeting', ...triesOf(state) } : state;
+      return state.phase === 'connecting' ? { phase: 'greeting', ...attemptsOf(state) } : state;
     case 'welcomed':
       return state.phase === 'greeting'
         ? { phase: 'live', failures: state.failures, spreadMs: event.reconnectSpreadMs }
@@ -69,7 +69,7 @@ export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
 
 type Unended = Exclude<LinkState, { phase: 'ended' }>;
 
-function triesOf({ failures, spreadMs }: Unended): Tries {
+function attemptsOf({ failures, spreadMs }: Unended): Attempts {
   return { failures, spreadMs };
 }
 
@@ -78,7 +78,7 @@ function triesOf({ failures, spreadMs }: Unended): Tries {
  * hosts that a busy hub rejected would return within a second.
  */
 function retry(state: Unended, notBeforeMs: number, chance: number): LinkState {
-  const before = state.phase === 'live' ? Math.min(state.failures, MOST_AFTER_LIVE) : state.failures;
+  const before = state.phase === 'live' ? Math.min(state.failures, MAX_FAILURES_AFTER_LIVE) : state.failures;
   const grownMs = Math.min(FIRST_RECONNECT_MS * 2 ** before, MAX_RECONNECT_MS);
   const windowMs = Math.max(grownMs, state.spreadMs);
   const failures = before + 1;

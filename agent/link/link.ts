@@ -7,8 +7,7 @@ import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import type { LinkCertificateHandler } from './link-certificate-handler.js';
-import type { LinkDelegate } from './link-delegate.js';
+import type { LinkCertificateHandler, LinkDelegate } from './link-delegate.js';
 import { LinkSession } from './link-session.js';
 import {
   FIRST_STATE,
@@ -23,7 +22,7 @@ import { type Outbox, wallTimeOf } from './outbox.js';
 import { ProcessCostReports } from './process-cost-reports.js';
 
 /** Timeout for the welcome. A hub may need some time to settle duplicate hosts. */
-const GREETING_TIMEOUT_MS = 45_000;
+const WELCOME_TIMEOUT_MS = 45_000;
 /** HTTP status of an upgrade that was refused for a missing proof. */
 const UNAUTHORIZED = 401;
 /** A link that was live for this long counts as a success: the next reconnect starts with the shortest delay. */
@@ -65,9 +64,9 @@ export class Link {
   /** Byte counts of all connections. */
   readonly bytes = new LinkBytes();
   readonly #options: LinkOptions;
-  readonly #costs: ProcessCostReports | undefined;
+  readonly #usageReports: ProcessCostReports | undefined;
   #state: LinkState = FIRST_STATE;
-  #conversation: LinkSession | undefined;
+  #session: LinkSession | undefined;
   #timer: Timer | undefined;
   #nodeUid: string | undefined;
   #breakReason = '';
@@ -75,7 +74,7 @@ export class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { clock, cost } = options;
-    this.#costs = cost && new ProcessCostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
+    this.#usageReports = cost && new ProcessCostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
     this.outbox = options.outbox;
   }
 
@@ -85,22 +84,22 @@ export class Link {
 
   /** Connects at once, and reconnects until `stop` or a final goodbye. */
   start(): void {
-    this.#happened({ kind: 'due' });
+    this.#handle({ kind: 'due' });
   }
 
   /** Closes the connection and never opens another. */
   stop(): void {
-    this.#happened({ kind: 'stopped' });
+    this.#handle({ kind: 'stopped' });
   }
 
   /** Returns the time since the last bytes from the hub, ms; Infinity without a connection. */
   silentMs(): number {
-    return this.#conversation?.silentMs() ?? Number.POSITIVE_INFINITY;
+    return this.#session?.silentMs() ?? Number.POSITIVE_INFINITY;
   }
 
   /** Returns the time from a ping to its pong, ms; undefined before the first pong of this connection. */
   get roundTripMs(): number | undefined {
-    return this.#conversation?.roundTripMs;
+    return this.#session?.roundTripMs;
   }
 
   #roundTrip(): { roundTripMs?: number } {
@@ -110,11 +109,11 @@ export class Link {
 
   /** Makes the hub answer soon if it is reachable. */
   ping(): void {
-    this.#conversation?.ping();
+    this.#session?.ping();
   }
 
   /** The only place that changes the state. It also runs the actions of leaving and entering states. */
-  #happened(event: LinkEvent): void {
+  #handle(event: LinkEvent): void {
     const previous = this.#state;
     const next = nextLinkState(previous, event);
     if (next === previous) return;
@@ -124,7 +123,7 @@ export class Link {
     log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
     if (previous.phase === 'live' && next.phase !== 'live') {
       this.outbox.endSession();
-      this.#costs?.stop();
+      this.#usageReports?.stop();
       this.#options.certificates?.onLost();
     }
     this.#enter(next);
@@ -138,14 +137,14 @@ export class Link {
     switch (state.phase) {
       case 'waiting':
         this.#detach();
-        this.#timer = this.#options.clock.after(state.delayMs, () => void this.#connectInTurn());
+        this.#timer = this.#options.clock.after(state.delayMs, () => void this.#connectInSlot());
         return;
       case 'connecting':
-        this.#conversation = this.#connect();
+        this.#session = this.#connect();
         return;
       case 'greeting':
         this.#sayHello();
-        this.#timer = this.#options.clock.after(GREETING_TIMEOUT_MS, () => this.#break('never welcomed'));
+        this.#timer = this.#options.clock.after(WELCOME_TIMEOUT_MS, () => this.#break('never welcomed'));
         return;
       case 'live':
         if (state.failures > 0) this.#after(SETTLED_MS, { kind: 'settled' });
@@ -156,22 +155,31 @@ export class Link {
     }
   }
 
-  async #connectInTurn(): Promise<void> {
-    const turn = this.#options.target.waitForConnectSlot?.();
-    if (turn) await turn;
-    this.#happened({ kind: 'due' });
+  async #connectInSlot(): Promise<void> {
+    const slot = this.#options.target.waitForConnectSlot?.();
+    if (slot) await slot;
+    this.#handle({ kind: 'due' });
   }
 
   #after(delayMs: number, event: LinkEvent): void {
-    this.#timer = this.#options.clock.after(delayMs, () => this.#happened(event));
+    this.#timer = this.#options.clock.after(delayMs, () => this.#handle(event));
   }
 
   #connect(): LinkSession {
     const { target, delegate: agent, certificates, load, clock, log } = this.#options;
     const { outbox } = this;
-    const parts = { target, delegate: agent, outbox, certificates, costs: this.#costs, load, clock, log };
-    return new LinkSession(parts, new LinkMeter(this.bytes), {
-      onOpen: () => this.#happened({ kind: 'opened' }),
+    const deps = {
+      target,
+      delegate: agent,
+      outbox,
+      certificates,
+      costs: this.#usageReports,
+      load,
+      clock,
+      log,
+    };
+    return new LinkSession(deps, new LinkMeter(this.bytes), {
+      onOpen: () => this.#handle({ kind: 'opened' }),
       onWelcome: (welcome) => this.#welcomed(welcome),
       onOtherFleet: () => this.#refuse('another clusterUID'),
       onGoodbye: (goodbye) => this.#dismissed(goodbye),
@@ -181,26 +189,26 @@ export class Link {
 
   /** `isStop`: the hub must not count it as a crash. */
   #detach(isStop = false): void {
-    const conversation = this.#conversation;
-    this.#conversation = undefined;
-    conversation?.end(isStop);
+    const session = this.#session;
+    this.#session = undefined;
+    session?.end(isStop);
   }
 
   #break(reason: string): void {
     this.#breakReason = reason;
     this.#options.log.warn({ reason, phase: this.#state.phase }, 'link broke');
     this.#options.delegate.onFailed(reason);
-    this.#happened({ kind: 'broken', chance: this.#options.random() });
+    this.#handle({ kind: 'broken', chance: this.#options.random() });
   }
 
   #closed(reason: string, code: number | undefined): void {
     this.#break(reason);
-    if (code === UNAUTHORIZED) this.#options.certificates?.onRefused(() => this.#happened({ kind: 'due' }));
+    if (code === UNAUTHORIZED) this.#options.certificates?.onRefused(() => this.#handle({ kind: 'due' }));
   }
 
   #sayHello(): void {
     const { identity, clock } = this.#options;
-    this.#conversation?.sendHello({
+    this.#session?.sendHello({
       ...identity,
       ...(this.#nodeUid ? { nodeUid: this.#nodeUid } : {}),
       hostTimeMs: clock.now(),
@@ -211,7 +219,7 @@ export class Link {
   #welcomed(welcome: Welcome): void {
     this.#nodeUid = welcome.node.metadata.uid;
     this.#options.target.onWelcome?.(welcome.bearerToken);
-    this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
+    this.#handle({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     this.#options.delegate.onLive(welcome, this);
   }
 
@@ -219,7 +227,7 @@ export class Link {
   #refuse(message: string): void {
     this.#breakReason = message;
     const chance = this.#options.random();
-    this.#happened({ kind: 'dismissed', reason: 'refused', message, retryMs: MAX_RECONNECT_MS, chance });
+    this.#handle({ kind: 'dismissed', reason: 'refused', message, retryMs: MAX_RECONNECT_MS, chance });
   }
 
   #dismissed(goodbye: Goodbye): void {
@@ -229,13 +237,13 @@ export class Link {
     this.#options.delegate.onFailed(this.#breakReason);
     const chance = this.#options.random();
     const event: LinkEvent = { kind: 'dismissed', reason, message, retryMs, chance };
-    if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#happened(event));
-    else this.#happened(event);
+    if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#handle(event));
+    else this.#handle(event);
   }
 
   async #dropEverything(goodbye: Goodbye): Promise<void> {
-    const conversation = this.#conversation;
+    const session = this.#session;
     this.#detach();
-    await conversation?.dropAllPods(goodbye);
+    await session?.dropAllPods(goodbye);
   }
 }

@@ -18,20 +18,20 @@ import type {
   StatusReport,
 } from '../../shared/link/messages/link-messages.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import { isTransientStatus } from '../decisions/pods/transient-status.js';
+import { isTransientStatus } from '../decisions/pods/pod-phase.js';
 import { EventBacklog } from './event-backlog.js';
 import type { EventJournal } from './event-journal.js';
 import { LatestValues } from './latest-values.js';
 import type { Reports } from './link-delegate.js';
 
 /** Limit of Pods in one report, far below the frame limit even with long messages. */
-const MAX_PODS_A_REPORT = 100;
+const MAX_PODS_PER_REPORT = 100;
 /**
  * Limit of returned objects in one report; with one more object of the largest size (1.5 MiB) it still fits a frame.
  */
 const MAX_RETURNED_BYTES = 1024 * 1024;
 /** Debounce of Events and transient statuses, ms: as long as a quick container start. */
-const PATIENCE_MS = 500;
+const DEBOUNCE_MS = 500;
 const NODE = 'node';
 const MIRRORS = 'mirrors';
 
@@ -55,24 +55,24 @@ export class Outbox implements Reports {
   readonly #pods = new LatestValues<PodReport>();
   readonly #removed = new LatestValues<RemovedPod>();
   readonly #returned = new LatestValues<ReturnedObject>();
-  readonly #found = new LatestValues<string>();
-  readonly #turned = new LatestValues<HandedOverPod>();
+  readonly #unknownUids = new LatestValues<string>();
+  readonly #handovers = new LatestValues<HandedOverPod>();
   readonly #node = new LatestValues<NodeStatus>();
   readonly #mirrors = new LatestValues<MirrorPod[]>();
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
   readonly #journal: Pick<EventJournal, 'add' | 'pendingEvents' | 'clearAcknowledged'> | undefined;
   /** Journaled Events are sent after this report. The hub may not know their Pods earlier. */
-  #missedAfter: number | undefined;
+  #journalAfter: number | undefined;
   /** The report whose acknowledgement also covers the journaled Events. */
-  #missedBefore: number | undefined;
+  #journalAcknowledgedBy: number | undefined;
   readonly #readWallClock: (() => number) | undefined;
   #wasUnready = false;
   #session: OutboxSession | undefined;
   #inFlight: number | undefined;
   #lastId = 0;
   #flushQueued = false;
-  #patience: Timer | undefined;
+  #debounce: Timer | undefined;
   #batchMs = 0;
 
   constructor({ clock, journal, readWallClock }: OutboxOptions) {
@@ -112,12 +112,12 @@ export class Outbox implements Reports {
   }
 
   putUnknownUids(uids: readonly string[]): void {
-    for (const uid of uids) if (!this.#found.has(uid)) this.#found.put(uid, uid);
+    for (const uid of uids) if (!this.#unknownUids.has(uid)) this.#unknownUids.put(uid, uid);
     this.#queueFlush();
   }
 
-  putHandover(turned: HandedOverPod): void {
-    this.#turned.put(turned.uid, turned);
+  putHandover(handovers: HandedOverPod): void {
+    this.#handovers.put(handovers.uid, handovers);
     this.#queueFlush();
   }
 
@@ -149,23 +149,23 @@ export class Outbox implements Reports {
     this.#session = session;
     // The hub requests again what it still lacks, and the hello already contained all unknown uids.
     this.#returned.clear();
-    this.#found.clear();
-    for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors, this.#turned]) {
+    this.#unknownUids.clear();
+    for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors, this.#handovers]) {
       values.resendAll();
     }
-    this.#missedAfter = this.#lastId + 1;
+    this.#journalAfter = this.#lastId + 1;
     this.#flush();
   }
 
   /** Ends the session. The report in flight may not have arrived. */
   endSession(): void {
     this.#session = undefined;
-    this.#missedAfter = undefined;
-    this.#missedBefore = undefined;
+    this.#journalAfter = undefined;
+    this.#journalAcknowledgedBy = undefined;
     if (this.#journal) for (const event of this.#events.drain()) this.#journal.add(event);
     this.#inFlight = undefined;
-    this.#patience?.cancel();
-    this.#patience = undefined;
+    this.#debounce?.cancel();
+    this.#debounce = undefined;
   }
 
   /** Called when the hub has committed report `id`. */
@@ -175,34 +175,34 @@ export class Outbox implements Reports {
     this.#pods.acknowledge();
     this.#node.acknowledge();
     this.#mirrors.acknowledge();
-    this.#found.acknowledge();
+    this.#unknownUids.acknowledge();
     for (const uid of this.#returned.acknowledge()) {
       this.#returned.delete(uid);
       // The hub dropped the status that arrived before it knew the Pod.
       this.#pods.resend(uid);
     }
-    const turned = this.#turned.acknowledge();
-    for (const uid of turned) {
-      this.#turned.delete(uid);
+    const handovers = this.#handovers.acknowledge();
+    for (const uid of handovers) {
+      this.#handovers.delete(uid);
       this.#pods.resend(uid);
     }
-    if (turned.length > 0) this.#session?.onHandoversAcknowledged?.(turned);
+    if (handovers.length > 0) this.#session?.onHandoversAcknowledged?.(handovers);
     for (const uid of this.#removed.acknowledge()) {
       this.#removed.delete(uid);
       this.#pods.delete(uid);
     }
-    this.#tellMissed(id);
+    this.#sendJournal(id);
     if (this.#batchMs > 0) this.#flushSoon();
     else this.#flush();
   }
 
-  #tellMissed(acknowledged: number): void {
-    if (acknowledged === this.#missedBefore) this.#journal?.clearAcknowledged();
-    if (acknowledged !== this.#missedAfter) return;
+  #sendJournal(acknowledged: number): void {
+    if (acknowledged === this.#journalAcknowledgedBy) this.#journal?.clearAcknowledged();
+    if (acknowledged !== this.#journalAfter) return;
     const items = this.#journal?.pendingEvents() ?? [];
     if (items.length === 0) return;
     this.#session?.send({ kind: 'events', items });
-    this.#missedBefore = this.#lastId + 1;
+    this.#journalAcknowledgedBy = this.#lastId + 1;
   }
 
   /** Merges changes of one event loop turn into one report. */
@@ -220,15 +220,15 @@ export class Outbox implements Reports {
   }
 
   #flushSoon(): void {
-    if (this.#patience || !this.#session) return;
-    this.#patience = this.#clock.after(Math.max(PATIENCE_MS, this.#batchMs), () => this.#flush());
+    if (this.#debounce || !this.#session) return;
+    this.#debounce = this.#clock.after(Math.max(DEBOUNCE_MS, this.#batchMs), () => this.#flush());
   }
 
   #flush(): void {
     const session = this.#session;
     if (!session) return;
-    this.#patience?.cancel();
-    this.#patience = undefined;
+    this.#debounce?.cancel();
+    this.#debounce = undefined;
     if (this.#inFlight === undefined) this.#sendStatus(session);
     const items = this.#events.drain();
     if (items.length > 0) session.send({ kind: 'events', items });
@@ -237,15 +237,15 @@ export class Outbox implements Reports {
   #sendStatus(session: OutboxSession): void {
     const [node] = this.#node.take(1);
     const [mirrors] = this.#mirrors.take(1);
-    const pods = this.#pods.take(MAX_PODS_A_REPORT);
+    const pods = this.#pods.take(MAX_PODS_PER_REPORT);
     // The hub deletes a removed Pod, so its last status must be sent in the same report or earlier.
-    const removed = this.#removed.take(MAX_PODS_A_REPORT, (uid) => !this.#pods.isUnsent(uid));
+    const removed = this.#removed.take(MAX_PODS_PER_REPORT, (uid) => !this.#pods.isUnsent(uid));
     const returned = this.#takeReturned();
-    const found = this.#found.take(MAX_PODS_A_REPORT);
-    const [turned] = this.#turned.take(this.#session?.onHandoversAcknowledged ? 1 : 0);
-    const count = pods.length + removed.length + returned.length + found.length;
-    const isEmpty = !node && !mirrors && !turned && count === 0;
-    if (isEmpty && this.#missedBefore !== this.#lastId + 1) return;
+    const unknownUids = this.#unknownUids.take(MAX_PODS_PER_REPORT);
+    const [handovers] = this.#handovers.take(this.#session?.onHandoversAcknowledged ? 1 : 0);
+    const count = pods.length + removed.length + returned.length + unknownUids.length;
+    const isEmpty = !node && !mirrors && !handovers && count === 0;
+    if (isEmpty && this.#journalAcknowledgedBy !== this.#lastId + 1) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
     const hostTimeMs = this.#clock.now();
@@ -254,8 +254,8 @@ export class Outbox implements Reports {
       ...(node && { node }),
       ...(mirrors && { mirrors }),
       ...(returned.length > 0 && { returned }),
-      ...(found.length > 0 && { foundUids: found }),
-      ...(turned && { handedOver: [turned] }),
+      ...(unknownUids.length > 0 && { foundUids: unknownUids }),
+      ...(handovers && { handedOver: [handovers] }),
     };
     session.send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
   }

@@ -3,7 +3,7 @@ import { orphanedPodUids } from '../decisions/pods/orphaned-containers.js';
 import type { ObservedContainer, RuntimeDriver } from '../runtime/runtime-driver.js';
 
 /** A query of the engine in flight. Its result may be older than the end of a Pod. */
-interface Look {
+interface Query {
   /** Uids of Pods that ended during the query. */
   onPodEnded: Set<string>;
 }
@@ -13,7 +13,7 @@ export class OrphanedPods {
   /** Containers by Pod uid. */
   #pods = new Map<string, ObservedContainer[]>();
   /** Queries in flight, oldest first. */
-  #looks: Look[] = [];
+  #queries: Query[] = [];
 
   constructor(driver: Pick<RuntimeDriver, 'list'>) {
     this.#driver = driver;
@@ -24,29 +24,29 @@ export class OrphanedPods {
    * result of a query is dropped if a later query finished first. Rejects like the driver and then changes nothing.
    */
   async find(isKnown: (uid: string) => boolean): Promise<void> {
-    const look: Look = { onPodEnded: new Set() };
-    this.#looks.push(look);
+    const query: Query = { onPodEnded: new Set() };
+    this.#queries.push(query);
     try {
       const containers = await this.#driver.list();
-      const place = this.#looks.indexOf(look);
+      const place = this.#queries.indexOf(query);
       if (place < 0) return;
-      this.#looks = this.#looks.slice(place);
-      const uids = orphanedPodUids(containers, (uid) => isKnown(uid) || look.onPodEnded.has(uid));
+      this.#queries = this.#queries.slice(place);
+      const uids = orphanedPodUids(containers, (uid) => isKnown(uid) || query.onPodEnded.has(uid));
       const of = (uid: string) => containers.filter(({ identity }) => identity.podUid === uid);
       this.#pods = new Map(uids.map((uid) => [uid, of(uid)]));
     } finally {
-      this.#looks = this.#looks.filter((each) => each !== look);
+      this.#queries = this.#queries.filter((each) => each !== query);
     }
   }
 
   /** Records that the engine has nothing of this Pod any longer. */
   ended(uid: string): void {
-    for (const { onPodEnded } of this.#looks) onPodEnded.add(uid);
+    for (const { onPodEnded } of this.#queries) onPodEnded.add(uid);
   }
 
   /** Returns true if an event of this Pod, which has no worker, requires another query. */
   needsRefreshFor(uid: string): boolean {
-    return this.#pods.has(uid) || this.#looks.length > 0;
+    return this.#pods.has(uid) || this.#queries.length > 0;
   }
 
   get size(): number {

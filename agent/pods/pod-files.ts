@@ -16,12 +16,12 @@ import type { ContainerLocalState } from '../decisions/pods/pod-view.js';
 import type { ContainerIdentity } from '../runtime/runtime-driver.js';
 
 /** Local state by container id. */
-type Lives = Record<string, ContainerLocalState>;
+type LocalStates = Record<string, ContainerLocalState>;
 
 /** Storage of these files. `HostVolumes.remove` deletes it together with the Pod's folder. */
 export interface PodFiles {
-  read(podUid: string): Lives;
-  write(podUid: string, lives: Lives): void;
+  read(podUid: string): LocalStates;
+  write(podUid: string, localStates: LocalStates): void;
   /** Creates the file for a container's termination message. Returns its path; undefined if it cannot be created. */
   createMessageFile(identity: ContainerIdentity): string | undefined;
   /** Returns at most `maxBytes` of the container's termination message; '' without one. */
@@ -41,14 +41,14 @@ export class FolderPodFiles implements PodFiles {
    * Returns the stored state. A hook that was running when the agent ended counts as not started; an unreadable file
    * counts as empty.
    */
-  read(podUid: string): Lives {
+  read(podUid: string): LocalStates {
     try {
-      const lives = JSON.parse(readFileSync(this.#livesPath(podUid), 'utf8')) as Lives;
-      for (const life of Object.values(lives)) {
-        if (life.postStart === 'begun') delete life.postStart;
-        if (life.preStop === 'begun') delete life.preStop;
+      const localStates = JSON.parse(readFileSync(this.#statePath(podUid), 'utf8')) as LocalStates;
+      for (const state of Object.values(localStates)) {
+        if (state.postStart === 'begun') delete state.postStart;
+        if (state.preStop === 'begun') delete state.preStop;
       }
-      return lives;
+      return localStates;
     } catch {
       // At worst a hook runs twice and a probe is repeated.
       return {};
@@ -59,9 +59,9 @@ export class FolderPodFiles implements PodFiles {
    * Replaces the file atomically, which protects against the death of the agent. It is not synced: a dead host has no
    * containers left.
    */
-  write(podUid: string, lives: Lives): void {
-    const path = this.#livesPath(podUid);
-    const text = JSON.stringify(lives);
+  write(podUid: string, localStates: LocalStates): void {
+    const path = this.#statePath(podUid);
+    const text = JSON.stringify(localStates);
     try {
       mkdirSync(join(this.#root, podUid), { recursive: true });
       writeFileSync(`${path}.new`, text, { mode: 0o600 });
@@ -112,7 +112,7 @@ export class FolderPodFiles implements PodFiles {
     }
   }
 
-  #livesPath(podUid: string): string {
+  #statePath(podUid: string): string {
     return join(this.#root, podUid, 'container-state.json');
   }
 

@@ -36,7 +36,7 @@ export interface PodSource {
    * Drops a Pod that the hub unassigned and whose containers are gone. `hasContainers` names the Pods that have already
    * started.
    */
-  forget(held: AssignedPod, hasContainers: (uid: string) => boolean): void;
+  forget(assigned: AssignedPod, hasContainers: (uid: string) => boolean): void;
   /** Records that the containers of a stopping Pod are gone, which lets waiting Pods start. */
   markContainersRemoved(uid: string, hasContainers: (uid: string) => boolean): void;
   /** Records that a reverting Pod's containers are gone. Resolves with the Pod to run now, once it is on disk. */

@@ -37,49 +37,50 @@ interface PodTerminationRequest extends Omit<PodTermination, 'deadline'> {
 
 export class PodWorkers {
   readonly #source: PodSource;
-  readonly #host: PodWorkerDeps;
+  readonly #deps: PodWorkerDeps;
   readonly #workers = new Map<string, PodWorker>();
-  readonly #leftovers: OrphanedPods;
+  readonly #orphans: OrphanedPods;
   /** The first query for orphaned Pods since the agent's start. */
-  #firstLook: Promise<void> | undefined;
+  #firstQuery: Promise<void> | undefined;
 
-  constructor(source: PodSource, host: PodWorkerDeps) {
+  constructor(source: PodSource, deps: PodWorkerDeps) {
     this.#source = source;
-    this.#host = host;
-    this.#leftovers = new OrphanedPods(host.driver);
+    this.#deps = deps;
+    this.#orphans = new OrphanedPods(deps.driver);
   }
 
   /** Starts a worker for each Pod that is already assigned. */
   start(): void {
-    for (const held of this.#source.all()) this.#assign(held);
+    for (const assigned of this.#source.all()) this.#assign(assigned);
   }
 
   /** Applies changes of the source. Pods in `gone` stop even if only the engine knows them. */
   update(set: readonly string[], gone: readonly string[]): void {
-    const unknown = this.#leftovers.size;
-    const ours = set.filter((uid) => this.#isOnlyOurs(uid));
+    const unknown = this.#orphans.size;
+    const unknownToHub = set.filter((uid) => this.#isUnknownToHub(uid));
     for (const uid of set) {
-      this.#leftovers.take(uid);
-      const held = this.#source.get(uid);
-      if (held) this.#assign(held);
+      this.#orphans.take(uid);
+      const assigned = this.#source.get(uid);
+      if (assigned) this.#assign(assigned);
     }
     for (const uid of gone) {
-      const held = this.#source.get(uid) ?? this.#leavingLeftover(uid);
-      if (held) this.#assign(held);
+      const assigned = this.#source.get(uid) ?? this.#stoppingOrphan(uid);
+      if (assigned) this.#assign(assigned);
     }
     // Pods that waited for an orphan, or for the hub's answer, may start now.
-    if (this.#leftovers.size < unknown || !ours.every((uid) => this.#isOnlyOurs(uid))) this.#lookAgain();
+    if (this.#orphans.size < unknown || !unknownToHub.every((uid) => this.#isUnknownToHub(uid)))
+      this.#requestReconcile();
   }
 
   /** Ends the Pod permanently and emits the Event. A Pod that has ended or is stopping stays unchanged. */
   terminate(uid: string, { graceSeconds, ...why }: PodTerminationRequest, event: PodEvent): void {
     const before = this.#source.get(uid);
     if (!before || before.terminal || isStopping(before)) return;
-    const deadline = this.#host.clock.now() + graceSeconds * 1000;
-    const held = this.#source.terminate(uid, { ...why, deadline });
-    if (!held) return;
+    const deadline = this.#deps.clock.now() + graceSeconds * 1000;
+    const assigned = this.#source.terminate(uid, { ...why, deadline });
+    if (!assigned) return;
     this.#workers.get(uid)?.emitEvent(event);
-    this.#assign(held);
+    this.#assign(assigned);
   }
 
   /** Returns true if the worker's last inspection showed any container of the Pod. */
@@ -101,14 +102,14 @@ export class PodWorkers {
     if (changed.length === 0) return;
     const keys = new Set(changed.map(configKey));
     for (const worker of this.#workers.values()) {
-      const names = configReferences(worker.held.pod);
+      const names = configReferences(worker.assigned.pod);
       if (names.some((reference) => keys.has(configKey(reference)))) worker.onConfigChanged();
     }
   }
 
   /** Renews tokens that are not valid at the coordinator's time, ms. */
   onCoordinatorTime(hubTimeMs: number): void {
-    for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? [])
+    for (const uid of this.#deps.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? [])
       this.#workers.get(uid)?.onConfigChanged();
   }
 
@@ -118,11 +119,11 @@ export class PodWorkers {
       case 'container': {
         const worker = this.#workers.get(event.podUid);
         if (worker) worker.requestReconcile();
-        else if (this.#leftovers.needsRefreshFor(event.podUid)) await this.#findAndLook();
+        else if (this.#orphans.needsRefreshFor(event.podUid)) await this.#findAndInspect();
         return;
       }
       case 'resync':
-        await this.#findAndLook();
+        await this.#findAndInspect();
         return;
       case 'down':
         // Nothing can be inspected before the next `resync`.
@@ -130,39 +131,39 @@ export class PodWorkers {
     }
   }
 
-  async #findAndLook(): Promise<void> {
+  async #findAndInspect(): Promise<void> {
     await this.findOrphans();
-    this.#lookAgain();
+    this.#requestReconcile();
   }
 
-  #lookAgain(): void {
+  #requestReconcile(): void {
     for (const worker of this.#workers.values()) worker.requestReconcile();
   }
 
   /** Queries the engine for Pods that only it knows, and reports them. */
   async findOrphans(): Promise<void> {
     const isKnown = (uid: string): boolean => this.#source.get(uid) !== undefined || this.#workers.has(uid);
-    await this.#leftovers.find(isKnown);
+    await this.#orphans.find(isKnown);
     const uids = this.orphanedUids();
     if (uids.length > 0) {
-      this.#host.log.info({ uids }, 'containers of unknown Pods found; the coordinator decides about them');
-      this.#host.reports.putUnknownUids(uids);
+      this.#deps.log.info({ uids }, 'containers of unknown Pods found; the coordinator decides about them');
+      this.#deps.reports.putUnknownUids(uids);
     }
-    await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
+    await this.#sweep((uid) => isKnown(uid) || this.#orphans.has(uid));
   }
 
   /** After a failure the next caller queries again. */
-  #leftoversKnown(): Promise<void> {
-    this.#firstLook ??= this.findOrphans().catch((error: unknown) => {
-      this.#firstLook = undefined;
+  #orphansKnown(): Promise<void> {
+    this.#firstQuery ??= this.findOrphans().catch((error: unknown) => {
+      this.#firstQuery = undefined;
       throw error;
     });
-    return this.#firstLook;
+    return this.#firstQuery;
   }
 
   /** Removes folders of unknown Pods without containers, which an agent left that died between two steps. */
   async #sweep(isKnown: (uid: string) => boolean): Promise<void> {
-    const { volumes, log } = this.#host;
+    const { volumes, log } = this.#deps;
     try {
       const uids = await volumes.sweep(isKnown);
       if (uids.length > 0) log.info({ uids }, 'folders of unknown Pods removed');
@@ -179,12 +180,12 @@ export class PodWorkers {
 
   /** Returns uids that only the engine knows, for the link's hello. */
   orphanedUids(): string[] {
-    return this.#leftovers.uids();
+    return this.#orphans.uids();
   }
 
-  #isOnlyOurs(uid: string): boolean {
+  #isUnknownToHub(uid: string): boolean {
     const worker = this.#workers.get(uid);
-    return worker !== undefined && isUnknownToHub(worker.held);
+    return worker !== undefined && isUnknownToHub(worker.assigned);
   }
 
   /** Stops all workers but none of the containers. */
@@ -193,28 +194,28 @@ export class PodWorkers {
     this.#workers.clear();
   }
 
-  #assign(held: AssignedPod): void {
-    const present = this.#workers.get(held.uid);
+  #assign(assigned: AssignedPod): void {
+    const present = this.#workers.get(assigned.uid);
     if (present) {
-      present.assign(held);
+      present.assign(assigned);
       return;
     }
-    const worker = new PodWorker(held, this.#host, {
-      orphansKnown: () => this.#leftoversKnown(),
+    const worker = new PodWorker(assigned, this.#deps, {
+      orphansKnown: () => this.#orphansKnown(),
       hasPredecessor: (own) => this.#hasPredecessor(own),
       hostPortsInUse: (own) => this.#takenPorts(own),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
       onDeadline: (own) => this.#exceedDeadline(own),
     });
-    this.#workers.set(held.uid, worker);
+    this.#workers.set(assigned.uid, worker);
     worker.requestReconcile();
   }
 
   /** Like the kubelet's rejectPod. */
   #reject({ uid }: AssignedPod, { reason, message }: Rejection): void {
-    const givenUp = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
-    this.terminate(uid, givenUp, { type: 'Warning', reason, message });
+    const termination = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
+    this.terminate(uid, termination, { type: 'Warning', reason, message });
   }
 
   #exceedDeadline({ uid, pod }: AssignedPod): void {
@@ -222,58 +223,63 @@ export class PodWorkers {
     this.terminate(uid, { ...DEADLINE_EXCEEDED, graceSeconds }, { type: 'Normal', ...DEADLINE_EXCEEDED });
   }
 
-  #leavingLeftover(uid: string): AssignedPod | undefined {
-    const now = this.#host.clock.now();
-    const held = podFromOrphanedContainers(this.#leftovers.take(uid), now);
-    return held && afterUnassign(held, now);
+  #stoppingOrphan(uid: string): AssignedPod | undefined {
+    const now = this.#deps.clock.now();
+    const assigned = podFromOrphanedContainers(this.#orphans.take(uid), now);
+    return assigned && afterUnassign(assigned, now);
   }
 
-  #takenPorts(held: AssignedPod): HostPort[] {
+  #takenPorts(assigned: AssignedPod): HostPort[] {
     const others = [...this.#workers.values()].filter((worker) => !worker.isFinished);
-    return others.flatMap(({ held: other }) => (keepsPortFrom(other, held) ? hostPorts(other.pod.spec) : []));
+    return others.flatMap(({ assigned: other }) =>
+      keepsPortFrom(other, assigned) ? hostPorts(other.pod.spec) : [],
+    );
   }
 
-  #hasPredecessor(held: AssignedPod): boolean {
-    if (runsForController(this.#leftovers.containers(), controllerUidOf(held))) return true;
+  #hasPredecessor(assigned: AssignedPod): boolean {
+    if (runsForController(this.#orphans.containers(), controllerUidOf(assigned))) return true;
     const all = [...this.#workers.values()];
-    return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
+    return all.some((worker) =>
+      isPredecessor(this.#source.get(worker.assigned.uid) ?? worker.assigned, assigned),
+    );
   }
 
   /**
    * A deleted Pod stays assigned until the hub unassigns it, which takes as long as the link is down. Pods that wait
    * for its place or its ports must learn of its end now. An unassigned Pod is forgotten at once.
    */
-  #onFinished(held: AssignedPod): void {
-    const worker = this.#workers.get(held.uid);
-    if (worker?.held !== held) return;
-    if (!isStopping(held)) {
-      void this.#goBack(held.uid, worker);
+  #onFinished(assigned: AssignedPod): void {
+    const worker = this.#workers.get(assigned.uid);
+    if (worker?.assigned !== assigned) return;
+    if (!isStopping(assigned)) {
+      void this.#replaceReverted(assigned.uid, worker);
       return;
     }
-    const leavesPorts = !isUnassigned(held) && hostPorts(held.pod.spec).length > 0;
-    const current = this.#source.get(held.uid);
+    const leavesPorts = !isUnassigned(assigned) && hostPorts(assigned.pod.spec).length > 0;
+    const current = this.#source.get(assigned.uid);
     const isKnown = current !== undefined && hasRemovedContainers(current);
-    if ((successorUidOf(held) !== undefined || leavesPorts) && !isKnown)
-      this.#source.markContainersRemoved(held.uid, (uid) => this.hasContainers(uid));
-    if (isUnassigned(held)) {
-      this.#workers.delete(held.uid);
-      this.#source.forget(held, (uid) => this.hasContainers(uid));
-      this.#leftovers.ended(held.uid);
+    if ((successorUidOf(assigned) !== undefined || leavesPorts) && !isKnown)
+      this.#source.markContainersRemoved(assigned.uid, (uid) => this.hasContainers(uid));
+    if (isUnassigned(assigned)) {
+      this.#workers.delete(assigned.uid);
+      this.#source.forget(assigned, (uid) => this.hasContainers(uid));
+      this.#orphans.ended(assigned.uid);
       void worker.stop();
     }
     for (const other of this.#workers.values()) {
-      if (other.held.uid !== successorUidOf(held) && !isPredecessor(held, other.held)) continue;
-      other.assign(this.#source.get(other.held.uid) ?? other.held);
+      if (other.assigned.uid !== successorUidOf(assigned) && !isPredecessor(assigned, other.assigned))
+        continue;
+      other.assign(this.#source.get(other.assigned.uid) ?? other.assigned);
       other.requestReconcile();
     }
   }
 
   /** Replaces the worker: its state describes the containers of the reverted revision. */
-  async #goBack(uid: string, worker: PodWorker): Promise<void> {
+  async #replaceReverted(uid: string, worker: PodWorker): Promise<void> {
     await worker.stop();
-    const held = await this.#source.markRevertCleared(uid);
+    const assigned = await this.#source.markRevertCleared(uid);
     if (this.#workers.get(uid) !== worker) return;
     this.#workers.delete(uid);
-    if (held) this.#assign(held);
+    if (assigned) this.#assign(assigned);
   }
 }

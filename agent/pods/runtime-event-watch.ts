@@ -21,7 +21,7 @@ export function watchRuntimeEvents(
   log: Logger,
 ): RuntimeEventWatch {
   const abort = new AbortController();
-  const tell = async (event: RuntimeEvent): Promise<void> => {
+  const dispatch = async (event: RuntimeEvent): Promise<void> => {
     for (const listener of listeners) {
       try {
         await listener(event);
@@ -32,7 +32,7 @@ export function watchRuntimeEvents(
   };
   let timer: Timer;
   const schedule = (): void => {
-    timer = clock.after(SAFETY_RESYNC_MS, () => void tell({ kind: 'resync' }).then(schedule));
+    timer = clock.after(SAFETY_RESYNC_MS, () => void dispatch({ kind: 'resync' }).then(schedule));
   };
   schedule();
   let first = (): void => undefined;
@@ -41,7 +41,7 @@ export function watchRuntimeEvents(
   });
   const done = (async () => {
     for await (const event of driver.events(abort.signal)) {
-      await tell(event);
+      await dispatch(event);
       first();
     }
   })();

@@ -15,16 +15,16 @@ interface PersistedPods {
 }
 
 export class TerminationBarrier {
-  readonly #kept: PersistedPods;
-  readonly #out: Pick<PodReports, 'putPod' | 'putRemoved'>;
+  readonly #persisted: PersistedPods;
+  readonly #reports: Pick<PodReports, 'putPod' | 'putRemoved'>;
   /** Final statuses that wait for the disk, by uid. */
   readonly #waiting = new Map<string, PodReport>();
   /** Pods without containers that wait for the disk, by uid. */
   readonly #removed = new Map<string, RemovedPod>();
 
-  constructor(kept: PersistedPods, out: Pick<PodReports, 'putPod' | 'putRemoved'>) {
-    this.#kept = kept;
-    this.#out = out;
+  constructor(persisted: PersistedPods, reports: Pick<PodReports, 'putPod' | 'putRemoved'>) {
+    this.#persisted = persisted;
+    this.#reports = reports;
   }
 
   /** Reports a running Pod at once and drops its delayed reports. */
@@ -34,28 +34,28 @@ export class TerminationBarrier {
     // The Pod was assigned again after its Node returned: an earlier end must not be reported any longer.
     this.#removed.delete(uid);
     if (!isPodTerminal(report)) {
-      this.#out.putPod(report);
+      this.#reports.putPod(report);
       return;
     }
     this.#waiting.set(uid, report);
-    this.#onceKept(() => {
+    this.#oncePersisted(() => {
       if (this.#waiting.get(uid) !== report) return;
       this.#waiting.delete(uid);
-      this.#out.putPod(report);
+      this.#reports.putPod(report);
     });
   }
 
   putRemoved(pod: RemovedPod): void {
     this.#removed.set(pod.uid, pod);
-    this.#onceKept(() => {
+    this.#oncePersisted(() => {
       if (this.#removed.get(pod.uid) !== pod) return;
       this.#removed.delete(pod.uid);
-      const held = this.#kept.get(pod.uid);
-      if (!held || isStopping(held)) this.#out.putRemoved(pod);
+      const assigned = this.#persisted.get(pod.uid);
+      if (!assigned || isStopping(assigned)) this.#reports.putRemoved(pod);
     });
   }
 
-  #onceKept(tell: () => void): void {
-    this.#kept.flush().then(tell, tell);
+  #oncePersisted(dispatch: () => void): void {
+    this.#persisted.flush().then(dispatch, dispatch);
   }
 }

@@ -64,13 +64,13 @@ export function prepareDataDir(dataDir: string): boolean {
 }
 
 /** Time for a predecessor that was told to stop to finish its work, ms. */
-const PREDECESSOR_PATIENCE_MS = 3_000;
+const PREDECESSOR_TIMEOUT_MS = 3_000;
 const LOCK_POLL_MS = 50;
 
 /** Locks the directory until the process ends. Throws `ExitError` if another agent keeps the lock. */
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 32);
-  const deadline = performance.now() + PREDECESSOR_PATIENCE_MS;
+  const deadline = performance.now() + PREDECESSOR_TIMEOUT_MS;
   for (;;) {
     const server = await tryListen(`\0everynode-agent-${hash}`);
     if (server) return { release: () => void server.close() };

@@ -16,7 +16,6 @@ import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
 import { type Agent, createAgent } from '../assembly/create-agent.js';
-import { isolationSettingsOf } from '../assembly/isolation-settings.js';
 import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
 import { AtRestCipher } from '../desired/at-rest-cipher.js';
 import { ConfigCache } from '../desired/config-object-cache.js';
@@ -58,12 +57,12 @@ import {
   reservePath,
 } from './agent-data-directory.js';
 import type { AgentSettings } from './agent-settings.js';
-import { readHostPolicy } from './read-host-policy.js';
+import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
 import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
 
 /** Parameters of an agent's start besides its settings. */
-interface Surroundings {
+interface StartContext {
   places: EngineLocations;
   log: Logger;
   /** Called while an operator has to approve this host. */
@@ -79,19 +78,19 @@ interface Surroundings {
  */
 export async function startAgent(
   settings: AgentSettings,
-  surroundings: Surroundings,
+  context: StartContext,
 ): Promise<RunningComponents | undefined> {
   const { data: dataDir } = settings;
   const clock = monotonicClock(systemClock);
   checkImageThresholds(settings);
   const policy = await readHostPolicy(settings);
   const removeNewFolders = trackNewFolders(dataDir);
-  const directory = await takeDataDir(dataDir, clock, surroundings.log);
+  const directory = await takeDataDir(dataDir, clock, context.log);
   // With the directory locked, all new files are this agent's.
   const removeNewFiles = trackNewFiles(dataDir);
   let running: RunningComponents | undefined;
   try {
-    running = await startWith({ settings, policy, directory, clock, ...surroundings });
+    running = await startWith({ settings, policy, directory, clock, ...context });
     return running;
   } finally {
     if (!running && !hasIdentity(dataDir)) {
@@ -101,7 +100,7 @@ export async function startAgent(
   }
 }
 
-interface AgentStart extends Surroundings {
+interface AgentStart extends StartContext {
   settings: AgentSettings;
   policy: Awaited<ReturnType<typeof readHostPolicy>>;
   /** Components that lock the data directory. */
@@ -110,14 +109,14 @@ interface AgentStart extends Surroundings {
 }
 
 async function startWith(start: AgentStart): Promise<RunningComponents | undefined> {
-  const { settings, places, policy, directory, clock, log } = start;
+  const { settings, places: locations, policy, directory, clock, log } = start;
   const { data: dataDir, nodeName } = settings;
   const pressure = pressureHandling(settings);
   // Before any step that may fail or block: a version on trial is judged by its number of starts.
-  const upgrades = await beginUpgrades(dataDir, clock, log);
+  const upgrades = await startUpgrades(dataDir, clock, log);
   const marker = new RunMarker(dataDir, log);
   const { bootMark } = readHostInfo(dataDir, settings.nodeIp);
-  const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
+  const runtime = await openRuntime(settings.runtime, locations, dataDir, clock);
   const joined = await joinUnlessStopped(start);
   if (!joined) return undefined;
   const { enrolment, server } = joined;
@@ -172,7 +171,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsPart(settings, () =>
+      ...metricsComponents(settings, () =>
         agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size))),
       ),
       ...agent.components,
@@ -215,20 +214,20 @@ function openJournal(
 async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Component[]> {
   const isWritable = prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
-  const held: Component = { name: 'lock', stop: () => lock.release() };
-  return isWritable ? [held] : [held, ...readOnlyPart(dataDir, clock, log)];
+  const lockComponent: Component = { name: 'lock', stop: () => lock.release() };
+  return isWritable ? [lockComponent] : [lockComponent, ...readOnlyComponents(dataDir, clock, log)];
 }
 
 /** Returns a component that restarts a service once the disk is writable. */
-function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Component[] {
+function readOnlyComponents(dataDir: string, clock: Clock, log: Logger): Component[] {
   log.error({ dataDir }, 'the disk is read-only: changes of the desired state are kept only in memory');
   // If the host may write and its service may not, the restriction is intended.
   if (!process.env.INVOCATION_ID || hostMayWrite(dataDir)) return [];
-  const beginAnew = (): void => {
+  const restart = (): void => {
     log.info({ dataDir }, 'the disk is writable again: the agent restarts, containers keep running');
     process.kill(process.pid, 'SIGTERM');
   };
-  return [waitForWritableDisk(() => hostMayWrite(dataDir), beginAnew, clock)];
+  return [waitForWritableDisk(() => hostMayWrite(dataDir), restart, clock)];
 }
 
 /**
@@ -240,12 +239,12 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   await reserve.allocate();
   const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
   const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
-  const config = await ConfigCache.open({ directory: configDirectory(dataDir), box }, log);
+  const config = await ConfigCache.open({ directory: configDirectory(dataDir), cipher: box }, log);
   return { reserve, cache, config };
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */
-async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
+async function startUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
   const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, chance: systemRandom, log });
   if (await upgrades.start()) return upgrades;
   const sentence = 'This version of the agent did not stay up; the previous version is restored.';
@@ -264,7 +263,7 @@ function hostLoad(dataDir: string, clock: Clock): () => HeartbeatReading {
   return () => load.read();
 }
 
-function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Component[] {
+function metricsComponents({ metricsAddress }: AgentSettings, page: () => string): Component[] {
   const address = parseMetricsAddress(metricsAddress);
   if (!address) return [];
   const server = new AgentMetricsServer(address, page);

@@ -22,39 +22,39 @@ interface ServiceOptions {
 /** Resolves when the agent has stopped; its containers keep running. Throws the errors of the start. */
 export async function runService({
   settings,
-  reloadSettings: readAgain,
-  engineLocations: places,
+  reloadSettings,
+  engineLocations: locations,
   manager,
   stop,
 }: ServiceOptions): Promise<void> {
   let log = loggerOf(settings);
   // Report readiness while waiting for an operator's approval; otherwise systemd would abort the start.
   const onWaiting = (message: string): void => manager.ready(message);
-  const started = await startAgent(settings, { places, log, onWaiting, stop });
+  const started = await startAgent(settings, { places: locations, log, onWaiting, stop });
   if (!started) return;
   let agent: RunningComponents | undefined = started;
   log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
   manager.ready(`node ${settings.nodeName}`);
-  let turn = Promise.resolve();
+  let reloading = Promise.resolve();
   const failed = new Promise<never>((_, reject) => {
-    if (!readAgain) return;
+    if (!reloadSettings) return;
     const reload = async (): Promise<void> => {
-      const next = await readOrExplain(() => readWhole(readAgain), log);
+      const next = await readOrExplain(() => readWhole(reloadSettings), log);
       if (!next) return;
       await agent?.stop();
       log = loggerOf(next);
-      agent = await startAgent(next, { places, log });
+      agent = await startAgent(next, { places: locations, log });
       log.info('settings reloaded');
     };
     process.on('SIGHUP', () => {
-      turn = turn.then(reload);
-      turn.catch(reject);
+      reloading = reloading.then(reload);
+      reloading.catch(reject);
     });
   });
   const why = await Promise.race([stop, failed]);
   log.info({ why }, 'agent stops; containers keep running');
   manager.stopping();
-  await turn;
+  await reloading;
   await agent?.stop();
 }
 

@@ -70,8 +70,8 @@ export function dataDirOf(args: readonly string[], environment: readonly string[
     [environment, 'EVERYNODE_AGENT_DATA='],
   ] as const;
   if (at >= 0) return args[at + 1];
-  for (const [words, prefix] of prefixes) {
-    const found = words.find((word) => word.startsWith(prefix));
+  for (const [arguments_, prefix] of prefixes) {
+    const found = arguments_.find((word) => word.startsWith(prefix));
     if (found !== undefined) return found.slice(prefix.length);
   }
   return undefined;

@@ -1,7 +1,10 @@
 /** Reads the host's policy file at each start and reload. An invalid file prevents the start. */
+
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent } from '../../shared/process/files/private-file.js';
+import type { IsolationSettings } from '../decisions/admission/host-isolation.js';
 import { type HostPolicy, parseHostPolicy } from '../decisions/admission/host-policy.js';
 import type { AgentSettings } from './agent-settings.js';
 
@@ -23,4 +26,18 @@ export async function readHostPolicy(
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new ExitError(EXIT_CODES.usage, `The policy ${path} cannot be used: ${why}.`);
   }
+}
+
+/** `policy`: absent if the owner wrote none. */
+export function isolationSettingsOf(
+  settings: Pick<AgentSettings, 'data' | 'allowedUnsafeSysctls' | 'podMaxPids'>,
+  policy: HostPolicy | undefined,
+): IsolationSettings {
+  const { data, allowedUnsafeSysctls, podMaxPids } = settings;
+  return {
+    seccompRoot: join(data, 'seccomp'),
+    allowedUnsafeSysctls,
+    ...(podMaxPids > 0 ? { podPidsLimit: podMaxPids } : {}),
+    ...(policy ? { policy } : {}),
+  };
 }

@@ -26,14 +26,14 @@ export function waitForWritableDisk(
   clock: Clock,
 ): Component {
   let timer: Timer | undefined;
-  const look = (): void => {
+  const check = (): void => {
     if (mayWrite()) onWritable();
-    else timer = clock.after(PERIOD_MS, look);
+    else timer = clock.after(PERIOD_MS, check);
   };
   return {
     name: 'read-only start',
     start: () => {
-      timer = clock.after(PERIOD_MS, look);
+      timer = clock.after(PERIOD_MS, check);
     },
     stop: () => timer?.cancel(),
   };

@@ -3,7 +3,7 @@
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { ownValue } from '../../../shared/kube/objects/own-value.js';
 import type { ContainerStateTerminated } from '../../../shared/kube/pods/pod-types.js';
-import type { ObservedContainer } from '../../runtime/runtime-driver.js';
+import type { ContainerConfig, ObservedContainer } from '../../runtime/runtime-driver.js';
 import { BOOT_LABEL, backoffOf } from '../container-spec/container-labels.js';
 import type { PodView } from '../pods/pod-view.js';
 import { type RestartTime, restartBackoff } from './restart-backoff.js';
@@ -31,7 +31,7 @@ export function containerExitOf(
   view: Pick<PodView, 'progress'>,
   container: ObservedContainer,
 ): ContainerExit | undefined {
-  const lastWords = view.progress.messages[container.id];
+  const message = view.progress.messages[container.id];
   switch (container.state) {
     case 'running':
       return undefined;
@@ -42,7 +42,7 @@ export function containerExitOf(
         exitCode: container.exitCode ?? 0,
         finishedAt: container.finishedAt ?? container.createdAt,
         reason: exitReason(container),
-        ...withMessage(lastWords || container.error),
+        ...withMessage(message || container.error),
       };
   }
 }
@@ -110,4 +110,32 @@ export function restartTimeOf(
   // endless.
   const isSetBack = ending.finishedAt > view.now + SET_BACK_MS;
   return isSetBack ? { ...restart, at: view.now, delayMs: 0 } : restart;
+}
+
+/**
+ * Returns ids of exited containers: all of a finished Pod, and otherwise all but each container's newest attempt. The
+ * number of that attempt is the restart count.
+ */
+export function deadContainers(
+  containers: readonly Pick<ObservedContainer, 'id' | 'identity' | 'state'>[],
+  isOver: (podUid: string) => boolean,
+): string[] {
+  const newest = new Map<string, number>();
+  const key = ({ podUid, container }: ObservedContainer['identity']) => `${podUid}/${container}`;
+  for (const { identity } of containers) {
+    newest.set(key(identity), Math.max(newest.get(key(identity)) ?? 0, identity.attempt));
+  }
+  return containers
+    .filter(({ state }) => state === 'exited')
+    .filter(({ identity }) => isOver(identity.podUid) || identity.attempt < (newest.get(key(identity)) ?? 0))
+    .map(({ id }) => id);
+}
+
+/** Returns a newly created container as an inspection would show it, except for the image's digest. */
+export function createdContainer(
+  id: string,
+  { identity, image, labels }: ContainerConfig,
+  now: number,
+): ObservedContainer {
+  return { id, identity, state: 'created', image, imageID: '', createdAt: now, oomKilled: false, labels };
 }

@@ -7,7 +7,7 @@ const NOTHING: ContainerLocalState = {};
 
 /** Returns the state of the container with this engine id; empty if nothing happened yet. */
 export function localStateOf(view: Pick<PodView, 'progress'>, id: string): ContainerLocalState {
-  return view.progress.lives[id] ?? NOTHING;
+  return view.progress.localStates[id] ?? NOTHING;
 }
 
 /** Returns true for a simulated container. It reports its own readiness and has no probes or hooks. */

@@ -2,8 +2,11 @@
  * Eviction thresholds with upstream's signals, grammar and defaults (pkg/kubelet/eviction/helpers.go,
  * apis/config/v1beta1/defaults_linux.go).
  */
+
 import { parseGoDuration } from '../../../shared/kube/objects/go-duration.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
+import { DEFAULT_GRACE_SECONDS } from '../../../shared/kube/pods/pod-defaults.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
 /** Measured signals with upstream's names. */
 export const SIGNALS = [
@@ -179,4 +182,20 @@ function parseValue(text: string): ThresholdValue {
   const amount = parseQuantity(text);
   if (amount === undefined || amount < 0) throw new Error(QUANTITIES);
   return { kind: 'quantity', amount, text };
+}
+
+/** Same as the kubelet's immediate evictions. */
+const HARD_SECONDS = 1;
+
+/**
+ * Returns seconds. A hard threshold leaves no time; a soft one the Pod's own grace period, up to `mostSeconds`. A
+ * negative value means no limit, as documented upstream; actual kubelets treat it as 0 (kubernetes#118172).
+ */
+export function evictionGraceSeconds(
+  { graceMs }: Pick<Threshold, 'graceMs'>,
+  { terminationGracePeriodSeconds = DEFAULT_GRACE_SECONDS }: PodSpec,
+  maxSeconds: number,
+): number {
+  if (graceMs === 0) return HARD_SECONDS;
+  return maxSeconds < 0 ? terminationGracePeriodSeconds : Math.min(terminationGracePeriodSeconds, maxSeconds);
 }

@@ -21,9 +21,9 @@ export interface PressureHistory {
 
 export const NO_PRESSURE: PressureHistory = { due: [], metSince: new Map(), lastSeenAt: new Map() };
 
-/** `pressures`: conditions that are True now. `memory.due`: thresholds to act upon, the first one first. */
+/** `pressures`: conditions that are True now. `history.due`: thresholds to act upon, the first one first. */
 interface PressureEvaluation {
-  memory: PressureHistory;
+  history: PressureHistory;
   pressures: Pressure[];
 }
 
@@ -49,7 +49,7 @@ export function evaluatePressure(
   for (const [pressure, at] of seenAt) if (now - at >= transitionMs && at !== now) seenAt.delete(pressure);
   const due = all.filter((threshold) => now - (metSince.get(threshold) ?? now) >= threshold.graceMs);
   return {
-    memory: { due: byUrgency(due), metSince, lastSeenAt: seenAt },
+    history: { due: byUrgency(due), metSince, lastSeenAt: seenAt },
     pressures: ORDER.filter((each) => seenAt.has(each)),
   };
 }

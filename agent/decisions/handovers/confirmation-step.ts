@@ -12,7 +12,7 @@ export type LinkEvidence =
   | { state: 'lost'; since: number; lastTry: 'answered' | 'refused' | 'unreachable' };
 
 /** A suspension of this process of `ms` until then, by a signal or by lack of CPU time. */
-export interface Stall {
+export interface Suspension {
   until: number;
   ms: number;
 }
@@ -27,25 +27,25 @@ export interface ConfirmationFacts {
   /** When this agent and its engine came up. Earlier time does not count against the Pod. */
   upSince: number;
   /** Suspensions of this process, oldest first; they extend the Pod's deadlines. */
-  stalls: readonly Stall[];
+  suspensions: readonly Suspension[];
   /** When the coordinator was first pinged on this Pod's behalf; absent: not on this connection. */
   pingedAt?: number | undefined;
   now: number;
 }
 
-/** `askedAt`: ping the coordinator now; the time of the first ping. */
+/** `pingedAt`: ping the coordinator now; the time of the first ping. */
 type ConfirmationStep =
-  | { kind: 'wait'; until?: number; askedAt?: number }
+  | { kind: 'wait'; until?: number; pingedAt?: number }
   | { kind: 'confirm' }
   | { kind: 'revert'; reason: RevertReason; message: string };
 
 /** Timeout for the coordinator's answer to a ping. */
 export const PONG_TIMEOUT_MS = 5_000;
-const LOOK_AGAIN_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Least time for a reconnect, because reconnects are spread over up to a minute. */
 export const RECONNECT_TIMEOUT_MS = 90_000;
 /** Factor of the timeouts after a refused connection, which may only mean that the coordinator restarts. */
-const REFUSED_PATIENCE = 3;
+const REFUSED_FACTOR = 3;
 
 /**
  * A Pod is confirmed if it is ready at its deadline and the coordinator answered since, or was unreachable when the
@@ -53,42 +53,42 @@ const REFUSED_PATIENCE = 3;
  * the coordinator answers but rejects this host, nothing is decided. A confirmed Pod is never checked again.
  */
 export function confirmationStep(facts: ConfirmationFacts): ConfirmationStep {
-  const { handover: turn, startableAt, isReady, link, upSince, stalls, now } = facts;
+  const { handover, startableAt, isReady, link, upSince, suspensions, now } = facts;
   if (startableAt === undefined) return { kind: 'wait' };
-  const confirmMs = turn.confirmSeconds * 1000;
+  const confirmMs = handover.confirmSeconds * 1000;
   // If the clock was set back, `startableAt` lies in the future; then the time counts from the agent's start.
   const from = startableAt > now ? upSince : Math.max(startableAt, upSince);
-  const end = awakeUntil(stalls, from, confirmMs);
+  const end = awakeUntil(suspensions, from, confirmMs);
   if (now < end) return { kind: 'wait', until: end };
   if (!isReady) {
-    const message = `not ready within ${turn.confirmSeconds} s`;
+    const message = `not ready within ${handover.confirmSeconds} s`;
     return { kind: 'revert', reason: 'NotReady', message };
   }
-  if (!turn.linkWasLive) return { kind: 'confirm' };
+  if (!handover.linkWasLive) return { kind: 'confirm' };
   if (link.state === 'lost') return lostStep(link, end, confirmMs, now);
   return liveStep(link.heardAt, facts, end, confirmMs);
 }
 
 /** Returns when this process has been awake for `ms` since then. */
-function awakeUntil(stalls: readonly Stall[], since: number, ms: number): number {
-  return stalls.reduce((end, stall) => {
-    const isOver = stall.until - stall.ms >= end || stall.until <= since;
-    return isOver ? end : end + Math.min(stall.ms, stall.until - since);
+function awakeUntil(suspensions: readonly Suspension[], since: number, ms: number): number {
+  return suspensions.reduce((end, suspension) => {
+    const isOver = suspension.until - suspension.ms >= end || suspension.until <= since;
+    return isOver ? end : end + Math.min(suspension.ms, suspension.until - since);
   }, since + ms);
 }
 
 /** The timeout counts from the ping, because this process may have been suspended at the deadline and long after it. */
 function liveStep(
   heardAt: number,
-  { pingedAt: askedAt, stalls, now }: Pick<ConfirmationFacts, 'pingedAt' | 'stalls' | 'now'>,
+  { pingedAt, suspensions, now }: Pick<ConfirmationFacts, 'pingedAt' | 'suspensions' | 'now'>,
   end: number,
   confirmMs: number,
 ): ConfirmationStep {
   if (heardAt >= end) return { kind: 'confirm' };
   // Ignore pings from before the deadline, and from before the clock was set back.
-  const asked = askedAt !== undefined && askedAt >= end && askedAt <= now ? askedAt : now;
-  if (now < awakeUntil(stalls, asked, PONG_TIMEOUT_MS))
-    return { kind: 'wait', until: now + LOOK_AGAIN_MS, askedAt: asked };
+  const asked = pingedAt !== undefined && pingedAt >= end && pingedAt <= now ? pingedAt : now;
+  if (now < awakeUntil(suspensions, asked, PONG_TIMEOUT_MS))
+    return { kind: 'wait', until: now + POLL_INTERVAL_MS, pingedAt: asked };
   return lostStep({ since: heardAt, lastTry: 'unreachable' }, end, confirmMs, now);
 }
 
@@ -99,10 +99,10 @@ function lostStep(
   now: number,
 ): ConfirmationStep {
   if (lastTry === 'answered') return { kind: 'wait' };
-  const patience = lastTry === 'refused' ? REFUSED_PATIENCE : 1;
+  const factor = lastTry === 'refused' ? REFUSED_FACTOR : 1;
   const linkEnd = Math.max(
-    end + (patience - 1) * confirmMs,
-    since + patience * Math.min(confirmMs, RECONNECT_TIMEOUT_MS),
+    end + (factor - 1) * confirmMs,
+    since + factor * Math.min(confirmMs, RECONNECT_TIMEOUT_MS),
   );
   if (now < linkEnd) return { kind: 'wait', until: linkEnd };
   const message = `the link to the coordinator broke after the Pod started and did not return within ${confirmMs / 1000} s`;

@@ -33,11 +33,11 @@ export type HandoverStep =
   | { kind: 'wait'; reason: HandoverBlockReason; message: string; againMs?: number };
 
 /** Interval of queries of a held update lock. */
-const HOLD_RECHECK_MS = 2_000;
+const LOCK_POLL_MS = 2_000;
 
 /** Starts only if everything allows it at this moment. Images are checked before the window, the update lock last. */
 export function handoverStep(facts: HandoverFacts): HandoverStep {
-  const { handover: turn, coordinatorTimeMs: hubTime, missing } = facts;
+  const { handover, coordinatorTimeMs: hubTime, missing } = facts;
   if (hubTime === undefined) {
     const message = 'the host has not received the time from the coordinator since it booted';
     return { kind: 'wait', reason: 'NoTrustedTime', message };
@@ -47,7 +47,7 @@ export function handoverStep(facts: HandoverFacts): HandoverStep {
     const message = `image ${first.image} is not pulled${first.failure ? `: ${first.failure}` : ''}`;
     return { kind: 'wait', reason: 'ImageNotPulled', message };
   }
-  return windowWait(turn.windows, hubTime) ?? holdWait(facts) ?? { kind: 'begin', ...overriding(facts) };
+  return windowWait(handover.windows, hubTime) ?? lockWait(facts) ?? { kind: 'begin', ...overriding(facts) };
 }
 
 /** Returns undefined inside a window, or without windows. */
@@ -67,22 +67,19 @@ function windowWait(
 }
 
 /** Returns undefined unless a lock is held, allowed, and not held for too long. */
-function holdWait({
-  handover: turn,
-  updateLock: hold,
-  lockedSince,
-  now,
-}: HandoverFacts): HandoverStep | undefined {
-  if (!hold || turn.maxLockSeconds === undefined || turn.forcedBy !== undefined) return undefined;
-  const leftMs = (lockedSince ?? now) + turn.maxLockSeconds * 1000 - now;
+function lockWait({ handover, updateLock, lockedSince, now }: HandoverFacts): HandoverStep | undefined {
+  if (!updateLock || handover.maxLockSeconds === undefined || handover.forcedBy !== undefined)
+    return undefined;
+  const leftMs = (lockedSince ?? now) + handover.maxLockSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;
-  const againMs = Math.min(HOLD_RECHECK_MS, leftMs);
-  return { kind: 'wait', reason: 'UpdateLocked', message: hold.reason, againMs };
+  const againMs = Math.min(LOCK_POLL_MS, leftMs);
+  return { kind: 'wait', reason: 'UpdateLocked', message: updateLock.reason, againMs };
 }
 
 /** Returns the note about an overridden lock, for an Event. */
-function overriding({ handover: turn, updateLock: hold }: HandoverFacts): { overridden?: string } {
-  if (!hold || turn.maxLockSeconds === undefined) return {};
-  if (turn.forcedBy !== undefined) return { overridden: `${hold.reason}; overridden by ${turn.forcedBy}` };
-  return { overridden: `${hold.reason}; locked for longer than ${turn.maxLockSeconds} s` };
+function overriding({ handover, updateLock }: HandoverFacts): { overridden?: string } {
+  if (!updateLock || handover.maxLockSeconds === undefined) return {};
+  if (handover.forcedBy !== undefined)
+    return { overridden: `${updateLock.reason}; overridden by ${handover.forcedBy}` };
+  return { overridden: `${updateLock.reason}; locked for longer than ${handover.maxLockSeconds} s` };
 }

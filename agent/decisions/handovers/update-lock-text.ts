@@ -6,20 +6,20 @@ const UNTIL = /^until:\s*(\S+)$/i;
 const MAX_REASON = 200;
 const NO_REASON = 'locked on the host';
 /** Answers that release the lock. */
-const GO = /^(ok|go)?$/i;
+const RELEASED = /^(ok|go)?$/i;
 
 /** An existing lock file holds the lock. Its first line is the reason; a line `until: RFC3339` is the end. */
 export function updateLockInFile(text: string, now: number): ActiveUpdateLock | undefined {
-  return holdIn(text, now, NO_REASON);
+  return parseLock(text, now, NO_REASON);
 }
 
 /** An empty answer, `ok` or `go` releases the lock; any other answer is the reason. */
 export function updateLockInAnswer(text: string, now: number): ActiveUpdateLock | undefined {
-  return GO.test(text.trim()) ? undefined : holdIn(text, now, NO_REASON);
+  return RELEASED.test(text.trim()) ? undefined : parseLock(text, now, NO_REASON);
 }
 
 /** Returns undefined after `until`; an invalid `until` is ignored. */
-function holdIn(text: string, now: number, otherwise: string): ActiveUpdateLock | undefined {
+function parseLock(text: string, now: number, otherwise: string): ActiveUpdateLock | undefined {
   const lines = text.split('\n').map((line) => line.trim());
   const until = lines
     .map((line) => Date.parse(UNTIL.exec(line)?.[1] ?? ''))

@@ -18,10 +18,10 @@ import { attemptsOf } from '../containers/container-attempts.js';
 import { readySince, upSince } from '../containers/container-local-state.js';
 import { containerStatus } from '../containers/container-status.js';
 import { currentInitIndex } from './init-progress.js';
-import { podAddress } from './pod-address.js';
 import { containerRole, initContainersOf, isSidecar, sidecarsOf } from './pod-containers.js';
 import { podPhase, type Statuses } from './pod-phase.js';
 import type { PodView } from './pod-view.js';
+import { podAddress } from './sandbox-need.js';
 
 interface PodStatusContext {
   /** Scheme of container ids: `docker`, `podman`, `hollow`. */
@@ -34,11 +34,11 @@ interface PodStatusContext {
 
 /** Returns the current status: phase, conditions, addresses and container statuses. */
 export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
-  const { pod, terminal: givenUp } = view;
+  const { pod, terminal } = view;
   const statusOf = (container: Container): ContainerStatus =>
     containerStatus(view, container, context.engine);
   // A rejected Pod never had containers, so its status shows none.
-  const isBare = givenUp !== undefined && view.containers.length === 0;
+  const isBare = terminal !== undefined && view.containers.length === 0;
   const statuses: Statuses = isBare
     ? { init: [], main: [] }
     : { init: initContainersOf(pod).map(statusOf), main: pod.spec.containers.map(statusOf) };
@@ -46,7 +46,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   const podIP = podAddress(view, context.hostIP);
   return {
     phase,
-    ...(givenUp && phase === 'Failed' && { reason: givenUp.reason, message: givenUp.message }),
+    ...(terminal && phase === 'Failed' && { reason: terminal.reason, message: terminal.message }),
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
@@ -71,7 +71,7 @@ function podConditions(
   const contained = readyCondition(view, phase, statuses);
   const since = contained.status === 'True' ? readyAt(view) : undefined;
   const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
-  const { reverted, handoverWaiting: turnWaiting, isConfirmed, terminal: givenUp } = view;
+  const { reverted, handoverWaiting: turnWaiting, isConfirmed, terminal } = view;
   const wanted: Condition[] = [
     { type: 'PodReadyToStartContainers', ...startableCondition(view) },
     { type: 'Initialized', ...initializedCondition(view, phase, statuses) },
@@ -82,7 +82,7 @@ function podConditions(
     ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
     ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
     ...(turnWaiting ? [{ type: HANDOVER_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
-    ...(givenUp?.isDisruption && phase === 'Failed' ? [disruptionCondition(givenUp.message)] : []),
+    ...(terminal?.isDisruption && phase === 'Failed' ? [disruptionCondition(terminal.message)] : []),
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(

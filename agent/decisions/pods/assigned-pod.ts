@@ -255,7 +255,7 @@ function isReplacedBy(other: AssignedPod, assigned: AssignedPod): boolean {
   const controllerUid = controllerUidOf(assigned);
   return (
     (controllerUid !== undefined && controllerUidOf(other) === controllerUid) ||
-    haveOnePrefix(other.pod, assigned.pod)
+    haveSamePrefix(other.pod, assigned.pod)
   );
 }
 
@@ -263,7 +263,7 @@ function isReplacedBy(other: AssignedPod, assigned: AssignedPod): boolean {
  * Returns true if both names have the prefix of one controller. A Pod that was orphaned before it came here has no
  * controller uid.
  */
-function haveOnePrefix({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
+function haveSamePrefix({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
   return (
     one.generateName !== undefined &&
     one.generateName === other.generateName &&

@@ -29,10 +29,10 @@ export function currentInitIndex(view: InitView): number {
   const inits = initContainersOf(view.pod);
   if (view.pod.spec.containers.some(({ name }) => currentAttempt(view, name))) return inits.length;
   // A started init container proves that all earlier ones were done, whatever their state is now.
-  const begun = inits.map(({ name }) => currentAttempt(view, name));
-  const last = begun.findLastIndex((attempt) => attempt !== undefined);
+  const started = inits.map(({ name }) => currentAttempt(view, name));
+  const last = started.findLastIndex((attempt) => attempt !== undefined);
   const container = inits[last];
-  const attempt = begun[last];
+  const attempt = started[last];
   if (!container || !attempt) return 0;
   return isDone(view, container, attempt) ? last + 1 : last;
 }

@@ -31,12 +31,12 @@ export function activeDeadline({
 export function isPodFinished(view: PodView): boolean {
   const { containers, restartPolicy } = view.pod.spec;
   if (containers.length === 0) return false;
-  if (containers.every((container) => hasEndedForGood(view, container))) return true;
+  if (containers.every((container) => hasFinallyExited(view, container))) return true;
   const init = initContainersOf(view.pod)[currentInitIndex(view)];
-  return init !== undefined && restartPolicy === 'Never' && hasEndedForGood(view, init);
+  return init !== undefined && restartPolicy === 'Never' && hasFinallyExited(view, init);
 }
 
-function hasEndedForGood(view: PodView, container: Container): boolean {
+function hasFinallyExited(view: PodView, container: Container): boolean {
   const [current] = attemptsOf(view, container.name);
   if (!current) return false;
   const ending = containerExitOf(view, current);

@@ -23,12 +23,12 @@ const KEPT_ATTEMPTS = 2;
 /** Returns exactly one step. Repeated calls end with `wait`, or with `finish` for a Pod to be stopped. */
 export function nextAction(view: PodView): NextAction {
   if (view.desired.kind === 'stop') return nextStopAction(view, view.desired.deadline);
-  if (view.terminal) return nextGivenUpAction(view, view.terminal);
-  if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
+  if (view.terminal) return nextTerminalAction(view, view.terminal);
+  if (view.waitsForPredecessor || isPhaseOrdered(view)) return superseded(view) ?? WAIT;
   const isNew = view.containers.length === 0;
   const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);
   if (rejection) return { kind: 'reject', rejection };
-  return isPodFinished(view) ? nextOverAction(view) : nextRunAction(view);
+  return isPodFinished(view) ? nextFinishedAction(view) : nextRunAction(view);
 }
 
 function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejection | undefined {
@@ -39,7 +39,7 @@ function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejec
  * Stops the containers and releases the host's resources. An evicted Pod's containers are removed to free their layers
  * (pkg/kubelet deleteContainersInPod); others keep their logs until the Pod is deleted.
  */
-function nextGivenUpAction(view: PodView, { deadline, reason }: PodTermination): NextAction {
+function nextTerminalAction(view: PodView, { deadline, reason }: PodTermination): NextAction {
   const stop = stopAll(view, deadline, 'over');
   if (stop) return stop;
   if (reason === EVICTED && view.containers.length > 0) return removeAll(view);
@@ -59,7 +59,7 @@ function stopAll(view: PodView, deadline: number, why: StopReason): NextAction |
 }
 
 /** A simulated host may be ordered that the Pod is finished; then nothing starts or stops. */
-function isTold(view: PodView): boolean {
+function isPhaseOrdered(view: PodView): boolean {
   return view.containers.some((container) => container.podPhase !== undefined);
 }
 
@@ -72,7 +72,7 @@ function nextStopAction(view: PodView, deadline: number): NextAction {
 }
 
 /** Stops running containers and keeps exited ones: their states and logs are available until the Pod is deleted. */
-function nextOverAction(view: PodView): NextAction {
+function nextFinishedAction(view: PodView): NextAction {
   return stopAll(view, view.now + graceMs(view), 'over') ?? superseded(view) ?? WAIT;
 }
 
@@ -117,9 +117,9 @@ function containerSteps(view: PodView, wanted: readonly Container[]): NextAction
   let isHeld = false;
   return wanted.map((container) => {
     const step = containerStep(view, container);
-    const held = isHeld && (step.kind === 'create-container' || step.kind === 'start-container');
+    const assigned = isHeld && (step.kind === 'create-container' || step.kind === 'start-container');
     isHeld ||= isComingUp(view, container);
-    return held ? WAIT : step;
+    return assigned ? WAIT : step;
   });
 }
 

@@ -59,7 +59,7 @@ export interface ContainerLocalState {
   unhealthy?: 'liveness' | 'startup';
 }
 
-/** A worker's state between two inspections. If it is lost, except for `lives` on disk, checks are merely repeated. */
+/** A worker's state between two inspections. If it is lost, except for `localStates` on disk, checks are merely repeated. */
 export interface PodProgress {
   volumes: VolumesState;
   /** By container name; absent: unchecked. */
@@ -69,7 +69,7 @@ export interface PodProgress {
   /** Container ids that are stopping, with the deadline set at the start: hooks and waiting count against it. */
   endBy: Readonly<Record<string, number>>;
   /** By container id: hooks and probes. */
-  lives: Readonly<Record<string, ContainerLocalState>>;
+  localStates: Readonly<Record<string, ContainerLocalState>>;
   /** Termination messages of exited containers, by container id. */
   messages: Readonly<Record<string, string>>;
   /** By container name: the last create or start that the engine refused. */

@@ -1,6 +1,9 @@
 /** Decides whether a Pod's containers need a sandbox for their shared namespaces. */
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { SANDBOX } from '../../runtime/runtime-driver.js';
+import { attemptsOf } from '../containers/container-attempts.js';
 import { allContainersOf, initContainersOf, sidecarsOf } from './pod-containers.js';
+import type { PodView } from './pod-view.js';
 
 /** Returns true if the container's environment contains the Pod's address, which must be known before its start. */
 function readsPodIP(container: Container): boolean {
@@ -20,4 +23,18 @@ export function needsSandbox(pod: Pod): boolean {
   if (shareProcessNamespace) return true;
   if (containers.length + sidecarsOf(pod).length > 1) return !(hostNetwork && hostIPC);
   return !hostNetwork && (initContainersOf(pod).length > 0 || allContainersOf(pod).some(readsPodIP));
+}
+
+/**
+ * Returns the host's address for Pods in the host network, else the address of the Pod's network holder; undefined
+ * while there is none.
+ */
+export function podAddress(
+  view: Pick<PodView, 'pod' | 'containers'>,
+  hostIP: string | undefined,
+): string | undefined {
+  if (view.pod.spec.hostNetwork) return view.containers.length > 0 ? hostIP : undefined;
+  const holders = [SANDBOX, ...allContainersOf(view.pod).map((container) => container.name)];
+  const newest = holders.flatMap((name) => attemptsOf(view, name).slice(0, 1));
+  return newest.find((container) => container.ip)?.ip;
 }

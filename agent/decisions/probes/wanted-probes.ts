@@ -32,13 +32,13 @@ export function wantedProbes(view: PodView): WantedProbe[] {
   return allContainersOf(view.pod).flatMap((container) => {
     const [current] = attemptsOf(view, container.name);
     if (current?.state !== 'running' || isHollow(current)) return [];
-    const life = localStateOf(view, current.id);
-    if (life.unhealthy || life.postStart === 'failed' || isPostStartPending(view, container, current))
+    const state = localStateOf(view, current.id);
+    if (state.unhealthy || state.postStart === 'failed' || isPostStartPending(view, container, current))
       return [];
     const kinds: ProbeKind[] = isStarted(view, container, current) ? ['liveness', 'readiness'] : ['startup'];
     return kinds
       .filter((kind) => !isEnding || kind === 'readiness')
-      .flatMap((kind) => wantedProbe(kind, container, current, life));
+      .flatMap((kind) => wantedProbe(kind, container, current, state));
   });
 }
 
@@ -46,11 +46,11 @@ function wantedProbe(
   kind: ProbeKind,
   container: Container,
   current: ObservedContainer,
-  life: ContainerLocalState,
+  state: ContainerLocalState,
 ): WantedProbe[] {
   const probe = container[`${kind}Probe`];
   if (!probe) return [];
-  const known = knownOutcome(kind, life);
+  const known = knownOutcome(kind, state);
   const startedAt = current.startedAt ?? current.createdAt;
   return [{ kind, probe, container, id: current.id, startedAt, ...(known ? { known } : {}) }];
 }
@@ -64,20 +64,20 @@ function knownOutcome(kind: ProbeKind, { readiness }: ContainerLocalState): Prob
 
 /** Returns the local state after a probe's outcome; a repeated outcome changes nothing. */
 export function localStateAfterProbe(
-  life: ContainerLocalState,
+  state: ContainerLocalState,
   kind: ProbeKind,
   outcome: NonNullable<ProbeState['outcome']>,
   now: number,
 ): ContainerLocalState {
   switch (kind) {
     case 'startup':
-      if (outcome === 'failure') return { ...life, unhealthy: 'startup' };
-      return life.startedAt === undefined ? { ...life, startedAt: now } : life;
+      if (outcome === 'failure') return { ...state, unhealthy: 'startup' };
+      return state.startedAt === undefined ? { ...state, startedAt: now } : state;
     case 'liveness':
-      return outcome === 'failure' ? { ...life, unhealthy: 'liveness' } : life;
+      return outcome === 'failure' ? { ...state, unhealthy: 'liveness' } : state;
     case 'readiness': {
       const ready = outcome === 'success';
-      return life.readiness?.ready === ready ? life : { ...life, readiness: { ready, at: now } };
+      return state.readiness?.ready === ready ? state : { ...state, readiness: { ready, at: now } };
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Turns a manifest of this host into a Pod that runs without a coordinator (pkg/kubelet/config/common.go, file.go). */
 import { createHash } from 'node:crypto';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { refText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { configReferences } from '../../../shared/kube/pods/config-reference.js';
 import { setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -10,6 +10,7 @@ import {
   SEEN_ANNOTATION,
   SOURCE_ANNOTATION,
 } from '../../../shared/kube/pods/static-pod-annotations.js';
+import { type AssignedPod, isUnassigned } from '../pods/assigned-pod.js';
 
 /** The Pod, or why the manifest is invalid. */
 type StaticPod = { kind: 'pod'; pod: Pod } | { kind: 'refused'; message: string };
@@ -77,4 +78,20 @@ function refusalOf(manifest: unknown): string | undefined {
   const [config] = configReferences({ metadata, spec });
   const named = config ? `${config.kind.toLowerCase()}s` : referencedApiObjects({ spec });
   return named && `static pods may not reference ${named}`;
+}
+
+/** Uid on this host and JSON of one static Pod. */
+interface StaticMirror {
+  uid: string;
+  object: Uint8Array;
+}
+
+/** Returns the mirrors. A stopping Pod is shown until it has ended or another Pod takes its name. */
+export function mirrorsOf(pods: readonly AssignedPod[]): StaticMirror[] {
+  const byName = new Map<string, AssignedPod>();
+  for (const assigned of pods.filter(({ manifestFile }) => manifestFile !== undefined)) {
+    const name = refText(assigned.pod.metadata);
+    if (!isUnassigned(assigned) || !byName.has(name)) byName.set(name, assigned);
+  }
+  return [...byName.values()].map(({ uid, pod }) => ({ uid, object: Buffer.from(JSON.stringify(pod)) }));
 }

@@ -5,7 +5,6 @@
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
-import { evictionGraceSeconds } from '../../decisions/eviction/eviction-grace.js';
 import { evictionMessage } from '../../decisions/eviction/eviction-message.js';
 import {
   type EvictionCandidate,
@@ -13,6 +12,7 @@ import {
   rankForEviction,
 } from '../../decisions/eviction/eviction-ranking.js';
 import {
+  evictionGraceSeconds,
   type Observations,
   type Pressure,
   type PressureReadings,
@@ -63,9 +63,9 @@ interface PressureWatchOptions {
 
 export class PressureWatch {
   readonly #options: PressureWatchOptions;
-  #memory: PressureHistory = NO_PRESSURE;
+  #state: PressureHistory = NO_PRESSURE;
   #pressures: readonly Pressure[] = [];
-  #leaving: { uid: string; lateAt: number } | undefined;
+  #evicting: { uid: string; lateAt: number } | undefined;
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -74,7 +74,7 @@ export class PressureWatch {
   }
 
   start(): void {
-    this.#again(0);
+    this.#schedule(0);
   }
 
   stop(): void {
@@ -89,15 +89,21 @@ export class PressureWatch {
     const readings = await read();
     const { observations } = readings;
     const now = clock.monotonic();
-    const { memory, pressures } = evaluatePressure(this.#memory, thresholds, observations, now, transitionMs);
-    this.#memory = memory;
-    this.#tell(pressures, observations);
-    const [first] = memory.due;
-    if (!first || !(await this.#winBack(first, readings))) return PERIOD_MS;
+    const { history: state, pressures } = evaluatePressure(
+      this.#state,
+      thresholds,
+      observations,
+      now,
+      transitionMs,
+    );
+    this.#state = state;
+    this.#report(pressures, observations);
+    const [first] = state.due;
+    if (!first || !(await this.#reclaim(first, readings))) return PERIOD_MS;
     return CLEANUP_POLL_MS;
   }
 
-  #tell(pressures: readonly Pressure[], observations: Observations): void {
+  #report(pressures: readonly Pressure[], observations: Observations): void {
     if (pressures.join() === this.#pressures.join()) return;
     this.#pressures = pressures;
     const { log, onPressures } = this.#options;
@@ -106,7 +112,7 @@ export class PressureWatch {
   }
 
   /** Resolves with true if a Pod was evicted. */
-  async #winBack(threshold: Threshold, readings: PressureReadings): Promise<boolean> {
+  async #reclaim(threshold: Threshold, readings: PressureReadings): Promise<boolean> {
     const { warn, reclaim, read, thresholds, log } = this.#options;
     const resource = resourceOf(threshold.signal);
     warn('EvictionThresholdMet', `Attempting to reclaim ${resource}`);
@@ -124,26 +130,26 @@ export class PressureWatch {
     { observations, hasImageFs }: PressureReadings,
   ): Promise<boolean> {
     const { pods, measure, workers, softGraceSeconds, clock, log } = this.#options;
-    const held = [...pods.all()].filter((assigned) => !isStopping(assigned) && !assigned.terminal);
+    const assigned = [...pods.all()].filter((assigned) => !isStopping(assigned) && !assigned.terminal);
     const statics = new Set(
-      held.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])),
+      assigned.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])),
     );
-    const ranked = rankForEviction(await measure(held, resource), threshold.signal, resource, hasImageFs);
+    const ranked = rankForEviction(await measure(assigned, resource), threshold.signal, resource, hasImageFs);
     for (const candidate of ranked) {
       const { uid, pod } = candidate;
       if (isCritical(pod, statics.has(uid))) {
         log.info({ uid, name: pod.metadata.name }, 'a critical pod is not evicted');
         continue;
       }
-      const message = evictionMessage(candidate, resource, this.#memory.due, observations);
+      const message = evictionMessage(candidate, resource, this.#state.due, observations);
       const graceSeconds = evictionGraceSeconds(threshold, pod.spec, softGraceSeconds);
       log.warn({ uid, name: pod.metadata.name, message }, 'evicting a pod');
       const end = { reason: EVICTED, message, graceSeconds, isDisruption: true as const };
       workers.terminate(uid, end, { type: 'Warning', reason: EVICTED, message });
-      this.#leaving = { uid, lateAt: clock.monotonic() + graceSeconds * 1000 + CLEANUP_MS };
+      this.#evicting = { uid, lateAt: clock.monotonic() + graceSeconds * 1000 + CLEANUP_MS };
       return true;
     }
-    log.warn({ resource, pods: held.length }, 'no pod can be evicted from this host');
+    log.warn({ resource, pods: assigned.length }, 'no pod can be evicted from this host');
     return false;
   }
 
@@ -152,16 +158,16 @@ export class PressureWatch {
    * evicted before.
    */
   async #isCleaningUp(): Promise<boolean> {
-    const leaving = this.#leaving;
-    if (!leaving) return false;
+    const evicting = this.#evicting;
+    if (!evicting) return false;
     const { clock, isGone } = this.#options;
-    const isLate = clock.monotonic() >= leaving.lateAt;
-    if (!isLate && !(await isGone(leaving.uid))) return true;
-    this.#leaving = undefined;
+    const isLate = clock.monotonic() >= evicting.lateAt;
+    if (!isLate && !(await isGone(evicting.uid))) return true;
+    this.#evicting = undefined;
     return false;
   }
 
-  #again(delayMs: number): void {
+  #schedule(delayMs: number): void {
     if (this.#isStopped) return;
     this.#timer = this.#options.clock.after(delayMs, () => void this.#round());
   }
@@ -173,6 +179,6 @@ export class PressureWatch {
     } catch (error) {
       this.#options.log.warn({ err: error }, 'pressure on this host not measured');
     }
-    this.#again(delayMs);
+    this.#schedule(delayMs);
   }
 }

@@ -40,7 +40,7 @@ export class StorageLimitWatch {
   }
 
   start(): void {
-    this.#again(PERIOD_MS);
+    this.#schedule(PERIOD_MS);
   }
 
   stop(): void {
@@ -56,7 +56,7 @@ export class StorageLimitWatch {
     );
     for (const { uid, pod } of limited) {
       try {
-        await this.#lookAt(uid, pod);
+        await this.#check(uid, pod);
       } catch (error) {
         log.debug({ uid, err: error }, 'storage of a pod not measured; trying again');
       }
@@ -64,7 +64,7 @@ export class StorageLimitWatch {
   }
 
   /** Pods without running containers are skipped: they have finished or are about to start again. */
-  async #lookAt(uid: string, pod: Pod): Promise<void> {
+  async #check(uid: string, pod: Pod): Promise<void> {
     const { driver, volumes, workers, log } = this.#options;
     const containers = await driver.storage(uid);
     if (!containers.some(({ isRunning }) => isRunning)) return;
@@ -76,13 +76,13 @@ export class StorageLimitWatch {
     workers.terminate(uid, end, { type: 'Warning', reason: EVICTED, message });
   }
 
-  #again(delayMs: number): void {
+  #schedule(delayMs: number): void {
     if (this.#isStopped) return;
     const { clock } = this.#options;
     this.#timer = clock.after(delayMs, async () => {
       const startedAt = clock.monotonic();
       await this.check();
-      this.#again(Math.max(PERIOD_MS, (clock.monotonic() - startedAt) / SHARE_OF_TIME));
+      this.#schedule(Math.max(PERIOD_MS, (clock.monotonic() - startedAt) / SHARE_OF_TIME));
     });
   }
 }

@@ -12,16 +12,16 @@ const MIN_GRACE_SECONDS = 2;
 const RETRY_MS = 10_000;
 
 export class ContainerStops {
-  readonly #host: Pick<PodWorkerDeps, 'driver' | 'clock' | 'log'>;
+  readonly #deps: Pick<PodWorkerDeps, 'driver' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   /** Called when a container has exited. */
   readonly #wake: () => void;
 
-  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps, reporter: PodReporter, state: PodWorkerState, wake: () => void) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
     this.#wake = wake;
   }
 
@@ -32,36 +32,36 @@ export class ContainerStops {
     container: string,
     { deadline, why }: { deadline: number; why: StopReason },
   ): void {
-    const { endBy } = this.#memory.progress;
+    const { endBy } = this.#state.progress;
     const known = endBy[id];
     endBy[id] = Math.min(deadline, known ?? deadline);
-    if (known === undefined && container !== SANDBOX) this.#say(pod, container, why);
+    if (known === undefined && container !== SANDBOX) this.#emitEvent(pod, container, why);
   }
 
   /** Sends the signals and waits in the background, so that a shorter grace period can still be applied. */
   stop(step: Steps['stop-containers'], pod: Pod, containers: readonly ObservedContainer[]): void {
-    const seconds = Math.ceil((step.deadline - this.#host.clock.now()) / 1000);
+    const seconds = Math.ceil((step.deadline - this.#deps.clock.now()) / 1000);
     for (const id of step.ids) {
       const container = containers.find((one) => one.id === id)?.identity.container ?? SANDBOX;
       this.startStopping(pod, id, container, step);
-      this.#memory.progress.stopping[id] = step.deadline;
+      this.#state.progress.stopping[id] = step.deadline;
       void this.#stopOne(id, Math.max(seconds, MIN_GRACE_SECONDS), step.deadline);
     }
   }
 
   async #stopOne(id: string, graceSeconds: number, deadline: number): Promise<void> {
     try {
-      await this.#host.driver.stop(id, graceSeconds);
+      await this.#deps.driver.stop(id, graceSeconds);
     } catch (error) {
-      this.#host.log.warn({ id, err: error }, 'container did not stop; trying again');
-      await new Promise<void>((resolve) => this.#host.clock.after(RETRY_MS, resolve));
+      this.#deps.log.warn({ id, err: error }, 'container did not stop; trying again');
+      await new Promise<void>((resolve) => this.#deps.clock.after(RETRY_MS, resolve));
     }
-    const { stopping } = this.#memory.progress;
+    const { stopping } = this.#state.progress;
     if (stopping[id] === deadline) delete stopping[id];
     this.#wake();
   }
 
-  #say(pod: Pod, container: string, why: StopReason): void {
+  #emitEvent(pod: Pod, container: string, why: StopReason): void {
     const reason = why === 'sandbox-lost' ? 'SandboxChanged' : 'Killing';
     const message = stopMessage(pod, container, why);
     this.#reporter.event(pod, { type: 'Normal', reason, message, container });

@@ -8,7 +8,6 @@ import { VolumeError } from '../../volumes/volume-error.js';
 import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import { isEngineDown } from './engine-down.js';
 
 /** Reason of an invalid container configuration; the kubelet's ErrCreateContainerConfig. */
 export const CONFIG_ERROR = 'CreateContainerConfigError';
@@ -25,21 +24,21 @@ interface EngineRequest {
 }
 
 export class EngineAttempts {
-  readonly #host: Pick<PodWorkerDeps, 'clock' | 'log'>;
+  readonly #deps: Pick<PodWorkerDeps, 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
 
-  constructor(host: Pick<PodWorkerDeps, 'clock' | 'log'>, reporter: PodReporter, memory: PodWorkerState) {
-    this.#host = host;
+  constructor(deps: Pick<PodWorkerDeps, 'clock' | 'log'>, reporter: PodReporter, state: PodWorkerState) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
   }
 
   /** Throws only `RuntimeError` EngineDown and unexpected errors. */
   async run(pod: Pod, request: EngineRequest, call: () => Promise<unknown>): Promise<void> {
     try {
       await call();
-      delete this.#memory.progress.failures[request.container];
+      delete this.#state.progress.failures[request.container];
     } catch (error) {
       if (isEngineDown(error)) throw error;
       // This attempt already exists: the next inspection shows it.
@@ -50,14 +49,14 @@ export class EngineAttempts {
 
   #refused(pod: Pod, { container, attempt, fallbackReason }: EngineRequest, error: unknown): void {
     const { reason, message } = refusalOf(error, fallbackReason);
-    const failedAt = this.#host.clock.now();
+    const failedAt = this.#deps.clock.now();
     const retryAt = failedAt + RETRY_MS;
-    this.#memory.progress.failures[container] = { reason, message, failedAt, retryAt, attempt };
+    this.#state.progress.failures[container] = { reason, message, failedAt, retryAt, attempt };
     if (container === SANDBOX) {
       const text = `Failed to create pod sandbox: ${message}`;
       this.#reporter.event(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message: text });
     }
-    this.#host.log.debug({ uid: pod.metadata.uid, container, reason, err: error }, 'step refused');
+    this.#deps.log.debug({ uid: pod.metadata.uid, container, reason, err: error }, 'step refused');
   }
 }
 
@@ -66,4 +65,9 @@ function refusalOf(error: unknown, fallback: string): { reason: string; message:
   if (!(error instanceof RuntimeError)) throw error;
   const reason = error.reason === 'NotFound' ? fallback : error.reason;
   return { reason, message: error.message };
+}
+
+/** Returns true if the engine did not answer, in contrast to a refused request. */
+export function isEngineDown(error: unknown): boolean {
+  return error instanceof RuntimeError && error.reason === 'EngineDown';
 }

@@ -6,12 +6,12 @@ import type { PodWorkerDeps } from '../pod-worker-deps.js';
 
 /** Returns the current facts. `podIP`: empty while the Pod has no address. */
 export function fieldFacts(
-  host: Pick<PodWorkerDeps, 'facts' | 'findConfig' | 'tokens' | 'apiServer'>,
+  deps: Pick<PodWorkerDeps, 'facts' | 'findConfig' | 'tokens' | 'apiServer'>,
   pod: Pod,
   podIP: string,
 ): EnvironmentFacts & FileFacts {
-  const { nodeName, hostIP = '', allocatable } = host.facts();
-  const { findConfig, tokens, apiServer } = host;
+  const { nodeName, hostIP = '', allocatable } = deps.facts();
+  const { findConfig, tokens, apiServer } = deps;
   return {
     nodeName,
     hostIP,
@@ -31,6 +31,6 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
  */
 function reachableApi(server: URL, { spec }: Pod, hostIP: string): { host: string; port: string } {
   const isOutOfReach = LOOPBACK.has(server.hostname) && !spec.hostNetwork && hostIP !== '';
-  const host = isOutOfReach ? hostIP : server.hostname.replace(/^\[|\]$/g, '');
-  return { host, port: server.port || '443' };
+  const deps = isOutOfReach ? hostIP : server.hostname.replace(/^\[|\]$/g, '');
+  return { host: deps, port: server.port || '443' };
 }

@@ -17,22 +17,22 @@ export async function portInUse(ports: readonly PortBinding[]): Promise<string |
   return undefined;
 }
 
-function isTcpTaken(port: number, host: string): Promise<boolean> {
+function isTcpTaken(port: number, deps: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error) => resolve(isInUse(error)));
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
+    server.listen({ port, host: deps, exclusive: true }, () => server.close(() => resolve(false)));
   });
 }
 
-function isUdpTaken(port: number, host: string): Promise<boolean> {
+function isUdpTaken(port: number, deps: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+    const socket = createSocket(deps.includes(':') ? 'udp6' : 'udp4');
     socket.once('error', (error) => {
       socket.close();
       resolve(isInUse(error));
     });
-    socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(false)));
+    socket.bind({ port, address: deps, exclusive: true }, () => socket.close(() => resolve(false)));
   });
 }
 

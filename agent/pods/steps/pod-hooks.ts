@@ -21,16 +21,16 @@ interface Hook {
 }
 
 export class PodHooks {
-  readonly #host: Pick<PodWorkerDeps, 'handlers' | 'clock' | 'log'>;
+  readonly #deps: Pick<PodWorkerDeps, 'handlers' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   /** Called when a hook has ended. */
   readonly #wake: () => void;
 
-  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps, reporter: PodReporter, state: PodWorkerState, wake: () => void) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
     this.#wake = wake;
   }
 
@@ -42,7 +42,7 @@ export class PodHooks {
     this.#change(id, { postStart: 'begun' });
     const hook: Hook = { kind: 'postStart', handler, container, id, podIP, deadlineMs: NO_DEADLINE_MS };
     void this.#run(hook, pod).then((succeeded) => {
-      this.#change(id, { postStart: succeeded ? { doneAt: this.#host.clock.now() } : 'failed' });
+      this.#change(id, { postStart: succeeded ? { doneAt: this.#deps.clock.now() } : 'failed' });
       this.#wake();
     });
   }
@@ -53,7 +53,7 @@ export class PodHooks {
     const handler = container?.lifecycle?.preStop;
     if (!container || !handler) return;
     this.#change(id, { preStop: 'begun' });
-    const deadlineMs = Math.max(deadline - this.#host.clock.now(), 0);
+    const deadlineMs = Math.max(deadline - this.#deps.clock.now(), 0);
     void this.#run({ kind: 'preStop', handler, container, id, podIP, deadlineMs }, pod).then(() => {
       this.#change(id, { preStop: 'done' });
       this.#wake();
@@ -61,16 +61,16 @@ export class PodHooks {
   }
 
   #change(id: string, change: ContainerLocalState): void {
-    this.#memory.setLocalState(id, { ...this.#memory.localStateOf(id), ...change });
+    this.#state.setLocalState(id, { ...this.#state.localStateOf(id), ...change });
   }
 
   /** Resolves with true on success. The error is only logged, because a command's output may contain secrets. */
   async #run({ kind, handler, container, id, podIP, deadlineMs }: Hook, pod: Pod): Promise<boolean> {
     try {
-      await this.#host.handlers.runHook(handler, { id, container, podIP }, deadlineMs);
+      await this.#deps.handlers.runHook(handler, { id, container, podIP }, deadlineMs);
       return true;
     } catch (error) {
-      this.#host.log.info(
+      this.#deps.log.info(
         { uid: pod.metadata.uid, container: container.name, kind, err: error },
         'hook failed',
       );

@@ -36,7 +36,7 @@ const RETRY_MS = 10_000;
 export class PodTokenCache {
   readonly #ask: RequestToken;
   readonly #clock: Clock;
-  readonly #held = new Map<string, Map<string, Held>>();
+  readonly #assigned = new Map<string, Map<string, Held>>();
 
   constructor(ask: RequestToken, clock: Clock) {
     this.#ask = ask;
@@ -51,35 +51,35 @@ export class PodTokenCache {
     const sources = serviceAccountTokenSources(pod);
     if (sources.length === 0) return undefined;
     const uid = pod.metadata.uid ?? '';
-    const held = this.#held.get(uid) ?? new Map<string, Held>();
-    this.#held.set(uid, held);
-    const times = await Promise.all(sources.map((source) => this.#ensureOne(pod, source, held)));
+    const assigned = this.#assigned.get(uid) ?? new Map<string, Held>();
+    this.#assigned.set(uid, assigned);
+    const times = await Promise.all(sources.map((source) => this.#ensureOne(pod, source, assigned)));
     return Math.min(...times);
   }
 
   /** Returns the cached token of that source. */
   find(podUid: string, source: TokenSource): string | undefined {
-    return this.#held.get(podUid)?.get(keyOf(source))?.token;
+    return this.#assigned.get(podUid)?.get(keyOf(source))?.token;
   }
 
   /** Returns the Pods with a token that is invalid at the coordinator's time, and marks these tokens for renewal. */
   podsWithInvalidTokensAt(hubTimeMs: number): string[] {
     const uids: string[] = [];
-    for (const [uid, tokens] of this.#held) {
+    for (const [uid, tokens] of this.#assigned) {
       const outdated = [...tokens.values()].filter(({ token }) => !isGoodAt(token, hubTimeMs));
-      for (const held of outdated) held.renewAt = Number.NEGATIVE_INFINITY;
+      for (const assigned of outdated) assigned.renewAt = Number.NEGATIVE_INFINITY;
       if (outdated.length > 0) uids.push(uid);
     }
     return uids;
   }
 
   forget(podUid: string): void {
-    this.#held.delete(podUid);
+    this.#assigned.delete(podUid);
   }
 
-  async #ensureOne(pod: Pod, source: TokenSource, held: Map<string, Held>): Promise<number> {
+  async #ensureOne(pod: Pod, source: TokenSource, assigned: Map<string, Held>): Promise<number> {
     const key = keyOf(source);
-    const present = held.get(key);
+    const present = assigned.get(key);
     const now = this.#clock.now();
     if (present && present.renewAt > now) return present.renewAt;
     const expirationSeconds = source.expirationSeconds ?? DEFAULT_TOKEN_SECONDS;
@@ -92,7 +92,7 @@ export class PodTokenCache {
     }
     if ('refused' in answer) throw new Error(`failed to fetch token: ${answer.refused}`);
     const renewAt = now + Math.min(expirationSeconds * 1000 * RENEW_AFTER_SHARE, LONGEST_MS);
-    held.set(key, { token: answer.token, renewAt });
+    assigned.set(key, { token: answer.token, renewAt });
     return renewAt;
   }
 }

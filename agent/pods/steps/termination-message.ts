@@ -15,15 +15,15 @@ const MAX_LOG_LINES = 80;
  * log.
  */
 export async function terminationMessageOf(
-  host: Pick<PodWorkerDeps, 'driver' | 'files'>,
+  deps: Pick<PodWorkerDeps, 'driver' | 'files'>,
   pod: Pod,
   ended: ObservedContainer,
 ): Promise<string> {
   const maxBytes = Math.min(MAX_MESSAGE_BYTES, Math.floor(MAX_POD_BYTES / allContainersOf(pod).length));
-  const written = host.files.readMessageFile(ended.identity, maxBytes);
+  const written = deps.files.readMessageFile(ended.identity, maxBytes);
   const policy = findContainer(pod, ended.identity.container)?.terminationMessagePolicy;
   if (written !== '' || policy !== 'FallbackToLogsOnError' || !ended.exitCode) return written;
-  return endOfLog(host, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));
+  return endOfLog(deps, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));
 }
 
 async function endOfLog(

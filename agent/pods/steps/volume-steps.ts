@@ -11,44 +11,44 @@ const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 122_000;
 
 export class VolumeSteps {
-  readonly #host: Pick<PodWorkerDeps, 'volumes' | 'clock' | 'tokens'>;
+  readonly #deps: Pick<PodWorkerDeps, 'volumes' | 'clock' | 'tokens'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   #failures = 0;
   /** Incremented by each change of the volumes' content. */
   #contentVersion = 0;
 
-  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps, reporter: PodReporter, state: PodWorkerState) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
   }
 
   /** Refreshes the files and retries a failed preparation after the volumes' content changed. */
   onContentChanged(): void {
-    const { progress } = this.#memory;
+    const { progress } = this.#state;
     this.#contentVersion += 1;
     if (progress.volumes.kind === 'ready') progress.volumes = { kind: 'ready', refreshAt: 0 };
     if (progress.volumes.kind === 'failed') progress.volumes = { kind: 'unprepared' };
   }
 
   async prepare(pod: Pod, facts: FileFacts): Promise<void> {
-    const failure = await this.#try(pod, () => this.#host.volumes.prepare(pod, facts));
-    if (failure) this.#memory.progress.volumes = { kind: 'failed', failure };
+    const failure = await this.#try(pod, () => this.#deps.volumes.prepare(pod, facts));
+    if (failure) this.#state.progress.volumes = { kind: 'failed', failure };
   }
 
   /** On failure the old files remain and the containers keep running. */
   async refresh(pod: Pod, facts: FileFacts): Promise<void> {
-    const failure = await this.#try(pod, () => this.#host.volumes.refresh(pod, facts));
-    if (failure) this.#memory.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
+    const failure = await this.#try(pod, () => this.#deps.volumes.refresh(pod, facts));
+    if (failure) this.#state.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
   }
 
   /** Removes the volumes and everything else stored for the Pod. */
   async remove(podUid: string): Promise<void> {
-    this.#memory.close();
-    this.#host.tokens?.forget(podUid);
-    await this.#host.volumes.remove(podUid);
-    this.#memory.progress.volumes = { kind: 'removed' };
+    this.#state.close();
+    this.#deps.tokens?.forget(podUid);
+    await this.#deps.volumes.remove(podUid);
+    this.#state.progress.volumes = { kind: 'removed' };
   }
 
   /** If the content changed during the call, the files are refreshed once more. */
@@ -59,7 +59,7 @@ export class VolumeSteps {
       const renewAt = await this.#tokens(pod);
       await run();
       const refreshAt = isOutdated() ? 0 : renewAt;
-      this.#memory.progress.volumes = { kind: 'ready', ...(refreshAt !== undefined && { refreshAt }) };
+      this.#state.progress.volumes = { kind: 'ready', ...(refreshAt !== undefined && { refreshAt }) };
       this.#failures = 0;
       return undefined;
     } catch (error) {
@@ -68,7 +68,7 @@ export class VolumeSteps {
       this.#failures += 1;
       const { message } = error;
       this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message });
-      const failedAt = this.#host.clock.now();
+      const failedAt = this.#deps.clock.now();
       return { reason: 'FailedMount', message, failedAt, retryAt: failedAt + delay, attempt: 0 };
     }
   }
@@ -76,7 +76,7 @@ export class VolumeSteps {
   /** Requests the Pod's tokens; returns when to check again. Throws `VolumeError` if a token is refused. */
   async #tokens(pod: Pod): Promise<number | undefined> {
     try {
-      return await this.#host.tokens?.ensure(pod);
+      return await this.#deps.tokens?.ensure(pod);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const name = pod.spec.volumes?.find(({ projected }) =>

@@ -69,7 +69,7 @@ test('a join whose answer was lost is repeated', async (context) => {
   const enrolled = options();
   const { clusterUID, ...pending } = await joinCoordinator(enrolled);
   const path = join(enrolled.dataDir, 'identity.json');
-  writeFileSync(path, JSON.stringify(pending));
+  writeFileSync(path, JSON.stringify({ format: 2, ...pending }));
   assert.equal((await joinCoordinator(enrolled)).key, pending.key);
   assert.ok(readFileSync(path, 'utf8').includes(clusterUID));
 });
@@ -100,6 +100,22 @@ test('a damaged identity is told of in one sentence, and not replaced', async (c
     return error.code === EXIT_CODES.data;
   });
   assert.equal(readFileSync(path, 'utf8'), '{"node": "n1", "cred');
+});
+
+test('a data directory of another format is refused in one sentence, and not changed', async (context) => {
+  const { options } = await startEnrolment(context);
+  const enrolled = options();
+  const path = join(enrolled.dataDir, 'identity.json');
+  const older = '{"node":"n1","key":"a key","ca":"an authority","clusterUID":"u","seal":"s"}';
+  writeFileSync(path, older);
+  await assert.rejects(joinCoordinator(enrolled), (error: ExitError) => {
+    assert.match(
+      error.sentence,
+      /was written by another version of the agent \(format 1, .* needs 2\): remove the host/,
+    );
+    return error.code === EXIT_CODES.data;
+  });
+  assert.equal(readFileSync(path, 'utf8'), older);
 });
 
 test('two hosts that join under one name at once: one gets it', async (context) => {

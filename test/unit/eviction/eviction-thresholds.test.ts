@@ -1,9 +1,9 @@
 /** From which point on a host counts as short of something (pkg/kubelet/eviction/helpers.go, ParseThresholdConfig). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { evictionGraceSeconds } from '../../../agent/decisions/eviction/eviction-grace.js';
 import {
   DEFAULT_EVICTION_HARD,
+  evictionGraceSeconds,
   parseMinimumReclaims,
   parseThresholds,
   thresholdsOf,

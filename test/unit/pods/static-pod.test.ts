@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
-import { staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
-import { mirrorsOf } from '../../../agent/decisions/static-pods/static-pod-mirrors.js';
+import { mirrorsOf, staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
 import { mirrorChanges, mirrorOf } from '../../../coordinator/decisions/nodes/mirror-pod-spec.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';

@@ -82,9 +82,9 @@ describe('which probes', () => {
 
   test('the startup probe alone, at first', () => assert.deepEqual(kinds({}), ['startup']));
   test('the others after it', () =>
-    assert.deepEqual(kinds({ lives: { 'app-0': { startedAt: NOW } } }), ['liveness', 'readiness']));
+    assert.deepEqual(kinds({ localStates: { 'app-0': { startedAt: NOW } } }), ['liveness', 'readiness']));
   test('none of an unhealthy container', () =>
-    assert.deepEqual(kinds({ lives: { 'app-0': { unhealthy: 'startup' } } }), []));
+    assert.deepEqual(kinds({ localStates: { 'app-0': { unhealthy: 'startup' } } }), []));
   test('none of an ended one', () =>
     assert.deepEqual(
       kinds({ containers: [attempt({ state: 'exited', exitCode: 1, finishedAt: NOW })] }),
@@ -92,7 +92,7 @@ describe('which probes', () => {
     ));
   test('readiness alone of a Pod that ends', () => {
     const wish = { kind: 'stop', deadline: NOW } as const;
-    assert.deepEqual(kinds({ wish, lives: { 'app-0': { startedAt: NOW } } }), ['readiness']);
+    assert.deepEqual(kinds({ wish, localStates: { 'app-0': { startedAt: NOW } } }), ['readiness']);
     assert.deepEqual(kinds({ wish }), []);
   });
   test('none of a hollow one, which speaks for itself', () =>
