@@ -1,12 +1,8 @@
 /** Adapts the desired cache to the Pods' workers. */
 import type { Clock } from '../../shared/process/time/clock.js';
 import { afterRevertCleared, effectivePod } from '../decisions/handovers/assigned-pod-handover.js';
-import {
-  type AssignedPod,
-  afterContainersRemoved,
-  startableAfterEndOf,
-  successorUidOf,
-} from '../decisions/pods/assigned-pod.js';
+import { type AssignedPod, afterContainersRemoved, successorUidOf } from '../decisions/pods/assigned-pod.js';
+import { startableAfterEndOf } from '../decisions/pods/pod-predecessors.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { PodSource } from '../pods/pod-worker-deps.js';
 

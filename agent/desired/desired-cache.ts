@@ -1,5 +1,4 @@
 /** The assigned Pods on disk. They restart after a reboot without a reachable coordinator. */
-import { createHash } from 'node:crypto';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type {
   DesiredObject,
@@ -17,23 +16,11 @@ import {
   isUnassigned,
 } from '../decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
+import { decodeDesired, type DesiredContent, type DesiredPosition, encodeDesired } from './desired-cache-file.js';
 import type { DurableFile } from './durable-file.js';
 
-const FORMAT = 1;
 /** Retry delay after a failed write. */
 const RETRY_MS = 10_000;
-
-/** The last known state of the hub, for the link's hello. */
-interface DesiredPosition {
-  clusterUID?: string;
-  epoch?: string;
-  /** Revision of the last applied change; 0: none. */
-  revision: number;
-}
-
-interface Content extends DesiredPosition {
-  pods: AssignedPod[];
-}
 
 /** A change as the link delivers it. */
 interface CacheChange extends Required<DesiredPosition> {
@@ -53,7 +40,7 @@ export class DesiredCache {
   #retry: Timer | undefined;
   readonly #forgetListeners: (() => void)[] = [];
 
-  private constructor(file: DurableFile | undefined, content: Content, clock: Clock, log: Logger) {
+  private constructor(file: DurableFile | undefined, content: DesiredContent, clock: Clock, log: Logger) {
     this.#file = file;
     this.#clock = clock;
     this.#log = log;
@@ -68,7 +55,7 @@ export class DesiredCache {
    */
   static async open(file: DurableFile, clock: Clock, log: Logger): Promise<DesiredCache> {
     const text = await file.read();
-    const content = text === undefined ? { revision: 0, pods: [] } : decode(text);
+    const content = text === undefined ? { revision: 0, pods: [] } : decodeDesired(text);
     if (content) return new DesiredCache(file, content, clock, log);
     const aside = await file.quarantine(`damaged-${clock.now()}`);
     log.error({ aside }, 'desired cache is damaged and was renamed; waiting for the coordinator');
@@ -191,7 +178,7 @@ export class DesiredCache {
         // An earlier queued write contains that other change; this write would overwrite it.
         if (!isUnchanged()) return;
         const all = new Map([...this.#pods, ...pods.map((each) => [each.uid, each] as const)]);
-        await file.write(encode({ ...this.#position, pods: [...all.values()] }));
+        await file.write(encodeDesired({ ...this.#position, pods: [...all.values()] }));
       });
     }
     // The concurrent change is queued behind this write.
@@ -253,7 +240,7 @@ export class DesiredCache {
     if (file === undefined) return Promise.resolve();
     this.#queued ??= this.#afterWrites(() => {
       this.#queued = undefined;
-      const written = file.write(encode({ ...this.#position, pods: [...this.#pods.values()] }));
+      const written = file.write(encodeDesired({ ...this.#position, pods: [...this.#pods.values()] }));
       written.catch(() => this.#tryAgain());
       return written;
     });
@@ -276,27 +263,4 @@ function isMissing(assigned: AssignedPod | undefined): boolean {
 function isPod(object: unknown): object is Pod {
   const { kind, metadata, spec } = object as Partial<Pod>;
   return kind === 'Pod' && typeof metadata?.name === 'string' && Array.isArray(spec?.containers);
-}
-
-function checksum(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-/** The first line contains format and checksum of the rest. */
-function encode(content: Content): string {
-  const body = JSON.stringify(content);
-  return `${JSON.stringify({ format: FORMAT, sha256: checksum(body) })}\n${body}`;
-}
-
-function decode(text: string): Content | undefined {
-  const end = text.indexOf('\n');
-  const body = text.slice(end + 1);
-  try {
-    const { format, sha256 } = JSON.parse(text.slice(0, end)) as { format: number; sha256: string };
-    if (format !== FORMAT || sha256 !== checksum(body)) return undefined;
-    return JSON.parse(body) as Content;
-  } catch {
-    // Invalid JSON counts as a wrong checksum.
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-/** Watches successors of handovers until they are confirmed, and reverts those that fail. */
+/** Watches successors of handovers until they are confirmed, and reverts failed ones. */
 
 import { refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -16,11 +16,12 @@ import {
   type Suspension,
 } from '../decisions/handovers/confirmation-step.js';
 import { type Confirming, openHandoverOf, revertOf } from '../decisions/handovers/handover-record.js';
-import { type AssignedPod, isPredecessor, isStopping } from '../decisions/pods/assigned-pod.js';
+import { type AssignedPod, isStopping } from '../decisions/pods/assigned-pod.js';
+import { isPredecessor } from '../decisions/pods/pod-predecessors.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { HubContact } from '../link/link-delegate.js';
 
-/** Interval of checks whether this process was suspended while a Pod is to be confirmed. */
+/** Interval of checks whether this process was suspended while a Pod awaits confirmation. */
 const SUSPENSION_CHECK_MS = 5_000;
 /** A check that is later than this proves a suspension; smaller delays are normal load. */
 const SUSPENSION_TOLERANCE_MS = 1_000;
@@ -31,7 +32,7 @@ interface HandoverConfirmationsDeps {
   bootMark: string;
   /** When the engine last returned after an outage, ms; 0: no outage since the agent's start. */
   engineUpSince: () => number;
-  /** Called with a Pod whose new state was written to disk. */
+  /** Called after a Pod's new state was written to disk. */
   onChanged: (uid: string) => void;
   /** Called with a Pod that reverts to its predecessor. */
   onRevert: (pod: Pod, message: string) => void;
@@ -173,7 +174,7 @@ export class HandoverConfirmations {
       return step.until ?? Number.POSITIVE_INFINITY;
     }
     this.#pingedAt.delete(assigned.uid);
-    if (step.kind === 'confirm') this.#store(afterConfirmation(assigned), 'turn confirmed');
+    if (step.kind === 'confirm') this.#store(afterConfirmation(assigned), 'handover confirmed');
     else {
       this.#deps.onRevert(assigned.pod, step.message);
       this.#store(afterRevertStart(assigned, step, now), 'handover is being reverted', step);

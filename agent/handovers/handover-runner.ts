@@ -76,7 +76,7 @@ interface Pending {
 export class HandoverRunner {
   readonly #deps: HandoverRunnerDeps;
   readonly #pending = new Map<string, Pending>();
-  /** By Pod uid: name of the successor whose withdrawal was acknowledged. */
+  /** By Pod uid: name of the withdrawn successor that was acknowledged. */
   readonly #withdrawn = new Map<string, string>();
   /** Retries the write of a withdrawal. */
   #retry: Timer | undefined;
@@ -260,7 +260,7 @@ export class HandoverRunner {
     if (overridden !== undefined) onOverridden(assigned.pod, overridden);
     log.info(
       { uid: assigned.uid, pod: refText(assigned.pod.metadata), successor: successor.uid },
-      'turn begun',
+      'handover started',
     );
     this.#pending.delete(assigned.uid);
     onBegun(assigned.uid, successor);
@@ -269,5 +269,5 @@ export class HandoverRunner {
 }
 
 function ownerOf(uid: string): string {
-  return `turn ${uid}`;
+  return `handover ${uid}`;
 }

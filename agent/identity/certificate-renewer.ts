@@ -99,7 +99,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
       if (isForeign) throw new Error('the certificate is for another key');
       if (change.ca !== undefined) new X509Certificate(change.ca);
       await identity.update(change);
-      log.info({ what: Object.keys(change) }, 'certified anew');
+      log.info({ what: Object.keys(change) }, 'certificate or authorities updated');
     } catch (error) {
       this.#warn(error);
     }

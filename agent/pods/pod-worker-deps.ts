@@ -1,4 +1,4 @@
-/** What a Pod's worker needs from the rest of the agent. */
+/** Dependencies of a Pod's worker. */
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { ResourceList } from '../../shared/kube/pods/pod-types.js';
 import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
@@ -53,7 +53,7 @@ export interface HostFacts {
   engine: string;
   /** Identifies this boot of the host. */
   bootMark: string;
-  /** What the host and its engine support and allow for Pods. */
+  /** Isolation features that the host and its engine support and allow. */
   isolation: HostIsolation;
   /** Pressure conditions that are True; absent: none. */
   pressures?: readonly Pressure[];

@@ -32,7 +32,7 @@ import { terminationMessageOf } from './steps/termination-message.js';
 const FIRST_ERROR_RETRY_MS = 500;
 const MAX_ERROR_RETRY_MS = 30_000;
 
-/** What one worker asks of, and reports to, the set of all workers. */
+/** The set of all workers as a single worker sees it. */
 interface PodSiblings {
   /**
    * Resolves once the engine was queried for Pods that only it knows: after a failed write of the cache, predecessors
@@ -220,7 +220,7 @@ export class PodWorker {
     return false;
   }
 
-  /** Returns the Pod's containers, after reading the termination messages of those that exited. */
+  /** Returns the Pod's containers, after reading the termination messages of exited ones. */
   async #inspect(assigned: AssignedPod): Promise<ObservedContainer[]> {
     const containers = await this.#deps.driver.inspectPod(assigned.uid);
     const { messages } = this.#state.progress;

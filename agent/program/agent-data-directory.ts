@@ -63,7 +63,7 @@ export function prepareDataDir(dataDir: string): boolean {
   }
 }
 
-/** Time for a predecessor that was told to stop to finish its work, ms. */
+/** Time for a predecessor to finish its work after a stop request, ms. */
 const PREDECESSOR_TIMEOUT_MS = 3_000;
 const LOCK_POLL_MS = 50;
 

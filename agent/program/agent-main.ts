@@ -1,7 +1,6 @@
 /** Builds the agent from its components, like a table of contents. */
-import { cpus, totalmem, uptime } from 'node:os';
+import { uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
-import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LINK_PATH } from '../../shared/link/messages/link-messages.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { trackNewFiles, trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
@@ -15,7 +14,7 @@ import { type Clock, monotonicClock, systemClock } from '../../shared/process/ti
 import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
-import { type Agent, createAgent } from '../assembly/create-agent.js';
+import { createAgent } from '../assembly/create-agent.js';
 import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
 import { AtRestCipher } from '../desired/at-rest-cipher.js';
 import { ConfigCache } from '../desired/config-object-cache.js';
@@ -34,13 +33,9 @@ import { joinWithSettings } from '../identity/join-with-settings.js';
 import { podTokenRequester } from '../identity/pod-token-request.js';
 import { EventJournal } from '../link/event-journal.js';
 import { eventJournalFile } from '../link/event-journal-file.js';
-import { type AgentMetricInputs, AgentMetrics } from '../metrics/agent-metrics.js';
-import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
+import { AgentMetrics } from '../metrics/agent-metrics.js';
 import { agentMetricsText } from '../metrics/agent-metrics-text.js';
-import { readFileSystemUsage, usedFraction } from '../node/file-system-usage.js';
-import { readHostCounters } from '../node/host-counters.js';
 import { readHostInfo } from '../node/host-info.js';
-import { HostLoad } from '../node/host-load.js';
 import { readProcessUsage } from '../node/process-usage.js';
 import { FolderPodFiles } from '../pods/pod-files.js';
 import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
@@ -57,6 +52,7 @@ import {
   reservePath,
 } from './agent-data-directory.js';
 import type { AgentSettings } from './agent-settings.js';
+import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
 import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
 import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
@@ -249,39 +245,6 @@ async function startUpgrades(dataDir: string, clock: Clock, log: Logger): Promis
   if (await upgrades.start()) return upgrades;
   const sentence = 'This version of the agent did not stay up; the previous version is restored.';
   throw new ExitError(EXIT_CODES.environment, sentence);
-}
-
-/** Returns a function that reads the host's load. */
-function hostLoad(dataDir: string, clock: Clock): () => HeartbeatReading {
-  const load = new HostLoad({
-    counters: readHostCounters,
-    cpus: cpus().length,
-    memoryBytes: totalmem(),
-    diskUse: async () => usedFraction(await readFileSystemUsage(dataDir)),
-    clock,
-  });
-  return () => load.read();
-}
-
-function metricsComponents({ metricsAddress }: AgentSettings, page: () => string): Component[] {
-  const address = parseMetricsAddress(metricsAddress);
-  if (!address) return [];
-  const server = new AgentMetricsServer(address, page);
-  const start = async () => void (await server.start());
-  return [{ name: 'metrics', start, stop: () => server.stop() }];
-}
-
-function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentMetricInputs {
-  const { roundTripMs } = link;
-  return {
-    ...readProcessUsage(),
-    node: nodeName,
-    isConnected: link.phase === 'live',
-    isEngineUp: node.isEngineUp,
-    ...(roundTripMs === undefined ? {} : { roundTripMs }),
-    desiredPods,
-    linkBytes: (direction, cause) => link.bytes.of(direction, cause),
-  };
 }
 
 /** A metered link is a label of the Node, which an operator can also set. */

@@ -142,7 +142,7 @@ const WRONG: [
     /does not present the certificate authority/,
   ],
   ['half a token', ({ token }) => ({ token: token.id }), /ID\.SECRET\.CAHASH/],
-  ['no token', () => ({ token: undefined as never }), /a join token is needed/],
+  ['no token', () => ({ token: undefined as never }), /pass a join token/],
   ['plain HTTP', ({ api }) => ({ server: api.url.replace('https', 'http') }), /https:\/\/HOST:PORT/],
   ['a name that no Node may have', () => ({ node: 'Not A Name' }), /Not A Name/],
   [

@@ -57,13 +57,13 @@ test('what the policy forbids ends Failed, also what runs; a reload reads it, an
 
   writeFileSync(policy, 'hostNetwork: true\n');
   process.kill(agent.pid, 'SIGHUP');
-  await logged('settings read again');
+  await logged('settings reloaded');
   await create('allowed');
   await becomes('allowed', 'Running');
 
   writeFileSync(policy, 'hostNetwok: false\n');
   process.kill(agent.pid, 'SIGHUP');
-  await logged('the agent goes on with the old ones');
+  await logged('the agent keeps the old ones');
   await create('still-allowed');
   await becomes('still-allowed', 'Running');
 

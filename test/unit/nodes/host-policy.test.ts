@@ -35,7 +35,7 @@ const LOGS = parseHostPolicy({
 /** Below a path that pods may only read, one that they may write: a link in it may lead anywhere. */
 const MIXED = parseHostPolicy({ hostPaths: [{ path: '/', readOnly: true }, '/srv/data'] });
 const BELOW_WRITABLE =
-  'is not allowed: pods may write "/srv/data" and replace directories below it by links; the policy allows "/srv/data" itself';
+  'is not allowed: Pods may write "/srv/data" and replace directories below it by links; the policy allows "/srv/data" itself';
 
 const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | undefined][] = [
   ['nothing is restricted', pod({ hostNetwork: true, hostPID: true }), {}, undefined],

@@ -1,19 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { chooseAttempt } from '../../../agent/decisions/containers/log-attempt.js';
-import {
-  type AssignedPod,
-  afterAssign,
-  afterContainersRemoved,
-  afterUnassign,
-  desiredPodState,
-  isPredecessor,
-  isUnassigned,
-  keepsPortFrom,
-  podFromOrphanedContainers,
-  startableAfterEndOf,
-  stopDeadlineOf,
-} from '../../../agent/decisions/pods/assigned-pod.js';
+import { type AssignedPod, afterAssign, afterContainersRemoved, afterUnassign, desiredPodState, isUnassigned, podFromOrphanedContainers, stopDeadlineOf } from '../../../agent/decisions/pods/assigned-pod.js';
+import { isPredecessor, keepsPortFrom, startableAfterEndOf } from '../../../agent/decisions/pods/pod-predecessors.js';
 import { orphanedPodUids } from '../../../agent/decisions/pods/orphaned-containers.js';
 import { statusEvents } from '../../../agent/decisions/pods/pod-status-events.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';

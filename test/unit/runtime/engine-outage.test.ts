@@ -124,7 +124,7 @@ test('the loss of the engine is one error with its reason, its return one line w
       [
         'error',
         'docker at /x closed its event stream',
-        'the container engine is down; asking until it answers',
+        'the container engine is down; retrying until it answers',
       ],
       ['info', undefined, 'the container engine answers again'],
     ],
