@@ -16,7 +16,12 @@ import {
   isUnassigned,
 } from '../decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
-import { decodeDesired, type DesiredContent, type DesiredPosition, encodeDesired } from './desired-cache-file.js';
+import {
+  type DesiredContent,
+  type DesiredPosition,
+  decodeDesired,
+  encodeDesired,
+} from './desired-cache-file.js';
 import type { DurableFile } from './durable-file.js';
 
 /** Retry delay after a failed write. */

@@ -26,13 +26,13 @@ export class JoinError extends Error {
     readonly isRefusal = false,
   ) {
     super(message);
-    this.name = 'EnrolError';
+    this.name = 'JoinError';
   }
 }
 
 /** Returns the error with which a program exits. */
-export function toExitError({ message, isTemporary: temporary }: JoinError): ExitError {
-  const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
+export function toExitError({ message, isTemporary }: JoinError): ExitError {
+  const code = isTemporary ? EXIT_CODES.environment : EXIT_CODES.refused;
   // The message may quote the coordinator's answer.
   const line = escapeLine(message);
   return new ExitError(code, `${line.charAt(0).toUpperCase()}${line.slice(1)}.`);

@@ -8,10 +8,20 @@ import {
 import { type HostPort, hostPorts } from '../../shared/kube/pods/host-ports.js';
 import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pods/pod-defaults.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
-import { type AssignedPod, afterUnassign, controllerUidOf, hasRemovedContainers, isStopping, isUnassigned, isUnknownToHub, podFromOrphanedContainers, successorUidOf } from '../decisions/pods/assigned-pod.js';
-import { isPredecessor, keepsPortFrom } from '../decisions/pods/pod-predecessors.js';
+import {
+  type AssignedPod,
+  afterUnassign,
+  controllerUidOf,
+  hasRemovedContainers,
+  isStopping,
+  isUnassigned,
+  isUnknownToHub,
+  podFromOrphanedContainers,
+  successorUidOf,
+} from '../decisions/pods/assigned-pod.js';
 import { runsForController } from '../decisions/pods/orphaned-containers.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pods/pod-completion.js';
+import { isPredecessor, keepsPortFrom } from '../decisions/pods/pod-predecessors.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { RuntimeEvent } from '../runtime/runtime-driver.js';

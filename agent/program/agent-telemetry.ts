@@ -44,4 +44,3 @@ export function agentFacts({ node, link }: Agent, nodeName: string, desiredPods:
     linkBytes: (direction, cause) => link.bytes.of(direction, cause),
   };
 }
-

@@ -2,7 +2,15 @@
 import { refText } from '../../../shared/kube/objects/meta.js';
 import { hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { type AssignedPod, controllerUidOf, hasRemovedContainers, isStopping, isUnassigned, isUnknownToHub, successorUidOf } from './assigned-pod.js';
+import {
+  type AssignedPod,
+  controllerUidOf,
+  hasRemovedContainers,
+  isStopping,
+  isUnassigned,
+  isUnknownToHub,
+  successorUidOf,
+} from './assigned-pod.js';
 
 /**
  * Returns true if `other` must have stopped before `assigned` starts; otherwise both would run. `other` is one of:

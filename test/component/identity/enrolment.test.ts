@@ -164,9 +164,9 @@ for (const [what, change, reason] of WRONG) {
     const bench = await startEnrolment(context);
     await assert.rejects(
       joinCoordinator(bench.options(await change(bench))),
-      (error: Error & { temporary?: boolean }) => {
+      (error: Error & { isTemporary?: boolean }) => {
         assert.match(error.message, reason);
-        return error.temporary === false;
+        return error.isTemporary === false;
       },
     );
   });
@@ -175,8 +175,8 @@ for (const [what, change, reason] of WRONG) {
 test('a coordinator that is not there is worth another try', async (context) => {
   const { options } = await startEnrolment(context);
   await assert.rejects(joinCoordinator(options({ server: 'https://127.0.0.1:1' })), {
-    name: 'EnrolError',
-    temporary: true,
+    name: 'JoinError',
+    isTemporary: true,
   });
 });
 

@@ -14,7 +14,15 @@ import {
   podsNeededBy,
 } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
 import { openHandoverOf, revertOf } from '../../../agent/decisions/handovers/handover-record.js';
-import { type AssignedPod, afterAssign, afterContainersRemoved, afterUnassign, desiredPodState, stopDeadlineOf, successorUidOf } from '../../../agent/decisions/pods/assigned-pod.js';
+import {
+  type AssignedPod,
+  afterAssign,
+  afterContainersRemoved,
+  afterUnassign,
+  desiredPodState,
+  stopDeadlineOf,
+  successorUidOf,
+} from '../../../agent/decisions/pods/assigned-pod.js';
 import { isPredecessor } from '../../../agent/decisions/pods/pod-predecessors.js';
 import { HANDOVER_ANNOTATION, type HostHandover } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';

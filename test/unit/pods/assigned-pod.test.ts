@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { chooseAttempt } from '../../../agent/decisions/containers/log-attempt.js';
-import { type AssignedPod, afterAssign, afterContainersRemoved, afterUnassign, desiredPodState, isUnassigned, podFromOrphanedContainers, stopDeadlineOf } from '../../../agent/decisions/pods/assigned-pod.js';
-import { isPredecessor, keepsPortFrom, startableAfterEndOf } from '../../../agent/decisions/pods/pod-predecessors.js';
+import {
+  type AssignedPod,
+  afterAssign,
+  afterContainersRemoved,
+  afterUnassign,
+  desiredPodState,
+  isUnassigned,
+  podFromOrphanedContainers,
+  stopDeadlineOf,
+} from '../../../agent/decisions/pods/assigned-pod.js';
 import { orphanedPodUids } from '../../../agent/decisions/pods/orphaned-containers.js';
+import {
+  isPredecessor,
+  keepsPortFrom,
+  startableAfterEndOf,
+} from '../../../agent/decisions/pods/pod-predecessors.js';
 import { statusEvents } from '../../../agent/decisions/pods/pod-status-events.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
