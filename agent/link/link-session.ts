@@ -60,7 +60,7 @@ export class LinkSession {
 
   /** Starts to connect. */
   constructor(deps: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
-    const { target, delegate: agent, load, clock, log } = deps;
+    const { target, delegate, load, clock, log } = deps;
     this.#deps = deps;
     this.#events = events;
     this.#changes = new DesiredChanges(agent, log);
@@ -77,7 +77,7 @@ export class LinkSession {
     );
     this.#streams = new OutgoingStreams(
       this.#connection,
-      (request, input, signal) => agent.openStream(request, input, signal),
+      (request, input, signal) => delegate.openStream(request, input, signal),
       () => clock.monotonic(),
     );
   }
@@ -98,14 +98,14 @@ export class LinkSession {
   }
 
   sendHello(introduction: Introduction): void {
-    const { delegate: agent } = this.#deps;
+    const { delegate } = this.#deps;
     this.#connection.send({
       kind: 'hello',
       ...introduction,
-      ...agent.resumePoint(),
+      ...delegate.resumePoint(),
       features: [...FEATURES],
-      register: agent.registration(),
-      status: agent.nodeStatus(),
+      register: delegate.registration(),
+      status: delegate.nodeStatus(),
     });
   }
 
@@ -123,7 +123,7 @@ export class LinkSession {
   }
 
   #received(message: FromHub): void {
-    const { delegate: agent, outbox, certificates } = this.#deps;
+    const { delegate, outbox, certificates } = this.#deps;
     switch (message.kind) {
       case 'welcome':
         this.#welcomed(message);
@@ -139,10 +139,10 @@ export class LinkSession {
         if (this.#fleet) void this.#apply(message, this.#fleet);
         return;
       case 'ask':
-        for (const uid of message.uids) outbox.putReturned(agent.returnObject(uid));
+        for (const uid of message.uids) outbox.putReturned(delegate.returnObject(uid));
         return;
       case 'prefetchImages':
-        agent.prefetchImages(message.images);
+        delegate.prefetchImages(message.images);
         return;
       case 'statusAck':
         outbox.acknowledge(message.id);
@@ -164,9 +164,9 @@ export class LinkSession {
   }
 
   #welcomed(welcome: Welcome): void {
-    const { delegate: agent, outbox, costs: usageReports, certificates, log } = this.#deps;
+    const { delegate, outbox, costs, certificates, log } = this.#deps;
     const { clusterUID, epoch, features } = welcome;
-    const ours = agent.resumePoint().clusterUID;
+    const ours = delegate.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
       log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
       this.#events.onOtherFleet();
@@ -181,10 +181,10 @@ export class LinkSession {
     outbox.startSession({
       send: (message) => connection.send(message),
       ...(features.includes(HOST_HANDOVERS) && {
-        onHandoversAcknowledged: (uids) => agent.onHandoversAcknowledged(uids),
+        onHandoversAcknowledged: (uids) => delegate.onHandoversAcknowledged(uids),
       }),
     });
-    if (features.includes(METERS)) usageReports?.start((report) => connection.send(report));
+    if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(CERTIFICATES))
       this.#requestCertificate = (csr) => connection.send({ kind: 'renew', csr });
     certificates?.onLive(welcome.serverTimeMs, this.#requestCertificate);
@@ -192,8 +192,8 @@ export class LinkSession {
 
   /** Rollout windows and renewals follow the hub's clock, which was set. */
   #onCoordinatorTime(serverTimeMs: number): void {
-    const { delegate: agent, certificates } = this.#deps;
-    agent.onCoordinatorTime(serverTimeMs);
+    const { delegate, certificates } = this.#deps;
+    delegate.onCoordinatorTime(serverTimeMs);
     certificates?.onLive(serverTimeMs, this.#requestCertificate);
   }
 

@@ -119,7 +119,7 @@ export class Link {
     if (next === previous) return;
     this.#state = next;
     this.#timer?.cancel();
-    const { delegate: agent, log } = this.#options;
+    const { delegate, log } = this.#options;
     log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
     if (previous.phase === 'live' && next.phase !== 'live') {
       this.outbox.endSession();
@@ -129,8 +129,8 @@ export class Link {
     this.#enter(next);
     // The agent knows of a stop that it requested itself.
     if (event.kind === 'stopped') return;
-    if (previous.phase === 'live' && next.phase === 'waiting') agent.onLost(this.#breakReason);
-    if (next.phase === 'ended') agent.onEnded(next.reason);
+    if (previous.phase === 'live' && next.phase === 'waiting') delegate.onLost(this.#breakReason);
+    if (next.phase === 'ended') delegate.onEnded(next.reason);
   }
 
   #enter(state: LinkState): void {
@@ -166,11 +166,11 @@ export class Link {
   }
 
   #connect(): LinkSession {
-    const { target, delegate: agent, certificates, load, clock, log } = this.#options;
+    const { target, delegate, certificates, load, clock, log } = this.#options;
     const { outbox } = this;
     const deps = {
       target,
-      delegate: agent,
+      delegate,
       outbox,
       certificates,
       costs: this.#usageReports,

@@ -5,7 +5,7 @@ import type { ObservedContainer, RuntimeDriver } from '../runtime/runtime-driver
 /** A query of the engine in flight. Its result may be older than the end of a Pod. */
 interface Query {
   /** Uids of Pods that ended during the query. */
-  onPodEnded: Set<string>;
+  endedUids: Set<string>;
 }
 
 export class OrphanedPods {
@@ -24,14 +24,14 @@ export class OrphanedPods {
    * result of a query is dropped if a later query finished first. Rejects like the driver and then changes nothing.
    */
   async find(isKnown: (uid: string) => boolean): Promise<void> {
-    const query: Query = { onPodEnded: new Set() };
+    const query: Query = { endedUids: new Set() };
     this.#queries.push(query);
     try {
       const containers = await this.#driver.list();
       const place = this.#queries.indexOf(query);
       if (place < 0) return;
       this.#queries = this.#queries.slice(place);
-      const uids = orphanedPodUids(containers, (uid) => isKnown(uid) || query.onPodEnded.has(uid));
+      const uids = orphanedPodUids(containers, (uid) => isKnown(uid) || query.endedUids.has(uid));
       const of = (uid: string) => containers.filter(({ identity }) => identity.podUid === uid);
       this.#pods = new Map(uids.map((uid) => [uid, of(uid)]));
     } finally {
@@ -40,8 +40,8 @@ export class OrphanedPods {
   }
 
   /** Records that the engine has nothing of this Pod any longer. */
-  ended(uid: string): void {
-    for (const { onPodEnded } of this.#queries) onPodEnded.add(uid);
+  onPodEnded(uid: string): void {
+    for (const { endedUids } of this.#queries) endedUids.add(uid);
   }
 
   /** Returns true if an event of this Pod, which has no worker, requires another query. */

@@ -262,7 +262,7 @@ export class PodWorkers {
     if (isUnassigned(assigned)) {
       this.#workers.delete(assigned.uid);
       this.#source.forget(assigned, (uid) => this.hasContainers(uid));
-      this.#orphans.ended(assigned.uid);
+      this.#orphans.onPodEnded(assigned.uid);
       void worker.stop();
     }
     for (const other of this.#workers.values()) {
