@@ -1,4 +1,4 @@
-/** What one agent is made over. */
+/** Dependencies of one agent. */
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -11,7 +11,7 @@ import type { ManifestDirectory } from '../desired/static-pod-directory.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
 import type { UpdateLock } from '../handovers/update-lock.js';
 import type { EventJournal } from '../link/event-journal.js';
-import type { LinkCertificateHandler } from '../link/link-certificate-handler.js';
+import type { LinkCertificateHandler } from '../link/link-delegate.js';
 import type { LinkTarget } from '../link/link-target.js';
 import type { PodCounts } from '../metrics/pod-counts.js';
 import type { HostInfo } from '../node/host-info.js';
@@ -25,11 +25,11 @@ import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { ImageHandling } from './agent-images.js';
 import type { PressureHandling } from './agent-pressure.js';
 
-/** What an agent stands on: a real host's, or one that is pretended. */
+/** Dependencies of a real or a simulated host. */
 export interface AgentDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   target: LinkTarget;
-  /** Absent for hosts that pretend. */
+  /** Absent for simulated hosts. */
   certificates?: LinkCertificateHandler;
   driver: RuntimeDriver;
   /** `docker`, `podman` or `hollow`. */
@@ -37,39 +37,39 @@ export interface AgentDeps {
   cache: DesiredCache;
   config: ConfigCache;
   volumes: PodVolumes;
-  /** Asks for Pods' tokens, and where Pods reach the API; absent for hosts that pretend. */
+  /** Requests Pods' tokens, and the API's address for Pods; absent for simulated hosts. */
   api?: { askToken: RequestToken; server: URL; ca: () => string };
   isolation: IsolationSettings;
   files: PodFiles;
   images: ImageHandling;
-  /** Absent for hosts that pretend: they are short of nothing. */
+  /** Absent for simulated hosts, which are never under pressure. */
   pressure?: PressureHandling;
-  /** Directory of static Pods' manifests; absent for hosts that pretend. */
+  /** Directory of static Pod manifests; absent for simulated hosts. */
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;
-  /** Who on the host may say 'not now'; absent: nobody. */
+  /** Local veto against updates; absent: none. */
   updateLock?: UpdateLock;
-  /** Absent: known to this process alone. */
+  /** Absent: kept only in memory. */
   coordinatorTime?: CoordinatorTime;
-  /** Changes the status before it is told; a real host's is told as it is. */
+  /** Changes the status before it is reported, on simulated hosts. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
-  /** Counts Pods by what is told of them; absent: nobody asks. */
+  /** Counts Pods by reported phase; absent: not counted. */
   podCounts?: Pick<PodCounts, 'recordReport' | 'forget'>;
-  /** What the agent's process costs the host; absent for hosts that pretend. */
+  /** Resource usage of the agent's process; absent for simulated hosts. */
   cost?: () => ProcessUsage;
-  /** How busy the host is, for its heartbeats. */
+  /** The host's load, for heartbeats. */
   load?: () => HeartbeatReading;
-  /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
+  /** Keeps Events while the link is down; absent for simulated hosts. */
   journal?: EventJournal;
-  /** How the agent before this one came to its end; absent: it was stopped. */
+  /** How the previous agent ended; absent: it was stopped. */
   previousExit?: PreviousExit;
   /** Called at each welcome. */
   onLive?: () => void;
-  /** Called when the link breaks or is refused (`refused: …`, `duplicate: …`), with why. */
+  /** Called when the link breaks or is refused, with the reason (`refused: …`, `duplicate: …`). */
   onFailed?: (reason: string) => void;
-  /** A steady clock. */
+  /** A monotonic clock. */
   clock: Clock;
-  /** The engine's, which may jump. */
+  /** The engine's wall clock, which may jump. */
   wallClock: Clock;
   random: Random;
   log: Logger;

@@ -1,4 +1,4 @@
-/** Turns of this host, wired together: when one begins, whether it is confirmed, and telling the coordinator. */
+/** Connects handovers, their confirmations and their reports. */
 
 import { REVERTED_BY_HOST } from '../../shared/kube/handovers/host-handover.js';
 import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
@@ -14,6 +14,7 @@ import type { Component } from '../../shared/process/service/program-lifecycle.j
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
 import { afterHandoverAcknowledged, podsNeededBy } from '../decisions/handovers/assigned-pod-handover.js';
+import { openHandoverOf } from '../decisions/handovers/handover-record.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
@@ -21,7 +22,7 @@ import { HandoverConfirmations } from '../handovers/handover-confirmations.js';
 import { HandoverRunner } from '../handovers/handover-runner.js';
 import type { UpdateLock } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
-import type { Link } from '../link/link.js';
+import type { HubContact } from '../link/link-delegate.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 
 interface AgentHandoversOptions {
@@ -30,124 +31,119 @@ interface AgentHandoversOptions {
   findConfig: FindConfig;
   updateLock: UpdateLock;
   time: CoordinatorTime;
-  workers: () => PodWorkers;
+  workers: PodWorkers;
   engineUpSince: () => number;
-  link: () => Pick<Link, 'silentMs' | 'ping'>;
-  reportHandover: (turned: HandedOverPod) => void;
-  /** Objects that a Pod needed may not be needed any more. */
+  reportHandover: (handover: HandedOverPod) => void;
+  /** Called when config objects of a settled handover may no longer be needed. */
   onSettled: () => void;
-  /** Of the boot that this process runs in. */
+  /** The boot in which this process runs. */
   bootMark: string;
   clock: Clock;
   log: Logger;
 }
 
-/** What the rest of the agent tells of and asks for. */
+/** Handovers as the rest of the agent sees them. */
 export interface AgentHandovers {
-  /** To be started before Pods are. */
+  /** To be started before the Pods. */
   bootComponent: Component;
   component: Component;
-  /** Pods of the host changed. */
   onPodsChanged(): void;
-  /** A Pod's status is about to be reported. */
+  /** Called before a Pod's status is reported. */
   onPodReported(report: PodReport): void;
-  onWelcome(): void;
-  /** The coordinator says what time it is, ms since the epoch. */
+  onWelcome(hub: HubContact): void;
+  /** Receives the coordinator's time, ms since the epoch. */
   onCoordinatorTime(serverTimeMs: number): void;
   onLinkFailed(reason: string): void;
-  /** The coordinator knows of these turns, by uid of the successor. */
+  /** Called when the coordinator has committed handovers, with the uids of the successors. */
   onAcknowledged(uids: readonly string[]): void;
 }
 
-/** Turns and their confirmations; nothing runs before their parts are started. */
+/** Creates the components; none runs before it is started. */
 export function createAgentHandovers(options: AgentHandoversOptions): AgentHandovers {
-  const { cache, time, workers, reportHandover: putTurned, bootMark, clock } = options;
-  const log = options.log.child({ component: 'turns' });
-  const changed = (uid: string): void => {
-    workers().update([uid], []);
-    if (cache.get(uid)?.handover === undefined) options.onSettled();
+  const { cache, time, workers, reportHandover } = options;
+  const log = options.log.child({ component: 'handovers' });
+  const onChanged = (uid: string): void => {
+    workers.update([uid], []);
+    if (!openHandoverOf(cache.get(uid) ?? {})) options.onSettled();
+  };
+  const report = (assigned: AssignedPod): void => {
+    const handover = unreportedHandover(assigned);
+    if (handover) reportHandover(handover);
   };
   const warn = (reason: string) => (pod: Pod, message: string) =>
-    workers().emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
-  const confirmations = new HandoverConfirmations({
-    cache,
-    bootMark,
-    silentMs: () => options.link().silentMs(),
-    pingHub: () => options.link().ping(),
-    engineUpSince: options.engineUpSince,
-    onChanged: changed,
-    onRevert: warn(REVERTED_BY_HOST),
-    clock,
-    log,
-  });
-  const turns = new HandoverRunner({
-    cache,
+    workers.emitEvent(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
+  const onRevert = warn(REVERTED_BY_HOST);
+  const confirmations = new HandoverConfirmations({ ...options, onChanged, onRevert, log });
+  const runner = new HandoverRunner({
+    ...options,
     images: options.prefetched,
-    findConfig: options.findConfig,
-    updateLock: options.updateLock,
     coordinatorTime: time,
-    bootMark,
     linkIsLive: () => confirmations.linkIsLive,
-    onWaiting: (uid, waiting) => workers().setHandoverWaiting(uid, waiting),
+    onWaiting: (uid, waiting) => workers.setHandoverWaiting(uid, waiting),
     onStarted: (oldUid, successor) => {
-      const turned = turnedPod(successor);
-      if (turned) putTurned(turned);
-      workers().update([oldUid, successor.uid], []);
+      report(successor);
+      workers.update([oldUid, successor.uid], []);
       confirmations.reconcile();
     },
     onOverridden: warn('UpdateLockOverridden'),
-    clock,
     log,
   });
   return {
-    bootComponent: { name: 'turns of earlier boots', start: () => confirmations.recordBoot() },
+    bootComponent: { name: 'reboot count of handovers', start: () => confirmations.recordBoot() },
     component: {
-      name: 'turns',
+      name: 'handovers',
       start: () => {
-        for (const held of cache.all()) {
-          const turned = turnedPod(held);
-          if (turned) putTurned(turned);
-        }
+        for (const assigned of cache.all()) report(assigned);
         confirmations.start();
-        turns.start();
+        runner.start();
       },
       stop: () => {
-        turns.stop();
+        runner.stop();
         confirmations.stop();
       },
     },
-    onPodsChanged: () => turns.reconcile(),
+    onPodsChanged: () => runner.reconcile(),
     onPodReported: ({ uid, status }) =>
       confirmations.onReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
-    onWelcome: () => confirmations.onLinkUp(),
+    onWelcome: (hub) => confirmations.onLinkUp(hub),
     onCoordinatorTime: (serverTimeMs) => {
       void time.update(serverTimeMs);
-      turns.reconcile();
+      runner.reconcile();
     },
     onLinkFailed: (reason) => confirmations.onLinkFailed(reason),
     onAcknowledged: (uids) => {
-      const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
-      if (told.length === 0) return;
-      cache.put(...told).catch((error: unknown) => log.warn({ err: error }, 'turn is told once more'));
-      for (const { uid } of told) changed(uid);
+      const acknowledged = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
+      if (acknowledged.length === 0) return;
+      cache
+        .put(...acknowledged)
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'acknowledged handover not stored; it will be reported again'),
+        );
+      for (const { uid } of acknowledged) onChanged(uid);
     },
   };
 }
 
-/** Whether a Pod that may be put back, or is to come, names the object: it is kept although the hub lets go of it. */
+/**
+ * Returns a test whether a possible predecessor or successor uses the config object, which is then kept although the
+ * hub removed it.
+ */
 export function isNeededByHandover(cache: DesiredCache): (reference: ConfigReference) => boolean {
   return (reference) => {
     const key = configKey(reference);
     const names = (pod: Pod) => configReferences(pod).some((each) => configKey(each) === key);
-    for (const held of cache.all()) if (held.handover && podsNeededBy(held).some(names)) return true;
+    for (const assigned of cache.all())
+      if (openHandoverOf(assigned) && podsNeededBy(assigned).some(names)) return true;
     return false;
   };
 }
 
-/** Undefined for a Pod that the coordinator knows of. */
-function turnedPod({ uid, handover: turn }: AssignedPod): HandedOverPod | undefined {
-  if (!turn?.unreported) return undefined;
-  const { uid: oldUid, pod, objectMac } = turn.predecessor;
+/** Returns the handover to report; undefined if the coordinator knows it. */
+function unreportedHandover(assigned: AssignedPod): HandedOverPod | undefined {
+  const { uid } = assigned;
+  const handover = openHandoverOf(assigned);
+  if (!handover?.unreported) return undefined;
+  const { uid: oldUid, pod, objectMac } = handover.predecessor;
   const object = Buffer.from(JSON.stringify(pod));
   return { uid, predecessor: { uid: oldUid, object, ...(objectMac && { mac: objectMac }) } };
 }

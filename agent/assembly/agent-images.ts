@@ -1,4 +1,4 @@
-/** Images on this host, wired together: pulls, those held ahead of their Pods, and what goes when the disk fills. */
+/** Connects image pulls, prefetches, and the removal of unused images. */
 import { join } from 'node:path';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
@@ -16,24 +16,27 @@ import { readFileSystemUsage } from '../node/pressure-readings.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** How this host deals with images. */
+/** Settings and state of image handling. */
 export interface ImageHandling {
   registries: RegistrySettings;
   pullsAtOnce: number;
   records: ImageRecords;
-  /** Absent where nothing is collected. */
+  /** Absent if no images are collected. */
   collection?: { thresholds: CollectionThresholds; disk: () => Promise<DiskUse> };
 }
 
-/** Throws `ExitError` for thresholds between which nothing lies. */
+/** Throws `ExitError` if the low threshold is above the high one. */
 export function checkImageThresholds(settings: AgentSettings): void {
   const { imageGcHighThreshold: high, imageGcLowThreshold: low } = settings;
   if (low <= high) return;
   const why = `--image-gc-low-threshold ${low} is above --image-gc-high-threshold ${high}`;
-  throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
+  throw new ExitError(
+    EXIT_CODES.usage,
+    `${why}: no image could ever be kept. Lower the low threshold or raise the high one.`,
+  );
 }
 
-/** By the host's settings. */
+/** Returns the image handling for the host's settings. */
 export async function imageHandling(settings: AgentSettings, driver: RuntimeDriver): Promise<ImageHandling> {
   const { data, registries } = settings;
   return {
@@ -47,7 +50,7 @@ export async function imageHandling(settings: AgentSettings, driver: RuntimeDriv
   };
 }
 
-/** For hosts that pretend. */
+/** For simulated hosts. */
 export function inMemoryImageHandling(): ImageHandling {
   return { registries: new RegistrySettings(undefined), pullsAtOnce: 3, records: ImageRecords.inMemory() };
 }
@@ -55,7 +58,7 @@ export function inMemoryImageHandling(): ImageHandling {
 interface AgentImages {
   images: ImagePuller;
   prefetched: PrefetchedImages;
-  /** Absent where nothing is collected. */
+  /** Absent if no images are collected. */
   removeUnused?: () => Promise<void>;
   components: Component[];
 }
@@ -63,37 +66,41 @@ interface AgentImages {
 interface AgentImagesOptions {
   driver: RuntimeDriver;
   handling: ImageHandling;
-  /** Pods of this host: their images stay. */
+  /** Pods of this host, whose images must stay. */
   pods: () => Iterable<Pod>;
-  /** A Warning about the node. */
+  /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
   log: Logger;
 }
 
-/** Pulls, held images and their removal, by the handling that the host asks for; nothing runs before its parts are started. */
+/** Creates the components; none runs before it is started. */
 export function createAgentImages(options: AgentImagesOptions): AgentImages {
   const { driver, handling, clock, warn } = options;
   const { registries, pullsAtOnce, records, collection } = handling;
   const log = options.log.child({ component: 'images' });
   const onPulled = ({ name }: LocalImage, wasThere: boolean): void => {
-    // Somebody else put it here: it is theirs, newer or not.
+    // The image was put here by another program, which owns it.
     if (wasThere && !records.all().has(name)) return;
     records
       .recordPull(name, clock.now())
-      .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
+      .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image could not be recorded'));
   };
   const images = new ImagePuller({ driver, clock, registries, maxParallelPulls: pullsAtOnce, onPulled });
-  const held = new PrefetchedImages(images, clock, log);
-  const parts: Component[] = [{ name: 'held images', stop: () => held.stop() }];
+  const assigned = new PrefetchedImages(images, clock, log);
+  const components: Component[] = [{ name: 'held images', stop: () => assigned.stop() }];
   let removeUnused: AgentImages['removeUnused'];
   if (collection) {
-    const pinned = (): string[] => [...held.names(), ...namesOf(options.pods())];
+    const pinned = (): string[] => [...assigned.names(), ...namesOf(options.pods())];
     const collector = new ImageCollector({ driver, records, ...collection, pinned, warn, clock, log });
     removeUnused = () => collector.removeUnused();
-    parts.push({ name: 'image collection', start: () => collector.start(), stop: () => collector.stop() });
+    components.push({
+      name: 'image collection',
+      start: () => collector.start(),
+      stop: () => collector.stop(),
+    });
   }
-  return { images, prefetched: held, components: parts, ...(removeUnused ? { removeUnused } : {}) };
+  return { images, prefetched: assigned, components: components, ...(removeUnused ? { removeUnused } : {}) };
 }
 
 function namesOf(pods: Iterable<Pod>): string[] {

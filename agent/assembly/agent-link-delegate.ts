@@ -1,4 +1,4 @@
-/** What the link asks of the rest of the agent, answered from the cache, the workers, the node and the engine. */
+/** Implements the link's delegate with the cache, the workers, the node and the engine. */
 
 import type { StreamRequest } from '../../shared/link/messages/link-messages.js';
 import { StreamError } from '../../shared/link/streams/byte-stream.js';
@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import type { ConfigCache } from '../desired/config-object-cache.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
-import type { LinkDelegate } from '../link/link-delegate.js';
+import type { DesiredChange, LinkDelegate } from '../link/link-delegate.js';
 import { readHostCounters } from '../node/host-counters.js';
 import { standardLabels } from '../node/node-labels-and-taints.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
@@ -35,42 +35,31 @@ interface AgentLinkDelegateDeps {
   clock: Clock;
   /** The engine's wall clock. */
   wallClock: Clock;
-  /** Tells an Event of the Node. */
+  /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
   /** Called at each welcome. */
   onLive?: () => void;
-  /** Called when the link breaks or is refused, with why. */
+  /** Called when the link breaks or is refused, with the reason. */
   onFailed?: (reason: string) => void;
   log: Logger;
 }
 
-/** The agent as the link sees it. */
-export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
-  const {
-    settings,
-    cache,
-    config,
-    workers,
-    prefetched: held,
-    node,
-    handovers: turns,
-    driver,
-    clock,
-    wallClock,
-    log,
-  } = parts;
-  const usage = new UsageMeter({ driver, readNode: readHostCounters, clock, wallClock });
-  const heardTime = (hubTimeMs: number): void => {
-    turns.onCoordinatorTime(hubTimeMs);
+/** Returns the agent as the link sees it. */
+export function createLinkDelegate(deps: AgentLinkDelegateDeps): LinkDelegate {
+  const { settings, cache, config, workers, prefetched, node, handovers, log } = deps;
+  const usage = new UsageMeter({ ...deps, readNode: readHostCounters });
+  const onCoordinatorTime = (hubTimeMs: number): void => {
+    handovers.onCoordinatorTime(hubTimeMs);
     workers.onCoordinatorTime(hubTimeMs);
   };
+  const orphans = () => workers.orphanedUids();
   return {
     resumePoint: () => ({
       ...cache.position(),
       objects: [
         ...cache.have(),
         ...config.have(),
-        ...workers.orphanedUids().map((uid): [string, string] => [uid, '']),
+        ...orphans().map((uid): [uid: string, digest: string] => [uid, '']),
       ],
     }),
     registration: () => {
@@ -79,66 +68,68 @@ export function createLinkDelegate(parts: AgentLinkDelegateDeps): LinkDelegate {
       return { labels: { ...standard, ...settings.labels }, taints: [...settings.taints] };
     },
     nodeStatus: () => node.status(),
-    apply: async (change) => {
-      const given = config.apply(change, isNeededByHandover(cache));
-      const durable = Promise.all([given.durable, cache.apply(change)]);
-      // Containers may start while the disk is still busy: after a power cut the engine tells of them.
-      workers.update(
-        change.set.map(({ uid }) => uid),
-        change.unassigned,
-      );
-      workers.onConfigChanged(given.changed);
-      turns.onPodsChanged();
-      await durable.catch((error: unknown) => notKept(parts, error));
-    },
+    apply: (change) => applyChange(deps, change),
     prefetchImages: (images) => {
-      held.prefetch(images, () => node.refresh());
+      prefetched.prefetch(images, () => node.refresh());
       node.refresh();
     },
     returnObject: (uid) => cache.returnObject(uid),
-    openStream: (request, input, signal) => openStream(parts, usage, request, input, signal),
-    onHandoversAcknowledged: (uids) => turns.onAcknowledged(uids),
-    assignedUids: () =>
-      [...cache.all()]
-        .map(({ uid }) => uid)
-        .concat(
-          config.have().map(([uid]) => uid),
-          workers.orphanedUids(),
-        ),
+    openStream: (request, input, signal) => openStream(deps, usage, request, input, signal),
+    onHandoversAcknowledged: (uids) => handovers.onAcknowledged(uids),
+    assignedUids: () => [
+      ...[...cache.all()].map(({ uid }) => uid),
+      ...config.have().map(([uid]) => uid),
+      ...orphans(),
+    ],
     onFailed: (reason) => {
-      turns.onLinkFailed(reason);
-      parts.onFailed?.(reason);
+      handovers.onLinkFailed(reason);
+      deps.onFailed?.(reason);
     },
-    onLive: ({ clusterUID, serverTimeMs }) => {
+    onLive: ({ clusterUID, serverTimeMs }, hub) => {
       log.info({ clusterUID }, 'connected to the coordinator');
       workers.resendRemoved();
-      turns.onWelcome();
-      heardTime(serverTimeMs);
-      parts.onLive?.();
+      handovers.onWelcome(hub);
+      onCoordinatorTime(serverTimeMs);
+      deps.onLive?.();
     },
-    onCoordinatorTime: heardTime,
-    onLost: (reason) => log.warn({ reason }, 'lost the coordinator; pods go on'),
-    onEnded: (reason) =>
-      log.error({ reason }, 'the coordinator will not be asked again until this agent restarts'),
+    onCoordinatorTime,
+    onLost: (reason) => log.warn({ reason }, 'lost the connection to the coordinator; Pods keep running'),
+    onEnded: (reason) => log.error({ reason }, 'no further connection attempts until this agent restarts'),
   };
 }
 
+/** Applies a change of the desired state. Resolves when the change is on disk, or in memory if the disk fails. */
+async function applyChange(deps: AgentLinkDelegateDeps, change: DesiredChange): Promise<void> {
+  const { cache, config, workers, handovers } = deps;
+  const applied = config.apply(change, isNeededByHandover(cache));
+  const durable = Promise.all([applied.durable, cache.apply(change)]);
+  // Do not wait for a slow disk: workers act on the state in memory, and after a power cut the engine still lists their
+  // containers.
+  workers.update(
+    change.set.map(({ uid }) => uid),
+    change.unassigned,
+  );
+  workers.onConfigChanged(applied.changed);
+  handovers.onPodsChanged();
+  await durable.catch((error: unknown) => reportNotPersisted(deps, error));
+}
+
 /**
- * A disk that is full or read-only costs what was given its place on it, not the link: by that comes what helps. In memory it is in
- * force; the caches write it as soon as they can. Throws what is no error of the disk.
+ * If the disk is full or read-only, apply the change in memory and keep the link open: the deletion that frees space
+ * can only arrive over the link. The caches retry the write. Rethrows errors of other kinds.
  */
-function notKept({ config, clock, warn, log }: AgentLinkDelegateDeps, error: unknown): void {
+function reportNotPersisted({ config, clock, warn, log }: AgentLinkDelegateDeps, error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
-  log.error({ code }, 'what this host was given is in memory alone: the disk takes no writes');
+  log.error({ code }, 'desired state not persisted: disk is read-only or full');
   warn(
     'DesiredStateNotPersisted',
-    `What this node was given would not survive a reboot: the disk answers ${code}`,
+    `The desired state of this node would not survive a reboot: writing to the disk failed with ${code}`,
   );
   config.scheduleRewrite(clock);
 }
 
-/** Opens what a reader asks for. Throws `StreamError`. */
+/** Opens a stream for a reader. Throws `StreamError`. */
 async function openStream(
   { driver, wallClock }: AgentLinkDelegateDeps,
   usage: UsageMeter,

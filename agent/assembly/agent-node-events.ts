@@ -1,14 +1,14 @@
-/** What an agent says of its host's own Node. */
+/** Events about the host's own Node. */
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
 import type { ReportedEvent } from '../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { PodReports } from '../pods/pod-worker-deps.js';
 import type { PreviousExit } from '../program/run-marker.js';
 
-/** Says something of the host's own Node. */
+/** Emits an Event about the host's own Node. */
 type EmitNodeEvent = (type: ReportedEvent['type'], reason: string, message: string) => void;
 
-/** Events about the Node `name`, by the host's steady clock. */
+/** Returns an emitter of Events about the Node `name`, timed by the host's monotonic clock. */
 export function createNodeEventEmitter(
   reports: Pick<PodReports, 'putEvent'>,
   name: string,
@@ -29,10 +29,14 @@ export function createNodeEventEmitter(
   };
 }
 
-/** As a kubelet says of itself when it starts, and what became of the agent before. */
+/** Emits the kubelet's start Event, after a Warning if the previous agent crashed. */
 export function emitStartEvents(about: EmitNodeEvent, lastEnd: PreviousExit = 'stopped'): void {
   if (lastEnd === 'crashed') {
-    about('Warning', 'AgentCrashed', 'The agent crashed or was killed, and was started again; pods ran on.');
+    about(
+      'Warning',
+      'AgentCrashed',
+      'The agent crashed or was killed and was started again; Pods kept running.',
+    );
   }
   about('Normal', 'Starting', 'Starting kubelet.');
 }

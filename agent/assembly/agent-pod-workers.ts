@@ -1,47 +1,86 @@
-/** The workers of one host's Pods, wired to its cache, its engine and its facts. */
+/** Connects the workers of one host's Pods with its cache, engine and facts. */
 import { ROOT_CA_CONFIG_MAP } from '../../shared/kube/access/service-account-token.js';
 import type { ConfigMap } from '../../shared/kube/objects/config-types.js';
 import type { ConfigReference } from '../../shared/kube/pods/config-reference.js';
+import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
 import type { ImagePuller } from '../images/image-puller.js';
+import type { Outbox } from '../link/outbox.js';
 import { allocatableOf } from '../node/node-status.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import type { HostFacts, PodReports } from '../pods/pod-worker-deps.js';
 import { PodWorkers } from '../pods/pod-workers.js';
 import { PodTokenCache } from '../pods/steps/pod-token-cache.js';
+import { TerminationBarrier } from '../pods/termination-barrier.js';
 import { ContainerProbeHandlers } from '../probes/probe-handlers.js';
 import type { AgentDeps } from './agent-deps.js';
 import { createCachedPodSource } from './cached-pod-source.js';
 
-/** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
-export function createAgentWorkers(
-  host: AgentDeps,
-  parts: { images: ImagePuller; node: NodeStatusReporter; reports: PodReports },
-  onForgotten: () => void,
-): PodWorkers {
-  const { images, node, reports } = parts;
-  const { driver, clock, cache } = host;
-  const source = createCachedPodSource(cache, clock, {
-    hasContainers: (uid) => workers.hasContainers(uid),
-    onForgotten,
-  });
-  const workers = new PodWorkers(source, {
-    driver,
-    images,
-    volumes: host.volumes,
-    findConfig: (reference) => host.config.find(reference) ?? rootAuthority(host, reference),
-    ...(host.api ? { tokens: new PodTokenCache(host.api.askToken, clock), apiServer: host.api.server } : {}),
-    handlers: new ContainerProbeHandlers(driver, clock),
-    files: host.files,
-    reports,
-    clock,
-    log: host.log.child({ component: 'pods' }),
-    facts: hostFacts(host, node),
-  });
-  return workers;
+/** Forwards the workers' reports to the hub; a Pod's end is delayed until it is on disk. */
+export class AgentPodReports implements PodReports {
+  readonly #outbox: Outbox;
+  readonly #barrier: TerminationBarrier;
+  readonly #podCounts: AgentDeps['podCounts'];
+  readonly #listeners: ((report: PodReport) => void)[] = [];
+
+  constructor({ cache, podCounts }: Pick<AgentDeps, 'cache' | 'podCounts'>, outbox: Outbox) {
+    this.#outbox = outbox;
+    this.#barrier = new TerminationBarrier(cache, outbox);
+    this.#podCounts = podCounts;
+  }
+
+  /** Calls the listener before each report of a Pod's status. */
+  onPod(listener: (report: PodReport) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  putPod(report: PodReport): void {
+    for (const listener of this.#listeners) listener(report);
+    this.#podCounts?.recordReport(report);
+    this.#barrier.putPod(report);
+  }
+
+  putRemoved(pod: RemovedPod): void {
+    this.#podCounts?.forget(pod.uid);
+    this.#barrier.putRemoved(pod);
+  }
+
+  putEvent(event: ReportedEvent): void {
+    this.#outbox.putEvent(event);
+  }
+
+  putUnknownUids(uids: readonly string[]): void {
+    this.#outbox.putUnknownUids(uids);
+  }
 }
 
-/** The authority of the API, which each host knows: no object of that name has to be kept in every namespace. */
+/** Returns the workers of the host's Pods; none runs before `start`. */
+export function createAgentWorkers(
+  deps: AgentDeps,
+  images: ImagePuller,
+  node: NodeStatusReporter,
+  reports: PodReports,
+): PodWorkers {
+  const { driver, clock, cache } = deps;
+  return new PodWorkers(createCachedPodSource(cache, clock), {
+    driver,
+    images,
+    volumes: deps.volumes,
+    findConfig: (reference) => deps.config.find(reference) ?? rootAuthority(deps, reference),
+    ...(deps.api ? { tokens: new PodTokenCache(deps.api.askToken, clock), apiServer: deps.api.server } : {}),
+    handlers: new ContainerProbeHandlers(driver, clock),
+    files: deps.files,
+    reports,
+    clock,
+    log: deps.log.child({ component: 'pods' }),
+    facts: hostFacts(deps, node),
+  });
+}
+
+/**
+ * Returns the API's authority as a ConfigMap. Each host knows it, so the hub need not store and send one for every
+ * namespace.
+ */
 function rootAuthority(
   { api }: AgentDeps,
   { kind, namespace, name }: ConfigReference,
@@ -50,8 +89,8 @@ function rootAuthority(
   return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { 'ca.crt': api.ca() } };
 }
 
-/** Asked for several times a step, and worked out once for each reading of the host and the engine. */
-function hostFacts(host: AgentDeps, node: NodeStatusReporter): () => HostFacts {
+/** Called several times per step, so the result is cached until the host or the engine changes. */
+function hostFacts(deps: AgentDeps, node: NodeStatusReporter): () => HostFacts {
   let of: readonly unknown[] = [];
   let facts: HostFacts | undefined;
   return () => {
@@ -59,15 +98,15 @@ function hostFacts(host: AgentDeps, node: NodeStatusReporter): () => HostFacts {
     if (facts && now.every((each, index) => each === of[index])) return facts;
     of = now;
     facts = {
-      nodeName: host.settings.nodeName,
+      nodeName: deps.settings.nodeName,
       ...(node.host.address ? { hostIP: node.host.address } : {}),
       allocatable: allocatableOf(node.host),
-      engine: host.engine,
+      engine: deps.engine,
       bootMark: node.host.bootMark,
       resolver: node.host.resolver,
       engineUpSince: node.engineUpSince,
       pressures: node.pressures,
-      isolation: hostIsolation(node.host, node.engine, host.isolation),
+      isolation: hostIsolation(node.host, node.engine, deps.isolation),
     };
     return facts;
   };

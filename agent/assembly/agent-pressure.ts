@@ -1,10 +1,10 @@
-/** Pressure on this host, wired together: what is measured, what is won back, and who has to go. */
+/** Connects pressure measurement, reclaiming, and evictions. */
 import { parseGoDuration } from '../../shared/kube/objects/go-duration.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../../shared/process/time/clock.js';
-import { deadContainers } from '../decisions/containers/dead-containers.js';
+import { deadContainers } from '../decisions/containers/container-attempts.js';
 import {
   type PressureReadings,
   type Threshold,
@@ -19,16 +19,16 @@ import type { PodWorkers } from '../pods/pod-workers.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** When this host counts as short of something, and how that is measured. */
+/** Thresholds of pressure and how it is measured. */
 export interface PressureHandling {
   thresholds: readonly Threshold[];
   transitionMs: number;
   softGraceSeconds: number;
-  /** `imageDir`: where the engine keeps images; undefined while nobody knows. */
+  /** `imageDir`: the engine's image directory; undefined while unknown. */
   readSignals: (imageDir: string | undefined) => Promise<PressureReadings>;
 }
 
-/** By the host's settings. Throws `ExitError` for a soft threshold without its grace period. */
+/** Returns the handling for the host's settings. Throws `ExitError` for a soft threshold without grace period. */
 export function pressureHandling(settings: AgentSettings): PressureHandling {
   try {
     return {
@@ -50,15 +50,15 @@ interface AgentPressureOptions {
   pods: Pick<PodSource, 'all'>;
   workers: PodWorkers;
   node: NodeStatusReporter;
-  /** Removes images that nobody uses; absent where none are collected. */
+  /** Removes unused images; absent if none are collected. */
   removeUnusedImages?: () => Promise<void>;
-  /** A Warning about the node. */
+  /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
   log: Logger;
 }
 
-/** The part that looks at the host every few seconds, and frees what it is short of. */
+/** Returns the component that checks the host periodically and frees scarce resources. */
 export function createAgentPressure(options: AgentPressureOptions): Component {
   const { handling, driver, node, pods, clock, warn } = options;
   const log = options.log.child({ component: 'pressure' });
@@ -71,7 +71,7 @@ export function createAgentPressure(options: AgentPressureOptions): Component {
       await removeDead(options);
       await options.removeUnusedImages?.();
     },
-    measure: (held, resource) => measurePods(options, held, resource),
+    measure: (assigned, resource) => measurePods(options, assigned, resource),
     isGone: async (uid) => (await driver.inspectPod(uid)).length === 0,
     onPressures: (pressures) => node.setPressures(pressures),
     warn,
@@ -82,6 +82,8 @@ export function createAgentPressure(options: AgentPressureOptions): Component {
 }
 
 async function removeDead({ driver, pods }: AgentPressureOptions): Promise<void> {
-  const over = new Set([...pods.all()].flatMap(({ uid, terminal: givenUp }) => (givenUp ? [uid] : [])));
+  const over = new Set(
+    [...pods.all()].flatMap(({ uid, terminal: termination }) => (termination ? [uid] : [])),
+  );
   for (const id of deadContainers(await driver.list(), (uid) => over.has(uid))) await driver.remove(id);
 }

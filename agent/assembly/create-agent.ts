@@ -1,4 +1,4 @@
-/** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
+/** Builds an agent from its dependencies: node status, Pods, engine events and link. */
 
 import { VERSION } from '../../shared/process/release-version.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
@@ -9,182 +9,170 @@ import { NO_UPDATE_LOCK } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
 import { Link } from '../link/link.js';
 import type { LinkDelegate } from '../link/link-delegate.js';
+import { Outbox } from '../link/outbox.js';
 import { NodeStatusReporter } from '../node/node-status-reporter.js';
 import { StorageLimitWatch } from '../pods/eviction/storage-limit-watch.js';
-import type { PodReports } from '../pods/pod-worker-deps.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import { watchRuntimeEvents } from '../pods/runtime-event-watch.js';
-import { TerminationBarrier } from '../pods/termination-barrier.js';
 import type { AgentDeps } from './agent-deps.js';
 import { type AgentHandovers, createAgentHandovers, isNeededByHandover } from './agent-handovers.js';
 import { createAgentImages } from './agent-images.js';
 import { createLinkDelegate } from './agent-link-delegate.js';
 import { createNodeEventEmitter, emitStartEvents } from './agent-node-events.js';
-import { createAgentWorkers } from './agent-pod-workers.js';
+import { AgentPodReports, createAgentWorkers } from './agent-pod-workers.js';
 import { createAgentPressure } from './agent-pressure.js';
 import { demoteOutageErrors, logEngineChange } from './engine-outage-log.js';
 
 export interface Agent {
-  /** To start in order and stop in reverse; stopping touches no container. */
+  /** To be started in order and stopped in reverse; stopping leaves containers running. */
   components: Component[];
   node: NodeStatusReporter;
   link: Link;
 }
 
-/** Builds the agent; nothing runs before its parts are started. */
-export function createAgent(host: AgentDeps): Agent {
-  const log = demoteOutageErrors(host.log);
-  return createAgentWith({ ...host, log });
+/** Builds the agent; nothing runs before its components are started. */
+export function createAgent(deps: AgentDeps): Agent {
+  const log = demoteOutageErrors(deps.log);
+  return createAgentWith({ ...deps, log });
 }
 
-function createAgentWith(host: AgentDeps): Agent {
-  const { driver, clock, log } = host;
-  const { nodeName } = host.settings;
-  const node = createNodeWatch(host, () => ({ held, link }));
-  const reports = podReports(host, () => ({ turns, link }));
-  const about = createNodeEventEmitter(reports, nodeName, clock);
-  const warn = (reason: string, message: string) => about('Warning', reason, message);
-  const {
-    images,
-    prefetched: held,
-    removeUnused,
-    components: imageParts,
-  } = createAgentImages({
+function createAgentWith(deps: AgentDeps): Agent {
+  const { driver, clock, log, cache, journal, wallClock } = deps;
+  const outbox = new Outbox({ clock, readWallClock: () => wallClock.now(), ...(journal && { journal }) });
+  const emitNodeEvent = createNodeEventEmitter(outbox, deps.settings.nodeName, clock);
+  const warn = (reason: string, message: string) => emitNodeEvent('Warning', reason, message);
+  const images = createAgentImages({
     driver,
-    handling: host.images,
-    pods: () => [...host.cache.all()].flatMap(podsNeededBy),
+    handling: deps.images,
+    pods: () => [...cache.all()].flatMap(podsNeededBy),
     warn,
     clock,
     log,
   });
-  const workers = createAgentWorkers(host, { images, node, reports }, () => statics?.reportMirrors());
-  const turns = createAgentHandovers({
-    cache: host.cache,
-    prefetched: held,
-    findConfig: (reference) => host.config.find(reference),
+  const { prefetched } = images;
+  const node = createNodeReporter(deps, prefetched, outbox);
+  const reports = new AgentPodReports(deps, outbox);
+  const workers = createAgentWorkers(deps, images.images, node, reports);
+  const handovers = createHandovers(deps, { prefetched, workers, node, outbox });
+  reports.onPod((report) => handovers.onPodReported(report));
+  const statics = createStaticPods(deps, workers, outbox);
+  const link = createLink(
+    deps,
+    node,
+    createLinkDelegate({ ...deps, workers, prefetched, node, handovers, warn }),
+    outbox,
+  );
+  const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
+  const watch = watchRuntimeEvents(driver, listeners, clock, log.child({ component: 'runtime' }));
+  const components: Component[] = [
+    { name: 'node', start: () => node.start(), stop: () => node.stop() },
+    handovers.bootComponent,
+    { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },
+    { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
+    // The hello lists containers that only the engine knows, so it waits for the first inspection of the engine.
+    { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
+    handovers.component,
+    { name: 'link', start: () => link.start(), stop: () => link.stop() },
+    ...images.components,
+    ...createEvictionWatches(deps, workers, node, warn, images.removeUnused),
+    { name: 'start events', start: () => emitStartEvents(emitNodeEvent, deps.previousExit) },
+  ];
+  return { components, node, link };
+}
+
+/** Returns the watches that evict Pods: for their own storage limits, and for pressure on the host. */
+function createEvictionWatches(
+  deps: AgentDeps,
+  workers: PodWorkers,
+  node: NodeStatusReporter,
+  warn: (reason: string, message: string) => void,
+  removeUnusedImages: (() => Promise<void>) | undefined,
+): Component[] {
+  const { cache: pods, pressure: handling } = deps;
+  const storage = new StorageLimitWatch({ ...deps, pods, workers });
+  const watch = { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() };
+  if (!handling) return [watch];
+  const reclaim = removeUnusedImages ? { removeUnusedImages } : {};
+  return [watch, createAgentPressure({ ...deps, handling, pods, workers, node, warn, ...reclaim })];
+}
+
+function createNodeReporter(
+  deps: AgentDeps,
+  prefetched: PrefetchedImages,
+  outbox: Outbox,
+): NodeStatusReporter {
+  return new NodeStatusReporter({
+    nodeName: deps.settings.nodeName,
+    agentVersion: VERSION,
+    driver: deps.driver,
+    readHost: deps.readHost,
+    transformStatus: (status) => {
+      const images = prefetched.present()?.map(({ image, ...size }) => ({ names: [image], ...size }));
+      const complete = images ? { ...status, images } : status;
+      return deps.amendStatus?.(complete) ?? complete;
+    },
+    onChange: (status) => outbox.putNode(status),
+    onEngineChange: (health) => logEngineChange(health, deps.log),
+    clock: deps.clock,
+    wallClock: deps.wallClock,
+  });
+}
+
+function createHandovers(
+  host: AgentDeps,
+  parts: { prefetched: PrefetchedImages; workers: PodWorkers; node: NodeStatusReporter; outbox: Outbox },
+): AgentHandovers {
+  const { cache, config, clock, log } = host;
+  const { prefetched, workers, node, outbox } = parts;
+  const { bootMark } = node.host;
+  return createAgentHandovers({
+    cache,
+    prefetched,
+    workers,
+    findConfig: (reference) => config.find(reference),
     updateLock: host.updateLock ?? NO_UPDATE_LOCK,
     time:
-      host.coordinatorTime ??
-      CoordinatorTime.inMemory({ bootMark: node.host.bootMark, uptimeMs: () => clock.monotonic() }, log),
-    workers: () => workers,
+      host.coordinatorTime ?? CoordinatorTime.inMemory({ bootMark, uptimeMs: () => clock.monotonic() }, log),
     engineUpSince: () => node.engineUpSince,
-    link: () => link,
-    reportHandover: (turned) => link.outbox.putHandover(turned),
-    onSettled: () => host.config.dropUnneeded(isNeededByHandover(host.cache)),
-    bootMark: node.host.bootMark,
+    reportHandover: (handover) => outbox.putHandover(handover),
+    onSettled: () => config.dropUnneeded(isNeededByHandover(cache)),
+    bootMark,
     clock,
     log,
   });
-  const storage = new StorageLimitWatch({ ...host, pods: host.cache, workers });
-  const pressure =
-    host.pressure &&
-    createAgentPressure({
-      ...host,
-      handling: host.pressure,
-      pods: host.cache,
-      workers,
-      node,
-      ...(removeUnused ? { removeUnusedImages: removeUnused } : {}),
-      warn,
-    });
-  const link = createLink(
-    host,
-    node,
-    createLinkDelegate({ ...host, workers, prefetched: held, node, handovers: turns, warn }),
-  );
-  const statics = createStaticPods(host, workers, link);
-  const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
-  const watch = watchRuntimeEvents(driver, listeners, clock, log.child({ component: 'runtime' }));
-  const parts: Component[] = [
-    { name: 'node', start: () => node.start(), stop: () => node.stop() },
-    turns.bootComponent,
-    { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },
-    { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
-    // The hello is to tell of containers that only the engine knows: it waits for the first look.
-    { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
-    turns.component,
-    { name: 'link', start: () => link.start(), stop: () => link.stop() },
-    ...imageParts,
-    { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
-    ...(pressure ? [pressure] : []),
-    { name: 'announcement', start: () => emitStartEvents(about, host.previousExit) },
-  ];
-  return { components: parts, node, link };
 }
 
-/** Its status tells of the images that are held as well. */
-function createNodeWatch(
-  host: AgentDeps,
-  to: () => { held: PrefetchedImages; link: Link },
-): NodeStatusReporter {
-  return new NodeStatusReporter({
-    nodeName: host.settings.nodeName,
-    agentVersion: VERSION,
-    driver: host.driver,
-    readHost: host.readHost,
-    transformStatus: (status) => {
-      const images = to()
-        .held.present()
-        ?.map(({ image, ...size }) => ({ names: [image], ...size }));
-      const told = images ? { ...status, images } : status;
-      return host.amendStatus?.(told) ?? told;
-    },
-    onChange: (status) => to().link.outbox.putNode(status),
-    onEngineChange: (health) => logEngineChange(health, host.log),
-    clock: host.clock,
-    wallClock: host.wallClock,
-  });
-}
-
-function createLink(host: AgentDeps, node: NodeStatusReporter, agent: LinkDelegate): Link {
-  const { target, certificates, cost, load, journal, clock, random: chance, log } = host;
+function createLink(deps: AgentDeps, node: NodeStatusReporter, delegate: LinkDelegate, outbox: Outbox): Link {
+  const { target, certificates, cost, load, clock, random, log } = deps;
   return new Link({
     target,
     identity: {
-      node: host.settings.nodeName,
+      node: deps.settings.nodeName,
       bootID: node.host.bootID,
-      instanceID: chance.uuid(),
+      instanceID: random.uuid(),
       agentVersion: VERSION,
     },
-    delegate: agent,
+    delegate,
+    outbox,
     ...(certificates ? { certificates } : {}),
     ...(cost ? { cost } : {}),
     ...(load ? { load } : {}),
     clock,
     log: log.child({ component: 'link' }),
-    random: chance.random,
-    readWallClock: () => host.wallClock.now(),
-    ...(journal ? { journal } : {}),
+    random: random.random,
+    readWallClock: () => deps.wallClock.now(),
   });
 }
 
-/** What workers tell, on its way to everyone who needs it. */
-function podReports(host: AgentDeps, to: () => { turns: AgentHandovers; link: Link }): PodReports {
-  const endings = new TerminationBarrier(host.cache, () => to().link.outbox);
-  return {
-    putPod: (report) => {
-      to().turns.onPodReported(report);
-      host.podCounts?.recordReport(report);
-      endings.putPod(report);
-    },
-    putRemoved: (pod) => {
-      host.podCounts?.forget(pod.uid);
-      endings.putRemoved(pod);
-    },
-    putEvent: (event) => to().link.outbox.putEvent(event),
-    putUnknownUids: (uids) => to().link.outbox.putUnknownUids(uids),
-  };
-}
-
-function createStaticPods(host: AgentDeps, workers: PodWorkers, link: Link): StaticPods | undefined {
-  const { manifests, settings, cache, clock, log } = host;
+function createStaticPods(deps: AgentDeps, workers: PodWorkers, outbox: Outbox): StaticPods | undefined {
+  const { manifests, settings, cache, clock, log } = deps;
   if (manifests === undefined) return undefined;
   return new StaticPods({
     directory: manifests,
     nodeName: settings.nodeName,
     cache,
     onChange: (set, gone) => workers.update(set, gone),
-    onMirrors: (mirrors) => link.outbox.putMirrors(mirrors),
+    onMirrors: (mirrors) => outbox.putMirrors(mirrors),
     clock,
     log: log.child({ component: 'static pods' }),
   });

@@ -1,16 +1,15 @@
-/** One log line when the container engine stops answering and one when it answers again. */
+/** Logs one line when the container engine becomes unreachable and one when it is back. */
 import type { Logger } from '../../shared/process/output/logger.js';
-import { isEngineDown } from '../pods/steps/engine-down.js';
+import { isEngineDown } from '../pods/steps/engine-attempts.js';
 
-/** A change of the engine's health, with the fields that are logged. */
 type EngineChange =
   | { kind: 'up'; info: { name: string; version: string } }
   | { kind: 'down'; message: string };
 
-/** Logs that the engine stopped answering, or that it answers again. */
+/** Logs that the engine is unreachable, or that it is back. */
 export function logEngineChange(health: EngineChange, log: Logger): void {
   if (health.kind === 'down') {
-    log.error({ reason: health.message }, 'the container engine is down; asking until it answers');
+    log.error({ reason: health.message }, 'the container engine is down; retrying until it answers');
   } else {
     const { name, version } = health.info;
     log.info({ engine: name, version }, 'the container engine answers again');
@@ -18,8 +17,8 @@ export function logEngineChange(health: EngineChange, log: Logger): void {
 }
 
 /**
- * `log`, with failures caused by an engine outage at level debug. During an outage everything that asks the engine
- * fails, again and again: each of these lines would repeat what `logEngineChange` has logged once.
+ * Returns `log` with errors of an engine outage demoted to debug. During an outage every request fails repeatedly;
+ * these lines would only repeat what `logEngineChange` has logged.
  */
 export function demoteOutageErrors(log: Logger): Logger {
   const unlessOutage =

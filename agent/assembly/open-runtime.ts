@@ -1,4 +1,4 @@
-/** The container engine of this host, found now or remembered from the last time it answered. */
+/** Opens the container engine of this host, which is found now or remembered from an earlier start. */
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
@@ -14,25 +14,25 @@ import { type ContainerOwner, type RuntimeDriver, RuntimeError } from '../runtim
 import type { FindProcesses } from '../volumes/engine-mount-namespace.js';
 import { NO_ENGINE } from '../volumes/sub-path-preparation.js';
 
-/** Where engines may be, from the environment: `DOCKER_HOST`, `XDG_RUNTIME_DIR`, `HOME`. */
+/** Possible locations of engines, from the environment: `DOCKER_HOST`, `XDG_RUNTIME_DIR`, `HOME`. */
 export type EngineLocations = Omit<EngineSearch, 'runtime'>;
 
 interface OpenedRuntime {
   /** `docker`, `podman` or `hollow`: the scheme of container ids. */
   name: string;
   driverFor(owner: ContainerOwner): RuntimeDriver;
-  /** Finds the processes among whose mounts containers are started. */
+  /** Finds processes in the mount namespace in which containers are started. */
   processes: FindProcesses | typeof NO_ENGINE;
   close(): void;
 }
 
-/** The engine that a host's containers are in: it outlives the agent, and a second engine must not take its place. */
+/** The engine with the host's containers. It is remembered, so that a second engine does not replace it. */
 type Remembered = FoundEngine | { name: 'hollow' };
 
 /**
- * The engine of the choice. `auto` stays with the one this host had before, unless `DOCKER_HOST` names another.
- * A host that had an engine once goes on without it: it reports itself not ready until the engine is back.
- * Throws `ExitError` when none answers and none is remembered.
+ * Opens the chosen engine. `auto` prefers the remembered one, unless `DOCKER_HOST` names another. If a remembered
+ * engine is down, the agent starts nevertheless and reports the Node as not ready. Throws `ExitError` if no engine
+ * answers and none is remembered.
  */
 export async function openRuntime(
   choice: RuntimeChoice,
@@ -48,7 +48,7 @@ export async function openRuntime(
   return openEngine(engine, dataDir, clock);
 }
 
-/** A disk that takes no more keeps nobody from running: it is chosen anew at the next start. */
+/** If the disk takes no writes, the engine is searched again at the next start. */
 async function remember(path: string, engine: Remembered, before: Remembered | undefined): Promise<void> {
   const text = JSON.stringify(engine);
   if (text === JSON.stringify(before)) return;
@@ -60,7 +60,7 @@ async function remember(path: string, engine: Remembered, before: Remembered | u
   }
 }
 
-/** The engine that an agent with this data had, whatever else there is; undefined when it never had one. */
+/** Opens the remembered engine of this data directory; resolves with undefined without one. */
 export async function reopenRuntime(dataDir: string, clock: Clock): Promise<OpenedRuntime | undefined> {
   const remembered = await readRemembered(memoryPath(dataDir));
   return remembered && openEngine(remembered, dataDir, clock);
@@ -69,7 +69,7 @@ export async function reopenRuntime(dataDir: string, clock: Clock): Promise<Open
 async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Promise<OpenedRuntime> {
   const { name } = engine;
   if (name === 'hollow') {
-    // Only hollow hosts carry its code.
+    // Loaded on demand: only hollow hosts need this code.
     const { openHollowRuntime } = await import('../runtime/hollow/open-hollow-runtime.js');
     return { name, processes: NO_ENGINE, ...(await openHollowRuntime(dataDir, clock)) };
   }
@@ -82,7 +82,7 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   };
 }
 
-/** Throws `ExitError` when no engine answers. */
+/** Throws `ExitError` if no engine answers. */
 export async function requireEngine(search: EngineSearch): Promise<FoundEngine> {
   try {
     return await findEngine(search);
@@ -94,7 +94,7 @@ export async function requireEngine(search: EngineSearch): Promise<FoundEngine> 
 
 async function chooseEngine(search: EngineSearch, remembered: Remembered | undefined): Promise<FoundEngine> {
   const known = remembered && remembered.name !== 'hollow' ? remembered : undefined;
-  // As long as nobody says otherwise; asked again, because it may have been upgraded.
+  // Query the remembered engine again, because it may have been upgraded.
   if (known && search.runtime === 'auto' && !search.dockerHost) {
     return askEngine(known.address).catch(() => known);
   }
@@ -114,7 +114,7 @@ async function readRemembered(memory: string): Promise<Remembered | undefined> {
   try {
     return JSON.parse(await readFile(memory, 'utf8')) as Remembered;
   } catch {
-    // Never written, or cut off by a power cut: the search's own answer stands.
+    // The file is missing or was truncated by a power cut: search for engines.
     return undefined;
   }
 }

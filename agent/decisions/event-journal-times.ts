@@ -1,55 +1,57 @@
-/** When something happened that is told later: by this boot's own count, by what the coordinator said in that boot, or estimated. */
+/**
+ * Times of Events that are reported later: by this boot's uptime, by the coordinator's time in that boot, or estimated.
+ */
 
 /** A moment on this host. Times in ms. */
 export interface HostMoment {
-  /** Marks the boot of the host. */
+  /** Identifies the boot of the host. */
   boot: string;
-  /** Since that boot. */
+  /** Time since that boot. */
   uptimeMs: number;
-  /** By the wall clock of that moment, which may have been wrong. */
+  /** The wall clock at that moment, which may have been wrong. */
   wallMs: number;
-  /** The coordinator's time, where it had been heard in that boot. */
+  /** The coordinator's time, if it was known in that boot. */
   hubMs?: number;
 }
 
-/** A clock that says an earlier time was never set: hosts without a battery begin in 1970. */
-const LEAST_PLAUSIBLE_MS = Date.parse('2024-01-01T00:00:00Z');
+/** A clock with an earlier time was never set: hosts without a battery start in 1970. */
+const MIN_PLAUSIBLE_MS = Date.parse('2024-01-01T00:00:00Z');
 
 /** `ms` by the coordinator's clock. */
-interface ToldTime {
+interface ReportedTime {
   ms: number;
   isEstimate: boolean;
 }
 
 /**
- * The times of these moments, oldest first, as of `now`, at which the coordinator's time is known. A moment of an earlier boot
- * that never heard the coordinator is estimated: by its wall clock where that fits between what came before it and the
- * present boot, else as late as it can have been, with the distances within its boot kept.
+ * Returns the times of these moments, oldest first. `now` contains the coordinator's time. A moment of an earlier boot
+ * without that time is estimated: by its wall clock if that lies between the previous moment and the current boot.
+ * Otherwise it is set as late as possible, with the distances within its boot preserved.
  */
-export function reportedTimes(moments: readonly HostMoment[], now: Required<HostMoment>): ToldTime[] {
+export function reportedTimes(moments: readonly HostMoment[], now: Required<HostMoment>): ReportedTime[] {
   const bootedAt = now.hubMs - now.uptimeMs;
-  let latest = LEAST_PLAUSIBLE_MS;
+  let latest = MIN_PLAUSIBLE_MS;
   return moments.map((moment, index) => {
     const exact = exactTime(moment, now);
-    const told =
+    const last =
       exact === undefined
         ? { ms: estimate(moments, index, latest, bootedAt), isEstimate: true }
         : { ms: Math.min(exact, now.hubMs), isEstimate: false };
-    latest = Math.max(latest, told.ms);
-    return told;
+    latest = Math.max(latest, last.ms);
+    return last;
   });
 }
 
-/** When something first happened that last happened at `told`. */
+/** Returns when an Event first happened whose last occurrence was reported at `lastTime`. */
 export function firstEventTime(
   first: HostMoment,
   last: HostMoment,
-  told: ToldTime,
+  lastTime: ReportedTime,
   now: Required<HostMoment>,
 ): number {
   const exact = exactTime(first, now);
   const distance = first.boot === last.boot ? last.uptimeMs - first.uptimeMs : 0;
-  return Math.min(exact ?? told.ms - distance, told.ms);
+  return Math.min(exact ?? lastTime.ms - distance, lastTime.ms);
 }
 
 function exactTime({ boot, uptimeMs, hubMs }: HostMoment, now: Required<HostMoment>): number | undefined {

@@ -1,4 +1,4 @@
-/** Encrypts what must not lie on the host's disk in plain: AES-256-GCM under the host's own key. */
+/** Encrypts Secrets on the host's disk: AES-256-GCM with the host's own key. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export const HOST_KEY_BYTES = 32;
@@ -6,7 +6,7 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Nonce, tag and ciphertext in one piece. */
+/** An encrypted text is nonce, tag and ciphertext in one buffer. */
 export class AtRestCipher {
   readonly #key: Buffer;
 
@@ -15,7 +15,7 @@ export class AtRestCipher {
     this.#key = key;
   }
 
-  /** `label` is bound to the content: under another one it cannot be opened. */
+  /** `label` is authenticated with the content: decryption with another label fails. */
   encrypt(content: Buffer, label: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(Buffer.from(label));
@@ -23,7 +23,7 @@ export class AtRestCipher {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** The content, or undefined when it was sealed under another key or label, or changed since. */
+  /** Returns the content; undefined for another key or label, or changed bytes. */
   decrypt(sealed: Buffer, label: string): Buffer | undefined {
     const nonce = sealed.subarray(0, NONCE_BYTES);
     const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
@@ -33,7 +33,7 @@ export class AtRestCipher {
     try {
       return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
     } catch {
-      // The tag does not fit: the one thing that GCM says of a wrong key and of wrong bytes alike.
+      // The tag does not match. GCM cannot tell a wrong key from changed bytes.
       return undefined;
     }
   }

@@ -1,4 +1,7 @@
-/** The ConfigMaps and Secrets this host was given, one file each: its Pods need them after a reboot with no coordinator in reach. */
+/**
+ * The ConfigMaps and Secrets of this host, one file each. Pods need them after a reboot without a reachable
+ * coordinator.
+ */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigMap, Secret } from '../../shared/kube/objects/config-types.js';
@@ -14,59 +17,62 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { AtRestCipher } from './at-rest-cipher.js';
 import { type CachedConfig, decodeConfigFile, encodeConfigFile } from './config-object-file.js';
 
-/** With the value `"false"` on a Secret or ConfigMap, hosts keep it in memory alone. */
+/** With the value `"false"` on a Secret or ConfigMap, hosts keep the object only in memory. */
 const OFFLINE_ANNOTATION = 'everynode.dev/offline';
 
 const SUFFIX = '.object';
-/** After a write that failed. */
+/** Retry delay after a failed write. */
 const RETRY_MS = 10_000;
 
-/** Where the files are, and what seals the Secrets among them. */
-interface ConfigPlace {
+/** Directory of the files, and the cipher for Secrets. */
+interface ConfigStorage {
   directory: string;
-  box: AtRestCipher;
+  cipher: AtRestCipher;
 }
 
-/** What a difference did: which objects are others now, visible at once, and when that is on disk. */
+/** The changed objects, visible at once, and a promise that resolves when they are on disk. */
 interface AppliedConfig {
   changed: ConfigReference[];
   durable: Promise<void>;
 }
 
-/** Whether a Pod may still need the object. */
+/** Returns true if a Pod may still need the object. */
 type IsNeeded = (reference: ConfigReference) => boolean;
 
 export class ConfigCache {
-  readonly #place: ConfigPlace | undefined;
+  readonly #storage: ConfigStorage | undefined;
   readonly #log: Logger;
   readonly #byUid = new Map<string, CachedConfig>();
   readonly #byKey = new Map<string, CachedConfig>();
-  /** Uids that the disk does not have as they are here. */
+  /** Uids of objects that differ from the disk. */
   readonly #unwritten = new Set<string>();
-  /** Uids that the hub has let go of, and a Pod of this host may still need. */
+  /** Uids of objects that the hub removed and a Pod of this host may still need. */
   readonly #overdue = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   #retry: Timer | undefined;
 
-  private constructor(place: ConfigPlace | undefined, log: Logger) {
-    this.#place = place;
+  private constructor(storage: ConfigStorage | undefined, log: Logger) {
+    this.#storage = storage;
     this.#log = log;
   }
 
-  /** Reads what is there. A damaged file is removed: the coordinator gives the object again. */
-  static async open(place: ConfigPlace, log: Logger): Promise<ConfigCache> {
-    await mkdir(place.directory, { recursive: true, mode: 0o700 });
-    const cache = new ConfigCache(place, log);
-    for (const name of await readdir(place.directory)) await cache.#load(place, name);
+  /** Reads the directory. A damaged file is removed; the coordinator sends the object again. */
+  static async open(storage: ConfigStorage, log: Logger): Promise<ConfigCache> {
+    await mkdir(storage.directory, { recursive: true, mode: 0o700 });
+    const cache = new ConfigCache(storage, log);
+    for (const name of await readdir(storage.directory)) await cache.#load(storage, name);
     return cache;
   }
 
-  /** One that ends with the process, for hosts that pretend: thousands of them hold each object once. */
+  /** A cache without files for simulated hosts. Thousands of them share one copy of each object. */
   static inMemory(log: Logger): ConfigCache {
     return new ConfigCache(undefined, log);
   }
 
-  /** For the hello. What could not be written counts as not held: the hub gives it again, and it is written then. */
+  /**
+   * Returns the inventory for the hello. An object that could not be written is left out, so that the hub sends it
+   * again.
+   */
   have(): ObjectDigest[] {
     const written = [...this.#byUid.values()].filter(({ uid }) => !this.#unwritten.has(uid));
     return written.map(({ uid, digest }) => [uid, digest]);
@@ -77,35 +83,35 @@ export class ConfigCache {
   }
 
   /**
-   * Takes the ConfigMaps and Secrets of a difference over. One that cannot be read is logged and left out; one that `isNeeded`
-   * is kept until `dropOverdue`.
+   * Applies the ConfigMaps and Secrets of a change. An unreadable object is logged and skipped. A removed object that
+   * `isNeeded` is kept until `dropUnneeded`.
    */
   apply(
     { set, unassigned }: { set: readonly DesiredObject[]; unassigned: readonly string[] },
     isNeeded: IsNeeded = () => false,
   ): AppliedConfig {
-    const given = set.flatMap((object) => (object.kind ? this.#decode(object) : []));
+    const received = set.flatMap((object) => (object.kind ? this.#decode(object) : []));
     const leaving = unassigned.flatMap((uid) => this.#byUid.get(uid) ?? []);
     const dropped = leaving.filter(({ object }) => !isNeeded(configReferenceTo(object)));
-    for (const { uid } of given) this.#overdue.delete(uid);
+    for (const { uid } of received) this.#overdue.delete(uid);
     for (const { uid } of leaving) this.#overdue.add(uid);
     for (const { uid } of dropped) this.#overdue.delete(uid);
-    for (const held of given) this.#remember(held);
-    for (const held of dropped) this.#forget(held);
-    if (this.#place) for (const { uid } of given) this.#unwritten.add(uid);
-    const durable = this.#writing.catch(() => undefined).then(() => this.#write(given, dropped));
+    for (const cached of received) this.#remember(cached);
+    for (const cached of dropped) this.#forget(cached);
+    if (this.#storage) for (const { uid } of received) this.#unwritten.add(uid);
+    const durable = this.#writing.catch(() => undefined).then(() => this.#write(received, dropped));
     this.#writing = durable;
-    // Whoever waits for it hears of a failure; `flush` and the next write do not.
+    // Callers that await it receive the failure; `flush` and the next write ignore it.
     durable.catch(() => undefined);
-    return { changed: [...given, ...dropped].map(({ object }) => configReferenceTo(object)), durable };
+    return { changed: [...received, ...dropped].map(({ object }) => configReferenceTo(object)), durable };
   }
 
-  /** Lets go of what was kept for longer than the hub said, unless it still `isNeeded`. */
+  /** Removes objects that were kept longer than the hub required, unless they are still needed. */
   dropUnneeded(isNeeded: IsNeeded): void {
     if (this.#overdue.size > 0) this.apply({ set: [], unassigned: [...this.#overdue] }, isNeeded);
   }
 
-  /** What is not on disk is written as soon as it can be. */
+  /** Retries failed writes. */
   scheduleRewrite(clock: Pick<Clock, 'after'>): void {
     if (this.#unwritten.size === 0) return;
     this.#retry ??= clock.after(RETRY_MS, () => {
@@ -116,48 +122,48 @@ export class ConfigCache {
     });
   }
 
-  /** Resolves when everything so far is on disk, or cannot be. */
+  /** Resolves when all changes so far are on disk, or their writes failed. */
   flush(): Promise<void> {
     return this.#writing.catch(() => undefined);
   }
 
-  #remember(held: CachedConfig): void {
-    this.#byUid.set(held.uid, held);
-    this.#byKey.set(configKey(configReferenceTo(held.object)), held);
+  #remember(cached: CachedConfig): void {
+    this.#byUid.set(cached.uid, cached);
+    this.#byKey.set(configKey(configReferenceTo(cached.object)), cached);
   }
 
-  /** The name may already be that of another object, made anew. */
-  #forget(held: CachedConfig): void {
-    this.#byUid.delete(held.uid);
-    const key = configKey(configReferenceTo(held.object));
-    if (this.#byKey.get(key)?.uid === held.uid) this.#byKey.delete(key);
+  /** The name may already belong to a new object. */
+  #forget(cached: CachedConfig): void {
+    this.#byUid.delete(cached.uid);
+    const key = configKey(configReferenceTo(cached.object));
+    if (this.#byKey.get(key)?.uid === cached.uid) this.#byKey.delete(key);
   }
 
   #decode({ uid, digest, object, kind }: DesiredObject): CachedConfig[] {
     try {
       const decoded = JSON.parse(Buffer.from(object).toString('utf8')) as ConfigMap | Secret;
-      const held = { uid, digest, object: decoded };
-      if (decoded.kind === kind && decoded.metadata.name) return [this.#place ? held : shared(held)];
+      const cached = { uid, digest, object: decoded };
+      if (decoded.kind === kind && decoded.metadata.name) return [this.#storage ? cached : shared(cached)];
     } catch {
-      // Told below. What the parser says could quote a Secret.
+      // Logged below without the parser's message, which could quote a Secret.
     }
     this.#log.error({ uid, kind }, 'desired object cannot be read; left out');
     return [];
   }
 
-  async #load({ directory, box }: ConfigPlace, name: string): Promise<void> {
+  async #load({ directory, cipher }: ConfigStorage, name: string): Promise<void> {
     const path = join(directory, name);
     const uid = decodeURIComponent(name.slice(0, -SUFFIX.length));
     const decoded = name.endsWith(SUFFIX)
-      ? decodeConfigFile(await readFile(path), uid, box)
+      ? decodeConfigFile(await readFile(path), uid, cipher)
       : ({ kind: 'unreadable' } as const);
     switch (decoded.kind) {
-      case 'held':
-        this.#remember(decoded.held);
+      case 'decoded':
+        this.#remember(decoded.cached);
         return;
       case 'sealed':
-        // The key may be back at the next start.
-        this.#log.error({ path }, 'Secret is sealed under another key; waiting for the coordinator');
+        // The key may be available at the next start.
+        this.#log.error({ path }, 'Secret is encrypted with another key; waiting for the coordinator');
         return;
       case 'unreadable':
         this.#log.warn({ path }, 'damaged file of a desired object removed');
@@ -165,37 +171,40 @@ export class ConfigCache {
     }
   }
 
-  async #write(given: readonly CachedConfig[], dropped: readonly CachedConfig[]): Promise<void> {
-    const place = this.#place;
-    if (!place) return;
-    for (const held of given) {
-      if (isKept(held)) await writePrivateFile(pathOf(place, held), encodeConfigFile(held, place.box));
-      else await removePrivateFile(pathOf(place, held));
-      // Another version may have come meanwhile, and waits behind this one.
-      if (this.#byUid.get(held.uid) === held) this.#unwritten.delete(held.uid);
+  async #write(received: readonly CachedConfig[], dropped: readonly CachedConfig[]): Promise<void> {
+    const storage = this.#storage;
+    if (!storage) return;
+    for (const cached of received) {
+      if (isKept(cached))
+        await writePrivateFile(pathOf(storage, cached), encodeConfigFile(cached, storage.cipher));
+      else await removePrivateFile(pathOf(storage, cached));
+      // A newer version may be waiting behind this write.
+      if (this.#byUid.get(cached.uid) === cached) this.#unwritten.delete(cached.uid);
     }
-    for (const held of dropped) {
-      await removePrivateFile(pathOf(place, held));
-      this.#unwritten.delete(held.uid);
+    for (const cached of dropped) {
+      await removePrivateFile(pathOf(storage, cached));
+      this.#unwritten.delete(cached.uid);
     }
   }
 }
 
-/** Of hosts that pretend in this process; an object is forgotten with the last of them, its short key stays. */
-const sharedHeld = new Map<string, WeakRef<CachedConfig>>();
+/**
+ * Objects shared by the simulated hosts of this process. An object is freed with its last host; the short key remains.
+ */
+const sharedObjects = new Map<string, WeakRef<CachedConfig>>();
 
-function shared(held: CachedConfig): CachedConfig {
-  const key = `${held.uid} ${held.digest}`;
-  const present = sharedHeld.get(key)?.deref();
+function shared(cached: CachedConfig): CachedConfig {
+  const key = `${cached.uid} ${cached.digest}`;
+  const present = sharedObjects.get(key)?.deref();
   if (present) return present;
-  sharedHeld.set(key, new WeakRef(held));
-  return held;
+  sharedObjects.set(key, new WeakRef(cached));
+  return cached;
 }
 
 function isKept({ object }: CachedConfig): boolean {
   return object.metadata.annotations?.[OFFLINE_ANNOTATION] !== 'false';
 }
 
-function pathOf({ directory }: ConfigPlace, { uid }: CachedConfig): string {
+function pathOf({ directory }: ConfigStorage, { uid }: CachedConfig): string {
   return join(directory, encodeURIComponent(uid) + SUFFIX);
 }

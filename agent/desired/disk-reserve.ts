@@ -1,15 +1,15 @@
 /**
- * Room that the agent keeps for itself on a disk that others fill: a file that is given up when a write finds none. So a host whose disk
- * is full still takes in what would empty it.
+ * Disk space that the agent reserves for itself on a disk that others fill. The file is deleted when a write fails, so
+ * that a host with a full disk can still store the change that frees space.
  */
 import { open, rm, stat } from 'node:fs/promises';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { DurableFile } from './durable-file.js';
 
-/** Enough for what some two hundred Pods are given. */
+/** Sufficient for about two hundred Pods. */
 const RESERVE_BYTES = 1024 * 1024;
-/** Until it is taken back, or tried to be. */
+/** Delay before the reserve is allocated again. */
 const REFILL_MS = 60_000;
 
 export class DiskReserve {
@@ -24,19 +24,19 @@ export class DiskReserve {
     this.#log = log;
   }
 
-  /** Takes the room, if nobody did yet; where there is none it is tried again. */
+  /** Allocates the reserve unless it exists; retries later if the disk is full. */
   async allocate(): Promise<void> {
     try {
       if ((await stat(this.#path).catch(() => undefined))?.size === RESERVE_BYTES) return;
       const file = await open(this.#path, 'w', 0o600);
       try {
-        // Written, not only made long: a hole takes no room.
+        // Written instead of truncated to size: a sparse file reserves nothing.
         await file.writeFile(Buffer.alloc(RESERVE_BYTES, 1));
       } finally {
         await file.close();
       }
     } catch (error) {
-      this.#log.debug({ err: error }, 'no room for the reserve');
+      this.#log.debug({ err: error }, 'no disk space for the reserve');
       await this.#give();
       this.#takeLater();
     }
@@ -46,7 +46,7 @@ export class DiskReserve {
     this.#timer?.cancel();
   }
 
-  /** The file, whose writes may use the reserve. */
+  /** Returns the file with writes that may use the reserve. */
   withReserve(file: DurableFile): DurableFile {
     return { ...file, write: (text) => this.#withRoom(() => file.write(text)) };
   }
@@ -59,12 +59,12 @@ export class DiskReserve {
       const hadReserve = await this.#give();
       this.#takeLater();
       if (!hadReserve) throw error;
-      this.#log.error('the disk is full: the reserve of the agent is used');
+      this.#log.error('the disk is full: using the space reserved for the agent');
       await write();
     }
   }
 
-  /** True when there was some. */
+  /** Resolves with true if a reserve was freed. */
   #give(): Promise<boolean> {
     return rm(this.#path).then(
       () => true,
@@ -78,7 +78,7 @@ export class DiskReserve {
   }
 }
 
-/** True for what a full disk or a full quota says. */
+/** Returns true for the errors of a full disk or quota. */
 function isDiskFull(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOSPC' || code === 'EDQUOT';

@@ -1,19 +1,19 @@
-/** The file under the desired cache. */
+/** A file that survives power cuts. */
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 
-/** One text that is whole or not there, whatever happens while it is written. */
+/** One text that is replaced atomically. */
 export interface DurableFile {
-  /** Undefined when there is none. */
+  /** Resolves with undefined if there is no file. */
   read(): Promise<string | undefined>;
-  /** After this resolves, a power cut finds the new text; before, it or the old one. */
+  /** Resolves when the new text survives a power cut; before that, the old or the new text does. */
   write(text: string): Promise<void>;
-  /** Keeps the present text under another name, which it answers. */
+  /** Renames the file and resolves with the new path. */
   quarantine(mark: string): Promise<string>;
 }
 
-/** The file at `path`, private to this user; its folder is made when it is missing. */
+/** Returns the file at `path`, private to this user; its folder is created if missing. */
 export function durableFile(path: string): DurableFile {
   return {
     read: async () => {

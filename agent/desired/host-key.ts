@@ -1,4 +1,7 @@
-/** The host's own key, which never leaves it: made once, sealed by the TPM where there is one, else in a file for its owner alone. */
+/**
+ * The host's own encryption key. It is created once, sealed by the TPM if there is one, and otherwise stored in a
+ * private file.
+ */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
@@ -6,12 +9,12 @@ import type { Logger } from '../../shared/process/output/logger.js';
 import { HOST_KEY_BYTES } from './at-rest-cipher.js';
 import type { KeySealer } from './tpm-sealer.js';
 
-/** Beside the plain key's path. */
+/** Appended to the plain key's path. */
 const SEALED_SUFFIX = '.tpm';
 
 /**
- * Reads the key, or makes it where there is none. A plain one is sealed as soon as there is a sealer. Where a sealed one
- * cannot be opened, this process gets a key of its own that is written nowhere: what the other sealed waits for it.
+ * Reads or creates the key. A plain key is sealed as soon as a sealer is available. If a sealed key cannot be unsealed,
+ * this process uses a temporary key; Secrets encrypted with the sealed one remain on disk.
  */
 export async function loadHostKey(path: string, sealer: KeySealer | undefined, log: Logger): Promise<Buffer> {
   const sealedPath = path + SEALED_SUFFIX;
@@ -30,15 +33,12 @@ async function opened(
   log: Logger,
 ): Promise<Buffer | undefined> {
   try {
-    if (!sealer) throw new Error('there is no TPM any more');
+    if (!sealer) throw new Error('there is no usable TPM');
     const key = keyOf(await sealer.unseal(Buffer.from(sealed)));
     if (key) return key;
-    throw new Error('what it holds is no key');
+    throw new Error('the unsealed bytes are no key');
   } catch (error) {
-    log.error(
-      { err: error },
-      "the host's key cannot be opened: Secrets of the cache wait for the coordinator",
-    );
+    log.error({ err: error }, "the host's key cannot be unsealed: stored Secrets wait for the coordinator");
     return undefined;
   }
 }
@@ -48,7 +48,7 @@ async function isSealed(key: Buffer, path: string, sealer: KeySealer, log: Logge
     await writePrivateFile(path, await sealer.seal(key));
     return true;
   } catch (error) {
-    log.warn({ err: error }, "the TPM does not seal the host's key: it lies in a file for its owner alone");
+    log.warn({ err: error }, "the TPM cannot seal the host's key: the key is stored in a private file");
     return false;
   }
 }

@@ -1,21 +1,21 @@
-/** The directory under static Pods. */
+/** The directory of static Pod manifests. */
 import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Files by name, one text each. */
+/** Text files by name. */
 export interface ManifestDirectory {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** None when there is no such directory. Throws what else reading it says. */
+  /** Resolves with no names if the directory is missing. Rejects with other read errors. */
   names(): Promise<string[]>;
-  /** Undefined for what is no file, or was removed since it was listed. Throws what else reading it says. */
+  /** Resolves with undefined for anything but a file, and after a removal. Rejects with other read errors. */
   text(name: string): Promise<string | undefined>;
-  /** Calls when anything in it changes; undefined while there is no such directory. Throws what else watching it says. */
+  /** Calls `onChange` for every change; returns undefined if the directory is missing. Throws other errors. */
   watch(onChange: () => void): { close(): void } | undefined;
 }
 
-/** A directory of this machine. */
+/** Returns a directory of this machine. */
 export function manifestDirectory(path: string): ManifestDirectory {
   return {
     path,
@@ -34,7 +34,7 @@ export function manifestDirectory(path: string): ManifestDirectory {
   };
 }
 
-/** What the file system answers; undefined when it refuses with one of these codes. */
+/** Resolves with undefined if the operation fails with one of these codes. */
 async function unless<T>(codes: readonly string[], answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -1,20 +1,20 @@
-/** Reads the manifests of static Pods: one Pod a file, YAML or JSON. */
+/** Reads the manifests of static Pods: one Pod per file, YAML or JSON. */
 import { join } from 'node:path';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import { staticPod } from '../decisions/static-pods/static-pod-manifest.js';
 import type { ManifestDirectory } from './static-pod-directory.js';
 
-/** A manifest's file and its Pod; without one, the file is there and cannot be used. */
+/** A manifest file and its Pod; absent if the file is invalid. */
 export interface Manifest {
   file: string;
   pod?: Pod;
 }
 
-/** Beyond this much text the rest is left out, bytes: their mirrors go to the coordinator in one message. */
+/** Limit of all manifests, bytes: their mirror Pods are sent in one message. */
 const MAX_BYTES = 1024 * 1024;
 
-/** All manifests of the directory by name, hidden files left out. Throws what listing it says. */
+/** Reads all manifests by name, without hidden files. Rejects if the directory cannot be listed. */
 export async function readManifests(
   directory: ManifestDirectory,
   nodeName: string,
@@ -27,7 +27,7 @@ export async function readManifests(
   for (const file of names) {
     const path = join(directory.path, file);
     const refuse = (why: string): void => {
-      log.error({ path, why }, 'manifest cannot be used; what ran of it goes on');
+      log.error({ path, why }, 'manifest is invalid; its running Pod is kept');
       manifests.push({ file });
     };
     const text = await directory.text(file).catch((error: Error) => error);
@@ -48,7 +48,7 @@ export async function readManifests(
 }
 
 async function decode(text: string): Promise<{ value?: unknown; error?: string }> {
-  // Hosts without manifests, nearly all, do without the parser's memory.
+  // Loaded on demand: hosts without manifests save the parser's memory.
   const { parse } = await import('yaml');
   try {
     return { value: parse(text) };

@@ -1,24 +1,24 @@
-/** Static Pods: what lies in the manifest directory runs on this host, with a coordinator or without. */
+/** Static Pods: manifests in a directory run on this host, with or without a coordinator. */
 import type { MirrorPod } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import { mirrorsOf } from '../decisions/static-pods/static-pod-mirrors.js';
+import { mirrorsOf } from '../decisions/static-pods/static-pod-manifest.js';
 import type { DesiredCache } from './desired-cache.js';
 import type { ManifestDirectory } from './static-pod-directory.js';
 import { readManifests } from './static-pod-files.js';
 
-/** The directory is read so often even when nothing tells of a change (kubelet's fileCheckFrequency). */
+/** Interval of scans without a change notification (kubelet's fileCheckFrequency). */
 const RESCAN_MS = 20_000;
-/** An editor writes a file in several steps: they are one change. */
+/** Debounce of change notifications, because editors write a file in several steps. */
 const SETTLE_MS = 200;
 
 interface StaticPodsOptions {
   directory: ManifestDirectory;
   nodeName: string;
   cache: DesiredCache;
-  /** Hears of uids to run and to end. */
+  /** Receives the uids to run and to stop. */
   onChange: (set: string[], gone: string[]) => void;
-  /** Hears of all static Pods of the host whenever one came or went. */
+  /** Receives all static Pods of the host after each change. */
   onMirrors: (mirrors: MirrorPod[]) => void;
   clock: Clock;
   log: Logger;
@@ -28,35 +28,35 @@ export class StaticPods {
   readonly #parts: StaticPodsOptions;
   #watcher: { close(): void } | undefined;
   #timer: Timer | undefined;
-  #looking: Promise<void> = Promise.resolve();
-  /** Something happened since the last look began. */
+  #scanning: Promise<void> = Promise.resolve();
+  /** True if something changed since the last scan began. */
   #isOutdated = false;
   #isStopped = false;
 
   constructor(parts: StaticPodsOptions) {
     this.#parts = parts;
+    parts.cache.onForget(() => this.#reportMirrors());
   }
 
-  /** Takes in what is there; resolves when it stands in the cache. Changes are followed from then on. */
+  /** Applies the present manifests; resolves when they are in the cache. Later changes are applied as they happen. */
   async start(): Promise<void> {
-    await this.#look();
-    this.reportMirrors();
+    await this.#scan();
+    this.#reportMirrors();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
     this.#watcher?.close();
-    await this.#looking;
+    await this.#scanning;
   }
 
-  /** Says which static Pods there are: one may have left. */
-  reportMirrors(): void {
+  #reportMirrors(): void {
     this.#parts.onMirrors(mirrorsOf([...this.#parts.cache.all()]));
   }
 
-  /** Watches anew each time: the directory may be another one, or there at last. */
-  async #look(): Promise<void> {
+  /** Watches again at each scan: the directory may have been created or replaced. */
+  async #scan(): Promise<void> {
     this.#isOutdated = false;
     this.#watcher?.close();
     this.#watcher = this.#tryWatch();
@@ -68,7 +68,7 @@ export class StaticPods {
     this.#timer?.cancel();
     if (this.#isStopped) return;
     this.#timer = this.#parts.clock.after(delayMs, () => {
-      this.#looking = this.#look();
+      this.#scanning = this.#scan();
     });
   }
 
@@ -80,16 +80,16 @@ export class StaticPods {
       if (set.length === 0 && gone.length === 0) return;
       log.info({ directory: directory.path, started: set.length, ended: gone.length }, 'static pods changed');
       onChange(set, gone);
-      this.reportMirrors();
+      this.#reportMirrors();
     } catch (error) {
       log.warn(
         { directory: directory.path, err: error },
-        'manifest directory cannot be read; what ran of it goes on',
+        'manifest directory cannot be read; running static Pods are kept',
       );
     }
   }
 
-  /** Undefined while there is no such directory. */
+  /** Returns undefined if the directory is missing. */
   #tryWatch(): { close(): void } | undefined {
     try {
       return this.#parts.directory.watch(() => {

@@ -1,15 +1,15 @@
-/** The coordinator's time as this host has heard it since it booted: windows go by it, never by the host's own clock. */
+/** The coordinator's time as received since the host's boot. Rollout windows use it, never the host's own clock. */
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { DurableFile } from '../desired/durable-file.js';
 
-/** Marks a boot, and how long it has lasted. */
+/** Identifies a boot, and counts its duration. */
 export interface BootClock {
   bootMark: string;
-  /** Time since the boot, suspended or not, ms. */
+  /** Time since the boot including suspension, ms. */
   uptimeMs(): number;
 }
 
-/** Closer than this, what is on disk is right enough. */
+/** Smaller differences from the stored time are not written to disk. */
 const TOLERANCE_MS = 1_000;
 
 interface StoredTime {
@@ -30,35 +30,38 @@ export class CoordinatorTime {
     this.#log = log;
   }
 
-  /** Knows what an earlier agent of the same boot heard. Without a file it ends with the process, for hosts that pretend. */
+  /**
+   * Restores the time that an earlier agent of the same boot received. Without a file the time is lost with the
+   * process.
+   */
   static async open(boot: BootClock, file: DurableFile | undefined, log: Logger): Promise<CoordinatorTime> {
-    const heard = new CoordinatorTime(boot, file, log);
+    const time = new CoordinatorTime(boot, file, log);
     const kept = decode(await file?.read());
-    if (kept?.bootMark === boot.bootMark) heard.#bootedAt = kept.bootedAt;
-    return heard;
+    if (kept?.bootMark === boot.bootMark) time.#bootedAt = kept.bootedAt;
+    return time;
   }
 
-  /** Without a file: hosts that pretend. */
+  /** For simulated hosts. */
   static inMemory(boot: BootClock, log: Logger): CoordinatorTime {
     return new CoordinatorTime(boot, undefined, log);
   }
 
-  /** The coordinator says what time it is, ms since the epoch; known at once, kept when it resolves. */
+  /** Sets the coordinator's current time, ms since the epoch. Resolves when it is stored. */
   async update(hubTimeMs: number): Promise<void> {
     const bootedAt = Math.round(hubTimeMs - this.#boot.uptimeMs());
     const isNews = this.#bootedAt === undefined || Math.abs(bootedAt - this.#bootedAt) > TOLERANCE_MS;
     this.#bootedAt = bootedAt;
     if (!isNews) return;
-    const heard: StoredTime = { bootMark: this.#boot.bootMark, bootedAt };
-    await this.#file?.write(JSON.stringify(heard)).catch((error: unknown) => {
+    const time: StoredTime = { bootMark: this.#boot.bootMark, bootedAt };
+    await this.#file?.write(JSON.stringify(time)).catch((error: unknown) => {
       this.#log.warn(
         { err: error },
-        "the coordinator's time is not kept: an agent that restarts has to hear it anew",
+        "the coordinator's time could not be stored: a restarted agent has to receive it again",
       );
     });
   }
 
-  /** The coordinator's time now, ms since the epoch; undefined while none was heard since the boot. */
+  /** Returns the coordinator's time, ms since the epoch; undefined if none was received since the boot. */
   now(): number | undefined {
     return this.#bootedAt === undefined ? undefined : this.#bootedAt + this.#boot.uptimeMs();
   }
@@ -66,11 +69,11 @@ export class CoordinatorTime {
 
 function decode(text: string | undefined): StoredTime | undefined {
   try {
-    const heard = JSON.parse(text ?? '') as Partial<StoredTime>;
-    const { bootMark, bootedAt } = heard;
+    const time = JSON.parse(text ?? '') as Partial<StoredTime>;
+    const { bootMark, bootedAt } = time;
     return typeof bootMark === 'string' && typeof bootedAt === 'number' ? { bootMark, bootedAt } : undefined;
   } catch {
-    // None yet, or damaged: the coordinator says it again.
+    // There is no file, or it is damaged: the coordinator sends its time again.
     return undefined;
   }
 }

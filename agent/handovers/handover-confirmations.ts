@@ -1,4 +1,4 @@
-/** Watches Pods that took another's place until they are confirmed, and takes them back where they are not. */
+/** Watches successors of handovers until they are confirmed, and reverts failed ones. */
 
 import { refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -13,52 +13,52 @@ import {
   confirmationStep,
   type LinkEvidence,
   linkEvidenceOf,
-  type Stall,
+  type Suspension,
 } from '../decisions/handovers/confirmation-step.js';
-import { type AssignedPod, isPredecessor } from '../decisions/pods/assigned-pod.js';
+import { type Confirming, openHandoverOf, revertOf } from '../decisions/handovers/handover-record.js';
+import { type AssignedPod, isStopping } from '../decisions/pods/assigned-pod.js';
+import { isPredecessor } from '../decisions/pods/pod-predecessors.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
+import type { HubContact } from '../link/link-delegate.js';
 
-/** While something is to be confirmed this process looks whether it has stood still. */
-const BEAT_MS = 5_000;
-/** A heartbeat that is later than this stood still; less is a busy host. */
-const LATE_MS = 1_000;
+/** Interval of checks whether this process was suspended while a Pod awaits confirmation. */
+const SUSPENSION_CHECK_MS = 5_000;
+/** A check that is later than this proves a suspension; smaller delays are normal load. */
+const SUSPENSION_TOLERANCE_MS = 1_000;
 
 interface HandoverConfirmationsDeps {
   cache: DesiredCache;
-  /** Of the boot that this process runs in. */
+  /** The boot in which this process runs. */
   bootMark: string;
-  /** How long the coordinator was not heard on a link that stands, ms; and to have it give a sign of life. */
-  silentMs: () => number;
-  pingHub: () => void;
-  /** When the engine last came back, ms; 0 = it never went away. */
+  /** When the engine last returned after an outage, ms; 0: no outage since the agent's start. */
   engineUpSince: () => number;
-  /** Hears of a Pod that is held otherwise, when that is on disk. */
+  /** Called after a Pod's new state was written to disk. */
   onChanged: (uid: string) => void;
-  /** Hears of a Pod that goes back to its predecessor. */
+  /** Called with a Pod that reverts to its predecessor. */
   onRevert: (pod: Pod, message: string) => void;
   clock: Clock;
   log: Logger;
 }
 
 export class HandoverConfirmations {
-  readonly #parts: HandoverConfirmationsDeps;
+  readonly #deps: HandoverConfirmationsDeps;
   readonly #startedAt: number;
   readonly #ready = new Set<string>();
-  /** To be told once there is somebody to tell. */
+  /** Callbacks of reverts that happened before `start`. */
   readonly #reverted: (() => void)[] = [];
-  readonly #deciding = new Set<string>();
-  /** When a sign of life was first asked for on this link, by Pod. */
-  readonly #askedAt = new Map<string, number>();
-  readonly #stalls: Stall[] = [];
-  /** When the timer that runs is to fire. */
+  readonly #storing = new Set<string>();
+  /** When the first ping of this connection was sent on behalf of a Pod. */
+  readonly #pingedAt = new Map<string, number>();
+  readonly #suspensions: Suspension[] = [];
+  /** When the pending timer is due. */
   #dueAt: number | undefined;
-  #link: { state: 'live' } | (LinkEvidence & { state: 'lost' });
+  #link: { state: 'live'; hub: HubContact } | (LinkEvidence & { state: 'lost' });
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(parts: HandoverConfirmationsDeps) {
-    this.#parts = parts;
-    this.#startedAt = parts.clock.now();
+  constructor(deps: HandoverConfirmationsDeps) {
+    this.#deps = deps;
+    this.#startedAt = deps.clock.now();
     this.#link = { state: 'lost', since: this.#startedAt, lastTry: 'unreachable' };
   }
 
@@ -66,26 +66,28 @@ export class HandoverConfirmations {
     return this.#link.state === 'live';
   }
 
-  /** To be called before any Pod's worker starts: one that has the host reboot again and again must not start once more. */
+  /** Call this before any Pod worker starts: a Pod that makes the host reboot in a loop must not start again. */
   async recordBoot(): Promise<void> {
-    const { cache, bootMark, clock, onRevert, log } = this.#parts;
-    for (const held of [...cache.all()]) {
-      const noted = afterBoot(held, bootMark, clock.now());
-      if (noted === held) continue;
-      const { revert, boot } = noted.handover ?? {};
-      const { uid, pod } = held;
-      log.warn(
-        { uid, pod: refText(pod.metadata), ...boot, ...(revert && { revert }) },
-        'host has rebooted in a turn',
-      );
-      // A disk that takes no writes must not keep the host from its Pods; what was counted is in memory.
-      await cache.put(noted).catch((error: unknown) => log.warn({ uid, err: error }, 'reboot is not kept'));
+    const { cache, bootMark, clock, onRevert, log } = this.#deps;
+    for (const assigned of [...cache.all()]) {
+      const noted = afterBoot(assigned, bootMark, clock.now());
+      if (noted === assigned) continue;
+      const revert = revertOf(noted);
+      const { uid, pod } = assigned;
+      const fields = { uid, pod: refText(pod.metadata), ...openHandoverOf(noted)?.boot };
+      log.warn(revert ? { ...fields, reason: revert.reason } : fields, 'host rebooted before confirmation');
+      // A read-only disk must not keep the host from running its Pods; the count is in memory.
+      await cache
+        .put(noted)
+        .catch((error: unknown) =>
+          log.warn({ uid, err: error }, 'reboot count not stored: the disk takes no writes'),
+        );
       if (revert) this.#reverted.push(() => onRevert(pod, revert.message));
     }
   }
 
   start(): void {
-    for (const tell of this.#reverted.splice(0)) tell();
+    for (const callback of this.#reverted.splice(0)) callback();
     this.reconcile();
   }
 
@@ -94,25 +96,25 @@ export class HandoverConfirmations {
     this.#timer?.cancel();
   }
 
-  onLinkUp(): void {
-    this.#askedAt.clear();
-    this.#link = { state: 'live' };
+  onLinkUp(hub: HubContact): void {
+    this.#pingedAt.clear();
+    this.#link = { state: 'live', hub };
     this.reconcile();
   }
 
-  /** A link broke, or a try to make one failed, for this reason. */
+  /** Called when the link broke or a connection attempt failed, with the reason. */
   onLinkFailed(reason: string): void {
-    const since = this.#link.state === 'lost' ? this.#link.since : this.#parts.clock.now();
+    const since = this.#link.state === 'lost' ? this.#link.since : this.#deps.clock.now();
     this.#link = { state: 'lost', since, lastTry: linkEvidenceOf(reason) };
     this.reconcile();
   }
 
-  /** The Pod's own status says whether it is ready. */
+  /** Called with the Pod's own readiness. */
   onReadiness(uid: string, isReady: boolean): void {
-    const held = this.#parts.cache.get(uid);
-    if (!held?.handover) {
+    const assigned = this.#deps.cache.get(uid);
+    if (!assigned || !openHandoverOf(assigned)) {
       this.#ready.delete(uid);
-      this.#askedAt.delete(uid);
+      this.#pingedAt.delete(uid);
       return;
     }
     if (isReady) this.#ready.add(uid);
@@ -120,106 +122,100 @@ export class HandoverConfirmations {
     this.reconcile();
   }
 
-  /** Decides on all that are to be confirmed, and when to look again. */
+  /** Decides on all Pods to be confirmed, and schedules the next check. */
   reconcile(): void {
     this.#timer?.cancel();
     if (this.#isStopped) return;
-    this.#noteStall();
+    this.#recordSuspension();
     let next = Number.POSITIVE_INFINITY;
-    for (const held of this.#parts.cache.all()) {
-      if (isUnconfirmed(held)) next = Math.min(next, this.#decide(held));
+    for (const assigned of this.#deps.cache.all()) {
+      if (isUnconfirmed(assigned)) next = Math.min(next, this.#decide(assigned));
     }
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const now = clock.now();
-    const heartbeats = [...this.#parts.cache.all()].some(isUnconfirmed);
-    if (!heartbeats) {
-      this.#stalls.length = 0;
+    const isAnyUnconfirmed = [...this.#deps.cache.all()].some(isUnconfirmed);
+    if (!isAnyUnconfirmed) {
+      this.#suspensions.length = 0;
       this.#dueAt = undefined;
       return;
     }
-    this.#dueAt = Math.min(Math.max(next, now), now + BEAT_MS);
+    this.#dueAt = Math.min(Math.max(next, now), now + SUSPENSION_CHECK_MS);
     this.#timer = clock.after(this.#dueAt - now, () => this.reconcile());
   }
 
-  #noteStall(): void {
-    const now = this.#parts.clock.now();
+  #recordSuspension(): void {
+    const now = this.#deps.clock.now();
     const lateMs = now - (this.#dueAt ?? now);
     this.#dueAt = undefined;
-    if (lateMs <= LATE_MS) return;
-    this.#stalls.push({ until: now, ms: lateMs });
-    this.#parts.log.warn(
-      { lateMs },
-      'agent has stood still; what is to be confirmed has its time after that',
-    );
+    if (lateMs <= SUSPENSION_TOLERANCE_MS) return;
+    this.#suspensions.push({ until: now, ms: lateMs });
+    this.#deps.log.warn({ lateMs }, 'agent was suspended: confirmation deadlines are extended');
   }
 
-  /** Answers when time alone may change the decision. */
-  #decide(held: Unconfirmed): number {
-    const { clock, engineUpSince } = this.#parts;
+  /** Returns when time alone may change the decision. */
+  #decide(assigned: Unconfirmed): number {
+    const { clock, engineUpSince } = this.#deps;
     const now = clock.now();
     const step = confirmationStep({
-      handover: held.handover,
-      startableAt: this.#startableAt(held),
-      isReady: this.#ready.has(held.uid),
+      handover: assigned.handover,
+      startableAt: this.#startableAt(assigned),
+      isReady: this.#ready.has(assigned.uid),
       link: this.#evidence(now),
-      stalls: this.#stalls,
+      suspensions: this.#suspensions,
       upSince: Math.max(this.#startedAt, engineUpSince()),
-      pingedAt: this.#askedAt.get(held.uid),
+      pingedAt: this.#pingedAt.get(assigned.uid),
       now,
     });
     if (step.kind === 'wait') {
-      if (step.askedAt !== undefined) {
-        this.#askedAt.set(held.uid, step.askedAt);
-        this.#parts.pingHub();
+      if (step.pingedAt !== undefined) {
+        this.#pingedAt.set(assigned.uid, step.pingedAt);
+        if (this.#link.state === 'live') this.#link.hub.ping();
       }
       return step.until ?? Number.POSITIVE_INFINITY;
     }
-    this.#askedAt.delete(held.uid);
-    if (step.kind === 'confirm') this.#keep(afterConfirmation(held), 'turn confirmed');
+    this.#pingedAt.delete(assigned.uid);
+    if (step.kind === 'confirm') this.#store(afterConfirmation(assigned), 'handover confirmed');
     else {
-      this.#parts.onRevert(held.pod, step.message);
-      this.#keep(afterRevertStart(held, step, now), 'turn is taken back', step);
+      this.#deps.onRevert(assigned.pod, step.message);
+      this.#store(afterRevertStart(assigned, step, now), 'handover is being reverted', step);
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Absent from what an earlier version wrote: then it is the beginning of the turn. */
-  #startableAt(held: Unconfirmed): number | undefined {
-    const waits = [...this.#parts.cache.all()].some((other) => isPredecessor(other, held));
-    return waits ? undefined : (held.startableAt ?? held.handover.startedAt);
+  /**
+   * Returns when the Pod could start; undefined while it waits for a predecessor. Pods that never had to wait could
+   * start at once.
+   */
+  #startableAt(assigned: Unconfirmed): number | undefined {
+    const waits = [...this.#deps.cache.all()].some((other) => isPredecessor(other, assigned));
+    return waits ? undefined : (assigned.startableAt ?? assigned.handover.startedAt);
   }
 
   #evidence(now: number): LinkEvidence {
     if (this.#link.state === 'lost') return this.#link;
-    return { state: 'live', heardAt: now - this.#parts.silentMs() };
+    return { state: 'live', heardAt: now - this.#link.hub.silentMs() };
   }
 
-  #keep(held: AssignedPod, said: string, why: object = {}): void {
-    const { cache, log, onChanged } = this.#parts;
-    const { uid, pod } = held;
-    if (this.#deciding.has(uid)) return;
-    this.#deciding.add(uid);
-    log.info({ uid, pod: refText(pod.metadata), ...why }, said);
+  #store(assigned: AssignedPod, message: string, why: object = {}): void {
+    const { cache, log, onChanged } = this.#deps;
+    const { uid, pod } = assigned;
+    if (this.#storing.has(uid)) return;
+    this.#storing.add(uid);
+    log.info({ uid, pod: refText(pod.metadata), ...why }, message);
     cache
-      .put(held)
+      .put(assigned)
       .then(() => onChanged(uid))
       .catch((error: unknown) => {
-        log.warn(
-          { uid, err: error },
-          'what became of a turn is not kept; an agent that restarts decides anew',
-        );
+        log.warn({ uid, err: error }, 'result of a handover not stored: a restarted agent decides again');
         onChanged(uid);
       })
-      .finally(() => this.#deciding.delete(uid));
+      .finally(() => this.#storing.delete(uid));
   }
 }
 
-type Unconfirmed = AssignedPod & {
-  handover: NonNullable<AssignedPod['handover']> & { confirmSeconds: number };
-};
+type Unconfirmed = AssignedPod & { handover: Confirming };
 
-/** What was deleted meanwhile needs no way back. */
-function isUnconfirmed(held: AssignedPod): held is Unconfirmed {
-  const { handover: turn, deadline, unassigned: gone } = held;
-  return turn?.confirmSeconds !== undefined && !turn.revert && deadline === undefined && !gone;
+/** Returns true for a Pod that still has to prove itself; a stopping Pod is never reverted. */
+function isUnconfirmed(assigned: AssignedPod): assigned is Unconfirmed {
+  return assigned.handover?.stage === 'confirming' && !isStopping(assigned);
 }

@@ -1,6 +1,6 @@
 /**
- * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
- * place, on disk first. Level-triggered: it can be killed at any line and looks again.
+ * Carries out the handovers that are annotated on this host's Pods. It waits until a handover may start, writes the
+ * successor to disk, and then replaces the Pod. It is level-triggered and survives being killed at any line.
  */
 import {
   type HandoverBlockReason,
@@ -29,17 +29,22 @@ import type { PrefetchedImages } from '../images/prefetched-images.js';
 import type { CoordinatorTime } from './coordinator-time.js';
 import type { UpdateLock } from './update-lock.js';
 
-/** After a look that failed, mostly for want of room on the disk. */
+/** Retry delay after an error, usually a full disk. */
 const RETRY_MS = 10_000;
 
-/** Why a turn has not begun, or that it was taken back, for the Pod's status. */
+/** Why a handover has not started, or that it was withdrawn, for the Pod's status. */
 interface HandoverWaiting {
   reason: HandoverBlockReason | typeof WITHDRAWN;
   message: string;
 }
 
-/** Nobody waits for this word: the Pod has lost the controller that gave the turn, or a restored coordinator the turn. */
-const HANDOVER_REMOVED: HandoverWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
+/**
+ * No controller waits for this acknowledgement: the Pod was orphaned, or a restored coordinator has lost the handover.
+ */
+const HANDOVER_REMOVED: HandoverWaiting = {
+  reason: WITHDRAWN,
+  message: 'the handover is no longer on the Pod',
+};
 
 interface HandoverRunnerDeps {
   cache: DesiredCache;
@@ -47,38 +52,38 @@ interface HandoverRunnerDeps {
   findConfig: FindConfig;
   updateLock: UpdateLock;
   coordinatorTime: Pick<CoordinatorTime, 'now'>;
-  /** Of the boot that this process runs in. */
+  /** The boot in which this process runs. */
   bootMark: string;
   linkIsLive: () => boolean;
-  /** Hears why a Pod's turn waits. */
+  /** Called with the reason why a Pod's handover has not started. */
   onWaiting: (uid: string, waiting: HandoverWaiting) => void;
-  /** Hears of a turn that has begun, when it is on disk. */
+  /** Called when a started handover is on disk. */
   onStarted: (oldUid: string, successor: AssignedPod) => void;
-  /** Hears that the host's 'not now' was overridden. */
+  /** Called when the host's update lock was overridden. */
   onOverridden: (pod: Pod, message: string) => void;
   clock: Clock;
   log: Logger;
 }
 
-/** One turn that waits. */
+/** A handover that has not started. */
 interface Pending {
-  looking: boolean;
-  /** Something changed since the look under way began. */
+  isChecking: boolean;
+  /** True if something changed since the current check began. */
   isOutdated: boolean;
   timer?: Timer;
 }
 
 export class HandoverRunner {
-  readonly #parts: HandoverRunnerDeps;
+  readonly #deps: HandoverRunnerDeps;
   readonly #pending = new Map<string, Pending>();
-  /** By Pod: name of the successor whose turn was taken back, as it was said. */
+  /** By Pod uid: name of the withdrawn successor that was acknowledged. */
   readonly #withdrawn = new Map<string, string>();
-  /** Until what could not be kept is tried again. */
+  /** Retries the write of a withdrawal. */
   #retry: Timer | undefined;
   #isStopped = false;
 
-  constructor(parts: HandoverRunnerDeps) {
-    this.#parts = parts;
+  constructor(deps: HandoverRunnerDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
@@ -91,42 +96,44 @@ export class HandoverRunner {
     for (const uid of [...this.#pending.keys()]) this.#drop(uid);
   }
 
-  /** Looks at all turns again: Pods changed, a time was heard, an image came. */
+  /** Checks all handovers again after a change of Pods, time or images. */
   reconcile(): void {
     if (this.#isStopped) return;
     const due = new Set<string>();
-    for (const held of this.#parts.cache.all()) {
-      if (pendingHandover(held)) due.add(held.uid);
-      this.#noteWithdrawal(held);
+    for (const assigned of this.#deps.cache.all()) {
+      if (pendingHandover(assigned)) due.add(assigned.uid);
+      this.#acknowledgeWithdrawal(assigned);
     }
     for (const uid of [...this.#withdrawn.keys()])
-      if (!this.#parts.cache.get(uid)) this.#withdrawn.delete(uid);
-    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#lost(uid);
-    for (const uid of due) this.#lookAt(uid);
+      if (!this.#deps.cache.get(uid)) this.#withdrawn.delete(uid);
+    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#onRemoved(uid);
+    for (const uid of due) this.#check(uid);
   }
 
-  #lost(uid: string): void {
+  #onRemoved(uid: string): void {
     this.#drop(uid);
-    const held = this.#parts.cache.get(uid);
-    if (held && hasNoHandover(held)) this.#parts.onWaiting(uid, HANDOVER_REMOVED);
+    const assigned = this.#deps.cache.get(uid);
+    if (assigned && hasNoHandover(assigned)) this.#deps.onWaiting(uid, HANDOVER_REMOVED);
   }
 
   #drop(uid: string): void {
     this.#pending.get(uid)?.timer?.cancel();
     this.#pending.delete(uid);
-    this.#parts.images.prefetchFor(ownerOf(uid), [], () => undefined);
+    this.#deps.images.prefetchFor(ownerOf(uid), [], () => undefined);
   }
 
-  /** Said once it is on disk: an agent that starts anew must not begin what was given up by this word. */
-  #noteWithdrawal(held: AssignedPod): void {
-    const { cache, onWaiting, clock, log } = this.#parts;
-    const { uid } = held;
-    const name = withdrawnSuccessorName(held);
+  /**
+   * Acknowledges a withdrawal only once it is on disk. Otherwise a restarted agent could start the withdrawn handover.
+   */
+  #acknowledgeWithdrawal(assigned: AssignedPod): void {
+    const { cache, onWaiting, clock, log } = this.#deps;
+    const { uid } = assigned;
+    const name = withdrawnSuccessorName(assigned);
     if (name === undefined || this.#withdrawn.get(uid) === name) return;
     this.#withdrawn.set(uid, name);
-    const say = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
-    cache.flush().then(say, (error: unknown) => {
-      log.warn({ uid, err: error }, 'withdrawal of a turn is not kept; said when it is');
+    const acknowledge = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
+    cache.flush().then(acknowledge, (error: unknown) => {
+      log.warn({ uid, err: error }, 'withdrawal of a handover not stored: acknowledged after a retry');
       this.#withdrawn.delete(uid);
       this.#retry ??= clock.after(RETRY_MS, () => {
         this.#retry = undefined;
@@ -135,124 +142,132 @@ export class HandoverRunner {
     });
   }
 
-  #lookAt(uid: string): void {
-    const pending = this.#pending.get(uid) ?? { looking: false, isOutdated: false };
+  #check(uid: string): void {
+    const pending = this.#pending.get(uid) ?? { isChecking: false, isOutdated: false };
     this.#pending.set(uid, pending);
     pending.isOutdated = true;
-    if (pending.looking) return;
-    pending.looking = true;
+    if (pending.isChecking) return;
+    pending.isChecking = true;
     pending.timer?.cancel();
     void this.#run(uid, pending)
       .catch((error: unknown) => {
-        this.#parts.log.warn({ uid, err: error }, 'turn could not be looked at; again soon');
-        this.#again(uid, pending, RETRY_MS);
+        this.#deps.log.warn({ uid, err: error }, 'handover could not be checked; retrying');
+        this.#checkAfter(uid, pending, RETRY_MS);
       })
       .finally(() => {
-        pending.looking = false;
-        // A call between the last look and this line found one that was already over.
-        if (pending.isOutdated && this.#pending.get(uid) === pending) this.#lookAt(uid);
+        pending.isChecking = false;
+        // A change between the last check and this line would be lost otherwise.
+        if (pending.isOutdated && this.#pending.get(uid) === pending) this.#check(uid);
       });
   }
 
   async #run(uid: string, pending: Pending): Promise<void> {
     while (pending.isOutdated && !this.#isStopped) {
       pending.isOutdated = false;
-      const held = this.#parts.cache.get(uid);
-      const turn = held && pendingHandover(held);
-      if (!held || !turn) return;
-      const step = await this.#decide(held, turn);
-      // Whatever came meanwhile is decided anew: nothing begins on an old word.
-      if (pending.isOutdated || this.#parts.cache.get(uid) !== held) pending.isOutdated = true;
-      else if (step.kind === 'begin') await this.#begin(held, pending, turn, step.overridden);
-      else this.#wait(held, pending, step);
+      const assigned = this.#deps.cache.get(uid);
+      const handover = assigned && pendingHandover(assigned);
+      if (!assigned || !handover) return;
+      const step = await this.#decide(assigned, handover);
+      // Decide again after a change during the check: no handover starts from outdated facts.
+      if (pending.isOutdated || this.#deps.cache.get(uid) !== assigned) pending.isOutdated = true;
+      else if (step.kind === 'begin') await this.#start(assigned, pending, handover, step.overridden);
+      else this.#wait(assigned, pending, step);
     }
   }
 
-  async #decide(held: AssignedPod, turn: HostHandover): Promise<HandoverStep> {
-    const { images, coordinatorTime: time, clock, updateLock: hold } = this.#parts;
-    const { uid, pod } = held;
-    const wanted = podImages(turn.successor);
-    const secrets = this.#keyrings(turn.successor);
+  async #decide(assigned: AssignedPod, handover: HostHandover): Promise<HandoverStep> {
+    const { images, coordinatorTime: time, clock, updateLock } = this.#deps;
+    const { uid, pod } = assigned;
+    const wanted = podImages(handover.successor);
+    const secrets = this.#keyrings(handover.successor);
     images.prefetchFor(
       ownerOf(uid),
       wanted.map((image) => ({ image, secrets })),
-      () => this.#lookAt(uid),
+      () => this.#check(uid),
     );
-    const facts = { handover: turn, missing: images.missing(ownerOf(uid)), lockedSince: held.lockedSince };
+    const facts = {
+      handover: handover,
+      missing: images.missing(ownerOf(uid)),
+      lockedSince: assigned.lockedSince,
+    };
     const before = handoverStep({
       ...facts,
       coordinatorTimeMs: time.now(),
       updateLock: undefined,
       now: clock.now(),
     });
-    if (before.kind === 'wait' || turn.maxLockSeconds === undefined) return before;
+    if (before.kind === 'wait' || handover.maxLockSeconds === undefined) return before;
     const { namespace = '', name } = pod.metadata;
-    const said = await hold.ask({ namespace, pod: name, images: wanted });
+    const message = await updateLock.ask({ namespace, pod: name, images: wanted });
     const now = clock.now();
-    const lockedSince = said && (await this.#lockedSince(held, now));
+    const lockedSince = message && (await this.#lockedSince(assigned, now));
     return handoverStep({
       ...facts,
       lockedSince: lockedSince,
       coordinatorTimeMs: time.now(),
-      updateLock: said,
+      updateLock: message,
       now,
     });
   }
 
-  /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */
-  async #lockedSince(held: AssignedPod, now: number): Promise<number> {
-    if (held.lockedSince !== undefined) return held.lockedSince;
-    const { cache } = this.#parts;
-    if (cache.get(held.uid) === held) await cache.put({ ...held, lockedSince: now });
+  /** Stored on disk, so that a restart of the agent does not extend the lock's time limit. */
+  async #lockedSince(assigned: AssignedPod, now: number): Promise<number> {
+    if (assigned.lockedSince !== undefined) return assigned.lockedSince;
+    const { cache } = this.#deps;
+    if (cache.get(assigned.uid) === assigned) await cache.put({ ...assigned, lockedSince: now });
     return now;
   }
 
   #keyrings(pod: Pod): Keyring[] {
     try {
-      return pullSecrets(pod, this.#parts.findConfig).rings;
+      return pullSecrets(pod, this.#deps.findConfig).rings;
     } catch (error) {
-      this.#parts.log.warn({ pod: refText(pod.metadata), err: error }, 'pull secret cannot be used');
+      this.#deps.log.warn({ pod: refText(pod.metadata), err: error }, 'pull secret cannot be used');
       return [];
     }
   }
 
   #wait(
-    held: AssignedPod,
+    assigned: AssignedPod,
     pending: Pending,
     { reason, message, againMs }: HandoverStep & { kind: 'wait' },
   ): void {
-    this.#parts.onWaiting(held.uid, { reason, message });
-    if (againMs !== undefined) this.#again(held.uid, pending, againMs);
+    this.#deps.onWaiting(assigned.uid, { reason, message });
+    if (againMs !== undefined) this.#checkAfter(assigned.uid, pending, againMs);
   }
 
-  #again(uid: string, pending: Pending, delayMs: number): void {
+  #checkAfter(uid: string, pending: Pending, delayMs: number): void {
     pending.timer?.cancel();
     if (this.#isStopped) return;
-    pending.timer = this.#parts.clock.after(delayMs, () => this.#lookAt(uid));
+    pending.timer = this.#deps.clock.after(delayMs, () => this.#check(uid));
   }
 
-  async #begin(
-    held: AssignedPod,
+  async #start(
+    assigned: AssignedPod,
     pending: Pending,
-    turn: HostHandover,
+    handover: HostHandover,
     overridden: string | undefined,
   ): Promise<void> {
-    const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#parts;
+    const { cache, clock, log, linkIsLive, bootMark, onStarted: onBegun, onOverridden } = this.#deps;
     const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
-    const { old, successor } = afterHandoverStart(held, turn, how);
-    // Before it is on disk nothing stops: an agent that dies now, or whose disk is full, finds the Pod as it was.
-    if (!(await cache.replaceDurably(held, old, successor))) {
+    const { old, successor } = afterHandoverStart(assigned, handover, how);
+    // Stop nothing before the change is on disk. An agent that dies now, or whose disk is full, finds the Pod
+    // unchanged.
+    if (!(await cache.replaceDurably(assigned, old, successor))) {
       pending.isOutdated = true;
       return;
     }
-    if (overridden !== undefined) onOverridden(held.pod, overridden);
-    log.info({ uid: held.uid, pod: refText(held.pod.metadata), successor: successor.uid }, 'turn begun');
-    this.#pending.delete(held.uid);
-    onBegun(held.uid, successor);
-    this.#parts.images.prefetchFor(ownerOf(held.uid), [], () => undefined);
+    if (overridden !== undefined) onOverridden(assigned.pod, overridden);
+    log.info(
+      { uid: assigned.uid, pod: refText(assigned.pod.metadata), successor: successor.uid },
+      'handover started',
+    );
+    this.#pending.delete(assigned.uid);
+    onBegun(assigned.uid, successor);
+    this.#deps.images.prefetchFor(ownerOf(assigned.uid), [], () => undefined);
   }
 }
 
 function ownerOf(uid: string): string {
-  return `turn ${uid}`;
+  return `handover ${uid}`;
 }

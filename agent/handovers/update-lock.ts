@@ -1,32 +1,35 @@
-/** Asks this host whether a Pod may be replaced now: a lock file, or a socket on which somebody answers. */
+/** Checks whether this host allows an update now: by a lock file, or by a socket on which a local program answers. */
 import { readFile, stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { ActiveUpdateLock } from '../decisions/handovers/handover-step.js';
 import { updateLockInAnswer, updateLockInFile } from '../decisions/handovers/update-lock-text.js';
 
-/** Who does not answer within this time counts as busy. */
+/** A program that does not answer in time counts as holding the lock. */
 const ANSWER_MS = 2_000;
 const MAX_ANSWER = 4_096;
 
-/** What the one who is asked is told, as one line of JSON. */
+/** The request to the local program, one line of JSON. */
 interface UpdateLockQuery {
   namespace: string;
-  /** Of the Pod that is to go. */
+  /** Name of the Pod to be replaced. */
   pod: string;
   images: string[];
 }
 
-/** Somebody on the host who may say 'not now'. */
+/** A local veto against updates of Pods. */
 export interface UpdateLock {
-  /** Undefined: go on. What cannot be read says 'not now'. */
+  /** Resolves with undefined if the update may start. A lock that cannot be read counts as held. */
   ask(question: UpdateLockQuery): Promise<ActiveUpdateLock | undefined>;
 }
 
-/** For hosts that pretend. */
+/** For simulated hosts. */
 export const NO_UPDATE_LOCK: UpdateLock = { ask: async () => undefined };
 
-/** By whatever stands at `path`: a file holds by being there, a socket is asked. `wallClock` is what an `until` goes by. */
+/**
+ * Uses the file or socket at `path`. An existing file holds the lock; a socket is queried. `wallClock` decides on
+ * `until`.
+ */
 export function updateLockAt(path: string, clock: Clock, wallClock: Clock): UpdateLock {
   return {
     ask: async (question) => {
@@ -37,9 +40,9 @@ export function updateLockAt(path: string, clock: Clock, wallClock: Clock): Upda
         return updateLockInFile(found.isFile() ? await readFile(path, 'utf8') : '', wallClock.now());
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        // No file, or a socket that somebody left behind when they ended.
+        // There is no file, or the program behind the socket has ended.
         if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ECONNREFUSED') return undefined;
-        return { reason: `${path} cannot be asked: ${message}` };
+        return { reason: `cannot query ${path}: ${message}` };
       }
     },
   };

@@ -1,4 +1,4 @@
-/** What a host asks of its coordinator over HTTPS: to join, or to have its key certified anew. */
+/** HTTPS requests of a host to its coordinator: to join, or to certify its key again. */
 import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
@@ -12,12 +12,12 @@ import { escapeLine } from '../../shared/process/output/terminal-output.js';
 import { connectTrusting } from '../link/server-trust.js';
 
 const TIMEOUT_MS = 15_000;
-/** Answers are far smaller. */
+/** Answers are much smaller. */
 const MAX_ANSWER_BYTES = 262_144;
 
 /**
- * Why a host could not become a node, in one sentence for a person. `temporary`: trying again may help. `isRefusal`: the coordinator
- * has answered that it did not register the host's key; otherwise its answer may have been lost.
+ * Why a host could not join, in one sentence for the operator. `isTemporary`: a retry may help. `isRefusal`: the
+ * coordinator answered that it did not register the host's key; otherwise its answer may have been lost.
  */
 export class JoinError extends Error {
   constructor(
@@ -26,32 +26,32 @@ export class JoinError extends Error {
     readonly isRefusal = false,
   ) {
     super(message);
-    this.name = 'EnrolError';
+    this.name = 'JoinError';
   }
 }
 
-/** The same for a program that ends with it. */
-export function toExitError({ message, isTemporary: temporary }: JoinError): ExitError {
-  const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
+/** Returns the error with which a program exits. */
+export function toExitError({ message, isTemporary }: JoinError): ExitError {
+  const code = isTemporary ? EXIT_CODES.environment : EXIT_CODES.refused;
   // The message may quote the coordinator's answer.
   const line = escapeLine(message);
   return new ExitError(code, `${line.charAt(0).toUpperCase()}${line.slice(1)}.`);
 }
 
-/** A coordinator that is trusted, because a join token names its authority or since the host has joined. */
+/** A coordinator that a join token or an earlier join has made trusted. */
 export interface TrustedCoordinator {
   server: URL;
   /** The address as the user typed it, for errors; absent after the join. */
   serverText?: string;
   /** PEM of its certificate authorities. */
   ca: string;
-  /** The host's own, PEM, once it has one: the time has passed its beginning. */
+  /** PEM of the host's own certificate, if it has one: its start is a lower bound of the current time. */
   certificate?: string | undefined;
-  /** What the call is authorised with; absent where the request's own signature is enough. */
+  /** Bearer token of the request; absent if the request's own signature is sufficient. */
   bearer?: string;
 }
 
-/** What a coordinator answers to a host that it lets in. */
+/** Answer to an accepted host. */
 export interface Registration {
   clusterUID: string;
   joinMac?: string;
@@ -59,10 +59,10 @@ export interface Registration {
   ca?: string;
 }
 
-/** `waiting`: for a person's word. */
+/** `waiting`: for an operator's approval. */
 type CertificateAnswer = ({ state: 'joined' } & Registration) | ({ state: 'waiting' } & PendingJoinResponse);
 
-/** Asks at this path; `connections` may keep sockets for many. Throws `EnrolError`. */
+/** Sends the request to this path. `connections` may keep sockets for many hosts. Throws `JoinError`. */
 export async function requestCertificate(
   coordinator: TrustedCoordinator,
   path: string,
@@ -79,19 +79,22 @@ export async function requestCertificate(
     return { state: 'waiting', message, request: String(answer.request) };
   }
   throw new JoinError(
-    `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${adviceOn(code, path)}`,
+    `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${causesOf(code, path)}`,
     code >= 500 || code === 429,
     code < 500,
   );
 }
 
-/** The coordinator's address for errors: as typed, if known. */
+/** Returns the coordinator's address for errors, as typed if known. */
 function nameOf({ server, serverText }: TrustedCoordinator): string {
   return serverText ?? server.host;
 }
 
-/** The coordinator answers every bad token with `Unauthorized`, so that guessing teaches nothing; list the possible causes here. */
-function adviceOn(code: number, path: string): string {
+/**
+ * The coordinator answers every bad token with `Unauthorized`, so that guessing reveals nothing. Therefore list the
+ * possible causes here.
+ */
+function causesOf(code: number, path: string): string {
   if (code !== 401 || path !== JOIN_PATH) return '';
   return ' (the join token is wrong, expired, revoked or spent by another host); make a new one with: everynode token create';
 }
@@ -110,7 +113,7 @@ function parseAnswer(text: string): Record<string, unknown> {
   }
 }
 
-/** One POST to a server whose certificate `ca` has signed. */
+/** Sends one POST to a server with a certificate signed by `ca`. */
 function post(
   coordinator: TrustedCoordinator,
   path: string,
@@ -121,7 +124,7 @@ function post(
   const url = new URL(path, server);
   const trusting = (options: ClientRequestArgs) =>
     connectTrusting(options as ConnectionOptions, { ca, certificate });
-  const way = connections ? { ca, agent: connections } : { createConnection: trusting };
+  const connection = connections ? { ca, agent: connections } : { createConnection: trusting };
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(
@@ -131,7 +134,7 @@ function post(
       'content-type': 'application/json',
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
     };
-    const sent = request(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...way }, (response) => {
+    const sent = request(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...connection }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {

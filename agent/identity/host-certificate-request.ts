@@ -1,16 +1,16 @@
-/** The request that asks the coordinator to certify the host's own key, which is made on the host and leaves it never. */
+/** Certificate request for the host's own key, which never leaves the host. */
 import { createHash, createPublicKey } from 'node:crypto';
 import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
 
-/** Lower-case hex SHA-256 of the public half (SubjectPublicKeyInfo DER). */
+/** Returns the lower-case hex SHA-256 of the public key (SubjectPublicKeyInfo DER). */
 export function publicKeyHashOf(keyPem: string): string {
   const der = createPublicKey(keyPem).export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(der).digest('hex');
 }
 
-/** PEM of a request (PKCS #10) for the client certificate of a node, signed by `keyPem`. */
+/** Returns the PEM of a request (PKCS #10) for a node's client certificate, signed by `keyPem`. */
 export async function certificateRequest(keyPem: string, node: string): Promise<string> {
-  // Loaded here alone: asked for once a year, its memory and start-up time are too much for every agent.
+  // Loaded on demand: needed about once a year, it would cost every agent memory and start-up time.
   await import('reflect-metadata');
   const { Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509');
   const request = await Pkcs10CertificateRequestGenerator.create({

@@ -1,4 +1,4 @@
-/** Who this host is, as it stands now: the link reads it at each connect, and what changes is on disk before it counts. */
+/** The host's current identity. The link reads it at each connect; changes are on disk before they take effect. */
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { LinkTarget } from '../link/link-target.js';
@@ -51,7 +51,7 @@ export class HostIdentity implements LinkTarget {
     return this.#enrolment.joinMac;
   }
 
-  /** What this link was given to be known by over HTTPS; undefined where the certificate is seen. */
+  /** Bearer token of this link for HTTPS; undefined if the coordinator sees the certificate. */
   get bearer(): string | undefined {
     return this.#bearer;
   }
@@ -60,7 +60,7 @@ export class HostIdentity implements LinkTarget {
     this.#bearer = bearer;
   }
 
-  /** Resolves when the change is on disk. Rejects with the system's error, and nothing has changed. */
+  /** Resolves when the change is on disk. Rejects with the system's error and then changes nothing. */
   async update(change: Partial<Enrolment>): Promise<void> {
     const next = { ...this.#enrolment, ...change };
     await writeIdentity(this.#dataDir, next);

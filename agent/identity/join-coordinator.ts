@@ -1,6 +1,6 @@
 /**
- * How a host becomes a node: with a join token it pins the coordinator's certificate authority and has a key of its own
- * making certified. Later starts need no token.
+ * Joins a host: with a join token it pins the coordinator's authority, creates a key and requests a certificate for it.
+ * Later starts need no token.
  */
 import { X509Certificate } from 'node:crypto';
 import { JOIN_PATH } from '../../shared/link/messages/link-messages.js';
@@ -18,30 +18,30 @@ import { certificateRequest } from './host-certificate-request.js';
 import { type Identity, readIdentity, removeIdentity, writeIdentity } from './identity-file.js';
 import { findAuthority } from './pinned-authority.js';
 
-/** Between two questions whether a person has decided. */
-const ASK_AGAIN_MS = 5_000;
+/** Interval of queries for an operator's decision. */
+const POLL_INTERVAL_MS = 5_000;
 
-/** A node that has joined. */
+/** The identity of a node that has joined. */
 export type Enrolment = Identity & { clusterUID: string };
 
 export interface JoinOptions {
-  /** Created when missing. */
+  /** Created if missing. */
   dataDir: string;
   /** `https://HOST:PORT`. */
   server: string;
   node: string;
-  /** `ID.SECRET.CAHASH`; needed until the node has joined. */
+  /** `ID.SECRET.CAHASH`; required until the node has joined. */
   token?: string;
-  /** Told to people who decide whether it may join. */
+  /** Shown to the operators who approve the host. */
   labels?: Record<string, string>;
-  /** Hears, each time it asks, that the host waits for a person's word. */
+  /** Called at each query while the host waits for an operator's approval. */
   onWaiting?: (message: string) => void;
   pollIntervalMs?: number;
 }
 
 /**
- * The node's enrolment: the stored one, else by a join, which may wait for a person's word. Killed at any line, a
- * repetition ends in the same place. Throws `EnrolError`.
+ * Resolves with the stored identity, or with that of a new join, which may wait for an operator's approval. A join that
+ * was interrupted at any line can be repeated. Throws `JoinError`.
  */
 export async function joinCoordinator(options: JoinOptions): Promise<Enrolment> {
   const { dataDir, node } = options;
@@ -52,24 +52,24 @@ export async function joinCoordinator(options: JoinOptions): Promise<Enrolment> 
   }
   if (options.token === undefined) {
     throw new JoinError(
-      'this host has not joined a coordinator yet: a join token is needed, by --token-file FILE or in EVERYNODE_TOKEN (everynode token create makes one)',
+      'this host has not joined a coordinator: pass a join token with --token-file FILE or in EVERYNODE_TOKEN (everynode token create makes one)',
       false,
     );
   }
   const coordinator = await trustCoordinator(options.server, options.token);
   const { ca } = coordinator;
-  // A join under another name was refused, or nobody waited for its answer: the host may still choose its name.
+  // An earlier join under another name was refused or abandoned, so the host may still choose its name.
   const pending = stored?.node === node ? stored.key : undefined;
   const identity = { node, key: pending ?? (await generateKeyPem()), ca };
   const removeNewFolders = trackNewFolders(dataDir);
-  // Kept before it is registered: a join whose answer is lost is repeated with the same key.
+  // Stored before the request: if the answer is lost, the join is repeated with the same key.
   await writeIdentity(dataDir, identity);
   try {
     const enrolment = { ...identity, ...(await join(coordinator, identity.key, options)) };
     await writeIdentity(dataDir, enrolment);
     return enrolment;
   } catch (error) {
-    // No coordinator knows the new key. An earlier one may be registered: it stays for the next try.
+    // No coordinator knows the new key. An earlier key may be registered and is kept for the next attempt.
     if (error instanceof JoinError && error.isRefusal) {
       if (stored) await writeIdentity(dataDir, stored);
       else await removeIdentity(dataDir);
@@ -80,8 +80,8 @@ export async function joinCoordinator(options: JoinOptions): Promise<Enrolment> 
 }
 
 /**
- * Refuses a token of another coordinator than the one that this host has joined: the host would go on as its node, and
- * never appear there. Throws `EnrolError`.
+ * Rejects a token of another coordinator than the one that this host has joined. Otherwise the host would stay where it
+ * is, and never appear at the other coordinator. Throws `JoinError`.
  */
 export async function rejectTokenOfOtherCoordinator(dataDir: string, token: string): Promise<void> {
   const { caHash } = parseToken(token);
@@ -90,7 +90,7 @@ export async function rejectTokenOfOtherCoordinator(dataDir: string, token: stri
   const known = stored.ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (known.some((pem) => publicKeyHash(new X509Certificate(pem)) === caHash)) return;
   throw new JoinError(
-    `this host is node ${stored.node} of cluster ${stored.clusterUID}, and the token is of another coordinator: leave the token out to stay there; to join the other one, first run everynode-agent uninstall --purge`,
+    `this host is node ${stored.node} of cluster ${stored.clusterUID}, but the token is of another coordinator: omit the token to keep the current one; to join the other one, first run everynode-agent uninstall --purge`,
     false,
   );
 }
@@ -98,7 +98,7 @@ export async function rejectTokenOfOtherCoordinator(dataDir: string, token: stri
 async function join(
   coordinator: TrustedCoordinator,
   key: string,
-  { node, labels, onWaiting, pollIntervalMs: askAgainMs = ASK_AGAIN_MS }: JoinOptions,
+  { node, labels, onWaiting, pollIntervalMs = POLL_INTERVAL_MS }: JoinOptions,
 ): Promise<Registration> {
   const request = { node, csr: await certificateRequest(key, node), ...(labels ? { labels } : {}) };
   for (;;) {
@@ -108,11 +108,11 @@ async function join(
       return registration;
     }
     onWaiting?.(answer.message);
-    await pause(askAgainMs);
+    await pause(pollIntervalMs);
   }
 }
 
-/** Asks the server for its authority and compares it with the token. Throws `EnrolError`. */
+/** Fetches the server's authority and compares it with the token. Throws `JoinError`. */
 export async function trustCoordinator(
   serverText: string,
   tokenText: string,
@@ -129,7 +129,7 @@ function parseToken(token: string): { bearer: string; caHash: string } {
   return { bearer: match[1], caHash: match[2] };
 }
 
-/** Throws `EnrolError`. */
+/** Throws `JoinError`. */
 export function parseServer(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol !== 'https:')

@@ -1,13 +1,14 @@
-/** The join token that a host was given: never an argument, which every user of the host can read and sudo logs. */
+/**
+ * Reads the join token. It is never a command line argument: every user of the host can read those, and sudo logs them.
+ */
 import { readFile } from 'node:fs/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printErrorLine } from '../../shared/process/output/terminal-output.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 
-/** Means standard input. */
 export const STANDARD_INPUT = '-';
 
-/** The first line of the file, else the variable's value; undefined when neither was given. Throws `ExitError`. */
+/** Resolves with the file's first line, or the variable's value; undefined without either. Throws `ExitError`. */
 export async function readJoinToken({
   token,
   tokenFile,
@@ -28,7 +29,7 @@ async function firstLineOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Undefined when the input ends before a line. */
+/** Resolves with undefined if the input ends before a line. */
 async function firstInputLine(): Promise<string | undefined> {
   const { createInterface } = await import('node:readline');
   if (process.stdin.isTTY) printErrorLine('Paste the join token and press Enter:');

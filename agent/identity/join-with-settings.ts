@@ -1,4 +1,4 @@
-/** The enrolment of a host by its settings, with words for whoever typed them. */
+/** Joins a host by its settings, with errors for the user who typed them. */
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import { JoinError, toExitError } from './coordinator-client.js';
@@ -12,9 +12,9 @@ import {
 import { readJoinToken } from './join-token-source.js';
 
 /**
- * The node that this host is, joined now if it had not; and the coordinator. `onWaiting` hears why it takes long: a person
- * has to let it in. A person who installs is told when the token is of another coordinator; an agent that starts may have
- * an old one, and needs none. Throws `ExitError`.
+ * Resolves with the host's enrolment, after joining if necessary, and the coordinator's address. `onWaiting` is called
+ * while an operator has to approve the host. An installation rejects a token of another coordinator; a starting agent
+ * ignores an old token. Throws `ExitError`.
  */
 export async function joinWithSettings(
   { data: dataDir, nodeName: node, server, labels, ...given }: JoinSettings,
@@ -22,11 +22,11 @@ export async function joinWithSettings(
   isInstallation = false,
 ): Promise<{ enrolment: Enrolment; server: URL }> {
   if (server === undefined) {
-    throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
+    throw new ExitError(EXIT_CODES.usage, 'No coordinator address: pass --server https://HOST:PORT.');
   }
   try {
     const url = parseServer(server);
-    // Do not read the token on a host that has joined: its file may be gone.
+    // A host that has joined needs no token; the token file may have been deleted.
     const token = isInstallation || !(await hasJoined(dataDir)) ? await readJoinToken(given) : undefined;
     if (isInstallation && token) await rejectTokenOfOtherCoordinator(dataDir, token);
     const enrolment = await joinCoordinator({

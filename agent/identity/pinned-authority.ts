@@ -1,14 +1,14 @@
-/** Trust on first contact, made safe by the token: only the authority whose key the token names is accepted. */
+/** Trust on first contact, secured by the token: only the authority with the token's key hash is accepted. */
 import { connect, type TLSSocket } from 'node:tls';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 
 const TIMEOUT_MS = 15_000;
-/** Longer than any real chain; a chain may also run in a circle. */
+/** Longer than any real chain; a chain may contain a cycle. */
 const MAX_CHAIN = 10;
 
 /**
- * PEM of the certificate with this key hash out of the chain that the server presents; undefined when it presents none.
- * Nothing is sent to the server, for it is not trusted yet. Rejects when it cannot be reached.
+ * Resolves with the PEM of the certificate with this key hash in the server's chain; undefined if the chain has none.
+ * Sends nothing to the untrusted server. Rejects if it cannot be reached.
  */
 export async function findAuthority(server: URL, keyHash: string): Promise<string | undefined> {
   const socket = await connectUnverified(server);
@@ -29,7 +29,7 @@ function connectUnverified(server: URL): Promise<TLSSocket> {
     const socket = connect({
       host: server.hostname.replace(/^\[|\]$/g, ''),
       port: Number(server.port || 443),
-      // What the server presents is judged by the pinned hash instead.
+      // The pinned hash decides instead.
       rejectUnauthorized: false,
       timeout: TIMEOUT_MS,
     });

@@ -1,4 +1,4 @@
-/** Asks the coordinator for a Pod's token over HTTPS, as the host: `POST …/serviceaccounts/NAME/token`. */
+/** Requests a Pod's token over HTTPS with the host's identity: `POST …/serviceaccounts/NAME/token`. */
 import { request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import { connectTrusting } from '../link/server-trust.js';
@@ -8,14 +8,14 @@ import type { HostIdentity } from './host-identity.js';
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
 
-/** `server`: the coordinator's address. Behind a proxy that ends TLS the host is known by its link's bearer. */
+/** `server`: the coordinator's address. If a proxy terminates TLS, the link's bearer token identifies the host. */
 export function podTokenRequester(
   server: URL,
   identity: Pick<HostIdentity, 'ca' | 'key' | 'certificate' | 'bearer'>,
 ): RequestToken {
-  return (wish) =>
+  return (params) =>
     new Promise((resolve, reject) => {
-      const { namespace, serviceAccount } = wish;
+      const { namespace, serviceAccount } = params;
       const path = ['api/v1/namespaces', namespace, 'serviceaccounts', serviceAccount, 'token']
         .map((part, index) => (index === 0 ? part : encodeURIComponent(part)))
         .join('/');
@@ -51,11 +51,10 @@ export function podTokenRequester(
       );
       sent.on('timeout', () => sent.destroy(new Error('no answer')));
       sent.on('error', reject);
-      sent.end(JSON.stringify(bodyOf(wish)));
+      sent.end(JSON.stringify(bodyOf(params)));
     });
 }
 
-/** The host's key and certificate. */
 function proofOf({ key, certificate }: Pick<HostIdentity, 'key' | 'certificate'>): {
   key?: string;
   cert?: string;
@@ -75,11 +74,11 @@ function bodyOf({ pod, audience, expirationSeconds }: TokenRequest): object {
   };
 }
 
-/** Throws an Error for an answer that asking again may better. */
+/** Throws an Error if a retry may help. */
 function answerOf(code: number, text: string): TokenResult {
   const answer = JSON.parse(text) as { status?: { token?: string }; message?: string };
   const token = answer.status?.token;
   if (code === 201 && typeof token === 'string') return { token };
   if (code >= 400 && code < 500 && code !== 429) return { refused: answer.message ?? `status ${code}` };
-  throw new Error(`the coordinator answers ${code}`);
+  throw new Error(`the coordinator answered with status ${code}`);
 }

@@ -1,9 +1,9 @@
-/** Has the agent make true what the hub wants of this host, one difference after another: as they came over one connection. */
+/** Applies the hub's desired changes one after another, in the order of one connection. */
 import type { Desired, Goodbye } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { LinkDelegate } from './link-delegate.js';
 
-/** The fleet of the hub at the other end, and which log of it. */
+/** The fleet of the hub at the other end, and the epoch of its change log. */
 export interface Fleet {
   clusterUID: string;
   epoch: string;
@@ -12,7 +12,7 @@ export interface Fleet {
 export class DesiredChanges {
   readonly #agent: Pick<LinkDelegate, 'apply' | 'assignedUids' | 'resumePoint'>;
   readonly #log: Logger;
-  /** Resolves when all that came so far was tried. */
+  /** Resolves when all changes so far were tried. */
   #applied: Promise<void> = Promise.resolve();
 
   constructor(agent: Pick<LinkDelegate, 'apply' | 'assignedUids' | 'resumePoint'>, log: Logger) {
@@ -20,14 +20,19 @@ export class DesiredChanges {
     this.#log = log;
   }
 
-  /** Resolves when the difference is on the disk, after all before it. Rejects when it cannot be kept; the next is tried all the same. */
-  apply({ set, removed: gone, revision }: Desired, fleet: Fleet): Promise<void> {
-    const kept = this.#applied.then(() => this.#agent.apply({ set, unassigned: gone, revision, ...fleet }));
+  /**
+   * Resolves when this change and all earlier ones are on disk. Rejects if it cannot be stored; later changes are tried
+   * nevertheless.
+   */
+  apply({ set, removed: unassigned, revision }: Desired, fleet: Fleet): Promise<void> {
+    const kept = this.#applied.then(() =>
+      this.#agent.apply({ set, unassigned: unassigned, revision, ...fleet }),
+    );
     this.#applied = kept.catch(() => undefined);
     return kept;
   }
 
-  /** The Node was deleted: its Pods stop, as a kubelet's do. Only the own fleet's word counts. */
+  /** Stops all Pods after the Node was deleted, like a kubelet. A hub of another fleet is ignored. */
   async dropAllPods(goodbye: Goodbye): Promise<void> {
     await this.#applied;
     const { clusterUID, epoch = '', revision } = this.#agent.resumePoint();

@@ -1,7 +1,7 @@
-/** Events that wait for a link: equal ones counted together, oldest dropped when too many. */
+/** Events that wait for a link. Equal Events are counted together; the oldest are dropped if there are too many. */
 import type { ReportedEvent } from '../../shared/link/messages/link-messages.js';
 
-/** As many as a bad hour brings; they are hints for people, not state. */
+/** Enough for an hour of trouble; Events are hints, not state. */
 const MAX_EVENTS = 200;
 
 export class EventBacklog {
@@ -11,13 +11,13 @@ export class EventBacklog {
     const { kind, uid, name } = event.involvedObject;
     const key = JSON.stringify([kind, uid ?? name, event.reason, event.message]);
     const waiting = this.#events.get(key);
-    // Deleting first moves the key to the end: what was seen last is dropped last.
+    // Deleting first moves the key to the end, so that the least recently repeated Event is dropped first.
     this.#events.delete(key);
     this.#events.set(key, waiting ? counted(waiting, event) : event);
     if (this.#events.size > MAX_EVENTS) this.#dropOldest();
   }
 
-  /** All that wait, and forgets them. */
+  /** Returns and removes all waiting Events. */
   drain(): ReportedEvent[] {
     const items = [...this.#events.values()];
     this.#events.clear();

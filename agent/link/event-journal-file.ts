@@ -1,4 +1,4 @@
-/** The file under the journal: lines are added to its end, and it is replaced as a whole. */
+/** The journal's file: lines are appended, or the whole content is replaced. */
 import { open } from 'node:fs/promises';
 import {
   countWrittenBytes,
@@ -7,15 +7,15 @@ import {
 } from '../../shared/process/files/private-file.js';
 
 export interface EventJournalFile {
-  /** Undefined when there is none. */
+  /** Resolves with undefined if there is no file. */
   read(): Promise<string | undefined>;
-  /** After this resolves a power cut finds the lines; before, perhaps a part of them. */
+  /** Resolves when the lines survive a power cut; before that, a part of them may. */
   append(text: string): Promise<void>;
-  /** The file holds this and nothing else. */
+  /** Replaces the whole content. */
   replace(text: string): Promise<void>;
 }
 
-/** The file at `path`, private to this user. */
+/** Returns the file at `path`, private to this user. */
 export function eventJournalFile(path: string): EventJournalFile {
   return {
     read: () => readIfPresent(path),

@@ -1,6 +1,6 @@
 /**
- * What happened on this host while nobody could be told: Events, kept over a restart of the agent and of the host, and told
- * with their true times when the coordinator is there again. Bounded in number, and in bytes a day.
+ * Keeps Events of this host while the link is down, also across restarts of the agent and the host. They are sent with
+ * their original times when the link is back. Their number, and the bytes written per day, are limited.
  */
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
 import { MAX_EVENT_MESSAGE, truncatedEvent, truncateText } from '../../shared/link/encoding/event-schema.js';
@@ -10,26 +10,26 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import { firstEventTime, type HostMoment, reportedTimes } from '../decisions/event-journal-times.js';
 import type { EventJournalFile } from './event-journal-file.js';
 
-/** As many as one message may hold; the oldest go first. */
-const MOST_EVENTS = 200;
-/** What happens together is written together. */
-const PATIENCE_MS = 5_000;
-/** An Event that repeats is written again so seldom. */
+/** The most Events that one message holds; older ones are dropped. */
+const MAX_EVENTS = 200;
+/** Delay that merges writes of Events. */
+const DEBOUNCE_MS = 5_000;
+/** Shortest interval between writes of one repeated Event. */
 const REPEAT_MS = 10 * 60_000;
-/** With so much of it, the newest: the rest is room for what comes. */
-const MOST_REWRITTEN_BYTES = 96 * 1024;
-/** Beyond that, what happens on a day is known to this process alone. */
-const MOST_BYTES_A_DAY = 512 * 1024;
-/** A file that has grown so long is written anew with what still counts. */
-const MOST_FILE_BYTES = 128 * 1024;
+/** The size to which a full file is reduced, which leaves space for new Events. */
+const MAX_REWRITTEN_BYTES = 96 * 1024;
+/** Limit of writes per day, to spare flash storage. Further Events are only in memory. */
+const MAX_BYTES_PER_DAY = 512 * 1024;
+/** File size from which the file is rewritten with current entries only. */
+const MAX_FILE_BYTES = 128 * 1024;
 const DAY_MS = 86_400_000;
-/** Mark of an Event of an earlier boot in which nobody said what time it was. */
-const ESTIMATED = ' (time estimated: the host had not heard what time it was)';
-const MOST_COUNT = 2 ** 31;
-/** Past the year 9000 nothing is a time any more, ms. */
-const MOST_MS = 2.3e14;
+/** Marks an Event of an earlier boot in which the host never received the coordinator's time. */
+const ESTIMATED = " (time estimated: the host had not received the coordinator's time)";
+const MAX_COUNT = 2 ** 31;
+/** Largest valid time, ms; beyond the year 9000. */
+const MAX_MS = 2.3e14;
 
-/** One Event, as often as it happened. */
+/** An Event with its number of occurrences. */
 interface JournalEntry {
   event: Omit<ReportedEvent, 'count' | 'firstTimestamp' | 'lastTimestamp'>;
   count: number;
@@ -38,19 +38,19 @@ interface JournalEntry {
 }
 
 interface JournalOptions {
-  /** Absent: it lives as long as the process, for hosts that pretend. */
+  /** Absent for simulated hosts, whose journal ends with the process. */
   file?: EventJournalFile;
-  /** This very moment. */
+  /** Returns the current moment. */
   now: () => HostMoment;
-  /** A steady clock, the one that reports' times are read off. */
+  /** A monotonic clock, the one by which reports are timed. */
   clock: Clock;
   log: Logger;
 }
 
 export class EventJournal {
-  readonly #parts: JournalOptions;
+  readonly #deps: JournalOptions;
   readonly #entries = new Map<string, JournalEntry>();
-  /** Keys that the file does not have as they are now; when each was last written, by the monotonic clock. */
+  /** Keys whose entries differ from the file; and when each was last written, by the monotonic clock. */
   readonly #unwritten = new Set<string>();
   readonly #writtenAt = new Map<string, number>();
   #fileBytes = 0;
@@ -58,19 +58,19 @@ export class EventJournal {
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(parts: JournalOptions) {
-    this.#parts = parts;
+  private constructor(deps: JournalOptions) {
+    this.#deps = deps;
   }
 
-  /** With what earlier agents of this host could not tell. A file that cannot be read is begun anew. */
-  static async open(parts: JournalOptions): Promise<EventJournal> {
-    const journal = new EventJournal(parts);
+  /** Opens the journal with entries of earlier agents. An unreadable file is replaced. */
+  static async open(deps: JournalOptions): Promise<EventJournal> {
+    const journal = new EventJournal(deps);
     try {
-      const text = (await parts.file?.read()) ?? '';
+      const text = (await deps.file?.read()) ?? '';
       journal.#fileBytes = Buffer.byteLength(text);
       for (const line of text.split('\n')) journal.#take(line);
     } catch (error) {
-      parts.log.warn({ err: error }, 'what happened before cannot be read');
+      deps.log.warn({ err: error }, 'journal of earlier Events cannot be read');
     }
     return journal;
   }
@@ -79,24 +79,24 @@ export class EventJournal {
     return this.#entries.size;
   }
 
-  /** This happened, and there is nobody to tell. */
+  /** Adds an Event that cannot be sent now. */
   add({ count, firstTimestamp: _, lastTimestamp: __, ...event }: ReportedEvent): void {
     const key = keyOf(event);
     const known = this.#entries.get(key);
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     this.#put(key, { event, count: count + (known?.count ?? 0), first: known?.first ?? now, last: now });
     this.#unwritten.add(key);
-    this.#timer ??= this.#parts.clock.after(PATIENCE_MS, () => {
+    this.#timer ??= this.#deps.clock.after(DEBOUNCE_MS, () => {
       this.#timer = undefined;
       void this.flush();
     });
   }
 
-  /** All that waits, oldest first, in the steady clock's time; that of the coordinator is known by now. */
+  /** Returns all entries, oldest first, with times of the monotonic clock. The coordinator's time must be known. */
   pendingEvents(): ReportedEvent[] {
     const entries = [...this.#entries.values()];
     if (entries.length === 0) return [];
-    const { now: moment, clock } = this.#parts;
+    const { now: moment, clock } = this.#deps;
     const steady = clock.now();
     const present = moment();
     const now = { ...present, hubMs: present.hubMs ?? steady };
@@ -106,19 +106,19 @@ export class EventJournal {
       now,
     );
     const events = entries.map(({ event, count, first, last }, index) => {
-      const told = lasts[index] ?? { ms: now.hubMs, isEstimate: true };
+      const time = lasts[index] ?? { ms: now.hubMs, isEstimate: true };
       return {
         ...event,
-        message: told.isEstimate ? estimated(event.message) : event.message,
-        count: Math.min(count, MOST_COUNT),
-        firstTimestamp: inSteady(firstEventTime(first, last, told, now)),
-        lastTimestamp: inSteady(told.ms),
+        message: time.isEstimate ? estimated(event.message) : event.message,
+        count: Math.min(count, MAX_COUNT),
+        firstTimestamp: inSteady(firstEventTime(first, last, time, now)),
+        lastTimestamp: inSteady(time.ms),
       };
     });
     return events.map(truncatedEvent).filter((event) => event !== undefined);
   }
 
-  /** The coordinator has heard all of it. */
+  /** Removes all entries after the coordinator has acknowledged them. */
   clearAcknowledged(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -127,12 +127,12 @@ export class EventJournal {
     this.#writtenAt.clear();
     if (this.#fileBytes === 0) return;
     this.#fileBytes = 0;
-    this.#write(() => this.#parts.file?.replace(''));
+    this.#write(() => this.#deps.file?.replace(''));
   }
 
-  /** Resolves when the disk has what it should have; never rejects. */
+  /** Resolves when due entries are written; never rejects. */
   flush(): Promise<void> {
-    const now = this.#parts.clock.monotonic();
+    const now = this.#deps.clock.monotonic();
     const lines: string[] = [];
     for (const key of this.#unwritten) {
       const entry = this.#entries.get(key);
@@ -144,23 +144,23 @@ export class EventJournal {
     }
     const text = lines.join('');
     if (text === '') return this.#writing;
-    const isFull = this.#fileBytes + Buffer.byteLength(text) > MOST_FILE_BYTES;
+    const isFull = this.#fileBytes + Buffer.byteLength(text) > MAX_FILE_BYTES;
     const written = isFull ? this.#newest() : text;
     const bytes = Buffer.byteLength(written);
     if (!this.#mayWrite(bytes, now)) return this.#writing;
     this.#fileBytes = isFull ? bytes : this.#fileBytes + bytes;
-    const { file } = this.#parts;
+    const { file } = this.#deps;
     return this.#write(() => (isFull ? file?.replace(written) : file?.append(written)));
   }
 
-  /** The lines of a file that is written anew, oldest first. */
+  /** Returns the newest entries as lines, oldest first. */
   #newest(): string {
     const lines: string[] = [];
     let bytes = 0;
     for (const entry of [...this.#entries.values()].reverse()) {
       const line = `${JSON.stringify(entry)}\n`;
       bytes += Buffer.byteLength(line);
-      if (bytes > MOST_REWRITTEN_BYTES) break;
+      if (bytes > MAX_REWRITTEN_BYTES) break;
       lines.unshift(line);
     }
     return lines.join('');
@@ -168,14 +168,14 @@ export class EventJournal {
 
   #mayWrite(bytes: number, now: number): boolean {
     if (now - this.#day.since >= DAY_MS) this.#day = { since: now, bytes: 0 };
-    if (this.#day.bytes + bytes > MOST_BYTES_A_DAY) return false;
+    if (this.#day.bytes + bytes > MAX_BYTES_PER_DAY) return false;
     this.#day.bytes += bytes;
     return true;
   }
 
   #write(write: () => Promise<void> | undefined): Promise<void> {
     this.#writing = this.#writing.then(write).catch((error: unknown) => {
-      this.#parts.log.warn({ err: error }, 'what happens is not kept: a restart of this agent forgets it');
+      this.#deps.log.warn({ err: error }, 'Events cannot be stored: a restart of this agent loses them');
     });
     return this.#writing;
   }
@@ -186,10 +186,10 @@ export class EventJournal {
   }
 
   #put(key: string, entry: JournalEntry): void {
-    // Deleting first moves the key to the end: what was seen last is dropped last.
+    // Deleting first moves the key to the end, so that the least recently repeated entry is dropped first.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    if (this.#entries.size <= MOST_EVENTS) return;
+    if (this.#entries.size <= MAX_EVENTS) return;
     for (const oldest of this.#entries.keys()) {
       this.#entries.delete(oldest);
       this.#unwritten.delete(oldest);
@@ -203,12 +203,12 @@ function keyOf({ involvedObject: { kind, uid, name }, reason, message }: Journal
   return JSON.stringify([kind, uid ?? name, reason, message]);
 }
 
-/** The message with the mark of its time, which no length may cost it. */
+/** Returns the message with the mark, cut so that the mark always fits. */
 function estimated(message: string): string {
   return `${truncateText(message, MAX_EVENT_MESSAGE - ESTIMATED.length)}${ESTIMATED}`;
 }
 
-/** A line that was cut off by a power cut, that was never ours, or that the hub would not take counts as none. */
+/** Returns undefined for a line that a power cut truncated, or that the hub would reject. */
 function decode(line: string): JournalEntry | undefined {
   try {
     const { event, count, first, last } = JSON.parse(line) as Partial<JournalEntry>;
@@ -232,5 +232,5 @@ function isMoment(moment: Partial<HostMoment> | undefined): moment is HostMoment
 }
 
 function isTime(ms: unknown): boolean {
-  return typeof ms === 'number' && Math.abs(ms) <= MOST_MS;
+  return typeof ms === 'number' && Math.abs(ms) <= MAX_MS;
 }

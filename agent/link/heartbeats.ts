@@ -1,4 +1,4 @@
-/** A connection's signs of life: pings at the agreed pace, what some of them tell, and how long their answers take. */
+/** Heartbeats of a connection: pings at the agreed interval, some with a load reading, and their round-trip time. */
 import {
   encodeHeartbeatReading,
   HEARTBEATS_PER_READING,
@@ -14,11 +14,11 @@ export class Heartbeats {
   #intervalMs = HEARTBEAT_INTERVAL_MS;
   #count = 0;
   #timer: Timer | undefined;
-  /** When the ping went out that has no answer yet. */
+  /** When the unanswered ping was sent. */
   #sentAt: number | undefined;
   #roundTripMs: number | undefined;
 
-  /** `send` is false when nothing can be sent (any more); `reading` is how busy the host is, undefined = not told. */
+  /** `send` returns false if nothing can be sent; `reading` returns the host's load, undefined: not sent. */
   constructor(
     send: (payload?: Uint8Array) => boolean,
     reading: () => HeartbeatReading | undefined,
@@ -29,12 +29,12 @@ export class Heartbeats {
     this.#clock = clock;
   }
 
-  /** From a heartbeat to its answer, ms; undefined before the first. */
+  /** Returns the time from a ping to its pong, ms; undefined before the first pong. */
   get roundTripMs(): number | undefined {
     return this.#roundTripMs;
   }
 
-  /** Beats from now on until `stop`, for the first time when an interval has passed. */
+  /** Sends pings until `stop`, the first after one interval. */
   start(): void {
     this.#timer?.cancel();
     this.#timer = this.#clock.after(this.#intervalMs, () => {
@@ -43,18 +43,17 @@ export class Heartbeats {
     });
   }
 
-  /** From the next heartbeat on, they come so often. */
+  /** Changes the interval from the next ping on. */
   setIntervalMs(intervalMs: number): void {
     this.#intervalMs = intervalMs;
   }
 
-  /** One heartbeat beside those that come by themselves. */
+  /** Sends one extra ping. */
   send(payload?: Uint8Array): void {
     const now = this.#clock.monotonic();
     if (this.#send(payload)) this.#sentAt ??= now;
   }
 
-  /** The other end has answered. */
   onPong(): void {
     if (this.#sentAt === undefined) return;
     this.#roundTripMs = Math.round(this.#clock.monotonic() - this.#sentAt);
@@ -65,7 +64,7 @@ export class Heartbeats {
     this.#timer?.cancel();
   }
 
-  /** Of one heartbeat in so many, the first included. */
+  /** Returns a load reading for every nth heartbeat, including the first. */
   #payload(): Uint8Array | undefined {
     const isDue = this.#count % HEARTBEATS_PER_READING === 0;
     this.#count += 1;

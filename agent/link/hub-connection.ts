@@ -1,4 +1,4 @@
-/** One WebSocket to the hub: typed messages in and out, pings, and exactly one end. */
+/** One WebSocket to the hub: typed messages in both directions, pings, and exactly one end. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -15,21 +15,22 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import { Heartbeats } from './heartbeats.js';
 import { type LinkTarget, openSocket } from './link-target.js';
 
-/** Of a refusal's body only this much is read. */
+/** Longest part of a refusal's body that is read. */
 const MAX_REFUSAL_BYTES = 4_096;
 /** WebSocket close codes (RFC 6455, 7.4.1). */
 const CLOSE_PROTOCOL_ERROR = 1002;
 const CLOSE_GOING_AWAY = 1001;
-/** How long a goodbye of our own may take to be delivered. */
-const LEAVE_MS = 1_000;
+/** Timeout for the delivery of the closing frame. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
-/** What a connection tells of itself. */
 interface ConnectionEvents {
   onOpen(): void;
   onMessage(message: FromHub): void;
-  /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */
+  /**
+   * Called exactly once, as the last event. `reason` is for the log; `code` is the HTTP status of a refused upgrade.
+   */
   onClose(reason: string, code?: number): void;
-  /** What a heartbeat may carry of how busy the host is; absent: nothing is told. */
+  /** Returns the host's load for a heartbeat; absent: not sent. */
   readLoad?(): HeartbeatReading;
 }
 
@@ -41,14 +42,14 @@ export class HubConnection {
   readonly #heartbeats: Heartbeats;
   #transport: Socket | undefined;
   #silence: SilenceTimer | undefined;
-  #isGathering = false;
+  #isCorked = false;
   #compresses = false;
   readonly #target: LinkTarget;
   #nonce: string | undefined;
   #endReason: string | undefined;
   #refusalCode: number | undefined;
 
-  /** `meter` counts what the connection carries. */
+  /** `meter` counts the bytes of the connection. */
   constructor(target: LinkTarget, events: ConnectionEvents, clock: Clock, meter: LinkMeter) {
     this.#events = events;
     this.#clock = clock;
@@ -63,18 +64,18 @@ export class HubConnection {
     this.#listen();
   }
 
-  /** Queues a message; on a connection that has ended it goes nowhere, and one too large for a frame ends it. */
+  /** Queues a message. A closed connection ignores it; a message too large for a frame ends the connection. */
   send(message: FromAgent): void {
     void this.sendDrained(message);
   }
 
-  /** Resolves when the operating system took the message, or never will: for bytes that should not pile up here. */
+  /** Resolves when the operating system has accepted the message or the connection has ended. Use it for bulk data. */
   async sendDrained(message: FromAgent): Promise<void> {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     try {
       const frame = encodeMessage(message, { compress: this.#compresses });
       this.#meter.message('up', message, frame.length);
-      this.#gather();
+      this.#corkUntilNextTick();
       await new Promise<void>((resolve) => this.#socket.send(frame, () => resolve()));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
@@ -82,24 +83,24 @@ export class HubConnection {
     }
   }
 
-  /** What is said in one turn of the event loop leaves in one piece: a segment less each way, and one read less at the other end. */
-  #gather(): void {
+  /** Merges the messages of one event loop turn into one TCP write, which saves segments and reads. */
+  #corkUntilNextTick(): void {
     const transport = this.#transport;
-    if (!transport || this.#isGathering) return;
-    this.#isGathering = true;
+    if (!transport || this.#isCorked) return;
+    this.#isCorked = true;
     transport.cork();
     process.nextTick(() => {
-      this.#isGathering = false;
+      this.#isCorked = false;
       transport.uncork();
     });
   }
 
-  /** From the next heartbeat on, pings come so often. */
+  /** Changes the interval of pings from the next one on. */
   setHeartbeatIntervalMs(intervalMs: number): void {
     this.#heartbeats.setIntervalMs(intervalMs);
   }
 
-  /** From now on; the other end may count from its word on. */
+  /** Applies the configuration at once; the hub may count from the moment it sent it. */
   applyHeartbeatConfig({ heartbeatMs, silenceMs, compress: compresses }: HeartbeatConfig): void {
     this.#compresses = compresses;
     this.#silence?.setTimeoutMs(silenceMs);
@@ -108,28 +109,28 @@ export class HubConnection {
     this.#heartbeats.start();
   }
 
-  /** How long the hub was not heard, ms. */
+  /** Returns the time since the last bytes from the hub, ms. */
   silentMs(): number {
     return this.#silence?.silentForMs() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Has the hub answer soon: that counts as a sign of life. */
+  /** Makes the hub answer soon if it is reachable. */
   ping(): void {
     this.#heartbeats.send();
   }
 
-  /** From a heartbeat to its answer, ms; undefined before the first. */
+  /** Returns the time from a ping to its pong, ms; undefined before the first pong. */
   get roundTripMs(): number | undefined {
     return this.#heartbeats.roundTripMs;
   }
 
-  /** Ends the connection at once. `closed` follows with this reason. */
+  /** Ends the connection at once; `onClose` follows with this reason. */
   end(reason: string): void {
     this.#endReason ??= reason;
     this.#socket.terminate();
   }
 
-  /** Says that this agent stops, and ends the connection: at once when nobody listens, else when the hub has heard it. */
+  /** Closes the connection as a stop of this agent: after the hub's acknowledgement, or at once if it is not open. */
   closeGracefully(): void {
     this.#endReason ??= 'left';
     if (this.#socket.readyState !== WebSocket.OPEN) {
@@ -137,7 +138,7 @@ export class HubConnection {
       return;
     }
     this.#socket.close(CLOSE_GOING_AWAY);
-    this.#clock.after(LEAVE_MS, () => this.#socket.terminate());
+    this.#clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
   }
 
   #listen(): void {
@@ -155,7 +156,7 @@ export class HubConnection {
     });
     socket.on('unexpected-response', (_request, response) => void this.#refused(response));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // Of several addresses that all failed there is no message, only what the first one said.
+      // If several addresses failed, the error has no message, only the first one's code.
       this.#endReason ??= error.message || error.code || error.name;
     });
     socket.on('close', (code) => this.#closed(code));
@@ -166,7 +167,7 @@ export class HubConnection {
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
     this.#silence = new SilenceTimer(this.#clock, bytesRead, () => this.end('silence'));
     this.#heartbeats.start();
-    this.#prove();
+    this.#sendProof();
     this.#events.onOpen();
   }
 
@@ -177,14 +178,14 @@ export class HubConnection {
     this.#meter.connected(isResumed, { up: transport.bytesWritten, down: transport.bytesRead });
   }
 
-  /** Before everything else, where the hub asks for it. */
-  #prove(): void {
+  /** Sends the proof of the host's key before anything else, if the hub asked for it. */
+  #sendProof(): void {
     const { key, clusterUID, node } = this.#target;
     if (this.#nonce === undefined || !key || !clusterUID || !node) return;
     this.#socket.send(signChallenge(key, { clusterUID, node, nonce: this.#nonce }));
   }
 
-  /** False when the connection does not stand. */
+  /** Returns false if the connection is not open. */
   #ping(payload?: Uint8Array): boolean {
     if (this.#socket.readyState !== WebSocket.OPEN) return false;
     this.#meter.heartbeat('up', payload?.length);
@@ -215,7 +216,7 @@ export class HubConnection {
         if (body.length > MAX_REFUSAL_BYTES) break;
       }
     } catch {
-      body = 'answer cut short';
+      body = 'answer was truncated';
     }
     this.#refusalCode = response.statusCode;
     this.end(`refused with ${response.statusCode}: ${statusMessage(body)}`);
@@ -228,7 +229,7 @@ export class HubConnection {
   }
 }
 
-/** The message of a Status in JSON, else the text itself. */
+/** Returns the message of a Status in JSON, or else the text itself. */
 function statusMessage(body: string): string {
   try {
     const status: unknown = JSON.parse(body);

@@ -1,6 +1,6 @@
-/** The newest value a key, and whether the other side has it yet. */
+/** The newest value for each key, and whether the hub has it. */
 
-/** `unsent`: newer than what was reported; `sent`: in the report under way; `known`: acknowledged in this session. */
+/** `unsent`: newer than the last report; `sent`: in the report in flight; `known`: acknowledged in this session. */
 type Delivery = 'unsent' | 'sent' | 'known';
 
 export class LatestValues<T> {
@@ -22,7 +22,7 @@ export class LatestValues<T> {
     return this.#entries.get(key)?.delivery === 'unsent';
   }
 
-  /** Takes up to `max` unsent values into the report now made, of those keys that `allowed` lets pass. */
+  /** Returns up to `max` unsent values for a report, limited to keys that are `allowed`. */
   take(max: number, allowed: (key: string) => boolean = () => true): T[] {
     const taken: T[] = [];
     for (const [key, entry] of this.#entries) {
@@ -34,14 +34,14 @@ export class LatestValues<T> {
     return taken;
   }
 
-  /** The report under way arrived: answers its keys, save those that have a newer value since. */
+  /** Marks the values of the acknowledged report as known. Returns their keys, except keys with newer values. */
   acknowledge(): string[] {
     const sent = [...this.#entries].filter(([, entry]) => entry.delivery === 'sent');
     for (const [, entry] of sent) entry.delivery = 'known';
     return sent.map(([key]) => key);
   }
 
-  /** Tells this value again, if there is one. */
+  /** Marks the value as unsent, if there is one. */
   resend(key: string): void {
     const entry = this.#entries.get(key);
     if (entry) entry.delivery = 'unsent';
@@ -51,7 +51,7 @@ export class LatestValues<T> {
     this.#entries.clear();
   }
 
-  /** Whoever listens now knows nothing. */
+  /** Marks all values as unsent: a new session knows none of them. */
   resendAll(): void {
     for (const entry of this.#entries.values()) entry.delivery = 'unsent';
   }

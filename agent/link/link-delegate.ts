@@ -1,6 +1,7 @@
-/** What the link needs of the rest of the agent, and what the rest of the agent may hand to the link. */
+/** What the link needs from the rest of the agent, and which reports it accepts. */
 import type { NodeStatus, Taint } from '../../shared/kube/nodes/node-types.js';
 import type {
+  CertificateIssued,
   DesiredObject,
   HandedOverPod,
   MirrorPod,
@@ -13,17 +14,17 @@ import type {
   Welcome,
 } from '../../shared/link/messages/link-messages.js';
 
-/** Where this host stopped: the fleet it belongs to and everything it holds, in its cache or only in its engine. */
+/** The fleet and the last known state of this host, including Pods that only its engine knows. */
 interface ResumePoint {
-  /** Absent on a host that was never welcomed. A coordinator with another one is refused. */
+  /** Absent before the first welcome. A coordinator with a different value is refused. */
   clusterUID?: string;
   epoch?: string;
-  /** Of the last difference applied; 0 = none. */
+  /** Revision of the last applied change; 0: none. */
   revision: number;
   objects: ObjectDigest[];
 }
 
-/** A difference to make true on disk: objects to hold (new or changed), uids to stop and drop. */
+/** A change of the desired state: objects to store (new or changed), and uids to stop and drop. */
 export interface DesiredChange {
   set: DesiredObject[];
   unassigned: string[];
@@ -32,62 +33,92 @@ export interface DesiredChange {
   epoch: string;
 }
 
-/** The rest of the agent, as the link sees it. Built in `main.ts`; every call is made from the event loop, none twice at once. */
+/** The hub at the other end of a live link. */
+export interface HubContact {
+  /** Returns the time since the last bytes from the hub, ms; Infinity without a connection. */
+  silentMs(): number;
+  /** Makes the hub answer soon if it is reachable. */
+  ping(): void;
+}
+
+/** The rest of the agent, as the link sees it. All calls come from the event loop and never overlap. */
 export interface LinkDelegate {
-  /** Asked at each connect. */
+  /** Called at each connect. */
   resumePoint(): ResumePoint;
-  /** Labels and taints for a Node that does not exist yet. */
+  /** Returns labels and taints for a Node that does not exist yet. */
   registration(): { labels: Record<string, string>; taints: Taint[] };
-  /** Present status of the Node; also handed to `outbox.putNode` whenever it changes. */
+  /** Returns the Node's current status. Changes are also passed to `outbox.putNode`. */
   nodeStatus(): NodeStatus;
   /**
-   * Resolves when the change is on disk (then `applied` is sent); stopping and starting go on in their own time.
-   * A rejection ends the connection: the same difference comes again after the next connect.
+   * Resolves when the change is on disk; then `applied` is sent. Containers start and stop independently. A rejection
+   * ends the connection; the hub sends the change again after the next connect.
    */
   apply(change: DesiredChange): Promise<void>;
-  /** The images to have before Pods ask for them: the whole list. */
+  /** Replaces the list of images to pull before Pods need them. */
   prefetchImages(images: readonly string[]): void;
-  /** What was given under this uid, for a coordinator that has lost it. */
+  /** Returns the object with this uid, for a coordinator that has lost it. */
   returnObject(uid: string): ReturnedObject;
   /**
-   * Opens a stream for a reader: resolving tells the reader that it has begun, a `StreamError` refuses it.
-   * The link takes from it only what the reader has room for, and grants the reader as much as is taken of `input`.
-   * `signal` aborts when the reader left or the link broke; `input` ends then.
+   * Opens a stream for a reader. Resolving reports success; a `StreamError` refuses the stream. The link reads only as
+   * much as the reader has requested, and grants as much `input` as is consumed. `signal` aborts when the reader has
+   * left or the link broke; `input` ends then.
    */
   openStream(
     request: StreamRequest,
     input: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>>;
-  /** A hello was accepted: the link carries reports until `onLost`. */
-  onLive(welcome: Welcome): void;
-  /** The coordinator's clock was set while the link stands: from now on it shows this, ms since the epoch. */
+  /** The hub accepted the hello: the link carries reports until `onLost`. */
+  onLive(welcome: Welcome, hub: HubContact): void;
+  /**
+   * Called when the coordinator's clock was set during a session. `serverTimeMs` is the new time, ms since the epoch.
+   */
   onCoordinatorTime(serverTimeMs: number): void;
-  /** The coordinator has committed what was said of these turns, by uid of the successor. */
+  /** Called when the coordinator has committed handover reports, with the uids of the successors. */
   onHandoversAcknowledged(uids: readonly string[]): void;
-  /** All uids that this host holds, whether the hub knows of them or not. */
+  /** Returns all uids on this host, including those unknown to the hub. */
   assignedUids(): string[];
-  /** A link broke, or could not be made: for this reason. It is tried again, unless `onEnded` follows. */
+  /** Called when the link broke or a connect failed. The link retries unless `onEnded` follows. */
   onFailed(reason: string): void;
-  /** The link broke; it reconnects by itself. */
+  /** Called when a live link broke; it reconnects by itself. */
   onLost(reason: string): void;
-  /** The link will not come back while this process lives: `superseded`, `refused` or `nodeDeleted` in words. */
+  /**
+   * Called when the link will not reconnect in this process: `superseded`, `refused` or `nodeDeleted`, with the
+   * message.
+   */
   onEnded(reason: string): void;
 }
 
-/** Reports on their way to the coordinator. Nothing here blocks or fails: what is newest wins and is sent when it can be. */
+/** Reports to the coordinator. No call blocks or fails; newer values replace older ones until they are sent. */
 export interface Reports {
-  /** The Pod's status now; replaces what was not sent yet. Times by the host's steady clock. */
+  /** Reports the Pod's current status. Times are those of the host's monotonic clock. */
   putPod(report: PodReport): void;
-  /** The Pod is fully stopped, whether it was deleted or just `gone`. Repeated until acknowledged, or until a status says that it is back. */
+  /**
+   * Reports that the Pod has fully stopped. Repeated until acknowledged, or until a status shows that the Pod is back.
+   */
   putRemoved(pod: RemovedPod): void;
   putNode(status: NodeStatus): void;
-  /** A Pod has taken another's place by a turn. Repeated until acknowledged. */
-  putHandover(turned: HandedOverPod): void;
-  /** All static Pods of the host, from now on. */
+  /** Reports a handover. Repeated until acknowledged. */
+  putHandover(handovers: HandedOverPod): void;
+  /** Replaces the list of all static Pods of the host. */
   putMirrors(mirrors: MirrorPod[]): void;
-  /** Uids of Pods that only the engine knows; those that the hello named already may be among them. */
+  /** Reports uids of Pods that only the engine knows; the hello may have contained some of them. */
   putUnknownUids(uids: readonly string[]): void;
-  /** Best effort, oldest dropped when too many wait; equal ones (object, reason, message) are counted together. */
+  /**
+   * Reports an Event, best effort: the oldest are dropped, equal ones (object, reason, message) are counted together.
+   */
   putEvent(event: ReportedEvent): void;
+}
+
+export interface LinkCertificateHandler {
+  /**
+   * Called when the link is live and whenever the hub's clock was set. `serverTimeMs` is that clock. `ask` requests a
+   * certificate; undefined if the hub issues none.
+   */
+  onLive(serverTimeMs: number, request: ((csr: string) => void) | undefined): void;
+  onLost(): void;
+  /** Called with a new certificate or new authorities from the hub. */
+  onCertified(message: CertificateIssued): void;
+  /** Called if the hub rejected the host's certificate. `again` reconnects without delay. */
+  onRefused(again: () => void): void;
 }

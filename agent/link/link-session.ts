@@ -1,4 +1,4 @@
-/** What is said over one connection, from the hello to its end. When there is a connection at all is the link's to say. */
+/** The protocol over one connection, from the hello to its end. The link decides when to connect. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { CERTIFICATES, CHANNELS, FEATURES, HOST_HANDOVERS, METERS } from '../../shared/link/link-features.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
@@ -7,8 +7,7 @@ import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
 import { HubConnection } from './hub-connection.js';
-import type { LinkCertificateHandler } from './link-certificate-handler.js';
-import type { LinkDelegate } from './link-delegate.js';
+import type { LinkCertificateHandler, LinkDelegate } from './link-delegate.js';
 import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
@@ -18,59 +17,59 @@ interface LinkSessionDeps {
   target: LinkTarget;
   delegate: LinkDelegate;
   outbox: Outbox;
-  /** Absent where nobody renews what the target shows. */
+  /** Absent if the target's certificate is not renewed. */
   certificates: LinkCertificateHandler | undefined;
-  /** Absent for hosts that pretend. */
+  /** Absent for simulated hosts. */
   costs: ProcessCostReports | undefined;
-  /** How busy the host is; absent: its heartbeats tell nothing. */
+  /** Returns the host's load; absent: heartbeats carry none. */
   load: (() => HeartbeatReading) | undefined;
   clock: Clock;
   log: Logger;
 }
 
-/** What of a conversation changes the link. Nothing is told after `leave`. */
+/** Events that change the link's state. None follows after `end`. */
 interface LinkSessionEvents {
   /** The hub waits for the hello. */
   onOpen(): void;
-  /** The hello was accepted: reports go out when this returns. */
+  /** The hub accepted the hello. Reports are sent when this call returns. */
   onWelcome(welcome: Welcome): void;
-  /** The hub is another fleet's: nothing it says is done. */
+  /** The hub belongs to another fleet and is ignored. */
   onOtherFleet(): void;
   onGoodbye(goodbye: Goodbye): void;
-  /** The connection is gone; `code` is that of an upgrade that was refused. */
+  /** The connection is closed; `code` is the HTTP status of a refused upgrade. */
   onClose(reason: string, code?: number): void;
 }
 
-/** What a hello tells beside what the agent knows. */
+/** Fields of the hello that the delegate does not know. */
 type Introduction = Pick<
   Hello,
   'node' | 'bootID' | 'instanceID' | 'agentVersion' | 'nodeUid' | 'hostTimeMs' | 'wallTimeMs'
 >;
 
 export class LinkSession {
-  readonly #parts: LinkSessionDeps;
+  readonly #deps: LinkSessionDeps;
   readonly #events: LinkSessionEvents;
   readonly #connection: HubConnection;
   readonly #streams: OutgoingStreams;
   readonly #changes: DesiredChanges;
   /** Known from the welcome on. */
   #fleet: Fleet | undefined;
-  /** Sends a request for a new certificate, where the hub takes any. */
-  #ask: ((csr: string) => void) | undefined;
-  #isLeft = false;
+  /** Requests a new certificate, if the hub issues any. */
+  #requestCertificate: ((csr: string) => void) | undefined;
+  #hasEnded = false;
 
-  /** Begins to connect. */
-  constructor(parts: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
-    const { target, delegate: agent, load, clock, log } = parts;
-    this.#parts = parts;
+  /** Starts to connect. */
+  constructor(deps: LinkSessionDeps, meter: LinkMeter, events: LinkSessionEvents) {
+    const { target, delegate, load, clock, log } = deps;
+    this.#deps = deps;
     this.#events = events;
-    this.#changes = new DesiredChanges(agent, log);
+    this.#changes = new DesiredChanges(delegate, log);
     this.#connection = new HubConnection(
       target,
       {
-        onOpen: () => this.#isLeft || events.onOpen(),
-        onMessage: (message) => this.#isLeft || this.#received(message),
-        onClose: (reason, code) => this.#isLeft || events.onClose(reason, code),
+        onOpen: () => this.#hasEnded || events.onOpen(),
+        onMessage: (message) => this.#hasEnded || this.#received(message),
+        onClose: (reason, code) => this.#hasEnded || events.onClose(reason, code),
         ...(load ? { readLoad: load } : {}),
       },
       clock,
@@ -78,53 +77,53 @@ export class LinkSession {
     );
     this.#streams = new OutgoingStreams(
       this.#connection,
-      (request, input, signal) => agent.openStream(request, input, signal),
+      (request, input, signal) => delegate.openStream(request, input, signal),
       () => clock.monotonic(),
     );
   }
 
-  /** How long the hub was not heard, ms. */
+  /** Returns the time since the last bytes from the hub, ms. */
   silentMs(): number {
     return this.#connection.silentMs();
   }
 
-  /** From a heartbeat to its answer, ms; undefined before the first one. */
+  /** Returns the time from a ping to its pong, ms; undefined before the first pong. */
   get roundTripMs(): number | undefined {
     return this.#connection.roundTripMs;
   }
 
-  /** Has the hub answer soon, if it is there. */
+  /** Makes the hub answer soon if it is reachable. */
   ping(): void {
     this.#connection.ping();
   }
 
   sendHello(introduction: Introduction): void {
-    const { delegate: agent } = this.#parts;
+    const { delegate } = this.#deps;
     this.#connection.send({
       kind: 'hello',
       ...introduction,
-      ...agent.resumePoint(),
+      ...delegate.resumePoint(),
       features: [...FEATURES],
-      register: agent.registration(),
-      status: agent.nodeStatus(),
+      register: delegate.registration(),
+      status: delegate.nodeStatus(),
     });
   }
 
-  /** Ends it from this side. `isStop`: the hub is to know that it was no crash. */
+  /** Ends the session. `isStop` closes the connection so that the hub does not count it as a crash. */
   end(isStop: boolean): void {
-    this.#isLeft = true;
+    this.#hasEnded = true;
     this.#streams.closeAll();
     if (isStop) this.#connection.closeGracefully();
     else this.#connection.end('left');
   }
 
-  /** The Node was deleted: resolves when its Pods are given up, those that were still on their way included. */
+  /** Stops all Pods after the Node was deleted, including those of changes still in progress. */
   dropAllPods(goodbye: Goodbye): Promise<void> {
     return this.#changes.dropAllPods(goodbye);
   }
 
   #received(message: FromHub): void {
-    const { delegate: agent, outbox, certificates } = this.#parts;
+    const { delegate, outbox, certificates } = this.#deps;
     switch (message.kind) {
       case 'welcome':
         this.#welcomed(message);
@@ -134,16 +133,16 @@ export class LinkSession {
         outbox.setDebounceMs(message.batchMs);
         return;
       case 'time':
-        if (this.#fleet) this.#heardTime(message.serverTimeMs);
+        if (this.#fleet) this.#onCoordinatorTime(message.serverTimeMs);
         return;
       case 'desired':
         if (this.#fleet) void this.#apply(message, this.#fleet);
         return;
       case 'returnRequest':
-        for (const uid of message.uids) outbox.putReturned(agent.returnObject(uid));
+        for (const uid of message.uids) outbox.putReturned(delegate.returnObject(uid));
         return;
       case 'prefetchImages':
-        agent.prefetchImages(message.images);
+        delegate.prefetchImages(message.images);
         return;
       case 'statusAck':
         outbox.acknowledge(message.id);
@@ -165,9 +164,9 @@ export class LinkSession {
   }
 
   #welcomed(welcome: Welcome): void {
-    const { delegate: agent, outbox, costs, certificates, log } = this.#parts;
+    const { delegate, outbox, costs, certificates, log } = this.#deps;
     const { clusterUID, epoch, features } = welcome;
-    const ours = agent.resumePoint().clusterUID;
+    const ours = delegate.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
       log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
       this.#events.onOtherFleet();
@@ -179,17 +178,23 @@ export class LinkSession {
     if (features.includes(CHANNELS)) this.#streams.enablePacing();
     this.#events.onWelcome(welcome);
     outbox.setDebounceMs(0);
-    outbox.startSession((message) => connection.send(message), { turns: features.includes(HOST_HANDOVERS) });
+    outbox.startSession({
+      send: (message) => connection.send(message),
+      ...(features.includes(HOST_HANDOVERS) && {
+        onHandoversAcknowledged: (uids) => delegate.onHandoversAcknowledged(uids),
+      }),
+    });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
-    if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
-    certificates?.onLive(welcome.serverTimeMs, this.#ask);
+    if (features.includes(CERTIFICATES))
+      this.#requestCertificate = (csr) => connection.send({ kind: 'renew', csr });
+    certificates?.onLive(welcome.serverTimeMs, this.#requestCertificate);
   }
 
-  /** Windows and renewals go by the hub's clock, which was set. */
-  #heardTime(serverTimeMs: number): void {
-    const { delegate: agent, certificates } = this.#parts;
-    agent.onCoordinatorTime(serverTimeMs);
-    certificates?.onLive(serverTimeMs, this.#ask);
+  /** Rollout windows and renewals follow the hub's clock, which was set. */
+  #onCoordinatorTime(serverTimeMs: number): void {
+    const { delegate, certificates } = this.#deps;
+    delegate.onCoordinatorTime(serverTimeMs);
+    certificates?.onLive(serverTimeMs, this.#requestCertificate);
   }
 
   async #apply(desired: Desired, fleet: Fleet): Promise<void> {
@@ -197,8 +202,8 @@ export class LinkSession {
       await this.#changes.apply(desired, fleet);
       this.#connection.send({ kind: 'applied', id: desired.id });
     } catch (error) {
-      this.#parts.log.error({ err: error }, 'desired objects cannot be kept');
-      this.#connection.end('desired objects cannot be kept');
+      this.#deps.log.error({ err: error }, 'desired objects cannot be stored');
+      this.#connection.end('desired objects cannot be stored');
     }
   }
 }

@@ -1,33 +1,33 @@
-/** The states of an agent's link and its one transition. */
+/** The states of an agent's link and their transition function. */
 import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { GoodbyeReason } from '../../shared/link/messages/link-messages.js';
 
-/** Full jitter grows to this. */
+/** Upper limit of the jitter window. */
 export const MAX_RECONNECT_MS = 60_000;
 const RECONNECT = { firstMs: 500, maxMs: MAX_RECONNECT_MS };
 /**
- * Failures that a link's end counts as when it was live, if not for long: who was let in finds the hub there, and comes back within
- * seconds. How many come back at a time, the hub says itself (`spreadMs`).
+ * Limit of the failure count after a session that was live only briefly. The hub is reachable, so the agent reconnects
+ * within seconds. The hub itself spreads the reconnects (`spreadMs`).
  */
-const MOST_AFTER_LIVE = 4;
+const MAX_FAILURES_AFTER_LIVE = 4;
 
 /**
- * `failures`: connections in a row that broke before they had been live for a while. `spreadMs`: over how long a hub that
- * was reached last wants its fleet's tries to be spread; 0 = none was.
+ * `failures`: consecutive connections that broke before they were live for a while. `spreadMs`: the window over which
+ * the last reached hub spreads the reconnects of its fleet; 0: none.
  */
-interface Tries {
+interface Attempts {
   failures: number;
   spreadMs: number;
 }
 
 export type LinkState =
-  | ({ phase: 'waiting'; delayMs: number } & Tries)
-  | ({ phase: 'connecting' } & Tries)
-  | ({ phase: 'greeting' } & Tries)
-  | ({ phase: 'live' } & Tries)
+  | ({ phase: 'waiting'; delayMs: number } & Attempts)
+  | ({ phase: 'connecting' } & Attempts)
+  | ({ phase: 'greeting' } & Attempts)
+  | ({ phase: 'live' } & Attempts)
   | { phase: 'ended'; reason: string };
 
-/** What can happen to a link. `chance` is random in [0, 1). */
+/** Events of a link. `chance` is random in [0, 1). */
 export type LinkEvent =
   | { kind: 'due' }
   | { kind: 'opened' }
@@ -37,20 +37,20 @@ export type LinkEvent =
   | { kind: 'dismissed'; reason: GoodbyeReason; message: string; retryMs: number | undefined; chance: number }
   | { kind: 'stopped' };
 
-/** Reason of a link that its own program has stopped. */
+/** Reason after the agent itself stopped the link. */
 export const STOPPED = 'stopped';
 
-/** Where a link begins: it connects at once. */
+/** The initial state: connect at once. */
 export const FIRST_STATE: LinkState = { phase: 'waiting', delayMs: 0, failures: 0, spreadMs: 0 };
 
-/** The state after `event`. An event that means nothing in a state leaves it as it is: answers the very same object. */
+/** Returns the state after `event`. An event without meaning in a state returns the same object. */
 export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
   if (state.phase === 'ended') return state;
   switch (event.kind) {
     case 'due':
-      return state.phase === 'waiting' ? { phase: 'connecting', ...triesOf(state) } : state;
+      return state.phase === 'waiting' ? { phase: 'connecting', ...attemptsOf(state) } : state;
     case 'opened':
-      return state.phase === 'connecting' ? { phase: 'greeting', ...triesOf(state) } : state;
+      return state.phase === 'connecting' ? { phase: 'greeting', ...attemptsOf(state) } : state;
     case 'welcomed':
       return state.phase === 'greeting'
         ? { phase: 'live', failures: state.failures, spreadMs: event.reconnectSpreadMs }
@@ -70,16 +70,16 @@ export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
 
 type Unended = Exclude<LinkState, { phase: 'ended' }>;
 
-function triesOf({ failures, spreadMs }: Unended): Tries {
+function attemptsOf({ failures, spreadMs }: Unended): Attempts {
   return { failures, spreadMs };
 }
 
 /**
- * Full jitter over a window that doubles with each failure. It is at least the time that the hub named, over which a
- * whole fleet's tries are spread: those that it had no time for at first must not all come back within a second.
+ * Full jitter over a window that doubles with each failure. The window is at least the hub's `spreadMs`; otherwise all
+ * hosts that a busy hub rejected would return within a second.
  */
 function retry(state: Unended, notBeforeMs: number, chance: number): LinkState {
-  const before = state.phase === 'live' ? Math.min(state.failures, MOST_AFTER_LIVE) : state.failures;
+  const before = state.phase === 'live' ? Math.min(state.failures, MAX_FAILURES_AFTER_LIVE) : state.failures;
   const grownMs = backoffMs(before, RECONNECT);
   const windowMs = Math.max(grownMs, state.spreadMs);
   const failures = before + 1;

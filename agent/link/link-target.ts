@@ -1,4 +1,4 @@
-/** Where an agent's link goes and as whom, and the WebSocket that is opened by it. */
+/** Address and credentials of an agent's link, and how its WebSocket is opened. */
 import { X509Certificate } from 'node:crypto';
 import type { createConnection, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
@@ -7,34 +7,34 @@ import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
 import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages/link-messages.js';
 import { connectTrusting } from './server-trust.js';
 
-/** From the first packet to the answer of the upgrade. */
+/** Timeout from the first packet to the answer of the upgrade. */
 const HANDSHAKE_TIMEOUT_MS = 15_000;
 
-/** Where to connect and as whom; read at each connect. */
+/** Read again at each connect. */
 export interface LinkTarget {
   /** `wss://HOST:PORT/link`. */
   url: string;
-  /** PEM of the only certificate authorities that are trusted. */
+  /** PEM of the only trusted certificate authorities. */
   ca?: string | undefined;
-  /** PEM of the host's key and of the certificate for it. */
+  /** PEM of the host's key and of its certificate. */
   key?: string | undefined;
   certificate?: string | undefined;
-  /** The fleet that a proof of the key is for; without, none is given. */
+  /** The fleet for which the host proves its key; absent: no proof is sent. */
   clusterUID?: string | undefined;
   node?: string | undefined;
-  /** Of the join, if it was sealed. */
+  /** The coordinator's MAC over the join, if it made one. */
   joinMac?: string | undefined;
-  /** Told at each welcome by what the host is known over HTTPS, where its certificate is not seen. */
+  /** Called at each welcome with the bearer token for HTTPS, if a proxy hides the host's certificate. */
   onWelcome?: (bearer: string | undefined) => void;
-  /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
+  /** Replaces `tls.connect`: for hosts that share TLS contexts, or whose network is simulated. */
   connect?: (options: ConnectionOptions) => Socket;
-  /** Waited for before a further connect, nothing = now: for thousands of hosts that share a machine. */
+  /** Awaited before a reconnect; undefined: connect now. Limits thousands of simulated hosts on one machine. */
   waitForConnectSlot?: () => Promise<void> | undefined;
-  /** Opens the WebSocket itself, in place of all of the above: for a network that is a queue in memory. */
+  /** Replaces everything above: for a network that is a queue in memory. */
   openWebSocket?: () => WebSocket;
 }
 
-/** Begins to connect; how it comes out, the socket's events tell. */
+/** Starts to connect; the socket's events report the result. */
 export function openSocket(target: LinkTarget): WebSocket {
   if (target.openWebSocket) return target.openWebSocket();
   const { url, ca, key, certificate } = target;
@@ -45,7 +45,7 @@ export function openSocket(target: LinkTarget): WebSocket {
   return new WebSocket(url, SUBPROTOCOL, {
     ...(ca ? { ca } : {}),
     ...(key && certificate ? { key, cert: certificate } : {}),
-    // Declared with all of net.connect's forms; it is called with options alone.
+    // The type declares all overloads of net.connect; ws only calls it with options.
     ...(connect ? { createConnection: connect as typeof createConnection } : {}),
     headers: headersOf(target),
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -62,7 +62,7 @@ function headersOf({ key, certificate, joinMac }: LinkTarget): Record<string, st
   };
 }
 
-/** The one certificate of a PEM text, DER in base64. */
+/** Returns the certificate of a PEM text as DER in base64. */
 function derOf(certificate: string): string {
   return new X509Certificate(certificate).raw.toString('base64');
 }

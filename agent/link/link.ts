@@ -1,15 +1,13 @@
 /**
- * The agent's link: connects, and comes back after a break. Reports go out through its `outbox`; what the coordinator
- * wants comes in through the `AgentSide` it was given.
+ * The agent's link: connects and reconnects. Reports leave through its `outbox`; desired changes arrive at its
+ * `LinkDelegate`.
  */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import type { EventJournal } from './event-journal.js';
-import type { LinkCertificateHandler } from './link-certificate-handler.js';
-import type { LinkDelegate } from './link-delegate.js';
+import type { LinkCertificateHandler, LinkDelegate } from './link-delegate.js';
 import { LinkSession } from './link-session.js';
 import {
   FIRST_STATE,
@@ -20,21 +18,21 @@ import {
   STOPPED,
 } from './link-state.js';
 import type { LinkTarget } from './link-target.js';
-import { Outbox } from './outbox.js';
+import { type Outbox, wallTimeOf } from './outbox.js';
 import { ProcessCostReports } from './process-cost-reports.js';
 
-/** A hub that settles who is who may take some time; a hub that never welcomes is left. */
-const GREETING_TIMEOUT_MS = 45_000;
-/** Status of an upgrade that was refused for want of a proof. */
+/** Timeout for the welcome. A hub may need some time to settle duplicate hosts. */
+const WELCOME_TIMEOUT_MS = 45_000;
+/** HTTP status of an upgrade that was refused for a missing proof. */
 const UNAUTHORIZED = 401;
-/** A link that lived so long counts as a success: the next break starts with the shortest wait. */
+/** A link that was live for this long counts as a success: the next reconnect starts with the shortest delay. */
 const SETTLED_MS = 10_000;
 
-/** Who this agent process is. */
+/** Identity of this agent process. */
 interface AgentIdentity {
   node: string;
   bootID: string;
-  /** Random, made at process start. */
+  /** Random, created at process start. */
   instanceID: string;
   agentVersion: string;
 }
@@ -43,34 +41,32 @@ interface LinkOptions {
   target: LinkTarget;
   identity: AgentIdentity;
   delegate: LinkDelegate;
-  /** Absent where nobody renews what the target shows. */
+  outbox: Outbox;
+  /** Absent if the target's certificate is not renewed. */
   certificates?: LinkCertificateHandler;
-  /** A steady clock (`steadyClock`), the one that the reports' times are read off. */
+  /** A monotonic clock (`monotonicClock`), the one by which reports are timed. */
   clock: Clock;
   log: Logger;
-  /** In [0, 1): spreads reconnects. */
+  /** Returns a number in [0, 1), which spreads reconnects. */
   random: () => number;
-  /** What this process costs its host; absent for hosts that pretend. */
+  /** Returns the resource usage of this process; absent for simulated hosts. */
   cost?: () => ProcessCost;
-  /** How busy the host is, for its heartbeats; absent: they tell nothing. */
+  /** Returns the host's load for heartbeats; absent: they carry none. */
   load?: () => HeartbeatReading;
-  /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
-  journal?: EventJournal;
-  /** The host's wall clock, ms since the epoch, right or wrong; absent: it is not told. */
+  /** Returns the host's wall clock, ms since the epoch, right or wrong; absent: not reported. */
   readWallClock?: () => number;
 }
 
-/** As the hub is told of it. */
 type ProcessCost = Omit<MetersReport, 'kind' | 'uptimeMs' | 'roundTripMs'>;
 
 export class Link {
   readonly outbox: Outbox;
-  /** What all connections have carried. */
+  /** Byte counts of all connections. */
   readonly bytes = new LinkBytes();
   readonly #options: LinkOptions;
-  readonly #costs: ProcessCostReports | undefined;
+  readonly #usageReports: ProcessCostReports | undefined;
   #state: LinkState = FIRST_STATE;
-  #conversation: LinkSession | undefined;
+  #session: LinkSession | undefined;
   #timer: Timer | undefined;
   #nodeUid: string | undefined;
   #breakReason = '';
@@ -78,42 +74,32 @@ export class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { clock, cost } = options;
-    this.#costs = cost && new ProcessCostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
-    this.outbox = new Outbox(
-      options.clock,
-      (uids) => options.delegate.onHandoversAcknowledged(uids),
-      () => this.#wallTime(),
-      options.journal,
-    );
+    this.#usageReports = cost && new ProcessCostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
+    this.outbox = options.outbox;
   }
 
   get phase(): LinkState['phase'] {
     return this.#state.phase;
   }
 
-  /** Connects at once, and keeps connecting until `stop` or a goodbye for good. */
+  /** Connects at once, and reconnects until `stop` or a final goodbye. */
   start(): void {
-    this.#happened({ kind: 'due' });
+    this.#handle({ kind: 'due' });
   }
 
   /** Closes the connection and never opens another. */
   stop(): void {
-    this.#happened({ kind: 'stopped' });
+    this.#handle({ kind: 'stopped' });
   }
 
-  /** How long the hub was not heard, ms; for ever while there is no connection. */
+  /** Returns the time since the last bytes from the hub, ms; Infinity without a connection. */
   silentMs(): number {
-    return this.#conversation?.silentMs() ?? Number.POSITIVE_INFINITY;
+    return this.#session?.silentMs() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** From a heartbeat to its answer, ms; undefined before the first one of this connection. */
+  /** Returns the time from a ping to its pong, ms; undefined before the first pong of this connection. */
   get roundTripMs(): number | undefined {
-    return this.#conversation?.roundTripMs;
-  }
-
-  #wallTime(): { wallTimeMs?: number } {
-    const { readWallClock: wallNow } = this.#options;
-    return wallNow ? { wallTimeMs: Math.max(Math.round(wallNow()), 0) } : {};
+    return this.#session?.roundTripMs;
   }
 
   #roundTrip(): { roundTripMs?: number } {
@@ -121,44 +107,44 @@ export class Link {
     return roundTripMs === undefined ? {} : { roundTripMs };
   }
 
-  /** Has the hub answer soon, if it is there. */
+  /** Makes the hub answer soon if it is reachable. */
   ping(): void {
-    this.#conversation?.ping();
+    this.#session?.ping();
   }
 
-  /** The only place where the state changes; what belongs to leaving one state and entering the next is done here. */
-  #happened(event: LinkEvent): void {
+  /** The only place that changes the state. It also runs the actions of leaving and entering states. */
+  #handle(event: LinkEvent): void {
     const previous = this.#state;
     const next = nextLinkState(previous, event);
     if (next === previous) return;
     this.#state = next;
     this.#timer?.cancel();
-    const { delegate: agent, log } = this.#options;
+    const { delegate, log } = this.#options;
     log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
     if (previous.phase === 'live' && next.phase !== 'live') {
       this.outbox.endSession();
-      this.#costs?.stop();
+      this.#usageReports?.stop();
       this.#options.certificates?.onLost();
     }
     this.#enter(next);
-    // A stop of our own is no news to the agent.
+    // The agent knows of a stop that it requested itself.
     if (event.kind === 'stopped') return;
-    if (previous.phase === 'live' && next.phase === 'waiting') agent.onLost(this.#breakReason);
-    if (next.phase === 'ended') agent.onEnded(next.reason);
+    if (previous.phase === 'live' && next.phase === 'waiting') delegate.onLost(this.#breakReason);
+    if (next.phase === 'ended') delegate.onEnded(next.reason);
   }
 
   #enter(state: LinkState): void {
     switch (state.phase) {
       case 'waiting':
         this.#detach();
-        this.#timer = this.#options.clock.after(state.delayMs, () => void this.#connectInTurn());
+        this.#timer = this.#options.clock.after(state.delayMs, () => void this.#connectInSlot());
         return;
       case 'connecting':
-        this.#conversation = this.#connect();
+        this.#session = this.#connect();
         return;
       case 'greeting':
         this.#sayHello();
-        this.#timer = this.#options.clock.after(GREETING_TIMEOUT_MS, () => this.#break('never welcomed'));
+        this.#timer = this.#options.clock.after(WELCOME_TIMEOUT_MS, () => this.#break('never welcomed'));
         return;
       case 'live':
         if (state.failures > 0) this.#after(SETTLED_MS, { kind: 'settled' });
@@ -169,22 +155,31 @@ export class Link {
     }
   }
 
-  async #connectInTurn(): Promise<void> {
-    const turn = this.#options.target.waitForConnectSlot?.();
-    if (turn) await turn;
-    this.#happened({ kind: 'due' });
+  async #connectInSlot(): Promise<void> {
+    const slot = this.#options.target.waitForConnectSlot?.();
+    if (slot) await slot;
+    this.#handle({ kind: 'due' });
   }
 
   #after(delayMs: number, event: LinkEvent): void {
-    this.#timer = this.#options.clock.after(delayMs, () => this.#happened(event));
+    this.#timer = this.#options.clock.after(delayMs, () => this.#handle(event));
   }
 
   #connect(): LinkSession {
-    const { target, delegate: agent, certificates, load, clock, log } = this.#options;
+    const { target, delegate, certificates, load, clock, log } = this.#options;
     const { outbox } = this;
-    const parts = { target, delegate: agent, outbox, certificates, costs: this.#costs, load, clock, log };
-    return new LinkSession(parts, new LinkMeter(this.bytes), {
-      onOpen: () => this.#happened({ kind: 'opened' }),
+    const deps = {
+      target,
+      delegate,
+      outbox,
+      certificates,
+      costs: this.#usageReports,
+      load,
+      clock,
+      log,
+    };
+    return new LinkSession(deps, new LinkMeter(this.bytes), {
+      onOpen: () => this.#handle({ kind: 'opened' }),
       onWelcome: (welcome) => this.#welcomed(welcome),
       onOtherFleet: () => this.#refuse('another clusterUID'),
       onGoodbye: (goodbye) => this.#dismissed(goodbye),
@@ -192,63 +187,63 @@ export class Link {
     });
   }
 
-  /** `isStop`: the hub is to know that it was no crash. */
+  /** `isStop`: the hub must not count it as a crash. */
   #detach(isStop = false): void {
-    const conversation = this.#conversation;
-    this.#conversation = undefined;
-    conversation?.end(isStop);
+    const session = this.#session;
+    this.#session = undefined;
+    session?.end(isStop);
   }
 
   #break(reason: string): void {
     this.#breakReason = reason;
     this.#options.log.warn({ reason, phase: this.#state.phase }, 'link broke');
     this.#options.delegate.onFailed(reason);
-    this.#happened({ kind: 'broken', chance: this.#options.random() });
+    this.#handle({ kind: 'broken', chance: this.#options.random() });
   }
 
   #closed(reason: string, code: number | undefined): void {
     this.#break(reason);
-    if (code === UNAUTHORIZED) this.#options.certificates?.onRefused(() => this.#happened({ kind: 'due' }));
+    if (code === UNAUTHORIZED) this.#options.certificates?.onRefused(() => this.#handle({ kind: 'due' }));
   }
 
   #sayHello(): void {
     const { identity, clock } = this.#options;
-    this.#conversation?.sendHello({
+    this.#session?.sendHello({
       ...identity,
       ...(this.#nodeUid ? { nodeUid: this.#nodeUid } : {}),
       hostTimeMs: clock.now(),
-      ...this.#wallTime(),
+      ...wallTimeOf(this.#options.readWallClock),
     });
   }
 
   #welcomed(welcome: Welcome): void {
     this.#nodeUid = welcome.node.metadata.uid;
     this.#options.target.onWelcome?.(welcome.bearerToken);
-    this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
-    this.#options.delegate.onLive(welcome);
+    this.#handle({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
+    this.#options.delegate.onLive(welcome, this);
   }
 
-  /** This side will not go on with the hub it reached: it comes back seldom. */
+  /** Rejects the hub and reconnects only rarely. */
   #refuse(message: string): void {
     this.#breakReason = message;
     const chance = this.#options.random();
-    this.#happened({ kind: 'dismissed', reason: 'refused', message, retryMs: MAX_RECONNECT_MS, chance });
+    this.#handle({ kind: 'dismissed', reason: 'refused', message, retryMs: MAX_RECONNECT_MS, chance });
   }
 
   #dismissed(goodbye: Goodbye): void {
     const { reason, message, retryMs } = goodbye;
-    this.#options.log.warn({ reason, message, retryMs }, 'hub said goodbye');
+    this.#options.log.warn({ reason, message, retryMs }, 'hub ended the session');
     this.#breakReason = `${reason}: ${message}`;
     this.#options.delegate.onFailed(this.#breakReason);
     const chance = this.#options.random();
     const event: LinkEvent = { kind: 'dismissed', reason, message, retryMs, chance };
-    if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#happened(event));
-    else this.#happened(event);
+    if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#handle(event));
+    else this.#handle(event);
   }
 
   async #dropEverything(goodbye: Goodbye): Promise<void> {
-    const conversation = this.#conversation;
+    const session = this.#session;
     this.#detach();
-    await conversation?.dropAllPods(goodbye);
+    await session?.dropAllPods(goodbye);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What waits to be reported. Per Pod only the newest status counts; one report is on its way at a time, and what
- * changes meanwhile merges into the next. What only passes waits a moment for what follows it: a quick start of a
- * container is one report. Memory is bounded by the host's own objects and a fixed number of Events.
+ * Reports that wait for the hub. Only the newest status of a Pod counts, and one report is in flight at a time.
+ * Transient statuses are debounced, so that a quick container start needs one report. Memory is bounded by the host's
+ * objects and a fixed number of Events.
  */
 
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
@@ -18,64 +18,71 @@ import type {
   StatusReport,
 } from '../../shared/link/messages/link-messages.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import { isTransientStatus } from '../decisions/pods/transient-status.js';
+import { isTransientStatus } from '../decisions/pods/pod-phase.js';
 import { EventBacklog } from './event-backlog.js';
 import type { EventJournal } from './event-journal.js';
 import { LatestValues } from './latest-values.js';
 import type { Reports } from './link-delegate.js';
 
-/** Pods in one report: far below the frame limit even when each carries long messages. */
-const MAX_PODS_A_REPORT = 100;
-/** Of objects given back in one report: with one more of the largest (1.5 MiB) it still fits a frame. */
+/** Limit of Pods in one report, far below the frame limit even with long messages. */
+const MAX_PODS_PER_REPORT = 100;
+/**
+ * Limit of returned objects in one report; with one more object of the largest size (1.5 MiB) it still fits a frame.
+ */
 const MAX_RETURNED_BYTES = 1024 * 1024;
-/** How long Events, and word that a Pod is being started, wait for company: as long as a start that goes well. */
-const PATIENCE_MS = 500;
+/** Debounce of Events and transient statuses, ms: as long as a quick container start. */
+const DEBOUNCE_MS = 500;
 const NODE = 'node';
 const MIRRORS = 'mirrors';
 
-type Send = (message: StatusReport | EventsReport) => void;
+interface OutboxOptions {
+  /** The host's monotonic clock, by which reports are timed. */
+  clock: Clock;
+  /** Keeps Events while the link is down; absent: memory holds the newest ones. */
+  journal?: Pick<EventJournal, 'add' | 'pendingEvents' | 'clearAcknowledged'>;
+  /** The host's wall clock, ms since the epoch, right or wrong; absent: not reported. */
+  readWallClock?: () => number;
+}
+
+/** A live connection to the hub. */
+interface OutboxSession {
+  send(message: StatusReport | EventsReport): void;
+  /** Receives the successors' uids after the hub has committed the reports of their handovers; absent: the hub knows no handovers. */
+  onHandoversAcknowledged?(uids: readonly string[]): void;
+}
 
 export class Outbox implements Reports {
   readonly #pods = new LatestValues<PodReport>();
   readonly #removed = new LatestValues<RemovedPod>();
   readonly #returned = new LatestValues<ReturnedObject>();
-  readonly #found = new LatestValues<string>();
-  readonly #turned = new LatestValues<HandedOverPod>();
+  readonly #unknownUids = new LatestValues<string>();
+  readonly #handovers = new LatestValues<HandedOverPod>();
   readonly #node = new LatestValues<NodeStatus>();
   readonly #mirrors = new LatestValues<MirrorPod[]>();
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
-  readonly #onTurnsTold: (uids: readonly string[]) => void;
   readonly #journal: Pick<EventJournal, 'add' | 'pendingEvents' | 'clearAcknowledged'> | undefined;
-  /** Behind this report what was missed is told: without it a Pod of that time may not be known. */
-  #missedAfter: number | undefined;
-  /** The report whose acknowledgement says that it has been heard. */
-  #missedBefore: number | undefined;
-  readonly #wallTime: () => { wallTimeMs?: number };
+  /** Journaled Events are sent after this report. The hub may not know their Pods earlier. */
+  #journalAfter: number | undefined;
+  /** The report whose acknowledgement also covers the journaled Events. */
+  #journalAcknowledgedBy: number | undefined;
+  readonly #readWallClock: (() => number) | undefined;
   #wasUnready = false;
-  #tellsTurns = true;
-  #send: Send | undefined;
+  #session: OutboxSession | undefined;
   #inFlight: number | undefined;
   #lastId = 0;
   #flushQueued = false;
-  #patience: Timer | undefined;
+  #debounce: Timer | undefined;
   #batchMs = 0;
 
-  /** `clock` is the host's steady one; `wallTime` says what its wall clock says, right or wrong. `onTurnsTold` hears which turns the hub has committed. `journal` keeps the Events that nobody can be told of; absent: as many as fit stay in memory. */
-  constructor(
-    clock: Clock,
-    onTurnsTold: (uids: readonly string[]) => void = () => undefined,
-    wallTime: () => { wallTimeMs?: number } = () => ({}),
-    journal?: Pick<EventJournal, 'add' | 'pendingEvents' | 'clearAcknowledged'>,
-  ) {
-    this.#journal = journal;
+  constructor({ clock, journal, readWallClock }: OutboxOptions) {
     this.#clock = clock;
-    this.#onTurnsTold = onTurnsTold;
-    this.#wallTime = wallTime;
+    this.#journal = journal;
+    this.#readWallClock = readWallClock;
   }
 
   putPod(report: PodReport): void {
-    // It is back: it ended with its Node, and that is there again.
+    // The Pod was assigned again after its Node returned: drop the report of its earlier end.
     this.#removed.delete(report.uid);
     this.#pods.put(report.uid, report);
     if (isTransientStatus(report.status)) this.#flushSoon();
@@ -87,7 +94,10 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
-  /** When the node becomes ready again, all Pods are told of anew: that it was not took their readiness away. */
+  /**
+   * When the Node is Ready again, resend every Pod's status: while it was NotReady the coordinator set the Pods' Ready
+   * condition to False.
+   */
   putNode(status: NodeStatus): void {
     const isReady = isConditionTrue(status.conditions, 'Ready');
     if (isReady && this.#wasUnready) this.#pods.resendAll();
@@ -102,26 +112,26 @@ export class Outbox implements Reports {
   }
 
   putUnknownUids(uids: readonly string[]): void {
-    for (const uid of uids) if (!this.#found.has(uid)) this.#found.put(uid, uid);
+    for (const uid of uids) if (!this.#unknownUids.has(uid)) this.#unknownUids.put(uid, uid);
     this.#queueFlush();
   }
 
-  putHandover(turned: HandedOverPod): void {
-    this.#turned.put(turned.uid, turned);
+  putHandover(handovers: HandedOverPod): void {
+    this.#handovers.put(handovers.uid, handovers);
     this.#queueFlush();
   }
 
-  /** An answer to what the hub asked for in this session. */
+  /** Answers a request of the hub in this session. */
   putReturned(object: ReturnedObject): void {
     this.#returned.put(object.uid, object);
     this.#queueFlush();
   }
 
-  /** Cut to what the hub takes, before anything counts or keeps it. */
+  /** Cut to the hub's limits before it is counted or stored. */
   putEvent(reported: ReportedEvent): void {
     const event = truncatedEvent(reported);
     if (!event) return;
-    if (this.#journal && !this.#send) {
+    if (this.#journal && !this.#session) {
       this.#journal.add(event);
       return;
     }
@@ -129,80 +139,79 @@ export class Outbox implements Reports {
     this.#flushSoon();
   }
 
-  /** From now on everything waits so long for company; 0: only what passes does. */
+  /** Sets the debounce for all reports; 0: only Events and transient statuses are debounced. */
   setDebounceMs(batchMs: number): void {
     this.#batchMs = batchMs;
   }
 
-  /** A session began: everything is said anew, for its hub may know nothing of it. */
-  startSession(send: Send, hub: { turns: boolean } = { turns: true }): void {
-    this.#send = send;
-    this.#tellsTurns = hub.turns;
-    // The hub asks anew for what it still lacks, and the hello named all that was found so far.
+  /** Starts a session. All values are sent again, because this hub may know none of them. */
+  startSession(session: OutboxSession): void {
+    this.#session = session;
+    // The hub requests again what it still lacks, and the hello already contained all unknown uids.
     this.#returned.clear();
-    this.#found.clear();
-    for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors, this.#turned]) {
+    this.#unknownUids.clear();
+    for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors, this.#handovers]) {
       values.resendAll();
     }
-    this.#missedAfter = this.#lastId + 1;
+    this.#journalAfter = this.#lastId + 1;
     this.#flush();
   }
 
-  /** The session ended: what was under way may not have arrived. */
+  /** Ends the session. The report in flight may not have arrived. */
   endSession(): void {
-    this.#send = undefined;
-    this.#missedAfter = undefined;
-    this.#missedBefore = undefined;
+    this.#session = undefined;
+    this.#journalAfter = undefined;
+    this.#journalAcknowledgedBy = undefined;
     if (this.#journal) for (const event of this.#events.drain()) this.#journal.add(event);
     this.#inFlight = undefined;
-    this.#patience?.cancel();
-    this.#patience = undefined;
+    this.#debounce?.cancel();
+    this.#debounce = undefined;
   }
 
-  /** The hub has committed report `id`. */
+  /** Called when the hub has committed report `id`. */
   acknowledge(id: number): void {
     if (id !== this.#inFlight) return;
     this.#inFlight = undefined;
     this.#pods.acknowledge();
     this.#node.acknowledge();
     this.#mirrors.acknowledge();
-    this.#found.acknowledge();
+    this.#unknownUids.acknowledge();
     for (const uid of this.#returned.acknowledge()) {
       this.#returned.delete(uid);
-      // Said before the hub knew the Pod, its status was dropped.
+      // The hub dropped the status that arrived before it knew the Pod.
       this.#pods.resend(uid);
     }
-    const turned = this.#turned.acknowledge();
-    for (const uid of turned) {
-      this.#turned.delete(uid);
+    const handovers = this.#handovers.acknowledge();
+    for (const uid of handovers) {
+      this.#handovers.delete(uid);
       this.#pods.resend(uid);
     }
-    if (turned.length > 0) this.#onTurnsTold(turned);
+    if (handovers.length > 0) this.#session?.onHandoversAcknowledged?.(handovers);
     for (const uid of this.#removed.acknowledge()) {
       this.#removed.delete(uid);
       this.#pods.delete(uid);
     }
-    this.#tellMissed(id);
+    this.#sendJournal(id);
     if (this.#batchMs > 0) this.#flushSoon();
     else this.#flush();
   }
 
-  #tellMissed(acknowledged: number): void {
-    if (acknowledged === this.#missedBefore) this.#journal?.clearAcknowledged();
-    if (acknowledged !== this.#missedAfter) return;
+  #sendJournal(acknowledged: number): void {
+    if (acknowledged === this.#journalAcknowledgedBy) this.#journal?.clearAcknowledged();
+    if (acknowledged !== this.#journalAfter) return;
     const items = this.#journal?.pendingEvents() ?? [];
     if (items.length === 0) return;
-    this.#send?.({ kind: 'events', items });
-    this.#missedBefore = this.#lastId + 1;
+    this.#session?.send({ kind: 'events', items });
+    this.#journalAcknowledgedBy = this.#lastId + 1;
   }
 
-  /** Changes of one turn of the event loop go out together. */
+  /** Merges changes of one event loop turn into one report. */
   #queueFlush(): void {
     if (this.#batchMs > 0) {
       this.#flushSoon();
       return;
     }
-    if (this.#flushQueued || !this.#send) return;
+    if (this.#flushQueued || !this.#session) return;
     this.#flushQueued = true;
     queueMicrotask(() => {
       this.#flushQueued = false;
@@ -211,44 +220,44 @@ export class Outbox implements Reports {
   }
 
   #flushSoon(): void {
-    if (this.#patience || !this.#send) return;
-    this.#patience = this.#clock.after(Math.max(PATIENCE_MS, this.#batchMs), () => this.#flush());
+    if (this.#debounce || !this.#session) return;
+    this.#debounce = this.#clock.after(Math.max(DEBOUNCE_MS, this.#batchMs), () => this.#flush());
   }
 
   #flush(): void {
-    const send = this.#send;
-    if (!send) return;
-    this.#patience?.cancel();
-    this.#patience = undefined;
-    if (this.#inFlight === undefined) this.#sendStatus(send);
+    const session = this.#session;
+    if (!session) return;
+    this.#debounce?.cancel();
+    this.#debounce = undefined;
+    if (this.#inFlight === undefined) this.#sendStatus(session);
     const items = this.#events.drain();
-    if (items.length > 0) send({ kind: 'events', items });
+    if (items.length > 0) session.send({ kind: 'events', items });
   }
 
-  #sendStatus(send: Send): void {
+  #sendStatus(session: OutboxSession): void {
     const [node] = this.#node.take(1);
     const [mirrors] = this.#mirrors.take(1);
-    const pods = this.#pods.take(MAX_PODS_A_REPORT);
-    // A Pod leaves the store only after its last status was told: with it or later.
-    const removed = this.#removed.take(MAX_PODS_A_REPORT, (uid) => !this.#pods.isUnsent(uid));
+    const pods = this.#pods.take(MAX_PODS_PER_REPORT);
+    // The hub deletes a removed Pod, so its last status must be sent in the same report or earlier.
+    const removed = this.#removed.take(MAX_PODS_PER_REPORT, (uid) => !this.#pods.isUnsent(uid));
     const returned = this.#takeReturned();
-    const found = this.#found.take(MAX_PODS_A_REPORT);
-    const [turned] = this.#turned.take(this.#tellsTurns ? 1 : 0);
-    const count = pods.length + removed.length + returned.length + found.length;
-    const isEmpty = !node && !mirrors && !turned && count === 0;
-    if (isEmpty && this.#missedBefore !== this.#lastId + 1) return;
+    const unknownUids = this.#unknownUids.take(MAX_PODS_PER_REPORT);
+    const [handovers] = this.#handovers.take(this.#session?.onHandoversAcknowledged ? 1 : 0);
+    const count = pods.length + removed.length + returned.length + unknownUids.length;
+    const isEmpty = !node && !mirrors && !handovers && count === 0;
+    if (isEmpty && this.#journalAcknowledgedBy !== this.#lastId + 1) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
     const hostTimeMs = this.#clock.now();
     const optional = {
-      ...this.#wallTime(),
+      ...wallTimeOf(this.#readWallClock),
       ...(node && { node }),
       ...(mirrors && { mirrors }),
       ...(returned.length > 0 && { returned }),
-      ...(found.length > 0 && { foundUids: found }),
-      ...(turned && { handedOver: [turned] }),
+      ...(unknownUids.length > 0 && { foundUids: unknownUids }),
+      ...(handovers && { handedOver: [handovers] }),
     };
-    send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
+    session.send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
   }
 
   #takeReturned(): ReturnedObject[] {
@@ -261,4 +270,9 @@ export class Outbox implements Reports {
     }
     return taken;
   }
+}
+
+/** Returns the wall clock's time as messages carry it; nothing without a clock. */
+export function wallTimeOf(readWallClock: (() => number) | undefined): { wallTimeMs?: number } {
+  return readWallClock ? { wallTimeMs: Math.max(Math.round(readWallClock()), 0) } : {};
 }

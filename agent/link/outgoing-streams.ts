@@ -1,11 +1,11 @@
-/** The streams that readers have open on this host. */
+/** The streams that readers have opened on this host. */
 
 import type { FromHub, StreamOpen, StreamRequest } from '../../shared/link/messages/link-messages.js';
 import { StreamError, StreamReader, StreamWriter } from '../../shared/link/streams/byte-stream.js';
 import { StreamCongestion } from '../../shared/link/streams/stream-congestion.js';
 import type { HubConnection } from './hub-connection.js';
 
-/** `input`: what the reader sends, for a request that has any. */
+/** `input`: data from the reader, if the request has any. */
 type OpenStream = (
   request: StreamRequest,
   input: AsyncIterable<Uint8Array>,
@@ -16,7 +16,7 @@ type StreamMessage = Extract<
   { kind: 'streamOpen' | 'streamData' | 'streamArrived' | 'streamCredit' | 'streamClose' }
 >;
 
-/** More than people read at once; protects the engine. */
+/** Limit of open streams, which protects the engine. */
 const MAX_STREAMS = 64;
 
 interface OpenEnds {
@@ -30,19 +30,19 @@ export class OutgoingStreams {
   readonly #streams = new Map<number, OpenEnds>();
   readonly #pace: StreamCongestion;
 
-  /** Lives as long as `connection`. `now`: ms that never jump. */
+  /** Lives as long as `connection`. `now` returns monotonic ms. */
   constructor(connection: HubConnection, open: OpenStream, now: () => number) {
     this.#connection = connection;
     this.#open = open;
     this.#pace = new StreamCongestion(now);
   }
 
-  /** The hub tells what has arrived. */
+  /** Called if the hub reports which bytes have arrived. */
   enablePacing(): void {
     this.#pace.enable();
   }
 
-  /** Takes in what the hub says about streams. False when it sent more than it was granted. */
+  /** Handles a stream message of the hub. Returns false if the hub sent more than it was granted. */
   receive(message: StreamMessage): boolean {
     switch (message.kind) {
       case 'streamOpen':
@@ -63,7 +63,7 @@ export class OutgoingStreams {
     }
   }
 
-  /** The link broke: every source is let go. */
+  /** Closes all sources after the link broke. */
   closeAll(): void {
     for (const { writer } of this.#streams.values()) writer.close();
     this.#pace.close();
@@ -95,7 +95,7 @@ export class OutgoingStreams {
 
   #inputOf(stream: number): StreamReader {
     const grant = (bytes: number) => this.#connection.send({ kind: 'streamCredit', stream, bytes });
-    // Input that nobody reads is dropped; the output may still go on.
+    // Unread input is dropped; the output may continue.
     return new StreamReader(grant, () => undefined);
   }
 }

@@ -1,8 +1,8 @@
-/** Tells the hub now and then what this process costs its host: soon after the link is up, then by the hour. */
+/** Reports the resource usage of this process to the hub: soon after each connect, then hourly. */
 import type { MetersReport } from '../../shared/link/messages/link-messages.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 
-/** By then a heartbeat has been answered, and so the round trip is known. */
+/** By then a heartbeat was answered, so the round-trip time is known. */
 const FIRST_MS = 15_000;
 const INTERVAL_MS = 3_600_000;
 
@@ -18,7 +18,6 @@ export class ProcessCostReports {
     this.#began = clock.monotonic();
   }
 
-  /** The link is up. */
   start(send: (report: MetersReport) => void): void {
     this.stop();
     this.#tellAfter(FIRST_MS, send);

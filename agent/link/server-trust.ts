@@ -1,7 +1,7 @@
 /**
- * Which server an agent talks to: one whose certificate leads to a pinned authority and names the host. A host does not
- * know what time it is (1970, after a flat battery), so times alone refuse nothing but what ended, by the host's own clock as well,
- * before a moment that the coordinator itself has certified.
+ * Decides which server an agent trusts: its certificate must lead to a pinned authority and name the host. A host's
+ * clock may be wrong (1970 after a flat battery). Therefore an expired certificate is refused only if it ended before
+ * this host was certified.
  */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -9,28 +9,27 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 
 const TIME_ERRORS = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
-/** Longer than any real chain; a chain may also run in a circle. */
+/** Longer than any real chain; a chain may contain a cycle. */
 const MAX_CHAIN = 10;
 
-/** What is trusted. */
 interface ServerTrust {
   /** PEM of the authorities. */
   ca: string;
-  /** The host's own certificate, PEM: the time has passed its beginning. */
+  /** PEM of the host's own certificate: its start is a lower bound of the current time. */
   certificate?: string | undefined;
 }
 
-/** In the place of `tls.connect`: nothing is sent before the server is known; one that is not loses the connection. */
+/** Replaces `tls.connect`. Nothing is sent before the server is trusted; an untrusted server loses the connection. */
 export function connectTrusting(options: ConnectionOptions, trust: ServerTrust): TLSSocket {
   const host = options.host ?? '';
   const socket = connect({
     ...options,
-    // What https calls a path would be a unix socket here.
+    // https sets `path` to the URL's path, which tls would use as a Unix socket.
     path: undefined,
     servername: options.servername || (isIP(host) ? '' : host),
     ca: trust.ca,
     allowPartialTrustChain: true,
-    // Judged below, in the same turn: what was written waits for the end of the handshake.
+    // Verified below in the same event loop turn; data written before waits for the end of the handshake.
     rejectUnauthorized: false,
   });
   socket.prependOnceListener('secureConnect', () => {
@@ -42,17 +41,22 @@ export function connectTrusting(options: ConnectionOptions, trust: ServerTrust):
 
 function refusalOf(socket: TLSSocket, host: string, trust: ServerTrust): string | undefined {
   if (socket.authorized) return undefined;
-  // As text, whatever its type says.
+  // A string at runtime, although its type is Error.
   const reason = String(socket.authorizationError);
   if (!TIME_ERRORS.has(reason)) return `the server's certificate is not trusted: ${reason}`;
-  // Nobody else can resume a session of a server that was trusted.
+  // Only a server that was trusted before can resume its session.
   if (socket.isSessionReused()) return undefined;
   const certificate = socket.getPeerX509Certificate();
-  const why = certificate ? refusalIgnoringExpiry(certificate, host, trust, Date.now()) : 'it shows none';
+  const why = certificate
+    ? refusalIgnoringExpiry(certificate, host, trust, Date.now())
+    : 'the server shows none';
   return why === undefined ? undefined : `the server's certificate is not trusted: ${why}`;
 }
 
-/** Why a certificate is refused whatever the time; undefined when it is trusted. The chain hangs on `certificate`; `now` is the host's, ms. */
+/**
+ * Returns why a certificate is refused, ignoring plain clock errors; undefined if it is trusted. `certificate` carries
+ * its chain; `now` is the host's time, ms.
+ */
 export function refusalIgnoringExpiry(
   certificate: X509Certificate,
   host: string,
@@ -61,13 +65,14 @@ export function refusalIgnoringExpiry(
 ): string | undefined {
   const names = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host);
   if (!names) return `it does not name ${host}`;
-  if (!certificate.keyUsage?.includes(SERVER_AUTH)) return 'it is not that of a server';
+  if (!certificate.keyUsage?.includes(SERVER_AUTH)) return 'it is not a server certificate';
   const floorMs = own === undefined ? 0 : Date.parse(new X509Certificate(own).validFrom);
   const [beginMs, endMs] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-  // In time by the host's own clock, too: both ends agree on the present, and what certified this host was ahead.
+  // A certificate that is valid by the host's own clock is accepted, even if the coordinator's clock was ahead when it
+  // certified this host.
   const isInTime = beginMs <= now && now < endMs;
-  if (!isInTime && endMs < floorMs) return 'it ended before this host was certified';
-  return leadsTo(certificate, certificatesIn(ca)) ? undefined : 'it leads to no authority that is known';
+  if (!isInTime && endMs < floorMs) return 'it expired before this host was certified';
+  return leadsTo(certificate, certificatesIn(ca)) ? undefined : 'it was not issued by a known authority';
 }
 
 function leadsTo(certificate: X509Certificate, authorities: readonly X509Certificate[]): boolean {
@@ -87,7 +92,7 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
   return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** Every certificate in a PEM text. */
+/** Returns every certificate in a PEM text. */
 export function certificatesIn(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return blocks.map((block) => new X509Certificate(block));

@@ -1,52 +1,52 @@
-/** Pods that only the engine knows: told to the hub, kept until it says what is to become of them. */
+/** Pods that only the engine knows. They are reported to the hub and kept until the hub decides about them. */
 import { orphanedPodUids } from '../decisions/pods/orphaned-containers.js';
 import type { ObservedContainer, RuntimeDriver } from '../runtime/runtime-driver.js';
 
-/** A look at the engine that is under way: what it answers may be older than what it was not asked for. */
-interface Look {
-  /** Uids of Pods that ended meanwhile. */
-  onPodEnded: Set<string>;
+/** A query of the engine in flight. Its result may be older than the end of a Pod. */
+interface Query {
+  /** Uids of Pods that ended during the query. */
+  endedUids: Set<string>;
 }
 
 export class OrphanedPods {
   readonly #driver: Pick<RuntimeDriver, 'list'>;
-  /** Their containers, by uid. */
+  /** Containers by Pod uid. */
   #pods = new Map<string, ObservedContainer[]>();
-  /** In the order in which they began. */
-  #looks: Look[] = [];
+  /** Queries in flight, oldest first. */
+  #queries: Query[] = [];
 
   constructor(driver: Pick<RuntimeDriver, 'list'>) {
     this.#driver = driver;
   }
 
   /**
-   * Asks the engine which they are: its Pods that are not `isKnown` when it has answered, and have not ended since it was asked. An answer
-   * that comes behind a later one's is dropped. Rejects as the driver does, and changes nothing then.
+   * Updates the set from the engine: Pods that are not `isKnown` now and have not ended since the query began. The
+   * result of a query is dropped if a later query finished first. Rejects like the driver and then changes nothing.
    */
   async find(isKnown: (uid: string) => boolean): Promise<void> {
-    const look: Look = { onPodEnded: new Set() };
-    this.#looks.push(look);
+    const query: Query = { endedUids: new Set() };
+    this.#queries.push(query);
     try {
       const containers = await this.#driver.list();
-      const place = this.#looks.indexOf(look);
+      const place = this.#queries.indexOf(query);
       if (place < 0) return;
-      this.#looks = this.#looks.slice(place);
-      const uids = orphanedPodUids(containers, (uid) => isKnown(uid) || look.onPodEnded.has(uid));
+      this.#queries = this.#queries.slice(place);
+      const uids = orphanedPodUids(containers, (uid) => isKnown(uid) || query.endedUids.has(uid));
       const of = (uid: string) => containers.filter(({ identity }) => identity.podUid === uid);
       this.#pods = new Map(uids.map((uid) => [uid, of(uid)]));
     } finally {
-      this.#looks = this.#looks.filter((each) => each !== look);
+      this.#queries = this.#queries.filter((each) => each !== query);
     }
   }
 
-  /** Nothing of this Pod is in the engine any more. */
-  ended(uid: string): void {
-    for (const { onPodEnded } of this.#looks) onPodEnded.add(uid);
+  /** Records that the engine has nothing of this Pod any longer. */
+  onPodEnded(uid: string): void {
+    for (const { endedUids } of this.#queries) endedUids.add(uid);
   }
 
-  /** Whether what happened to a container of a Pod without a worker makes another look necessary. */
+  /** Returns true if an event of this Pod, which has no worker, requires another query. */
   needsRefreshFor(uid: string): boolean {
-    return this.#pods.has(uid) || this.#looks.length > 0;
+    return this.#pods.has(uid) || this.#queries.length > 0;
   }
 
   get size(): number {
@@ -65,7 +65,7 @@ export class OrphanedPods {
     return [...this.#pods.values()].flat();
   }
 
-  /** Its containers; from now on others speak for it. */
+  /** Returns the Pod's containers and removes it from the set: a worker takes over. */
   take(uid: string): ObservedContainer[] {
     const containers = this.#pods.get(uid) ?? [];
     this.#pods.delete(uid);

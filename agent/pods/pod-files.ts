@@ -1,4 +1,4 @@
-/** What the agent keeps of a Pod beside its volumes: the lives of its containers, and their termination messages. */
+/** Files that the agent keeps for a Pod besides its volumes: local state and termination messages of its containers. */
 import {
   chmodSync,
   closeSync,
@@ -15,21 +15,21 @@ import { countWrittenBytes } from '../../shared/process/files/private-file.js';
 import type { ContainerLocalState } from '../decisions/pods/pod-view.js';
 import type { ContainerIdentity } from '../runtime/runtime-driver.js';
 
-/** By container id. */
-type Lives = Record<string, ContainerLocalState>;
+/** Local state by container id. */
+type LocalStates = Record<string, ContainerLocalState>;
 
-/** Where workers keep it; `Volumes.remove` takes it away with the Pod's folder. */
+/** Storage of these files. `HostVolumes.remove` deletes it together with the Pod's folder. */
 export interface PodFiles {
-  read(podUid: string): Lives;
-  write(podUid: string, lives: Lives): void;
-  /** Makes the file into which a container may write its last words; answers its path, undefined where there are none. */
+  read(podUid: string): LocalStates;
+  write(podUid: string, localStates: LocalStates): void;
+  /** Creates the file for a container's termination message. Returns its path; undefined if it cannot be created. */
   createMessageFile(identity: ContainerIdentity): string | undefined;
-  /** What the container wrote, at most `maxBytes` of it; '' when nothing. */
+  /** Returns at most `maxBytes` of the container's termination message; '' without one. */
   readMessageFile(identity: ContainerIdentity, maxBytes: number): string;
   removeMessageFile(identity: ContainerIdentity): void;
 }
 
-/** Below `DATA/pods/UID`. All calls are small and synchronous. */
+/** Files below `DATA/pods/UID`. All calls are small and synchronous. */
 export class FolderPodFiles implements PodFiles {
   readonly #root: string;
 
@@ -37,32 +37,38 @@ export class FolderPodFiles implements PodFiles {
     this.#root = join(dataDir, 'pods');
   }
 
-  /** A hook that was under way with a former agent counts as never begun; a file that cannot be read as empty. */
-  read(podUid: string): Lives {
+  /**
+   * Returns the stored state. A hook that was running when the agent ended counts as not started; an unreadable file
+   * counts as empty.
+   */
+  read(podUid: string): LocalStates {
     try {
-      const lives = JSON.parse(readFileSync(this.#livesPath(podUid), 'utf8')) as Lives;
-      for (const life of Object.values(lives)) {
-        if (life.postStart === 'begun') delete life.postStart;
-        if (life.preStop === 'begun') delete life.preStop;
+      const localStates = JSON.parse(readFileSync(this.#statePath(podUid), 'utf8')) as LocalStates;
+      for (const state of Object.values(localStates)) {
+        if (state.postStart === 'begun') delete state.postStart;
+        if (state.preStop === 'begun') delete state.preStop;
       }
-      return lives;
+      return localStates;
     } catch {
-      // The worst that follows is a hook that is run once more, and a probe that is put again.
+      // At worst a hook runs twice and a probe is repeated.
       return {};
     }
   }
 
-  /** In one step, for the agent's death; a host's death takes the containers along. */
-  write(podUid: string, lives: Lives): void {
-    const path = this.#livesPath(podUid);
-    const text = JSON.stringify(lives);
+  /**
+   * Replaces the file atomically, which protects against the death of the agent. It is not synced: a dead host has no
+   * containers left.
+   */
+  write(podUid: string, localStates: LocalStates): void {
+    const path = this.#statePath(podUid);
+    const text = JSON.stringify(localStates);
     try {
       mkdirSync(join(this.#root, podUid), { recursive: true });
       writeFileSync(`${path}.new`, text, { mode: 0o600 });
       countWrittenBytes(text);
       renameSync(`${path}.new`, path);
     } catch (error) {
-      // A Pod is not stopped for it: the agent's next life may know less of this one.
+      // Keep the Pod running if the file cannot be written; only a restarted agent knows less about it.
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     }
   }
@@ -72,11 +78,11 @@ export class FolderPodFiles implements PodFiles {
     try {
       mkdirSync(join(path, '..'), { recursive: true });
       writeFileSync(path, '', { flag: 'a' });
-      // Whichever user the container runs as; the mode of the write passes through the umask.
+      // Any user of the container may write the file. The mode passed to `writeFileSync` is limited by the umask.
       chmodSync(path, 0o666);
       return path;
     } catch (error) {
-      // A disk that takes no file for its last words keeps no container from running.
+      // Start the container without a termination message if the disk is full or read-only.
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
       return undefined;
     }
@@ -92,7 +98,7 @@ export class FolderPodFiles implements PodFiles {
         closeSync(file);
       }
     } catch {
-      // Gone, or of a container that an older agent made.
+      // The file was removed, or never created.
       return '';
     }
   }
@@ -101,12 +107,12 @@ export class FolderPodFiles implements PodFiles {
     try {
       rmSync(this.#messagePath(identity), { force: true });
     } catch (error) {
-      // On a disk that is read-only it stays, and goes with the Pod's folder.
+      // On a read-only disk the file remains until the Pod's folder is removed.
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     }
   }
 
-  #livesPath(podUid: string): string {
+  #statePath(podUid: string): string {
     return join(this.#root, podUid, 'container-state.json');
   }
 
@@ -115,7 +121,7 @@ export class FolderPodFiles implements PodFiles {
   }
 }
 
-/** Of pretended hosts, which leave nothing on a disk. */
+/** For simulated hosts, which write no files. */
 export const NO_POD_FILES: PodFiles = {
   read: () => ({}),
   write: () => undefined,

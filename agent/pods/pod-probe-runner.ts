@@ -1,4 +1,4 @@
-/** Puts the probes of one Pod's containers, each in its rhythm, by one timer. */
+/** Runs the probes of one Pod's containers, each at its own period, with a single timer. */
 import type { Timer } from '../../shared/process/time/clock.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import {
@@ -17,31 +17,30 @@ interface RunningProbe {
   isUnderWay: boolean;
 }
 
-/** Told of what the probes find. */
 interface ProbeListener {
-  /** A threshold was reached, perhaps once more. */
+  /** Called when a probe reached its success or failure threshold; may repeat an outcome. */
   onOutcome(id: string, kind: ProbeKind, outcome: NonNullable<ProbeState['outcome']>): void;
   onEvent(event: PodEvent): void;
 }
 
 export class PodProbes {
-  readonly #host: Pick<PodWorkerDeps, 'handlers' | 'clock'>;
+  readonly #deps: Pick<PodWorkerDeps, 'handlers' | 'clock'>;
   readonly #listener: ProbeListener;
-  /** By container id and kind. */
+  /** By container id and probe kind. */
   readonly #probes = new Map<string, RunningProbe>();
   #podIP = '';
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(host: Pick<PodWorkerDeps, 'handlers' | 'clock'>, listener: ProbeListener) {
-    this.#host = host;
+  constructor(deps: Pick<PodWorkerDeps, 'handlers' | 'clock'>, listener: ProbeListener) {
+    this.#deps = deps;
     this.#listener = listener;
   }
 
-  /** Puts these from now on and no others. What stays goes on as it was. */
+  /** Runs exactly these probes from now on. A probe that was already running keeps its schedule. */
   follow(wanted: readonly WantedProbe[], podIP: string): void {
     this.#podIP = podIP;
-    const now = this.#host.clock.now();
+    const now = this.#deps.clock.now();
     const keys = new Set(wanted.map(keyOf));
     for (const key of this.#probes.keys()) if (!keys.has(key)) this.#probes.delete(key);
     for (const one of wanted) {
@@ -55,7 +54,7 @@ export class PodProbes {
     this.#arm();
   }
 
-  /** Ends all; what is under way is not listened to any more. */
+  /** Stops all probes and ignores results of probes in flight. */
   stop(): void {
     this.#probes.clear();
     this.#arm();
@@ -68,13 +67,13 @@ export class PodProbes {
     this.#timer?.cancel();
     this.#timerAt = at;
     this.#timer = Number.isFinite(at)
-      ? this.#host.clock.after(Math.max(at - this.#host.clock.now(), 0), () => this.#putDue())
+      ? this.#deps.clock.after(Math.max(at - this.#deps.clock.now(), 0), () => this.#putDue())
       : undefined;
   }
 
   #putDue(): void {
     this.#timerAt = Number.POSITIVE_INFINITY;
-    const now = this.#host.clock.now();
+    const now = this.#deps.clock.now();
     for (const [key, probe] of this.#probes) {
       if (!probe.isUnderWay && probe.state.nextAt <= now) void this.#put(key, probe);
     }
@@ -84,11 +83,11 @@ export class PodProbes {
   async #put(key: string, running: RunningProbe): Promise<void> {
     const { kind, probe, container, id } = running.wanted;
     running.isUnderWay = true;
-    const result = await this.#host.handlers.probe(probe, { id, container, podIP: this.#podIP });
-    // Its container has ended meanwhile, or the Pod: what it says is about nobody.
+    const result = await this.#deps.handlers.probe(probe, { id, container, podIP: this.#podIP });
+    // The container or the Pod ended during the probe: drop the result.
     if (this.#probes.get(key) !== running) return;
     running.isUnderWay = false;
-    running.state = afterResult(probe, running.state, result, this.#host.clock.now());
+    running.state = afterResult(probe, running.state, result, this.#deps.clock.now());
     const event = probeEvent(kind, result);
     if (event) this.#listener.onEvent({ ...event, container: container.name });
     if (running.state.outcome) this.#listener.onOutcome(id, kind, running.state.outcome);

@@ -1,4 +1,4 @@
-/** Tells of one Pod: its status when that changed, its events in a kubelet's words. */
+/** Reports one Pod: its status when it changed, and Events with the kubelet's messages. */
 import { toTimestamp } from '../../shared/kube/objects/meta.js';
 import type { Pod, PodStatus } from '../../shared/kube/pods/pod-types.js';
 import { podStatus } from '../decisions/pods/agent-pod-status.js';
@@ -8,43 +8,43 @@ import type { PodView } from '../decisions/pods/pod-view.js';
 import type { PodWorkerDeps } from './pod-worker-deps.js';
 
 export class PodReporter {
-  readonly #host: PodWorkerDeps;
-  #told: PodStatus | undefined;
-  #toldText = '';
+  readonly #deps: PodWorkerDeps;
+  #reported: PodStatus | undefined;
+  #reportedText = '';
 
-  constructor(host: PodWorkerDeps) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps) {
+    this.#deps = deps;
   }
 
-  /** Its containers have ended for good. */
+  /** Returns true if the last reported phase is final. */
   get isFinished(): boolean {
-    return this.#told?.phase === 'Succeeded' || this.#told?.phase === 'Failed';
+    return this.#reported?.phase === 'Succeeded' || this.#reported?.phase === 'Failed';
   }
 
-  /** Reports the Pod's status as the view shows it, unless it is what was said last. */
+  /** Reports the Pod's status as the view shows it, unless it equals the last report. */
   status(view: PodView): void {
     const { pod } = view;
-    // What an evicted Pod's containers were is not forgotten with them.
-    if (view.terminal && view.containers.length === 0 && this.#told?.phase === 'Failed') return;
-    const { engine, hostIP } = this.#host.facts();
+    // Keep the container statuses of an evicted Pod after its containers were removed.
+    if (view.terminal && view.containers.length === 0 && this.#reported?.phase === 'Failed') return;
+    const { engine, hostIP } = this.#deps.facts();
     const status = podStatus(view, {
       engine,
       ...(hostIP ? { hostIP } : {}),
-      ...(this.#told ? { previous: this.#told } : {}),
+      ...(this.#reported ? { previous: this.#reported } : {}),
     });
     const text = JSON.stringify(status);
-    if (text === this.#toldText) return;
-    for (const event of statusEvents(pod, this.#told, status)) this.event(pod, event);
-    this.#told = status;
-    this.#toldText = text;
+    if (text === this.#reportedText) return;
+    for (const event of statusEvents(pod, this.#reported, status)) this.event(pod, event);
+    this.#reported = status;
+    this.#reportedText = text;
     const { uid = '', namespace = '', name } = pod.metadata;
-    this.#host.reports.putPod({ uid, namespace, name, status });
+    this.#deps.reports.putPod({ uid, namespace, name, status });
   }
 
   event(pod: Pod, event: PodEvent): void {
     const { uid = '', namespace = '', name } = pod.metadata;
-    const now = toTimestamp(this.#host.clock.now());
-    this.#host.reports.putEvent({
+    const now = toTimestamp(this.#deps.clock.now());
+    this.#deps.reports.putEvent({
       involvedObject: {
         apiVersion: 'v1',
         kind: 'Pod',
@@ -64,7 +64,7 @@ export class PodReporter {
 
   removed(pod: Pod): void {
     const { uid = '', namespace = '', name } = pod.metadata;
-    this.#host.reports.putRemoved({ uid, namespace, name });
+    this.#deps.reports.putRemoved({ uid, namespace, name });
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a Pod's worker needs of the rest of the agent. */
+/** Dependencies of a Pod's worker. */
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import type { ResourceList } from '../../shared/kube/pods/pod-types.js';
 import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
@@ -17,30 +17,33 @@ import type { HostVolumes } from '../volumes/host-volumes.js';
 import type { PodFiles } from './pod-files.js';
 import type { PodTokenCache } from './steps/pod-token-cache.js';
 
-/** Where a worker says what it sees; the link's outbox fits it. */
+/** Receives the workers' reports; implemented over the link's outbox. */
 export interface PodReports {
   putPod(report: PodReport): void;
   putRemoved(pod: RemovedPod): void;
   putEvent(event: ReportedEvent): void;
-  /** Uids of Pods that only the engine knows. */
+  /** Reports uids of Pods that only the engine knows. */
   putUnknownUids(uids: readonly string[]): void;
 }
 
-/** Where the Pods come from; the desired cache fits it. */
+/** Source of the assigned Pods; implemented over the desired cache. */
 export interface PodSource {
   get(uid: string): AssignedPod | undefined;
   all(): Iterable<AssignedPod>;
-  /** The host gives the Pod up; answers it as it is held from now on, undefined when it is not held. */
+  /** Ends the Pod by the host's own decision. Returns its new state; undefined if it is not assigned. */
   terminate(uid: string, end: PodTermination): AssignedPod | undefined;
-  /** The Pod's containers are gone, and the hub has let go of it. */
-  forget(held: AssignedPod): void;
-  /** The containers of a Pod whose place another takes are gone. */
-  markContainersRemoved(uid: string): void;
-  /** All is gone of a Pod that goes back; answers it as it is to run from now on, when that is on disk. */
+  /**
+   * Drops a Pod that the hub unassigned and whose containers are gone. `hasContainers` names the Pods that have already
+   * started.
+   */
+  forget(assigned: AssignedPod, hasContainers: (uid: string) => boolean): void;
+  /** Records that the containers of a stopping Pod are gone, which lets waiting Pods start. */
+  markContainersRemoved(uid: string, hasContainers: (uid: string) => boolean): void;
+  /** Records that a reverting Pod's containers are gone. Resolves with the Pod to run now, once it is on disk. */
   markRevertCleared(uid: string): Promise<AssignedPod | undefined>;
 }
 
-/** Facts of the host that a Pod is told of, as they are now. */
+/** Current facts of the host that containers may see. */
 export interface HostFacts {
   nodeName: Node['metadata']['name'];
   /** Absent while the host has no address. */
@@ -48,19 +51,19 @@ export interface HostFacts {
   allocatable: ResourceList;
   /** Scheme of container ids: `docker`, `podman`, `hollow`. */
   engine: string;
-  /** Marks this boot of the host. */
+  /** Identifies this boot of the host. */
   bootMark: string;
-  /** What the host and its engine can and may do for Pods. */
+  /** Isolation features that the host and its engine support and allow. */
   isolation: HostIsolation;
-  /** What the host is short of; absent = nothing. */
+  /** Pressure conditions that are True; absent: none. */
   pressures?: readonly Pressure[];
-  /** The host's own resolver. */
+  /** DNS resolver of the host. */
   resolver: Resolver;
-  /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
+  /** When the engine last returned after an outage, ms since the epoch; 0: no outage since the agent's start. */
   engineUpSince: number;
 }
 
-/** Makes a Pod's volumes ready, and takes them away. */
+/** Prepares and removes a Pod's volumes. */
 export type PodVolumes = Pick<
   HostVolumes,
   'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'hasMounts' | 'remove' | 'sweep'
@@ -70,11 +73,11 @@ export interface PodWorkerDeps {
   driver: RuntimeDriver;
   images: ImagePuller;
   volumes: PodVolumes;
-  /** The ConfigMaps and Secrets that this host was given. */
+  /** Finds ConfigMaps and Secrets that the hub sent to this host. */
   findConfig: FindConfig;
-  /** Absent where nobody gives tokens. */
+  /** Absent on simulated hosts. */
   tokens?: PodTokenCache;
-  /** Where Pods reach the API. */
+  /** Address of the API as Pods reach it. */
   apiServer?: URL;
   handlers: ProbeHandlers;
   files: PodFiles;

@@ -1,4 +1,4 @@
-/** What a worker remembers of its Pod, which the decisions read. The lives of its containers are on disk as well. */
+/** A worker's state of its Pod, as the decisions read it. The containers' local state is also on disk. */
 import type {
   ContainerLocalState,
   ImageState,
@@ -19,36 +19,36 @@ export class PodWorkerState {
     stopping: {} as Record<string, number>,
     endBy: {} as Record<string, number>,
     failures: {} as Record<string, StepFailure>,
-    lives: {} as Record<string, ContainerLocalState>,
+    localStates: {} as Record<string, ContainerLocalState>,
     messages: {} as Record<string, string>,
   };
 
   constructor(files: PodFiles, podUid: string) {
     this.#files = files;
     this.#podUid = podUid;
-    this.progress.lives = files.read(podUid);
+    this.progress.localStates = files.read(podUid);
   }
 
   localStateOf(id: string): ContainerLocalState {
-    return this.progress.lives[id] ?? {};
+    return this.progress.localStates[id] ?? {};
   }
 
-  /** Kept for the next agent, too. */
-  setLocalState(id: string, life: ContainerLocalState): void {
-    this.progress.lives[id] = life;
-    if (!this.#isClosed) this.#files.write(this.#podUid, this.progress.lives);
+  /** Stored on disk for the next agent, too. */
+  setLocalState(id: string, state: ContainerLocalState): void {
+    this.progress.localStates[id] = state;
+    if (!this.#isClosed) this.#files.write(this.#podUid, this.progress.localStates);
   }
 
-  /** Forgets the containers that are no longer there. */
+  /** Drops the state of containers that no longer exist. */
   prune(containers: readonly ObservedContainer[]): void {
     const present = new Set(containers.map(({ id }) => id));
-    const { lives, endBy, messages } = this.progress;
-    for (const map of [lives, endBy, messages]) {
+    const { localStates, endBy, messages } = this.progress;
+    for (const map of [localStates, endBy, messages]) {
       for (const id of Object.keys(map)) if (!present.has(id)) delete map[id];
     }
   }
 
-  /** The Pod's folder is taken away: nothing is written into it any more. */
+  /** Stops writing: the Pod's folder is being removed. */
   close(): void {
     this.#isClosed = true;
   }

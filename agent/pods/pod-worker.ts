@@ -1,16 +1,21 @@
-/** One Pod on this host: look, decide, do one thing, look again. It can be killed at any line and started anew. */
+/** Reconciles one Pod on this host: inspect, decide, perform one step, repeat. It survives being killed at any line. */
 import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { HostPort } from '../../shared/kube/pods/host-ports.js';
 import type { Timer } from '../../shared/process/time/clock.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
 import { isCritical } from '../decisions/eviction/eviction-ranking.js';
 import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
-import { type AssignedPod, desiredPodState } from '../decisions/pods/assigned-pod.js';
-import { podAddress } from '../decisions/pods/pod-address.js';
+import {
+  type AssignedPod,
+  desiredPodState,
+  isStopping,
+  isUnassigned,
+} from '../decisions/pods/assigned-pod.js';
 import { nextAction } from '../decisions/pods/pod-next-action.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { NextAction } from '../decisions/pods/pod-step-types.js';
 import type { PodView } from '../decisions/pods/pod-view.js';
+import { podAddress } from '../decisions/pods/sandbox-need.js';
 import type { ProbeKind } from '../decisions/probes/probe-state.js';
 import { localStateAfterProbe, wantedProbes } from '../decisions/probes/wanted-probes.js';
 import type { ObservedContainer } from '../runtime/runtime-driver.js';
@@ -18,124 +23,123 @@ import { PodProbes } from './pod-probe-runner.js';
 import { PodReporter } from './pod-reporter.js';
 import type { PodWorkerDeps } from './pod-worker-deps.js';
 import { PodWorkerState } from './pod-worker-state.js';
-import { isEngineDown } from './steps/engine-down.js';
+import { isEngineDown } from './steps/engine-attempts.js';
 import { PodSteps } from './steps/pod-steps.js';
 import { terminationMessageOf } from './steps/termination-message.js';
 
-/** After an error that is no refusal; doubles with each in a row. The engine's return wakes the worker sooner. */
+/** Delays after unexpected errors in a row. The engine's return wakes the worker sooner. */
 const ERROR_RETRY = { firstMs: 500, maxMs: 30_000 };
 
-/** What the workers of all Pods answer one of them. */
+/** The set of all workers as a single worker sees it. */
 interface PodSiblings {
   /**
-   * Resolves when the engine has told of the Pods that it alone knows: a cache that could not be written holds Pods whose successors
-   * may be among them. Rejects as the driver does.
+   * Resolves once the engine was queried for Pods that only it knows: after a failed write of the cache, predecessors
+   * of cached Pods may be among them. Rejects like the driver.
    */
   orphansKnown(): Promise<void>;
-  /** Containers of another Pod of the same owner still run, which `gone` took or which the engine alone knows. */
-  hasPredecessor(held: AssignedPod): boolean;
-  /** Host ports of the Pods that were here before it and still run. */
-  hostPortsInUse(held: AssignedPod): HostPort[];
-  /** This host may not run the Pod. */
-  onRejected(held: AssignedPod, rejection: Rejection): void;
-  /** The Pod has run for its `activeDeadlineSeconds`. */
-  onDeadline(held: AssignedPod): void;
-  /** Containers and volumes of this Pod are gone. */
-  onFinished(held: AssignedPod): void;
+  /** Returns true while another Pod runs that must stop before this one starts. */
+  hasPredecessor(assigned: AssignedPod): boolean;
+  /** Returns host ports of the Pods that came before this one and still run. */
+  hostPortsInUse(assigned: AssignedPod): HostPort[];
+  /** Called if this host may not run the Pod. */
+  onRejected(assigned: AssignedPod, rejection: Rejection): void;
+  /** Called when the Pod has run for its `activeDeadlineSeconds`. */
+  onDeadline(assigned: AssignedPod): void;
+  /** Called when containers and volumes of the Pod are gone. */
+  onFinished(assigned: AssignedPod): void;
 }
 
 export class PodWorker {
-  readonly #host: PodWorkerDeps;
+  readonly #deps: PodWorkerDeps;
   readonly #siblings: PodSiblings;
   readonly #abort = new AbortController();
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   readonly #steps: PodSteps;
   readonly #probes: PodProbes;
-  #held: AssignedPod;
+  #assigned: AssignedPod;
   #observed: ObservedContainer[] = [];
-  /** The containers may differ from `#observed`. */
-  #stale = true;
-  /** `#observed` holds a container that no look has shown yet. */
-  #isForeseen = false;
-  /** Something changed since the last look. */
+  /** True if the containers may differ from `#observed`. */
+  #isStale = true;
+  /** True if `#observed` contains a created container that no inspection has shown. */
+  #isPredicted = false;
+  /** True if something changed since the last inspection. */
   #pending = false;
   #loop: Promise<void> | undefined;
   #timer: Timer | undefined;
   #errorsInARow = 0;
-  /** Nothing of the Pod is left here, and that was said. */
+  /** True if nothing of the Pod is left and this was reported. */
   #isFinished = false;
-  #turnWaiting: PodView['handoverWaiting'];
+  #handoverWaiting: PodView['handoverWaiting'];
 
-  constructor(assigned: AssignedPod, host: PodWorkerDeps, siblings: PodSiblings) {
-    this.#held = assigned;
-    this.#host = host;
+  constructor(assigned: AssignedPod, deps: PodWorkerDeps, siblings: PodSiblings) {
+    this.#assigned = assigned;
+    this.#deps = deps;
     this.#siblings = siblings;
-    this.#reporter = new PodReporter(host);
-    this.#memory = new PodWorkerState(host.files, assigned.uid);
+    this.#reporter = new PodReporter(deps);
+    this.#state = new PodWorkerState(deps.files, assigned.uid);
     this.#steps = new PodSteps(
-      host,
+      deps,
       this.#reporter,
-      this.#memory,
+      this.#state,
       (changed) => this.#changed(changed),
       this.#abort.signal,
     );
-    this.#probes = new PodProbes(host, {
+    this.#probes = new PodProbes(deps, {
       onOutcome: (id, kind, outcome) => this.#onProbe(id, kind, outcome),
-      onEvent: (event) => this.#reporter.event(this.#held.pod, event),
+      onEvent: (event) => this.#reporter.event(this.#assigned.pod, event),
     });
   }
 
-  /** It will not run any more: what it took of the host is free. */
+  /** Returns true if the Pod will not run again: its host ports are free. */
   get isFinished(): boolean {
-    return this.#reporter.isFinished || (this.#held.terminal !== undefined && !this.hasContainers);
+    return this.#reporter.isFinished || (this.#assigned.terminal !== undefined && !this.hasContainers);
   }
 
-  /** The engine had something of it at the last look. */
+  /** Returns true if the last inspection showed any container. */
   get hasContainers(): boolean {
     return this.#observed.length > 0;
   }
 
-  get held(): AssignedPod {
-    return this.#held;
+  get assigned(): AssignedPod {
+    return this.#assigned;
   }
 
-  /** The Pod as it is wanted from now on. */
-  assign(held: AssignedPod): void {
-    if (held.digest !== this.#held.digest) this.#steps.onContentChanged();
-    this.#held = held;
-    this.#poke();
+  /** Replaces the desired state of the Pod. */
+  assign(assigned: AssignedPod): void {
+    if (assigned.digest !== this.#assigned.digest) this.#steps.onContentChanged();
+    this.#assigned = assigned;
+    this.#wake();
   }
 
-  /** Why the turn to replace the Pod has not begun. */
+  /** Sets the reason why the Pod's handover has not started. */
   setHandoverWaiting(waiting: PodView['handoverWaiting']): void {
-    this.#turnWaiting = waiting;
-    this.#poke();
+    this.#handoverWaiting = waiting;
+    this.#wake();
   }
 
-  /** Tells of the Pod what others decided. */
   emitEvent(event: PodEvent): void {
-    this.#reporter.event(this.#held.pod, event);
+    this.#reporter.event(this.#assigned.pod, event);
   }
 
-  /** Says again that the Pod has ended, if it has. */
+  /** Reports again that the Pod has ended, if it has. */
   resendRemoved(): void {
-    if (this.#isFinished) this.#reporter.removed(this.#held.pod);
+    if (this.#isFinished) this.#reporter.removed(this.#assigned.pod);
   }
 
-  /** A ConfigMap or Secret that the Pod names is there, another or gone. */
+  /** Reconciles after a ConfigMap or Secret of the Pod was added, changed or removed. */
   onConfigChanged(): void {
     this.#steps.onContentChanged();
-    this.#poke();
+    this.#wake();
   }
 
-  /** The engine says that something happened to its containers. */
+  /** Inspects the Pod again after an event of the engine. */
   requestReconcile(): void {
-    this.#stale = true;
-    this.#poke();
+    this.#isStale = true;
+    this.#wake();
   }
 
-  /** Ends the worker and leaves the containers alone. Resolves when nothing of it is under way. */
+  /** Stops the worker but none of the containers. Resolves when no step is in progress. */
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#timer?.cancel();
@@ -143,30 +147,30 @@ export class PodWorker {
     await this.#loop;
   }
 
-  /** Work in the background is done. What it stopped must not be seen running, and be stopped once more. */
+  /** Background work finished. Inspect again, so that a stopped container is not stopped a second time. */
   #changed(what: 'engine' | 'memory'): void {
-    if (what === 'engine') this.#stale = true;
-    this.#poke();
+    if (what === 'engine') this.#isStale = true;
+    this.#wake();
   }
 
-  #poke(): void {
+  #wake(): void {
     this.#pending = true;
     if (this.#abort.signal.aborted) return;
     this.#loop ??= this.#run().finally(() => {
       this.#loop = undefined;
-      // A call between the loop's last look and this line found a loop that was already over.
-      if (this.#pending) this.#poke();
+      // A change between the loop's last check and this line would be lost otherwise.
+      if (this.#pending) this.#wake();
     });
   }
 
   async #run(): Promise<void> {
-    // A burst of changes in one turn of the event loop is one look.
+    // Merges changes of the same event loop turn into one reconciliation.
     await Promise.resolve();
     while (this.#pending && !this.#abort.signal.aborted) {
       this.#pending = false;
       this.#timer?.cancel();
       try {
-        await this.#turn();
+        await this.#reconcileOnce();
         this.#errorsInARow = 0;
       } catch (error) {
         this.#onError(error);
@@ -174,128 +178,134 @@ export class PodWorker {
     }
   }
 
-  async #turn(): Promise<void> {
-    const held = this.#held;
-    // Reset before the answer: what happens meanwhile asks for another look.
-    while (this.#stale) {
-      this.#stale = false;
-      this.#isForeseen = false;
-      this.#observed = await this.#look(held);
+  async #reconcileOnce(): Promise<void> {
+    const assigned = this.#assigned;
+    // Reset before the query: a change during the query requires another one.
+    while (this.#isStale) {
+      this.#isStale = false;
+      this.#isPredicted = false;
+      this.#observed = await this.#inspect(assigned);
     }
     const containers = this.#observed;
-    const view = this.#view(held, containers);
+    const view = this.#view(assigned, containers);
     const action = nextAction(view);
-    if (this.#isForeseen && !this.#isAsForeseen(action)) return;
-    if (!this.#isForeseen) this.#tell(held, view);
-    this.#isForeseen = false;
-    const podIP = podAddress(view, this.#host.facts().hostIP) ?? '';
+    if (this.#isPredicted && !this.#isStartOfPredicted(action)) return;
+    if (!this.#isPredicted) this.#report(assigned, view);
+    this.#isPredicted = false;
+    const podIP = podAddress(view, this.#deps.facts().hostIP) ?? '';
     this.#probes.follow(wantedProbes(view), podIP);
-    this.#host.log.debug({ uid: held.uid, name: held.pod.metadata.name, action }, 'next action');
-    const effect = await this.#steps.perform(action, { held, containers, podIP });
-    if (effect === 'engine') this.#stale = true;
-    if (typeof effect === 'object') this.#foresee(effect.created);
+    this.#deps.log.debug({ uid: assigned.uid, name: assigned.pod.metadata.name, action }, 'next action');
+    const effect = await this.#steps.perform(action, { assigned, containers, podIP });
+    if (effect === 'engine') this.#isStale = true;
+    if (typeof effect === 'object') this.#predict(effect.created);
     if (effect !== 'done') this.#pending = true;
-    else this.#rest(held, action);
+    else this.#settle(assigned, action);
   }
 
-  /** What was just made needs no look before it is started: on some engines that takes as long as the start itself. */
-  #foresee(created: ObservedContainer): void {
+  /**
+   * A created container is started without inspecting it first. On some engines an inspection takes as long as a start.
+   */
+  #predict(created: ObservedContainer): void {
     this.#observed = [...this.#observed, created];
-    this.#isForeseen = true;
+    this.#isPredicted = true;
   }
 
-  /** True for the start of what was foreseen. Anything else is decided by what the engine shows. */
-  #isAsForeseen(action: NextAction): boolean {
+  /** Returns true for the start of the created container. Any other action requires an inspection first. */
+  #isStartOfPredicted(action: NextAction): boolean {
     if (action.kind === 'start-container') return true;
-    this.#stale = true;
+    this.#isStale = true;
     this.#pending = true;
     return false;
   }
 
-  /** The containers as they are, and what the ended ones have left to read. */
-  async #look(held: AssignedPod): Promise<ObservedContainer[]> {
-    const containers = await this.#host.driver.inspectPod(held.uid);
-    const { messages } = this.#memory.progress;
+  /** Returns the Pod's containers, after reading the termination messages of exited ones. */
+  async #inspect(assigned: AssignedPod): Promise<ObservedContainer[]> {
+    const containers = await this.#deps.driver.inspectPod(assigned.uid);
+    const { messages } = this.#state.progress;
     for (const container of containers) {
       if (container.state !== 'exited' || messages[container.id] !== undefined) continue;
-      messages[container.id] = await terminationMessageOf(this.#host, held.pod, container);
+      messages[container.id] = await terminationMessageOf(this.#deps, assigned.pod, container);
     }
-    this.#memory.prune(containers);
+    this.#state.prune(containers);
     if (containers.length === 0) await this.#siblings.orphansKnown();
     return containers;
   }
 
   #onProbe(id: string, kind: ProbeKind, outcome: 'success' | 'failure'): void {
-    const life = this.#memory.localStateOf(id);
-    const next = localStateAfterProbe(life, kind, outcome, this.#host.clock.now());
-    if (next === life) return;
-    this.#memory.setLocalState(id, next);
-    this.#poke();
+    const state = this.#state.localStateOf(id);
+    const next = localStateAfterProbe(state, kind, outcome, this.#deps.clock.now());
+    if (next === state) return;
+    this.#state.setLocalState(id, next);
+    this.#wake();
   }
 
-  #view(held: AssignedPod, containers: readonly ObservedContainer[]): PodView {
-    const { bootMark, engineUpSince, isolation, pressures = [] } = this.#host.facts();
+  #view(assigned: AssignedPod, containers: readonly ObservedContainer[]): PodView {
+    const { bootMark, engineUpSince, isolation, pressures = [] } = this.#deps.facts();
     const isNew = containers.length === 0;
-    const { revert } = held.handover ?? {};
-    const isConfirmed = confirmationOf(held);
+    const { handover } = assigned;
+    const isConfirmed = confirmationOf(assigned);
     return {
-      pod: held.pod,
-      desired: desiredPodState(held),
+      pod: assigned.pod,
+      desired: desiredPodState(assigned),
       containers,
-      progress: this.#memory.progress,
-      now: this.#host.clock.now(),
-      acceptedAt: held.acceptedAt,
-      ...(held.startableAt !== undefined && { startableAt: held.startableAt }),
+      progress: this.#state.progress,
+      now: this.#deps.clock.now(),
+      acceptedAt: assigned.acceptedAt,
+      ...(assigned.startableAt !== undefined && { startableAt: assigned.startableAt }),
       bootMark,
       engineUpSince,
       isolation,
-      // What the host cannot do without is let in, whatever it is short of.
-      ...(isNew && !isCritical(held.pod, held.manifestFile !== undefined) && { pressures }),
-      takenPorts: isNew ? this.#siblings.hostPortsInUse(held) : [],
-      ...(held.terminal && { terminal: held.terminal }),
-      // What runs goes on. What has ended may have done so before this host knew of the Pod before it: an old disk started that again.
+      // Critical Pods are admitted even under pressure.
+      ...(isNew && !isCritical(assigned.pod, assigned.manifestFile !== undefined) && { pressures }),
+      takenPorts: isNew ? this.#siblings.hostPortsInUse(assigned) : [],
+      ...(assigned.terminal && { terminal: assigned.terminal }),
+      // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
+      // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would
+      // run.
       waitsForPredecessor:
-        !containers.some(({ state }) => state === 'running') && this.#siblings.hasPredecessor(held),
+        !containers.some(({ state }) => state === 'running') && this.#siblings.hasPredecessor(assigned),
       ...(isConfirmed !== undefined && { isConfirmed }),
-      ...(this.#turnWaiting && { handoverWaiting: this.#turnWaiting }),
-      ...(revert?.stage === 'back' && { reverted: { reason: revert.reason, message: revert.message } }),
+      ...(this.#handoverWaiting && { handoverWaiting: this.#handoverWaiting }),
+      ...(handover?.stage === 'reverted' && {
+        reverted: { reason: handover.reason, message: handover.message },
+      }),
     };
   }
 
-  #tell(held: AssignedPod, view: PodView): void {
-    // Containers that were removed would read as never started; what was said before stays true.
+  #report(assigned: AssignedPod, view: PodView): void {
+    // Without its containers the Pod would look as if it had never started; the last reported status remains valid.
     const isRemoved = view.desired.kind === 'stop' && view.containers.length === 0;
-    // What goes back ends only for a moment: told, its Pod would count as over.
-    const isClearing = held.deadline === undefined && view.desired.kind === 'stop';
-    if (!held.unassigned && !isRemoved && !isClearing) this.#reporter.status(view);
+    // A reverting Pod stops only temporarily. If this were reported, the Pod would count as finished.
+    const isClearing = !isStopping(assigned) && view.desired.kind === 'stop';
+    if (!isUnassigned(assigned) && !isRemoved && !isClearing) this.#reporter.status(view);
   }
 
-  /** Nothing to do for now: until a time, until something happens, or for good. */
-  #rest(held: AssignedPod, action: NextAction): void {
-    this.#isFinished = action.kind === 'finish' && held.deadline !== undefined;
+  /** Waits for a time or an event after the last possible step. */
+  #settle(assigned: AssignedPod, action: NextAction): void {
+    this.#isFinished = action.kind === 'finish' && isStopping(assigned);
     if (action.kind === 'finish') {
-      // One that goes back to its predecessor has only ended for a moment. Of one that is gone nothing is told: said late, it would be
-      // taken for the end of the same Pod given again, as its Node's return does.
-      if (held.deadline !== undefined && !held.unassigned) this.#reporter.removed(held.pod);
-      this.#siblings.onFinished(held);
+      // A reverting Pod has stopped only temporarily. The end of an unassigned Pod is not reported: a late report could
+      // be taken for the end of the same Pod assigned again after its Node returned.
+      if (isStopping(assigned) && !isUnassigned(assigned)) this.#reporter.removed(assigned.pod);
+      this.#siblings.onFinished(assigned);
     }
-    if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(held);
-    if (action.kind === 'reject') this.#siblings.onRejected(held, action.rejection);
+    if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(assigned);
+    if (action.kind === 'reject') this.#siblings.onRejected(assigned, action.rejection);
     if (action.kind !== 'wait' || action.until === undefined) return;
-    this.#wakeIn(action.until - this.#host.clock.now());
+    this.#wakeIn(action.until - this.#deps.clock.now());
   }
 
   #onError(error: unknown): void {
-    const { uid, pod } = this.#held;
+    const { uid, pod } = this.#assigned;
     const level = isEngineDown(error) ? 'debug' : 'error';
-    this.#host.log[level]({ uid, name: pod.metadata.name, err: error }, 'step failed; trying again');
-    this.#stale = true;
+    this.#deps.log[level]({ uid, name: pod.metadata.name, err: error }, 'step failed; trying again');
+    this.#isStale = true;
     this.#wakeIn(backoffMs(this.#errorsInARow, ERROR_RETRY));
     this.#errorsInARow += 1;
   }
 
   #wakeIn(delayMs: number): void {
     this.#timer?.cancel();
-    this.#timer = this.#host.clock.after(delayMs, () => this.#poke());
+    this.#timer = this.#deps.clock.after(delayMs, () => this.#wake());
   }
 }

@@ -1,4 +1,4 @@
-/** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
+/** One worker per Pod uid. Running containers are adopted by their labels. */
 
 import {
   type ConfigReference,
@@ -12,13 +12,16 @@ import {
   type AssignedPod,
   afterUnassign,
   controllerUidOf,
-  isPredecessor,
+  hasRemovedContainers,
+  isStopping,
+  isUnassigned,
   isUnknownToHub,
-  keepsPortFrom,
   podFromOrphanedContainers,
+  successorUidOf,
 } from '../decisions/pods/assigned-pod.js';
 import { runsForController } from '../decisions/pods/orphaned-containers.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pods/pod-completion.js';
+import { isPredecessor, keepsPortFrom } from '../decisions/pods/pod-predecessors.js';
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { RuntimeEvent } from '../runtime/runtime-driver.js';
@@ -26,192 +29,192 @@ import { OrphanedPods } from './orphaned-pods.js';
 import { PodWorker } from './pod-worker.js';
 import type { PodSource, PodWorkerDeps } from './pod-worker-deps.js';
 
-/** Why a Pod is given up, and how long its containers have to end. */
+/** Why the host ends a Pod, and how long its containers have to exit. */
 interface PodTerminationRequest extends Omit<PodTermination, 'deadline'> {
   graceSeconds: number;
 }
 
 export class PodWorkers {
   readonly #source: PodSource;
-  readonly #host: PodWorkerDeps;
+  readonly #deps: PodWorkerDeps;
   readonly #workers = new Map<string, PodWorker>();
-  readonly #leftovers: OrphanedPods;
-  /** That the engine has told of them in this life of the agent. */
-  #firstLook: Promise<void> | undefined;
+  readonly #orphans: OrphanedPods;
+  /** The first query for orphaned Pods since the agent's start. */
+  #firstQuery: Promise<void> | undefined;
 
-  constructor(source: PodSource, host: PodWorkerDeps) {
+  constructor(source: PodSource, deps: PodWorkerDeps) {
     this.#source = source;
-    this.#host = host;
-    this.#leftovers = new OrphanedPods(host.driver);
+    this.#deps = deps;
+    this.#orphans = new OrphanedPods(deps.driver);
   }
 
-  /** Starts a worker for each Pod that is held already. */
+  /** Starts a worker for each Pod that is already assigned. */
   start(): void {
-    for (const held of this.#source.all()) this.#assign(held);
+    for (const assigned of this.#source.all()) this.#assign(assigned);
   }
 
-  /** The Pods of these uids changed in the source; those in `gone` are to end even if only the engine knows them. */
+  /** Applies changes of the source. Pods in `gone` stop even if only the engine knows them. */
   update(set: readonly string[], gone: readonly string[]): void {
-    const unknown = this.#leftovers.size;
-    const ours = set.filter((uid) => this.#isOnlyOurs(uid));
+    const unknown = this.#orphans.size;
+    const unknownToHub = set.filter((uid) => this.#isUnknownToHub(uid));
     for (const uid of set) {
-      this.#leftovers.take(uid);
-      const held = this.#source.get(uid);
-      if (held) this.#assign(held);
+      this.#orphans.take(uid);
+      const assigned = this.#source.get(uid);
+      if (assigned) this.#assign(assigned);
     }
     for (const uid of gone) {
-      const held = this.#source.get(uid) ?? this.#leavingLeftover(uid);
-      if (held) this.#assign(held);
+      const assigned = this.#source.get(uid) ?? this.#stoppingOrphan(uid);
+      if (assigned) this.#assign(assigned);
     }
-    // Whoever waited for one of them has its answer.
-    if (this.#leftovers.size < unknown || !ours.every((uid) => this.#isOnlyOurs(uid))) this.#lookAgain();
+    // Pods that waited for an orphan, or for the hub's answer, may start now.
+    if (this.#orphans.size < unknown || !unknownToHub.every((uid) => this.#isUnknownToHub(uid)))
+      this.#requestReconcile();
   }
 
-  /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
+  /** Ends the Pod permanently and emits the Event. A Pod that has ended or is stopping stays unchanged. */
   terminate(uid: string, { graceSeconds, ...why }: PodTerminationRequest, event: PodEvent): void {
     const before = this.#source.get(uid);
-    if (!before || before.terminal || before.deadline !== undefined) return;
-    const deadline = this.#host.clock.now() + graceSeconds * 1000;
-    const held = this.#source.terminate(uid, { ...why, deadline });
-    if (!held) return;
+    if (!before || before.terminal || isStopping(before)) return;
+    const deadline = this.#deps.clock.now() + graceSeconds * 1000;
+    const assigned = this.#source.terminate(uid, { ...why, deadline });
+    if (!assigned) return;
     this.#workers.get(uid)?.emitEvent(event);
-    this.#assign(held);
+    this.#assign(assigned);
   }
 
-  /** The engine has something of the Pod, as far as its worker has looked. */
+  /** Returns true if the worker's last inspection showed any container of the Pod. */
   hasContainers(uid: string): boolean {
     return this.#workers.get(uid)?.hasContainers ?? false;
   }
 
-  /** Tells of the Pod what others decided. */
   emitEvent(uid: string, event: PodEvent): void {
     this.#workers.get(uid)?.emitEvent(event);
   }
 
-  /** Says why the turn to replace the Pod has not begun. */
+  /** Sets the reason why the Pod's handover has not started. */
   setHandoverWaiting(uid: string, waiting: { reason: string; message: string }): void {
     this.#workers.get(uid)?.setHandoverWaiting(waiting);
   }
 
-  /** These ConfigMaps and Secrets are there, others or gone: the Pods that name them look again. */
+  /** Reconciles the Pods that name one of these added, changed or removed ConfigMaps and Secrets. */
   onConfigChanged(changed: readonly ConfigReference[]): void {
     if (changed.length === 0) return;
     const keys = new Set(changed.map(configKey));
     for (const worker of this.#workers.values()) {
-      const names = configReferences(worker.held.pod);
+      const names = configReferences(worker.assigned.pod);
       if (names.some((reference) => keys.has(configKey(reference)))) worker.onConfigChanged();
     }
   }
 
-  /** The coordinator says what time it is, ms: Pods whose tokens are not good then get others. */
+  /** Renews tokens that are not valid at the coordinator's time, ms. */
   onCoordinatorTime(hubTimeMs: number): void {
-    for (const uid of this.#host.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? [])
+    for (const uid of this.#deps.tokens?.podsWithInvalidTokensAt(hubTimeMs) ?? [])
       this.#workers.get(uid)?.onConfigChanged();
   }
 
-  /** Looks again at the Pod that the engine names, or at all. */
+  /** Inspects the Pod that the engine's event names, or all Pods after a resync. */
   async onRuntimeEvent(event: RuntimeEvent): Promise<void> {
     switch (event.kind) {
       case 'container': {
         const worker = this.#workers.get(event.podUid);
         if (worker) worker.requestReconcile();
-        else if (this.#leftovers.needsRefreshFor(event.podUid)) await this.#findAndLook();
+        else if (this.#orphans.needsRefreshFor(event.podUid)) await this.#findAndInspect();
         return;
       }
       case 'resync':
-        await this.#findAndLook();
+        await this.#findAndInspect();
         return;
       case 'down':
-        // Nothing can be seen or done until `resync`.
+        // Nothing can be inspected before the next `resync`.
         return;
     }
   }
 
-  async #findAndLook(): Promise<void> {
+  async #findAndInspect(): Promise<void> {
     await this.findOrphans();
-    this.#lookAgain();
+    this.#requestReconcile();
   }
 
-  #lookAgain(): void {
+  #requestReconcile(): void {
     for (const worker of this.#workers.values()) worker.requestReconcile();
   }
 
-  /** Looks for Pods that only the engine knows. */
+  /** Queries the engine for Pods that only it knows, and reports them. */
   async findOrphans(): Promise<void> {
     const isKnown = (uid: string): boolean => this.#source.get(uid) !== undefined || this.#workers.has(uid);
-    await this.#leftovers.find(isKnown);
+    await this.#orphans.find(isKnown);
     const uids = this.orphanedUids();
     if (uids.length > 0) {
-      this.#host.log.info({ uids }, 'containers of unknown pods; the coordinator decides');
-      this.#host.reports.putUnknownUids(uids);
+      this.#deps.log.info({ uids }, 'containers of unknown Pods found; the coordinator decides about them');
+      this.#deps.reports.putUnknownUids(uids);
     }
-    await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
+    await this.#sweep((uid) => isKnown(uid) || this.#orphans.has(uid));
   }
 
-  /** One that fails is tried again by who asks again. */
-  #leftoversKnown(): Promise<void> {
-    this.#firstLook ??= this.findOrphans().catch((error: unknown) => {
-      this.#firstLook = undefined;
+  /** After a failure the next caller queries again. */
+  #orphansKnown(): Promise<void> {
+    this.#firstQuery ??= this.findOrphans().catch((error: unknown) => {
+      this.#firstQuery = undefined;
       throw error;
     });
-    return this.#firstLook;
+    return this.#firstQuery;
   }
 
-  /** Folders of Pods without containers that nobody knows: an agent that died between two steps left them. */
+  /** Removes folders of unknown Pods without containers, which an agent left that died between two steps. */
   async #sweep(isKnown: (uid: string) => boolean): Promise<void> {
-    const { volumes, log } = this.#host;
+    const { volumes, log } = this.#deps;
     try {
       const uids = await volumes.sweep(isKnown);
-      if (uids.length > 0) log.info({ uids }, 'folders of unknown pods removed');
+      if (uids.length > 0) log.info({ uids }, 'folders of unknown Pods removed');
     } catch (error) {
-      // Such as files of a rootless engine's users. What the engine told matters more.
-      log.warn({ err: error }, 'folders of unknown pods cannot be removed');
+      // For example files of a rootless engine's users. Reporting the engine's state is more important.
+      log.warn({ err: error }, 'folders of unknown Pods cannot be removed');
     }
   }
 
-  /** Says anew which Pods have been ended and are held still: a coordinator that was restored has forgotten that it heard so. */
+  /** Reports again which Pods have ended but are still assigned: a restored coordinator has lost these reports. */
   resendRemoved(): void {
     for (const worker of this.#workers.values()) worker.resendRemoved();
   }
 
-  /** Uids that only the engine knows, for the link's hello. */
+  /** Returns uids that only the engine knows, for the link's hello. */
   orphanedUids(): string[] {
-    return this.#leftovers.uids();
+    return this.#orphans.uids();
   }
 
-  #isOnlyOurs(uid: string): boolean {
+  #isUnknownToHub(uid: string): boolean {
     const worker = this.#workers.get(uid);
-    return worker !== undefined && isUnknownToHub(worker.held);
+    return worker !== undefined && isUnknownToHub(worker.assigned);
   }
 
-  /** Ends all workers and touches no container. */
+  /** Stops all workers but none of the containers. */
   async stop(): Promise<void> {
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     this.#workers.clear();
   }
 
-  #assign(held: AssignedPod): void {
-    const present = this.#workers.get(held.uid);
+  #assign(assigned: AssignedPod): void {
+    const present = this.#workers.get(assigned.uid);
     if (present) {
-      present.assign(held);
+      present.assign(assigned);
       return;
     }
-    const worker = new PodWorker(held, this.#host, {
-      orphansKnown: () => this.#leftoversKnown(),
+    const worker = new PodWorker(assigned, this.#deps, {
+      orphansKnown: () => this.#orphansKnown(),
       hasPredecessor: (own) => this.#hasPredecessor(own),
       hostPortsInUse: (own) => this.#takenPorts(own),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
       onDeadline: (own) => this.#exceedDeadline(own),
     });
-    this.#workers.set(held.uid, worker);
+    this.#workers.set(assigned.uid, worker);
     worker.requestReconcile();
   }
 
-  /** As a kubelet's rejectPod. */
+  /** Like the kubelet's rejectPod. */
   #reject({ uid }: AssignedPod, { reason, message }: Rejection): void {
-    const givenUp = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
-    this.terminate(uid, givenUp, { type: 'Warning', reason, message });
+    const termination = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
+    this.terminate(uid, termination, { type: 'Warning', reason, message });
   }
 
   #exceedDeadline({ uid, pod }: AssignedPod): void {
@@ -219,57 +222,63 @@ export class PodWorkers {
     this.terminate(uid, { ...DEADLINE_EXCEEDED, graceSeconds }, { type: 'Normal', ...DEADLINE_EXCEEDED });
   }
 
-  #leavingLeftover(uid: string): AssignedPod | undefined {
-    const now = this.#host.clock.now();
-    const held = podFromOrphanedContainers(this.#leftovers.take(uid), now);
-    return held && afterUnassign(held, now);
+  #stoppingOrphan(uid: string): AssignedPod | undefined {
+    const now = this.#deps.clock.now();
+    const assigned = podFromOrphanedContainers(this.#orphans.take(uid), now);
+    return assigned && afterUnassign(assigned, now);
   }
 
-  #takenPorts(held: AssignedPod): HostPort[] {
+  #takenPorts(assigned: AssignedPod): HostPort[] {
     const others = [...this.#workers.values()].filter((worker) => !worker.isFinished);
-    return others.flatMap(({ held: other }) => (keepsPortFrom(other, held) ? hostPorts(other.pod.spec) : []));
+    return others.flatMap(({ assigned: other }) =>
+      keepsPortFrom(other, assigned) ? hostPorts(other.pod.spec) : [],
+    );
   }
 
-  #hasPredecessor(held: AssignedPod): boolean {
-    if (runsForController(this.#leftovers.containers(), controllerUidOf(held))) return true;
+  #hasPredecessor(assigned: AssignedPod): boolean {
+    if (runsForController(this.#orphans.containers(), controllerUidOf(assigned))) return true;
     const all = [...this.#workers.values()];
-    return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
+    return all.some((worker) =>
+      isPredecessor(this.#source.get(worker.assigned.uid) ?? worker.assigned, assigned),
+    );
   }
 
   /**
-   * A deleted Pod stays held until the hub lets go of it, which may take as long as the link is cut: whoever wants its place or its
-   * ports learns that it has ended. One that is `gone` is forgotten now.
+   * A deleted Pod stays assigned until the hub unassigns it, which takes as long as the link is down. Pods that wait
+   * for its place or its ports must learn of its end now. An unassigned Pod is forgotten at once.
    */
-  #onFinished(held: AssignedPod): void {
-    const worker = this.#workers.get(held.uid);
-    if (worker?.held !== held) return;
-    if (held.deadline === undefined) {
-      void this.#goBack(held.uid, worker);
+  #onFinished(assigned: AssignedPod): void {
+    const worker = this.#workers.get(assigned.uid);
+    if (worker?.assigned !== assigned) return;
+    if (!isStopping(assigned)) {
+      void this.#replaceReverted(assigned.uid, worker);
       return;
     }
-    const leavesPorts = !held.unassigned && hostPorts(held.pod.spec).length > 0;
-    const isKnown = this.#source.get(held.uid)?.containersRemoved === true;
-    if ((held.replacedBy !== undefined || leavesPorts) && !isKnown)
-      this.#source.markContainersRemoved(held.uid);
-    if (held.unassigned) {
-      this.#workers.delete(held.uid);
-      this.#source.forget(held);
-      this.#leftovers.ended(held.uid);
+    const leavesPorts = !isUnassigned(assigned) && hostPorts(assigned.pod.spec).length > 0;
+    const current = this.#source.get(assigned.uid);
+    const isKnown = current !== undefined && hasRemovedContainers(current);
+    if ((successorUidOf(assigned) !== undefined || leavesPorts) && !isKnown)
+      this.#source.markContainersRemoved(assigned.uid, (uid) => this.hasContainers(uid));
+    if (isUnassigned(assigned)) {
+      this.#workers.delete(assigned.uid);
+      this.#source.forget(assigned, (uid) => this.hasContainers(uid));
+      this.#orphans.onPodEnded(assigned.uid);
       void worker.stop();
     }
     for (const other of this.#workers.values()) {
-      if (other.held.uid !== held.replacedBy && !isPredecessor(held, other.held)) continue;
-      other.assign(this.#source.get(other.held.uid) ?? other.held);
+      if (other.assigned.uid !== successorUidOf(assigned) && !isPredecessor(assigned, other.assigned))
+        continue;
+      other.assign(this.#source.get(other.assigned.uid) ?? other.assigned);
       other.requestReconcile();
     }
   }
 
-  /** A new worker runs what the predecessor ran: this one knows the Pod by what it had. */
-  async #goBack(uid: string, worker: PodWorker): Promise<void> {
+  /** Replaces the worker: its state describes the containers of the reverted revision. */
+  async #replaceReverted(uid: string, worker: PodWorker): Promise<void> {
     await worker.stop();
-    const held = await this.#source.markRevertCleared(uid);
+    const assigned = await this.#source.markRevertCleared(uid);
     if (this.#workers.get(uid) !== worker) return;
     this.#workers.delete(uid);
-    if (held) this.#assign(held);
+    if (assigned) this.#assign(assigned);
   }
 }

@@ -1,19 +1,19 @@
-/** Hands the engine's events to those who react to them, for as long as the agent runs. */
+/** Passes the engine's events to their listeners until the agent stops. */
 
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { RuntimeDriver, RuntimeEvent } from '../runtime/runtime-driver.js';
 
-/** Should an engine lose an event in silence, it is found so late. Not a poll: nothing waits for it. */
+/** Interval of full resyncs, in case the engine loses an event. Nothing else depends on it. */
 const SAFETY_RESYNC_MS = 5 * 60_000;
 
 export interface RuntimeEventWatch {
-  /** Resolves when the engine's first word, `resync` or `down`, has been handled. */
+  /** Resolves when the engine's first event, `resync` or `down`, has been handled. */
   firstEvent: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts listening. Listeners are called one event at a time, in order; what one of them throws is logged. */
+/** Starts listening. Listeners receive one event at a time, in order; their errors are logged. */
 export function watchRuntimeEvents(
   driver: Pick<RuntimeDriver, 'events'>,
   listeners: readonly ((event: RuntimeEvent) => Promise<void> | void)[],
@@ -21,7 +21,7 @@ export function watchRuntimeEvents(
   log: Logger,
 ): RuntimeEventWatch {
   const abort = new AbortController();
-  const tell = async (event: RuntimeEvent): Promise<void> => {
+  const dispatch = async (event: RuntimeEvent): Promise<void> => {
     for (const listener of listeners) {
       try {
         await listener(event);
@@ -32,7 +32,7 @@ export function watchRuntimeEvents(
   };
   let timer: Timer;
   const schedule = (): void => {
-    timer = clock.after(SAFETY_RESYNC_MS, () => void tell({ kind: 'resync' }).then(schedule));
+    timer = clock.after(SAFETY_RESYNC_MS, () => void dispatch({ kind: 'resync' }).then(schedule));
   };
   schedule();
   let first = (): void => undefined;
@@ -41,7 +41,7 @@ export function watchRuntimeEvents(
   });
   const done = (async () => {
     for await (const event of driver.events(abort.signal)) {
-      await tell(event);
+      await dispatch(event);
       first();
     }
   })();

@@ -1,62 +1,61 @@
 /**
- * Ends of Pods on their way to the coordinator, which makes room for a successor when it hears of them: they are told once
- * this host cannot forget why they ended. An agent that is killed with the deletion in memory alone would start the Pod again,
- * beside the one that took its place. A disk that fails keeps nobody waiting.
+ * Delays the report of a Pod's end until its cause is on disk. The coordinator starts a successor after this report. An
+ * agent killed with the deletion only in memory would start the Pod again, next to its successor. A failing disk delays
+ * nothing.
  */
 import { isPodTerminal } from '../../shared/kube/pods/pod-types.js';
 import type { PodReport, RemovedPod } from '../../shared/link/messages/link-messages.js';
-import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
+import { type AssignedPod, isStopping } from '../decisions/pods/assigned-pod.js';
 import type { PodReports } from './pod-worker-deps.js';
 
-/** What the host keeps of its Pods. */
 interface PersistedPods {
   get(uid: string): AssignedPod | undefined;
-  /** Resolves when everything so far is on disk, rejects when it cannot be written. */
+  /** Resolves when all changes so far are on disk; rejects if they cannot be written. */
   flush(): Promise<void>;
 }
 
 export class TerminationBarrier {
-  readonly #kept: PersistedPods;
-  readonly #out: () => Pick<PodReports, 'putPod' | 'putRemoved'>;
-  /** Statuses of Pods that have ended, by uid, which wait for the disk. */
+  readonly #persisted: PersistedPods;
+  readonly #reports: Pick<PodReports, 'putPod' | 'putRemoved'>;
+  /** Final statuses that wait for the disk, by uid. */
   readonly #waiting = new Map<string, PodReport>();
-  /** Pods whose containers are gone, by uid, which wait for the disk. */
+  /** Pods without containers that wait for the disk, by uid. */
   readonly #removed = new Map<string, RemovedPod>();
 
-  constructor(kept: PersistedPods, out: () => Pick<PodReports, 'putPod' | 'putRemoved'>) {
-    this.#kept = kept;
-    this.#out = out;
+  constructor(persisted: PersistedPods, reports: Pick<PodReports, 'putPod' | 'putRemoved'>) {
+    this.#persisted = persisted;
+    this.#reports = reports;
   }
 
-  /** One that is not over is told at once, and whatever waits of its Pod is not told any more. */
+  /** Reports a running Pod at once and drops its delayed reports. */
   putPod(report: PodReport): void {
     const { uid } = report;
     this.#waiting.delete(uid);
-    // Its Node is there again, and it with it: should it be deleted now, it ends another time.
+    // The Pod was assigned again after its Node returned: an earlier end must not be reported any longer.
     this.#removed.delete(uid);
     if (!isPodTerminal(report)) {
-      this.#out().putPod(report);
+      this.#reports.putPod(report);
       return;
     }
     this.#waiting.set(uid, report);
-    this.#onceKept(() => {
+    this.#oncePersisted(() => {
       if (this.#waiting.get(uid) !== report) return;
       this.#waiting.delete(uid);
-      this.#out().putPod(report);
+      this.#reports.putPod(report);
     });
   }
 
   putRemoved(pod: RemovedPod): void {
     this.#removed.set(pod.uid, pod);
-    this.#onceKept(() => {
+    this.#oncePersisted(() => {
       if (this.#removed.get(pod.uid) !== pod) return;
       this.#removed.delete(pod.uid);
-      const held = this.#kept.get(pod.uid);
-      if (!held || held.deadline !== undefined) this.#out().putRemoved(pod);
+      const assigned = this.#persisted.get(pod.uid);
+      if (!assigned || isStopping(assigned)) this.#reports.putRemoved(pod);
     });
   }
 
-  #onceKept(tell: () => void): void {
-    this.#kept.flush().then(tell, tell);
+  #oncePersisted(dispatch: () => void): void {
+    this.#persisted.flush().then(dispatch, dispatch);
   }
 }

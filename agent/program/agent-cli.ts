@@ -1,4 +1,4 @@
-/** `everynode-agent`: what a host runs. */
+/** `everynode-agent`: the command line of a host. */
 
 import type { Command } from 'commander';
 import { countText } from '../../shared/kube/objects/meta.js';
@@ -42,7 +42,7 @@ async function run(flags: Record<string, unknown>): Promise<void> {
   const stop = settings.endWithInput ? Promise.race([stopSignal, untilInputEnds()]) : stopSignal;
   await runService({
     settings,
-    // Without a file there is nothing to read again, and a terminal that closes is to end the agent.
+    // Without a settings file SIGHUP keeps its default: the agent ends when its terminal closes.
     ...(flags.config ? { reloadSettings: () => readSettings(AGENT_SETTINGS, flags) } : {}),
     engineLocations: enginePlaces(),
     manager: serviceManager(process.env),
@@ -75,12 +75,12 @@ async function removeAll(flags: Record<string, unknown>): Promise<void> {
   for (const line of await otherAgentsText(data)) printLine(line);
 }
 
-/** What `everynode up` hands on and wants to know to be right before it starts anything. */
+/** Settings that `everynode up` passes on and has checked before it starts anything. */
 const CHECKED_SETTINGS = { ...RUNTIME_SETTING, ...NODE_SETTINGS };
 
 async function simulateFleet(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(SIMULATE_SETTINGS, flags);
-  // Only a simulation carries its code.
+  // Loaded on demand: only a simulation needs this code.
   const { simulate } = await import('../simulate/simulate-fleet.js');
   await simulate(settings);
 }
@@ -108,38 +108,40 @@ function command(program: Command, name: string, description: string, schema: Se
     .option('--config <FILE>', configOption);
 }
 
-const program = createCommandLine('everynode-agent', 'Runs this host’s share of an Everynode fleet.')
+const program = createCommandLine('everynode-agent', 'Run this host as a node of an Everynode fleet.')
   .version(VERSION)
   .enablePositionalOptions();
 addSettingFlags(program, AGENT_SETTINGS).option('--config <FILE>', 'YAML file with settings').action(run);
 command(
   program,
   'check',
-  'say which container engine answers, or what is wrong with the settings',
+  'check the settings and print the container engine that answers',
   CHECKED_SETTINGS,
 ).action(check);
 command(program, 'remove-containers', "remove this fleet's containers from the engine", DATA_SETTING).action(
   removeAll,
 );
 addSettingFlags(program.command('install'), INSTALL_SETTINGS)
-  .description('as root: make this host a node, as a service that systemd runs; again, to change settings')
-  .option('--release-key <FILE>', 'key that signs releases: upgrades are accepted from its owner alone')
+  .description(
+    'as root: install this host as a node that runs as a systemd service; run again to change settings',
+  )
+  .option('--release-key <FILE>', 'public key that signs releases: only upgrades signed with it are accepted')
   .action(installAgent);
 program
   .command('uninstall')
-  .description('as root: stop the agent and its pods, and leave the host as it was')
+  .description('as root: stop the agent and its pods, and restore the host')
   .option('--yes', 'stop and remove running pods without asking')
   .option('--purge', 'remove identity, settings and data as well')
   .action(uninstallAgent);
 program
   .command('recover')
-  .description('what systemd runs when the agent cannot be started: undo an upgrade, and try again')
+  .description('run by systemd if the agent cannot start: undo an upgrade and start again')
   .option('--trial <ID>', 'only if this upgrade is still on trial')
   .action(async ({ trial }: { trial?: string }) =>
     (await import('../upgrade/recover-agent.js')).recover(trial),
   );
 
-command(program, 'simulate', 'pretend to be a fleet: many agents in one process', SIMULATE_SETTINGS).action(
+command(program, 'simulate', 'simulate a fleet: many agents in one process', SIMULATE_SETTINGS).action(
   simulateFleet,
 );
 

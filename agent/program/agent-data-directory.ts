@@ -1,4 +1,4 @@
-/** The agent's data directory: made, checked, and held by one agent at a time. */
+/** The agent's data directory: created, checked, and locked by one agent at a time. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -7,46 +7,46 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { makePrivateDirectory } from '../../shared/process/files/private-file.js';
 import { hasIdentity } from '../identity/identity-file.js';
 
-/** The cache of what this host was given. */
+/** Cache of the assigned Pods. */
 export function cachePath(dataDir: string): string {
   return join(dataDir, 'desired.json');
 }
 
-/** The ConfigMaps and Secrets this host was given, a file each. */
+/** ConfigMaps and Secrets of this host, one file each. */
 export function configDirectory(dataDir: string): string {
   return join(dataDir, 'config');
 }
 
-/** Where the manifests of static Pods are, if nobody says otherwise; made, so that a first one is seen at once. */
+/** Creates the default directory of static Pod manifests, so that the first manifest is noticed at once. */
 export function makeManifestDirectory(dataDir: string): string {
   const directory = join(dataDir, 'manifests');
   makePrivateDirectory(directory);
   return directory;
 }
 
-/** What time the coordinator last said it was. */
+/** The last received time of the coordinator. */
 export function coordinatorTimePath(dataDir: string): string {
   return join(dataDir, 'coordinator-time.json');
 }
 
-/** Room that the agent keeps for itself. */
+/** Disk space reserved for the agent. */
 export function reservePath(dataDir: string): string {
   return join(dataDir, 'reserve');
 }
 
-/** What happened while nobody could be told. */
+/** Events that wait for the link. */
 export function journalPath(dataDir: string): string {
   return join(dataDir, 'journal.jsonl');
 }
 
-/** What Secrets on disk are sealed with. */
+/** Encryption key of stored Secrets. */
 export function hostKeyPath(dataDir: string): string {
   return join(dataDir, 'host.key');
 }
 
 /**
- * Creates the directory, for its owner alone. False when its disk is read-only, as a kernel makes one that is broken, and a host has
- * joined there: what it was given can be read, and runs. Throws `ExitError` when the directory cannot be written to otherwise.
+ * Creates the directory for its owner only. Returns false if the disk is read-only and a host has joined there: its
+ * stored Pods can still run. Throws `ExitError` for other reasons why the directory cannot be written.
  */
 export function prepareDataDir(dataDir: string): boolean {
   try {
@@ -63,14 +63,14 @@ export function prepareDataDir(dataDir: string): boolean {
   }
 }
 
-/** A predecessor that was told to end, or whose parent was killed, may take so long to put down its work, ms. */
-const PREDECESSOR_PATIENCE_MS = 3_000;
+/** Time for a predecessor to finish its work after a stop request, ms. */
+const PREDECESSOR_TIMEOUT_MS = 3_000;
 const LOCK_POLL_MS = 50;
 
-/** Held until the process ends, however it ends. Throws `ExitError` when another agent has it and keeps it. */
+/** Locks the directory until the process ends. Throws `ExitError` if another agent keeps the lock. */
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 32);
-  const deadline = performance.now() + PREDECESSOR_PATIENCE_MS;
+  const deadline = performance.now() + PREDECESSOR_TIMEOUT_MS;
   for (;;) {
     const server = await tryListen(`\0everynode-agent-${hash}`);
     if (server) return { release: () => void server.close() };
@@ -81,7 +81,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
   }
 }
 
-/** An abstract socket: the kernel frees its name with the process, so no stale lock is ever left. */
+/** Uses an abstract socket: the kernel frees its name with the process, so a stale lock cannot remain. */
 function tryListen(name: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer().unref();

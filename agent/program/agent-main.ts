@@ -1,7 +1,6 @@
-/** Builds the agent and wires its parts: read it as the table of contents. */
-import { cpus, totalmem, uptime } from 'node:os';
+/** Builds the agent from its components, like a table of contents. */
+import { uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
-import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LINK_PATH } from '../../shared/link/messages/link-messages.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { trackNewFiles, trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
@@ -15,8 +14,7 @@ import { type Clock, monotonicClock, systemClock } from '../../shared/process/ti
 import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
-import { type Agent, createAgent } from '../assembly/create-agent.js';
-import { isolationSettingsOf } from '../assembly/isolation-settings.js';
+import { createAgent } from '../assembly/create-agent.js';
 import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
 import { AtRestCipher } from '../desired/at-rest-cipher.js';
 import { ConfigCache } from '../desired/config-object-cache.js';
@@ -35,13 +33,9 @@ import { joinWithSettings } from '../identity/join-with-settings.js';
 import { podTokenRequester } from '../identity/pod-token-request.js';
 import { EventJournal } from '../link/event-journal.js';
 import { eventJournalFile } from '../link/event-journal-file.js';
-import { type AgentMetricInputs, AgentMetrics } from '../metrics/agent-metrics.js';
-import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
+import { AgentMetrics } from '../metrics/agent-metrics.js';
 import { agentMetricsText } from '../metrics/agent-metrics-text.js';
-import { readHostCounters } from '../node/host-counters.js';
 import { readHostInfo } from '../node/host-info.js';
-import { HostLoad } from '../node/host-load.js';
-import { readFileSystemUsage, usedFraction } from '../node/pressure-readings.js';
 import { readProcessUsage } from '../node/process-usage.js';
 import { FolderPodFiles } from '../pods/pod-files.js';
 import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
@@ -58,39 +52,41 @@ import {
   reservePath,
 } from './agent-data-directory.js';
 import type { AgentSettings } from './agent-settings.js';
-import { readHostPolicy } from './read-host-policy.js';
+import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
+import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
 import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
 
 /** Parameters of an agent's start besides its settings. */
-interface Surroundings {
+interface StartContext {
   places: EngineLocations;
   log: Logger;
-  /** Called when an operator has to approve this host first. */
+  /** Called while an operator has to approve this host. */
   onWaiting?: (message: string) => void;
-  /** Resolves when the agent is to end. */
+  /** Resolves when the agent has to stop. */
   stop?: Promise<unknown>;
 }
 
 /**
- * Starts the agent; stopping it touches no container. Resolves with undefined when `stop` came before the host had joined. A start that fails or is stopped
- * before the host has asked to join leaves no file behind. Throws `ExitError` for what an operator can repair.
+ * Starts the agent; stopping it leaves containers running. Resolves with undefined if `stop` resolved before the host
+ * had joined. If it fails or stops before the join was requested, it leaves no file behind. Throws `ExitError` for
+ * problems that an operator can fix.
  */
 export async function startAgent(
   settings: AgentSettings,
-  surroundings: Surroundings,
+  context: StartContext,
 ): Promise<RunningComponents | undefined> {
   const { data: dataDir } = settings;
   const clock = monotonicClock(systemClock);
   checkImageThresholds(settings);
   const policy = await readHostPolicy(settings);
   const removeNewFolders = trackNewFolders(dataDir);
-  const directory = await takeDataDir(dataDir, clock, surroundings.log);
-  // With the lock of the directory held, no other agent writes there.
+  const directory = await takeDataDir(dataDir, clock, context.log);
+  // With the directory locked, all new files are this agent's.
   const removeNewFiles = trackNewFiles(dataDir);
   let running: RunningComponents | undefined;
   try {
-    running = await startWith({ settings, policy, directory, clock, ...surroundings });
+    running = await startWith({ settings, policy, directory, clock, ...context });
     return running;
   } finally {
     if (!running && !hasIdentity(dataDir)) {
@@ -100,23 +96,23 @@ export async function startAgent(
   }
 }
 
-interface AgentStart extends Surroundings {
+interface AgentStart extends StartContext {
   settings: AgentSettings;
   policy: Awaited<ReturnType<typeof readHostPolicy>>;
-  /** Parts that hold the data directory. */
+  /** Components that lock the data directory. */
   directory: readonly Component[];
   clock: Clock;
 }
 
 async function startWith(start: AgentStart): Promise<RunningComponents | undefined> {
-  const { settings, places, policy, directory, clock, log } = start;
+  const { settings, places: locations, policy, directory, clock, log } = start;
   const { data: dataDir, nodeName } = settings;
   const pressure = pressureHandling(settings);
-  // Before all that may fail or wait: a version on trial is counted by its starts.
-  const upgrades = await beginUpgrades(dataDir, clock, log);
+  // Before any step that may fail or block: a version on trial is judged by its number of starts.
+  const upgrades = await startUpgrades(dataDir, clock, log);
   const marker = new RunMarker(dataDir, log);
   const { bootMark } = readHostInfo(dataDir, settings.nodeIp);
-  const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
+  const runtime = await openRuntime(settings.runtime, locations, dataDir, clock);
   const joined = await joinUnlessStopped(start);
   if (!joined) return undefined;
   const { enrolment, server } = joined;
@@ -171,7 +167,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsPart(settings, () =>
+      ...metricsComponents(settings, () =>
         agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size))),
       ),
       ...agent.components,
@@ -180,7 +176,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   );
 }
 
-/** The node that this host is; undefined when the agent was told to end first: a join may wait for an operator for days. */
+/** Resolves with the enrolment; undefined if the agent has to stop first, because an approval may take days. */
 function joinUnlessStopped({
   settings,
   log,
@@ -194,7 +190,7 @@ function joinUnlessStopped({
   return stop ? Promise.race([joining, stop.then(() => undefined)]) : joining;
 }
 
-/** Moments of this boot, by the coordinator's time where it has been heard: what an agent before a reboot heard is worth nothing. */
+/** Moments carry the coordinator's time only if it was received in this boot. */
 function openJournal(
   dataDir: string,
   { bootMark, uptimeMs }: BootClock,
@@ -210,78 +206,48 @@ function openJournal(
   return EventJournal.open({ file: eventJournalFile(journalPath(dataDir)), now: moment, clock, log });
 }
 
-/** Makes the directory where it is missing, and locks it for this process. */
+/** Creates the directory if it is missing and locks it for this process. */
 async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Component[]> {
   const isWritable = prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
-  const held: Component = { name: 'lock', stop: () => lock.release() };
-  return isWritable ? [held] : [held, ...readOnlyPart(dataDir, clock, log)];
+  const lockComponent: Component = { name: 'lock', stop: () => lock.release() };
+  return isWritable ? [lockComponent] : [lockComponent, ...readOnlyComponents(dataDir, clock, log)];
 }
 
-/** Of an agent that cannot write, if it is a service that is started again when it ends. */
-function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Component[] {
-  log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
-  // Where the host may write and its service may not, somebody wanted it so.
+/** Returns a component that restarts a service once the disk is writable. */
+function readOnlyComponents(dataDir: string, clock: Clock, log: Logger): Component[] {
+  log.error({ dataDir }, 'the disk is read-only: changes of the desired state are kept only in memory');
+  // If the host may write and its service may not, the restriction is intended.
   if (!process.env.INVOCATION_ID || hostMayWrite(dataDir)) return [];
-  const beginAnew = (): void => {
-    log.info({ dataDir }, 'the disk takes writes again: the agent begins anew, and containers go on');
+  const restart = (): void => {
+    log.info({ dataDir }, 'the disk is writable again: the agent restarts, containers keep running');
     process.kill(process.pid, 'SIGTERM');
   };
-  return [waitForWritableDisk(() => hostMayWrite(dataDir), beginAnew, clock)];
+  return [waitForWritableDisk(() => hostMayWrite(dataDir), restart, clock)];
 }
 
-/** What the host was given last, and room to go on writing it. Secrets are sealed under the host's key. */
+/**
+ * Opens the stored desired state, with reserved disk space for further writes. Secrets are encrypted with the host's
+ * key.
+ */
 async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const reserve = new DiskReserve(reservePath(dataDir), clock, log);
   await reserve.allocate();
   const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
   const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
-  const config = await ConfigCache.open({ directory: configDirectory(dataDir), box }, log);
+  const config = await ConfigCache.open({ directory: configDirectory(dataDir), cipher: box }, log);
   return { reserve, cache, config };
 }
 
-/** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
-async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
+/** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */
+async function startUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<AgentUpgrades> {
   const upgrades = new AgentUpgrades({ dataDir, clock, wallClock: systemClock, random: systemRandom, log });
   if (await upgrades.start()) return upgrades;
-  const sentence = 'This version of the agent did not stay up; the one before it comes back.';
+  const sentence = 'This version of the agent did not stay up; the previous version is restored.';
   throw new ExitError(EXIT_CODES.environment, sentence);
 }
 
-/** How busy the host is when somebody asks. */
-function hostLoad(dataDir: string, clock: Clock): () => HeartbeatReading {
-  const load = new HostLoad({
-    counters: readHostCounters,
-    cpus: cpus().length,
-    memoryBytes: totalmem(),
-    diskUse: async () => usedFraction(await readFileSystemUsage(dataDir)),
-    clock,
-  });
-  return () => load.read();
-}
-
-function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Component[] {
-  const address = parseMetricsAddress(metricsAddress);
-  if (!address) return [];
-  const server = new AgentMetricsServer(address, page);
-  const start = async () => void (await server.start());
-  return [{ name: 'metrics', start, stop: () => server.stop() }];
-}
-
-function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentMetricInputs {
-  const { roundTripMs } = link;
-  return {
-    ...readProcessUsage(),
-    node: nodeName,
-    isConnected: link.phase === 'live',
-    isEngineUp: node.isEngineUp,
-    ...(roundTripMs === undefined ? {} : { roundTripMs }),
-    desiredPods,
-    linkBytes: (direction, cause) => link.bytes.of(direction, cause),
-  };
-}
-
-/** What the host says of its link is a label of its Node, where a person can say it as well. */
+/** A metered link is a label of the Node, which an operator can also set. */
 function labelsOf({ labels, lowData }: AgentSettings): Record<string, string> {
   return lowData ? { ...labels, [LINK_LABEL]: METERED } : labels;
 }

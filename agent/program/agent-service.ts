@@ -1,4 +1,4 @@
-/** The agent for as long as its process runs: started, told to read its settings again, stopped. */
+/** Runs the agent during the lifetime of its process: start, reload of settings, stop. */
 
 import { createLogger, type Logger } from '../../shared/process/output/logger.js';
 import { VERSION } from '../../shared/process/release-version.js';
@@ -11,61 +11,61 @@ import { readHostPolicy } from './read-host-policy.js';
 
 interface ServiceOptions {
   settings: AgentSettings;
-  /** Absent where there is no file to read again. Rejects when it is wrong. */
+  /** Absent without a settings file. Rejects if the file is invalid. */
   reloadSettings?: () => Promise<AgentSettings>;
   engineLocations: EngineLocations;
   manager: ServiceManager;
-  /** Resolves with the reason when the agent is to end. */
+  /** Resolves with the reason when the agent has to stop. */
   stop: Promise<string>;
 }
 
-/** Resolves when the agent has stopped; its containers run on. Throws what its start throws. */
+/** Resolves when the agent has stopped; its containers keep running. Throws the errors of the start. */
 export async function runService({
   settings,
-  reloadSettings: readAgain,
-  engineLocations: places,
+  reloadSettings,
+  engineLocations: locations,
   manager,
   stop,
 }: ServiceOptions): Promise<void> {
   let log = loggerOf(settings);
-  // Who waits for a person works: systemd is not to give it up.
+  // Report readiness while waiting for an operator's approval; otherwise systemd would abort the start.
   const onWaiting = (message: string): void => manager.ready(message);
-  const started = await startAgent(settings, { places, log, onWaiting, stop });
+  const started = await startAgent(settings, { places: locations, log, onWaiting, stop });
   if (!started) return;
   let agent: RunningComponents | undefined = started;
   log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
   manager.ready(`node ${settings.nodeName}`);
-  let turn = Promise.resolve();
+  let reloading = Promise.resolve();
   const failed = new Promise<never>((_, reject) => {
-    if (!readAgain) return;
+    if (!reloadSettings) return;
     const reload = async (): Promise<void> => {
-      const next = await readOrExplain(() => readWhole(readAgain), log);
+      const next = await readOrExplain(() => readWhole(reloadSettings), log);
       if (!next) return;
       await agent?.stop();
       log = loggerOf(next);
-      agent = await startAgent(next, { places, log });
-      log.info('settings read again');
+      agent = await startAgent(next, { places: locations, log });
+      log.info('settings reloaded');
     };
     process.on('SIGHUP', () => {
-      turn = turn.then(reload);
-      turn.catch(reject);
+      reloading = reloading.then(reload);
+      reloading.catch(reject);
     });
   });
   const why = await Promise.race([stop, failed]);
   log.info({ why }, 'agent stops; containers keep running');
   manager.stopping();
-  await turn;
+  await reloading;
   await agent?.stop();
 }
 
-/** Settings whose policy can be used: looked at while the agent still runs. */
+/** Checks the policy as well while the agent still runs. */
 async function readWhole(read: () => Promise<AgentSettings>): Promise<AgentSettings> {
   const settings = await read();
   await readHostPolicy(settings);
   return settings;
 }
 
-/** Wrong settings change nothing: the agent goes on with those it has. */
+/** Invalid settings change nothing: the agent keeps its current ones. */
 async function readOrExplain(
   read: () => Promise<AgentSettings>,
   log: Logger,
@@ -74,7 +74,7 @@ async function readOrExplain(
     return await read();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    log.error({ why }, 'the settings are wrong; the agent goes on with the old ones');
+    log.error({ why }, 'the settings are invalid; the agent keeps the old ones');
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Every setting of the agent: default, unit, meaning. Read once by cli.ts, frozen, passed down. */
+/** Every setting of the agent with default, unit and description. Read once by agent-cli.ts, frozen, and passed on. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Taint } from '../../shared/kube/nodes/node-types.js';
@@ -26,8 +26,7 @@ import { parseLabels, parseNodeName, parseTaints } from '../node/node-labels-and
 /** Prefix of the environment variables: `EVERYNODE_AGENT_SERVER`. */
 export const ENVIRONMENT_PREFIX = 'EVERYNODE_AGENT';
 
-/** `/var/lib/everynode-agent` for root, else `~/.local/share/everynode-agent`. */
-/** Default data directory of an agent. */
+/** Returns `/var/lib/everynode-agent` for root, else `~/.local/share/everynode-agent`. */
 export function defaultDataDir(): string {
   return userInfo().uid === 0 ? '/var/lib/everynode-agent' : join(homedir(), '.local/share/everynode-agent');
 }
@@ -47,7 +46,7 @@ const taints: Setting<Taint[]> = {
 };
 
 const allowedUnsafeSysctls: Setting<string[]> = {
-  description: 'sysctls that Pods may set beside the safe ones, `*` at the end for any rest',
+  description: 'unsafe sysctls that Pods may set, with `*` as final wildcard',
   placeholder: 'NAME,…',
   default: [],
   read: parseSysctlPatterns,
@@ -63,12 +62,12 @@ const nodeName: Setting<string> = {
   read: parseNodeName,
 };
 
-/** Who this host is when it registers. */
+/** The host's identity at registration. */
 export const NODE_SETTINGS = { nodeName, labels, taints };
 
-/** Where state is kept; the other commands need no more than this or the runtime. */
+/** Directory of the state; other commands need no more than this and the runtime. */
 export const DATA_SETTING = {
-  data: textSetting('directory of the identity and of what this host was given', 'DIR', defaultDataDir()),
+  data: textSetting('directory of the identity and the desired state', 'DIR', defaultDataDir()),
 };
 
 export const RUNTIME_SETTING = {
@@ -86,12 +85,12 @@ export const AGENT_SETTINGS = {
   ...RUNTIME_SETTING,
   ...NODE_SETTINGS,
   lowData: switchSetting(
-    'the link of this host is paid for by the byte: show life every two minutes, tell changes together, compressed',
+    'the link of this host is metered: send heartbeats every two minutes, merge and compress reports',
   ),
-  manifests: optionalTextSetting('directory of static pods; DATA/manifests when absent', 'DIR'),
-  nodeIp: optionalTextSetting('address of this host, if the one found is not the right one', 'ADDRESS'),
+  manifests: optionalTextSetting('directory of static pod manifests (default DATA/manifests)', 'DIR'),
+  nodeIp: optionalTextSetting('address of this host, if the detected one is wrong', 'ADDRESS'),
   updateLock: textSetting(
-    "file or socket by which this host says 'not now' to a rollout",
+    'lock file or socket by which this host vetoes updates',
     'PATH',
     '/run/everynode/update-lock',
   ),
@@ -101,39 +100,35 @@ export const AGENT_SETTINGS = {
   ),
   maxParallelImagePulls: integerSetting('images pulled at once', 'N', { min: 1, max: 100, default: 3 }),
   imageGcHighThreshold: integerSetting(
-    'percent of the disk in use from which unused images that this agent pulled are removed; 100 = never',
+    'percent of disk usage from which unused images pulled by this agent are removed; 100 = never',
     'PERCENT',
     { min: 0, max: 100, default: 85 },
   ),
-  imageGcLowThreshold: integerSetting(
-    'percent of the disk in use down to which they are removed',
-    'PERCENT',
-    {
-      min: 0,
-      max: 100,
-      default: 80,
-    },
-  ),
+  imageGcLowThreshold: integerSetting('percent of disk usage down to which they are removed', 'PERCENT', {
+    min: 0,
+    max: 100,
+    default: 80,
+  }),
   evictionHard: checkedTextSetting(
-    'thresholds from which on Pods are evicted at once; what is given takes the place of all defaults',
+    'thresholds at which Pods are evicted at once; replaces all defaults',
     THRESHOLDS,
     DEFAULT_EVICTION_HARD,
     parseThresholds,
   ),
   evictionSoft: checkedTextSetting(
-    'thresholds from which on Pods are evicted after a grace period',
+    'thresholds at which Pods are evicted after a grace period',
     THRESHOLDS,
     '',
     parseThresholds,
   ),
   evictionSoftGracePeriod: checkedTextSetting(
-    'how long a soft threshold has to be met, such as memory.available=1m30s',
+    'how long a soft threshold must be met, such as memory.available=1m30s',
     PERIODS,
     '',
     parseGracePeriods,
   ),
   evictionMinimumReclaim: checkedTextSetting(
-    'how much more than its threshold is won back, such as nodefs.available=500Mi',
+    'amount to reclaim beyond the threshold, such as nodefs.available=500Mi',
     'SIGNAL=VALUE,…',
     '',
     parseMinimumReclaims,
@@ -145,7 +140,7 @@ export const AGENT_SETTINGS = {
     readDuration,
   ),
   evictionMaxPodGracePeriod: integerSetting(
-    'the most seconds that a Pod has to end when a soft threshold evicts it; -1 = its own grace period',
+    'longest grace period of a soft eviction in seconds; -1 = the grace period of the Pod',
     'SECONDS',
     {
       min: -1,
@@ -155,25 +150,25 @@ export const AGENT_SETTINGS = {
   ),
   allowedUnsafeSysctls,
   policy: optionalTextSetting(
-    'what no pod may do on this host; /etc/everynode/policy.yaml when absent',
+    'file with restrictions for all pods on this host (default /etc/everynode/policy.yaml)',
     'FILE',
   ),
   metricsAddress: checkedTextSetting(
-    'where this agent shows its own metrics and /healthz: off, HOST:PORT or the path of a unix socket',
+    'address of the metrics and /healthz of this agent: off, HOST:PORT or the path of a Unix socket',
     'ADDRESS',
     'off',
     parseMetricsAddress,
   ),
-  podMaxPids: integerSetting('processes that each container may have; 0 = any number', 'N', {
+  podMaxPids: integerSetting('limit of processes per container; 0 = unlimited', 'N', {
     min: 0,
     max: 4_194_304,
     default: 0,
   }),
-  endWithInput: switchSetting('end when standard input does: for a program that starts this one'),
-  logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
+  endWithInput: switchSetting('stop when standard input ends: for programs that start this one'),
+  logLevel: choiceSetting('lowest severity of log lines', ['debug', 'info', 'warn', 'error'], 'info'),
 };
 
-/** What `install` may be given: its data has one place, and systemd ends it by a signal. */
+/** Settings of `install`: its data directory is fixed, and systemd stops the service by a signal. */
 const { data: _data, endWithInput: _endWithInput, ...installSettings } = AGENT_SETTINGS;
 export const INSTALL_SETTINGS = installSettings;
 

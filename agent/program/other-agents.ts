@@ -1,4 +1,7 @@
-/** Other agents of the same fleet on this machine, and the commands that remove them: `down` knows only the agent that `up` started. */
+/**
+ * Finds other agents of the same fleet on this machine and the commands to remove them: `down` knows only the agent
+ * that `up` started.
+ */
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isSingleExecutable } from '../../shared/process/service/child-program.js';
@@ -9,11 +12,11 @@ import { defaultDataDir } from './agent-settings.js';
 interface OtherAgent {
   node: string;
   dataDir: string;
-  /** Absent when it does not run. */
+  /** Absent if it is not running. */
   pid?: number;
 }
 
-/** Lines for the operator about every other agent of the fleet that `dataDir` belongs to; none without one. */
+/** Returns lines for the operator about every other agent of this fleet; none if `dataDir` belongs to no fleet. */
 export async function otherAgentsText(dataDir: string): Promise<string[]> {
   const clusterUID = (await readIdentity(dataDir))?.clusterUID;
   if (clusterUID === undefined) return [];
@@ -25,7 +28,7 @@ export async function otherAgentsText(dataDir: string): Promise<string[]> {
 }
 
 async function otherAgents(ownDir: string, clusterUID: string): Promise<OtherAgent[]> {
-  // A running agent names its directory; one that does not run is found only in the usual places.
+  // A running agent names its directory; a stopped one is found only in the default locations.
   const pids = new Map<string, number | undefined>([
     [DATA_DIR, undefined],
     [defaultDataDir(), undefined],
@@ -34,7 +37,7 @@ async function otherAgents(ownDir: string, clusterUID: string): Promise<OtherAge
   const others: OtherAgent[] = [];
   for (const [dataDir, pid] of pids) {
     if (!existsSync(dataDir) || realpathSync(dataDir) === ownDir) continue;
-    // An identity that cannot be read belongs to another user's agent.
+    // An unreadable identity belongs to another user's agent.
     const identity = await readIdentity(dataDir).catch(() => undefined);
     if (identity?.clusterUID !== clusterUID) continue;
     others.push({ node: identity.node, dataDir, ...(pid === undefined ? {} : { pid }) });
@@ -42,7 +45,7 @@ async function otherAgents(ownDir: string, clusterUID: string): Promise<OtherAge
   return others;
 }
 
-/** Data directory and process id of every running agent of this user, or of every user for root. */
+/** Returns data directory and process id of this user's running agents; for root, of every user's. */
 function runningAgents(): [string, number][] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   return pids.flatMap((pid) => {
@@ -53,13 +56,13 @@ function runningAgents(): [string, number][] {
       const dataDir = dataDirOf(args, environment) ?? defaultDataDir();
       return [[resolve(readlinkSync(`/proc/${pid}/cwd`), dataDir), Number(pid)]];
     } catch {
-      // It has ended since, or is another user's.
+      // The process has ended, or belongs to another user.
       return [];
     }
   });
 }
 
-/** The data directory that a command line or an environment names. */
+/** Returns the data directory in a command line or environment. */
 export function dataDirOf(args: readonly string[], environment: readonly string[]): string | undefined {
   const at = args.indexOf('--data');
   const prefixes = [
@@ -67,8 +70,8 @@ export function dataDirOf(args: readonly string[], environment: readonly string[
     [environment, 'EVERYNODE_AGENT_DATA='],
   ] as const;
   if (at >= 0) return args[at + 1];
-  for (const [words, prefix] of prefixes) {
-    const found = words.find((word) => word.startsWith(prefix));
+  for (const [arguments_, prefix] of prefixes) {
+    const found = arguments_.find((word) => word.startsWith(prefix));
     if (found !== undefined) return found.slice(prefix.length);
   }
   return undefined;
@@ -84,7 +87,7 @@ function removalOf({ dataDir, pid }: OtherAgent): string {
   return [...stop, remove, `rm -r ${data}`].join(' && ');
 }
 
-/** As a POSIX shell reads it back. */
+/** Returns the word quoted for a POSIX shell. */
 function quoted(word: string): string {
   return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,14 +1,17 @@
-/** Reads the host's policy file, at the agent's start and at each reload. One that cannot be read keeps it from starting. */
+/** Reads the host's policy file at each start and reload. An invalid file prevents the start. */
+
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent } from '../../shared/process/files/private-file.js';
+import type { IsolationSettings } from '../decisions/admission/host-isolation.js';
 import { type HostPolicy, parseHostPolicy } from '../decisions/admission/host-policy.js';
 import type { AgentSettings } from './agent-settings.js';
 
-/** Where the host's owner says what no Pod may do here. */
+/** Default path of the restrictions by the host's owner. */
 const DEFAULT_POLICY = '/etc/everynode/policy.yaml';
 
-/** The policy, undefined when there is no such file and nobody named it. Throws `ExitError`. */
+/** Resolves with the policy; undefined if the default file is missing. Throws `ExitError`. */
 export async function readHostPolicy(
   settings: Pick<AgentSettings, 'policy'>,
 ): Promise<HostPolicy | undefined> {
@@ -23,4 +26,18 @@ export async function readHostPolicy(
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new ExitError(EXIT_CODES.usage, `The policy ${path} cannot be used: ${why}.`);
   }
+}
+
+/** `policy`: absent if the owner wrote none. */
+export function isolationSettingsOf(
+  settings: Pick<AgentSettings, 'data' | 'allowedUnsafeSysctls' | 'podMaxPids'>,
+  policy: HostPolicy | undefined,
+): IsolationSettings {
+  const { data, allowedUnsafeSysctls, podMaxPids } = settings;
+  return {
+    seccompRoot: join(data, 'seccomp'),
+    allowedUnsafeSysctls,
+    ...(podMaxPids > 0 ? { podPidsLimit: podMaxPids } : {}),
+    ...(policy ? { policy } : {}),
+  };
 }

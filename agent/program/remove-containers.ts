@@ -1,4 +1,4 @@
-/** Takes a host out of its fleet: removes its containers, and nobody else's, from the engine, with their volumes and mounts. */
+/** Removes a host from its fleet: stops and removes the fleet's containers with their volumes and mounts. */
 
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { systemClock } from '../../shared/process/time/clock.js';
@@ -9,17 +9,17 @@ import { removeAllVolumes } from '../volumes/remove-volumes.js';
 import { VolumeError } from '../volumes/volume-error.js';
 import { lockDataDir } from './agent-data-directory.js';
 
-/** How long each container is given to end by itself. */
+/** Grace period of each container. */
 const GRACE_SECONDS = 10;
 
 /**
- * Stops and removes the containers labelled with this fleet's clusterUID and node; answers how many.
- * Throws `ExitError` when the engine fails: what it still holds must not be forgotten.
+ * Stops and removes the containers labelled with this fleet's clusterUID and node. Resolves with their number. Throws
+ * `ExitError` if the engine fails, because the identity of remaining containers must be kept.
  */
 export async function removeContainers(dataDir: string): Promise<number> {
   const identity = await readIdentity(dataDir);
   const runtime = await reopenRuntime(dataDir, systemClock);
-  // Never joined, or never with an engine: nothing here can be ours.
+  // The host never joined or never had an engine, so it has no containers.
   if (identity?.clusterUID === undefined || !runtime) return 0;
   const lock = await lockDataDir(dataDir);
   const driver = runtime.driverFor({ clusterUID: identity.clusterUID, nodeName: identity.node });
@@ -42,7 +42,7 @@ export async function removeContainers(dataDir: string): Promise<number> {
   }
 }
 
-/** Pods that have containers on this host. Throws `ExitError` when the engine does not answer. */
+/** Resolves with the number of Pods that have containers. Throws `ExitError` if the engine does not answer. */
 export async function countPods(dataDir: string): Promise<number> {
   const identity = await readIdentity(dataDir);
   const runtime = await reopenRuntime(dataDir, systemClock);
@@ -74,11 +74,11 @@ async function removeAll(driver: RuntimeDriver): Promise<number> {
   return containers.length;
 }
 
-/** It was made here, for this host's Pods alone. */
+/** The image was created here, only for this host's Pods. */
 async function removeSandboxImage(driver: RuntimeDriver): Promise<void> {
   const name = await driver.ensureSandboxImage();
   await driver.removeImage(name).catch((error: unknown) => {
-    // Another fleet's agent on this engine has containers of it.
+    // Containers of another fleet's agent on this engine use it.
     if (!(error instanceof RuntimeError)) throw error;
   });
 }

@@ -1,13 +1,15 @@
-/** Whether the agent before this one was stopped or came to its end otherwise: one small file, written at a start and removed at a stop. */
+/**
+ * Records whether the previous agent was stopped: a small file that is written at the start and removed at the stop.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 
-/** `stopped`: orderly, or there was none. `crashed`: in this boot of the host. `hostDown`: the host went down under it. */
+/** `stopped`: orderly, or there was none. `crashed`: in this boot of the host. `hostDown`: the host went down. */
 export type PreviousExit = 'stopped' | 'crashed' | 'hostDown';
 
-/** What the marker that was found says of the end of the agent that wrote it. */
+/** Returns the previous agent's end from the marker that it left. */
 export function previousExitOf(found: string | undefined, bootMark: string): PreviousExit {
   if (found === undefined) return 'stopped';
   return found.trim() === bootMark ? 'crashed' : 'hostDown';
@@ -22,23 +24,24 @@ export class RunMarker {
     this.#log = log;
   }
 
-  /** Tells how the last agent ended, and marks that this one runs. A disk that takes no mark keeps nobody from running. */
+  /**
+   * Resolves with the end of the last agent, and marks this one as running. A failing disk does not prevent the start.
+   */
   async markStarted(bootMark: string): Promise<PreviousExit> {
     const end = previousExitOf(await readIfPresent(this.#path).catch(() => undefined), bootMark);
     try {
       await writePrivateFile(this.#path, `${bootMark}\n`);
     } catch (error) {
-      this.#log.warn({ err: error }, 'the start is not marked: a crash will not be told from a stop');
+      this.#log.warn({ err: error }, 'start marker could not be written: a crash would look like a stop');
     }
     return end;
   }
 
-  /** This one was stopped. */
   async markStopped(): Promise<void> {
     try {
       await rm(this.#path, { force: true });
     } catch (error) {
-      this.#log.warn({ err: error }, 'the stop is not marked: it will look like a crash');
+      this.#log.warn({ err: error }, 'start marker could not be removed: this stop will look like a crash');
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * An agent that began on a read-only disk begins anew once the host may write there. As a service it sees the mounts as they were at
- * its start: who makes the disk writable again changes those of the host, not its own.
+ * Restarts an agent that started on a read-only disk once the host may write there. The service has its own copy of the
+ * mounts from its start, so it does not see when an operator remounts the disk.
  */
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 
 const PERIOD_MS = 10_000;
 
-/** Whether the host's first process, which sees its mounts as they are, could write to the directory. */
+/** Returns true if the host's first process, which has the current mounts, could write to the directory. */
 export function hostMayWrite(directory: string): boolean {
   try {
     accessSync(join('/proc/1/root', resolve(directory)), constants.W_OK);
@@ -19,21 +19,21 @@ export function hostMayWrite(directory: string): boolean {
   }
 }
 
-/** Asks every ten seconds, and calls `onWritable` once. */
+/** Checks every ten seconds and calls `onWritable` once. */
 export function waitForWritableDisk(
   mayWrite: () => boolean,
   onWritable: () => void,
   clock: Clock,
 ): Component {
   let timer: Timer | undefined;
-  const look = (): void => {
+  const check = (): void => {
     if (mayWrite()) onWritable();
-    else timer = clock.after(PERIOD_MS, look);
+    else timer = clock.after(PERIOD_MS, check);
   };
   return {
     name: 'read-only start',
     start: () => {
-      timer = clock.after(PERIOD_MS, look);
+      timer = clock.after(PERIOD_MS, check);
     },
     stop: () => timer?.cancel(),
   };

@@ -1,29 +1,33 @@
-/** What a host and its engine can and may do to keep Pods apart, as plain data. */
+/** Isolation features that a host and its engine support and allow, as plain data. */
+
+import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { EngineInfo } from '../../runtime/runtime-driver.js';
+import { engineLimits, oomScore } from '../container-spec/container-limits.js';
+import { missingCapabilities, wantsMissingSeccomp } from '../container-spec/container-security.js';
 import type { HostPolicy } from './host-policy.js';
 
 export interface HostIsolation {
-  /** Memory of the host in bytes: what a request is a share of. */
+  /** Memory of the host, bytes; memory requests are compared with it. */
   memoryBytes: number;
-  /** The lowest OOM score adjustment that a container can be given here; -1000 where nothing is in the way. */
+  /** The lowest OOM score adjustment possible on this host; -1000 without restrictions. */
   leastOomScore: number;
   /** Capabilities, such as `SYS_RESOURCE`, that no container can have here. */
   missingCapabilities: readonly string[];
-  /** The engine enforces AppArmor profiles. */
+  /** True if the engine enforces AppArmor profiles. */
   appArmor: boolean;
-  /** The engine filters system calls. */
+  /** True if the engine filters system calls. */
   seccomp: boolean;
-  /** Folder of the profiles that `Localhost` names, absolute. */
+  /** Absolute path of the folder with `Localhost` profiles. */
   seccompRoot: string;
-  /** Sysctls that Pods may set beside the safe ones; `*` at the end stands for any rest. */
+  /** Sysctls that Pods may set in addition to the safe ones; a final `*` matches any suffix. */
   allowedUnsafeSysctls: readonly string[];
-  /** Processes that each container may have; absent = any number. */
+  /** Limit of processes per container; absent: unlimited. */
   podPidsLimit?: number;
-  /** What the host's owner lets no Pod do; absent = nothing is forbidden. */
+  /** Restrictions by the host's owner; absent: none. */
   policy?: HostPolicy;
 }
 
-/** What the host's owner decides. */
+/** Settings of the host's owner. */
 export type IsolationSettings = Pick<
   HostIsolation,
   'seccompRoot' | 'allowedUnsafeSysctls' | 'podPidsLimit' | 'policy'
@@ -31,7 +35,10 @@ export type IsolationSettings = Pick<
 
 const LEAST_OOM_SCORE = -1000;
 
-/** Of an engine that was never seen the best is assumed: what it lacks it says itself when asked. */
+/**
+ * Returns the isolation of this host. An engine not seen so far counts as fully capable; its own errors show what is
+ * missing.
+ */
 export function hostIsolation(
   host: { memoryBytes: number; missingCapabilities: readonly string[] },
   engine: Pick<EngineInfo, 'appArmor' | 'seccomp' | 'rootless'> | undefined,
@@ -46,4 +53,20 @@ export function hostIsolation(
     appArmor: engine?.appArmor ?? true,
     seccomp: engine?.seccomp ?? true,
   };
+}
+
+/** Returns one sentence for each missing feature. The engine reports further ones when it creates the container. */
+export function isolationShortfalls(pod: Pod, container: Container, isolation: HostIsolation): string[] {
+  const wanted = oomScore(pod, container, isolation.memoryBytes);
+  const { oomScoreAdj = wanted } = engineLimits(pod, container, isolation);
+  const lacking = missingCapabilities(container, isolation);
+  return [
+    ...(oomScoreAdj > wanted
+      ? [`OOM score adjustment is ${oomScoreAdj}, not ${wanted}: this host's engine lacks CAP_SYS_RESOURCE`]
+      : []),
+    ...(lacking.length > 0 ? [`capabilities are missing on this host: ${lacking.join(', ')}`] : []),
+    ...(wantsMissingSeccomp(pod, container, isolation)
+      ? ['system calls are not filtered: this host has no seccomp']
+      : []),
+  ];
 }

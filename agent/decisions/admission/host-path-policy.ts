@@ -1,17 +1,17 @@
 /**
- * Which paths of the host a policy lets Pods mount. Below a path that Pods may write nothing is mounted: a Pod could put
- * a symbolic link in the place of a directory there, at any time, and the next mount would be of `/etc`.
+ * Decides which host paths Pods may mount. Nothing below a path that Pods may write can be mounted: at any time a Pod
+ * could replace a directory there by a symbolic link, and the next mount would be of `/etc`.
  */
 import { posix } from 'node:path';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** A path that may be mounted; with `readOnly` everything below it as well, and all of it without write access only. */
+/** A path that may be mounted. `readOnly` allows everything below it as well, but only without write access. */
 export interface AllowedPath {
   path: string;
   readOnly: boolean;
 }
 
-/** Why a hostPath volume of the Pod is not allowed; undefined when all are. */
+/** Returns why a hostPath volume of the Pod is not allowed; undefined if all are. */
 export function hostPathRefusal(
   { spec }: Pick<Pod, 'spec'>,
   allowed: readonly AllowedPath[],
@@ -29,12 +29,12 @@ function refusalOf(
   writer: () => string | undefined,
 ): string | undefined {
   const writable = allowed.filter(({ readOnly }) => !readOnly);
-  // A Pod that may write the root can reach every path without a link.
+  // A Pod that may write the root directory can reach every path without a link.
   if (writable.some(({ path }) => path === '' || path === wanted)) return undefined;
   const above = writable.find(({ path }) => isBelow(wanted, path));
   if (above) {
     const path = JSON.stringify(above.path);
-    return `is not allowed: pods may write ${path} and replace directories below it by links; the policy allows ${path} itself`;
+    return `is not allowed: Pods may write ${path} and replace directories below it by links; the policy allows ${path} itself`;
   }
   const isReadable = allowed.some(({ path }) => path === wanted || isBelow(wanted, path));
   if (!isReadable) return 'is not allowed';
@@ -44,7 +44,7 @@ function refusalOf(
     : `is allowed read-only: container "${container}" must mount it with readOnly: true`;
 }
 
-/** The first container that mounts the volume without `readOnly`. */
+/** Returns the first container that mounts the volume without `readOnly`. */
 function writerOf(spec: Pod['spec'], volume: string): string | undefined {
   const { containers, initContainers = [], ephemeralContainers = [] } = spec;
   const writes = ({ volumeMounts = [] }: Container): boolean =>
@@ -52,7 +52,7 @@ function writerOf(spec: Pod['spec'], volume: string): string | undefined {
   return [...initContainers, ...containers, ...ephemeralContainers].find(writes)?.name;
 }
 
-/** The list as a policy file holds it: paths, or maps of `path` and `readOnly`. Throws an Error that says what is wrong. */
+/** Reads the list of a policy file: paths, or maps of `path` and `readOnly`. Throws an Error that names the mistake. */
 export function readAllowedPaths(value: unknown): AllowedPath[] {
   if (!Array.isArray(value)) throw new Error('hostPaths must be a list of paths');
   const allowed = value.map(readAllowedPath);
@@ -61,7 +61,7 @@ export function readAllowedPaths(value: unknown): AllowedPath[] {
     const above = writable.find((other) => isBelow(path, other.path));
     if (above) {
       throw new Error(
-        `hostPaths: ${path} is below ${above.path}, where pods may put a link in its place: allow ${above.path} with readOnly: true, or leave one of the two out`,
+        `hostPaths: ${path} is below ${above.path}, where Pods may put a link in its place: allow ${above.path} with readOnly: true, or leave one of the two out`,
       );
     }
   }
@@ -86,7 +86,7 @@ function isBelow(path: string, root: string): boolean {
   return path.startsWith(`${root}/`);
 }
 
-/** Normalised, without a slash at the end; the root is "". */
+/** Returns the normalised path without a final slash; "" for the root. */
 function plainPath(path: string): string {
   return posix.normalize(path).replace(/\/+$/, '');
 }

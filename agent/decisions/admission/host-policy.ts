@@ -1,21 +1,21 @@
-/** What the owner of a host lets no Pod do there, whoever asks for it: the coordinator's word does not count against it. */
+/** Restrictions of a host's owner for all Pods on the host. The coordinator cannot override them. */
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { type AllowedPath, hostPathRefusal, readAllowedPaths } from './host-path-policy.js';
 
-/** Absent = not restricted. */
+/** An absent field does not restrict. */
 export interface HostPolicy {
-  /** False: no privileged containers. */
+  /** False forbids privileged containers. */
   privileged?: boolean;
   hostNetwork?: boolean;
   hostPID?: boolean;
   hostIPC?: boolean;
-  /** Paths that may be mounted from the host. */
+  /** Host paths that Pods may mount. */
   hostPaths?: readonly AllowedPath[];
-  /** Capabilities that a container may be given beyond the engine's own, such as `NET_ADMIN`. */
+  /** Capabilities that containers may add to the engine's defaults, such as `NET_ADMIN`. */
   capabilities?: readonly string[];
 }
 
-/** Why the Pod may not run here, in a few words; undefined when it may. */
+/** Returns why the Pod may not run here; undefined if it may. */
 export function policyRefusal(pod: Pod, policy: HostPolicy): string | undefined {
   const { spec } = pod;
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
@@ -39,13 +39,13 @@ function containerRefusal({ securityContext }: Container, policy: HostPolicy): s
   if (securityContext?.privileged && policy.privileged === false) return 'privileged is not allowed';
   const { capabilities } = policy;
   if (!capabilities) return undefined;
-  // A privileged container has them all.
+  // A privileged container has every capability.
   if (securityContext?.privileged) return 'privileged gives capabilities that are not allowed';
   const refused = securityContext?.capabilities?.add?.find((name) => !capabilities.includes(plainName(name)));
   return refused === undefined ? undefined : `the capability ${refused} is not allowed`;
 }
 
-/** `CAP_NET_ADMIN` and `net_admin` are `NET_ADMIN`. */
+/** Returns `NET_ADMIN` for `CAP_NET_ADMIN` and `net_admin`. */
 function plainName(name: string): string {
   return name.toUpperCase().replace(/^CAP_/, '');
 }
@@ -53,8 +53,8 @@ function plainName(name: string): string {
 const SWITCHES = ['privileged', 'hostNetwork', 'hostPID', 'hostIPC'] as const;
 
 /**
- * The policy that a document (decoded YAML) says. Throws an Error that says what is wrong: a policy that is misread would
- * protect nobody.
+ * Returns the policy of a document (decoded YAML). Throws an Error that names the mistake: a misread policy would not
+ * protect the host.
  */
 export function parseHostPolicy(document: unknown): HostPolicy {
   if (document === null || document === undefined) return {};
@@ -64,7 +64,7 @@ export function parseHostPolicy(document: unknown): HostPolicy {
     if (SWITCHES.some((name) => name === key)) policy[key] = readSwitch(key, value);
     else if (key === 'hostPaths') policy[key] = readAllowedPaths(value);
     else if (key === 'capabilities') policy[key] = readTexts(key, value).map(plainName);
-    else throw new Error(`it says ${JSON.stringify(key)}, which means nothing`);
+    else throw new Error(`${JSON.stringify(key)} is not a field`);
   }
   return policy;
 }
@@ -76,5 +76,5 @@ function readSwitch(key: string, value: unknown): boolean {
 
 function readTexts(key: string, value: unknown): string[] {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-  throw new Error(`${key} must be a list of texts`);
+  throw new Error(`${key} must be a list of strings`);
 }

@@ -1,17 +1,23 @@
-/** Pods that this host may not run at all (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/security/apparmor; the host's own policy). */
+/**
+ * Rejects Pods that this host may not run (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/security/apparmor; the host's
+ * own policy).
+ */
 import { type HostPort, hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { forbiddenSysctl } from '../container-spec/allowed-sysctls.js';
 import type { HostIsolation } from './host-isolation.js';
 import { policyRefusal } from './host-policy.js';
 
-/** In a kubelet's words. */
+/** Reason and message as in a kubelet. */
 export interface Rejection {
   reason: string;
   message: string;
 }
 
-/** `takenPorts`: by the Pods that are here already. Why the Pod ends Failed before anything of it starts; undefined when it may run. */
+/**
+ * Returns why the Pod fails before it starts; undefined if it may run. `takenPorts`: host ports of the Pods already
+ * here.
+ */
 export function podRejection(
   pod: Pod,
   isolation: HostIsolation,
@@ -34,14 +40,14 @@ export function podRejection(
   return undefined;
 }
 
-/** What the host's owner forbids, of a Pod that runs as well: a policy counts from the moment it is read. */
+/** Returns the violation of the host's policy. It applies to running Pods as well, as soon as the policy was read. */
 export function policyRejection(pod: Pod, { policy }: Pick<HostIsolation, 'policy'>): Rejection | undefined {
   const forbidden = policy && policyRefusal(pod, policy);
   if (!forbidden) return undefined;
   return { reason: 'HostPolicy', message: `forbidden by the policy of this host: ${forbidden}` };
 }
 
-/** True when a profile is asked for by name; none at all means the engine's own where it has one. */
+/** Returns true for an explicit profile. Without one the engine uses its own profile if it has one. */
 function wantsAppArmor({ spec }: Pod): boolean {
   const containers: Container[] = [...(spec.initContainers ?? []), ...spec.containers];
   return [spec.securityContext, ...containers.map(({ securityContext }) => securityContext)].some(

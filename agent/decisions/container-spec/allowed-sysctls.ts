@@ -1,6 +1,6 @@
-/** Which sysctls a Pod may set, and in whose namespace they lie (pkg/kubelet/sysctl, component-helpers node/util/sysctl). */
+/** The sysctls that a Pod may set, and their namespaces (pkg/kubelet/sysctl, component-helpers node/util/sysctl). */
 
-/** Namespaced and without effect on other Pods of the host. */
+/** Namespaced sysctls without effect on other Pods of the host. */
 const SAFE: readonly string[] = [
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -16,23 +16,23 @@ const SAFE: readonly string[] = [
   'net.ipv4.tcp_wmem',
 ];
 
-/** As the kubelet's messages name them. */
+/** Spelled as in the kubelet's messages. */
 type SysctlNamespace = 'IPC' | 'Net';
 
-/** The namespace that a sysctl, or a pattern of several, belongs to; undefined for one of the whole host. */
+/** Returns the namespace of a sysctl or pattern; undefined if it affects the whole host. */
 function namespaceOf(name: string): SysctlNamespace | undefined {
   if (name.startsWith('net.')) return 'Net';
   return /^(kernel\.(sem$|shm|msg)|fs\.mqueue\.)/.test(name) ? 'IPC' : undefined;
 }
 
-/** `net/ipv4/tcp_rmem` with dots; a slash after a dot is the name's own. */
+/** Returns `net/ipv4/tcp_rmem` with dots. In a dotted name, a slash is part of a component. */
 export function dottedSysctl(name: string): string {
   const first = /[./]/.exec(name)?.[0];
   if (first !== '/') return name;
   return [...name].map((sign) => (sign === '/' ? '.' : sign === '.' ? '/' : sign)).join('');
 }
 
-/** Patterns such as `kernel.msg*,net.core.somaxconn`. Throws an Error that names one that is not namespaced. */
+/** Parses patterns such as `kernel.msg*,net.core.somaxconn`. Throws an Error that names a pattern without namespace. */
 export function parseSysctlPatterns(text: string): string[] {
   const patterns = text
     .split(',')
@@ -45,7 +45,7 @@ export function parseSysctlPatterns(text: string): string[] {
   );
 }
 
-/** Why a Pod may not set this sysctl here; undefined when it may. */
+/** Returns why a Pod may not set this sysctl here; undefined if it may. */
 export function forbiddenSysctl(
   given: string,
   allowedUnsafe: readonly string[],

@@ -1,16 +1,16 @@
-/** How decisions look ConfigMaps and Secrets up, and what they say of one that is not there. */
+/** Lookup of ConfigMaps and Secrets for decisions, and the message for a missing one. */
 import type { ConfigMap, Secret } from '../../../shared/kube/objects/config-types.js';
 import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
 
-/** Finds what this host was given; undefined where there is no such object. */
+/** Returns an object that the hub sent to this host; undefined if there is none. */
 export type FindConfig = (reference: ConfigReference) => ConfigMap | Secret | undefined;
 
-/** The API's own words for a missing object, which a kubelet passes on. */
+/** Returns the API's message for a missing object, as a kubelet shows it. */
 export function notFoundMessage({ kind, name }: ConfigReference): string {
   return `${kind.toLowerCase()} "${name}" not found`;
 }
 
-/** The value of each key, in bytes: a ConfigMap's texts and binaries, a Secret's data. */
+/** Returns all values as bytes: a ConfigMap's data and binaryData, a Secret's data. */
 export function configData(object: ConfigMap | Secret): Map<string, Buffer> {
   const texts = object.kind === 'ConfigMap' ? (object.data ?? {}) : {};
   const binaries = object.kind === 'ConfigMap' ? (object as ConfigMap).binaryData : object.data;
@@ -20,7 +20,10 @@ export function configData(object: ConfigMap | Secret): Map<string, Buffer> {
   ]);
 }
 
-/** The values that can be environment variables: a ConfigMap's binaries cannot (pkg/kubelet makeEnvironmentVariables). */
+/**
+ * Returns the values for environment variables, without a ConfigMap's binaryData (pkg/kubelet
+ * makeEnvironmentVariables).
+ */
 export function configTexts(object: ConfigMap | Secret): Map<string, string> {
   const entries = Object.entries(object.data ?? {});
   if (object.kind === 'ConfigMap') return new Map(entries);

@@ -1,4 +1,4 @@
-/** A Pod and its resolved volumes to what the engine is asked for (pkg/kubelet generateRunContainerOptions). */
+/** Translates a Pod and its resolved volumes into an engine configuration (pkg/kubelet generateRunContainerOptions). */
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import {
@@ -27,27 +27,27 @@ import { hostnameRefusal, namespacesOf } from './container-namespaces.js';
 import { engineSecurity, refusedAsRoot } from './container-security.js';
 import type { Resolver } from './dns-resolver.js';
 
-/** What the Pod's spec alone does not say. */
+/** Inputs besides the Pod's spec. */
 export interface ConfigContext extends EnvironmentFacts {
   attempt: number;
   backoffMs: number;
   bootMark: string;
-  /** Of this container, in order; from `volumes/mounts.ts`. */
+  /** Mounts of this container, in order; from `volumes/mounts.ts`. */
   mounts: Mount[];
   sandboxID?: string;
   isolation: HostIsolation;
-  /** Of the host itself. */
+  /** The host's own resolver. */
   hostResolver: Resolver;
-  /** As the image's maker set it; "" = root. */
+  /** User set by the image; "": root. */
   imageUser: string;
-  /** The engine's own name of the image; absent = its full one. */
+  /** The engine's own name of the image; absent: its full name. */
   engineImage?: string;
 }
 
-/** A config, or the reason for `CreateContainerConfigError`. */
+/** A configuration, or the message for `CreateContainerConfigError`. */
 type ConfigResult = { kind: 'config'; config: ContainerConfig } | { kind: 'refused'; message: string };
 
-/** What the engine is asked for, for one attempt of one container of the Pod. */
+/** Returns the engine configuration for one attempt of one container. */
 export function containerConfig(pod: Pod, container: Container, context: ConfigContext): ConfigResult {
   const environment = environmentOf(pod, container, context);
   if (environment.kind === 'refused') return environment;
@@ -68,7 +68,7 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
     env: [...environment.values].map(([name, value]) => `${name}=${value}`),
     labels: labelsOf(pod, container, context),
     mounts: context.mounts,
-    // In a sandbox, the ports are the sandbox's.
+    // With a sandbox, the sandbox publishes the ports.
     ports: needsSandbox(pod) || pod.spec.hostNetwork ? [] : portsOf([container]),
     ...engineSecurity(pod, container, context.isolation, context.imageUser),
     tty: container.tty ?? false,
@@ -78,7 +78,10 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
   return { kind: 'config', config };
 }
 
-/** The container that holds what the Pod's containers share. `image` is the engine's name of the sandbox image. */
+/**
+ * Returns the configuration of the container that holds the shared namespaces. `image`: the engine's name of the
+ * sandbox image.
+ */
 export function sandboxConfig(
   pod: Pod,
   image: string,
@@ -148,7 +151,7 @@ function portsOf(containers: readonly Container[]): PortBinding[] {
   );
 }
 
-/** For whoever holds the Pod's namespaces: engines refuse them on members. */
+/** Only for the holder of the Pod's namespaces; engines refuse sysctls on containers that join them. */
 function sysctlsOf(pod: Pod): Pick<ContainerConfig, 'sysctls'> {
   const sysctls = pod.spec.securityContext?.sysctls ?? [];
   if (sysctls.length === 0) return {};

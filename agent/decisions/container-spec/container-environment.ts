@@ -1,4 +1,7 @@
-/** A container's environment, and `$(VAR)` in its command and arguments (third_party/forked/golang/expansion). */
+/**
+ * Environment variables of a container, and `$(VAR)` in its command and arguments
+ * (third_party/forked/golang/expansion).
+ */
 import { serviceAccountTokenSources } from '../../../shared/kube/access/service-account-token.js';
 import type { ConfigReference } from '../../../shared/kube/pods/config-reference.js';
 import type {
@@ -11,7 +14,7 @@ import type {
 import { configTexts, type FindConfig, notFoundMessage } from './config-lookup.js';
 import { type FieldFacts, fieldValue, resourceValue } from './field-ref.js';
 
-/** Replaces `$(NAME)` by its value; `$$(NAME)` stands for itself, an unknown name stays as written. */
+/** Replaces `$(NAME)` by its value. `$$(NAME)` becomes `$(NAME)`; an unknown name remains unchanged. */
 export function expandVariables(text: string, values: ReadonlyMap<string, string>): string {
   return text.replace(/\$(\$|\(([^)]*)\))/g, (whole, what: string, name: string | undefined) =>
     what === '$' ? '$' : (values.get(name ?? '') ?? whole),
@@ -22,14 +25,17 @@ export type Environment =
   | { kind: 'values'; values: ReadonlyMap<string, string> }
   | { kind: 'refused'; message: string };
 
-/** What variables may be told of. */
+/** Facts that variables may refer to. */
 export interface EnvironmentFacts extends FieldFacts {
   findConfig: FindConfig;
-  /** Where Pods reach the API; absent where nobody says. */
+  /** Address of the API for Pods; absent on hosts without one. */
   apiServer?: { host: string; port: string };
 }
 
-/** The variables in order, later ones seeing earlier ones, or why the container cannot be configured. */
+/**
+ * Returns the variables in order, where later ones may refer to earlier ones; or why the container cannot be
+ * configured.
+ */
 export function environmentOf(pod: Pod, container: Container, facts: EnvironmentFacts): Environment {
   const values = new Map<string, string>(apiVariables(pod, facts));
   for (const source of container.envFrom ?? []) {
@@ -49,7 +55,7 @@ export function environmentOf(pod: Pod, container: Container, facts: Environment
   return { kind: 'values', values };
 }
 
-/** By these clients in a container find the API. Only a Pod that has a token can use it. */
+/** Returns the variables by which clients in a container find the API. Only Pods with a token can use it. */
 function apiVariables(pod: Pod, { apiServer }: EnvironmentFacts): [string, string][] {
   if (!apiServer || serviceAccountTokenSources(pod).length === 0) return [];
   return [
@@ -59,7 +65,7 @@ function apiVariables(pod: Pod, { apiServer }: EnvironmentFacts): [string, strin
   ];
 }
 
-/** Neither: an optional source that is not there. */
+/** Empty for a missing optional source. */
 type Found<T> = { value?: T; refused?: string };
 
 function allOf(
@@ -116,7 +122,7 @@ function valueFrom(pod: Pod, container: Container, variable: EnvVar, facts: Envi
   return { refused: `environment variable ${variable.name}: its source is not supported` };
 }
 
-/** Any of the Pod's containers, init containers included. */
+/** Returns the container of this name, including init containers. */
 export function containerNamed({ spec }: Pod, wanted: string): Container | undefined {
   return [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === wanted);
 }

@@ -1,20 +1,20 @@
-/** Labels that the agent keeps on containers beside the driver's identity: its memory across its own restarts. */
+/** The agent's labels on containers, besides the driver's identity labels. They survive restarts of the agent. */
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 
-/** The restart delay set when this attempt was created, in ms. */
+/** Restart delay when this attempt was created, ms. */
 export const BACKOFF_LABEL = 'everynode.dev/restart-backoff-ms';
-/** Mark of the host's boot in which it was created. */
+/** Boot of the host in which the container was created. */
 export const BOOT_LABEL = 'everynode.dev/boot';
-/** Id of the sandbox it joined. */
+/** Id of the sandbox that the container joined. */
 export const SANDBOX_LABEL = 'everynode.dev/sandbox';
-/** The part that the container plays: `init`, `sidecar` or `main`. */
+/** Role of the container: `init`, `sidecar` or `main`. */
 export const CONTAINER_ROLE_LABEL = 'everynode.dev/container-role';
-/** Uid of the controller that made the Pod, for when the Pod is no longer known. */
+/** Uid of the Pod's controller, for containers of unknown Pods. */
 export const CONTROLLER_UID_LABEL = 'everynode.dev/controller-uid';
-/** Grace in seconds, for when the Pod is no longer known. */
+/** Grace period in seconds, for containers of unknown Pods. */
 export const GRACE_LABEL = 'everynode.dev/grace-seconds';
 
-/** The delay this attempt was created with; 0 when unknown. */
+/** Returns the restart delay of this attempt, ms; 0 if unknown. */
 export function backoffOf(container: ObservedContainer): number {
   const value = Number(container.labels[BACKOFF_LABEL]);
   return Number.isFinite(value) ? value : 0;

@@ -1,4 +1,4 @@
-/** What a container may take of the host (pkg/kubelet/cm helpers_linux.go, pkg/kubelet/qos/policy.go). */
+/** Resource limits of a container (pkg/kubelet/cm helpers_linux.go, pkg/kubelet/qos/policy.go). */
 
 import { milliCpu, wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -11,17 +11,17 @@ type EngineLimits = Pick<
   'cpuShares' | 'cpuLimitMilli' | 'memoryLimitBytes' | 'pidsLimit' | 'oomScoreAdj'
 >;
 
-/** The least and the most CPU shares that the kernel takes. */
+/** Range of CPU shares that the kernel accepts. */
 const MIN_CPU_SHARES = 2;
 const MAX_CPU_SHARES = 262_144;
 
 const GUARANTEED_OOM_SCORE = -997;
 const BEST_EFFORT_OOM_SCORE = 1000;
-/** The sandbox goes after everything that it holds together. */
+/** The kernel kills the sandbox after the containers that depend on it. */
 const SANDBOX_OOM_SCORE = -998;
 const NODE_CRITICAL = 'system-node-critical';
 
-/** Shares from the request, a quota from the limit; a container without a request is a small one, not an equal one. */
+/** Shares follow the CPU request, the quota follows the limit. A container without a request gets the fewest shares. */
 export function engineLimits(pod: Pod, container: Container, isolation: HostIsolation): EngineLimits {
   const { limits, requests } = container.resources ?? {};
   const asked = milliCpu(requests?.cpu ?? limits?.cpu);
@@ -37,12 +37,13 @@ export function engineLimits(pod: Pod, container: Container, isolation: HostIsol
   };
 }
 
-/** The sandbox takes next to nothing. */
 export function sandboxLimits({ leastOomScore }: HostIsolation): EngineLimits {
   return { cpuShares: MIN_CPU_SHARES, oomScoreAdj: Math.max(SANDBOX_OOM_SCORE, leastOomScore) };
 }
 
-/** The more of the host's memory a burstable container asked for, the later it is ended (GetContainerOOMScoreAdjust). */
+/**
+ * Returns a lower score for burstable containers with a larger share of the host's memory (GetContainerOOMScoreAdjust).
+ */
 export function oomScore(pod: Pod, container: Container, memoryBytes: number): number {
   if (pod.spec.priorityClassName === NODE_CRITICAL) return GUARANTEED_OOM_SCORE;
   switch (qualityOfService(pod.spec)) {

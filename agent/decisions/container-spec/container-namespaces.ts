@@ -1,4 +1,4 @@
-/** Which namespaces a container has for itself, shares or is lent by the host, and the names that it finds there. */
+/** The namespaces that a container owns, shares or takes from the host, and its host names. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ContainerConfig, NetworkMode } from '../../runtime/runtime-driver.js';
 import { podResolver, type Resolver } from './dns-resolver.js';
@@ -8,13 +8,16 @@ type Namespaces = Pick<
   'network' | 'ipc' | 'pid' | 'hostname' | 'domainname' | 'extraHosts' | 'resolver'
 >;
 
-/** Zone of the names that Pods have; nothing serves it, but a Pod finds its own name there. */
+/** Domain of Pod names. No server resolves it, but a Pod can resolve its own name. */
 const CLUSTER_DOMAIN = 'cluster.local';
 const MAX_HOSTNAME = 63;
-/** What the kernel takes. */
+/** Limit of the kernel. */
 const MAX_FULL_HOSTNAME = 64;
 
-/** `sandboxID`: the sandbox to join; absent for the sandbox itself, and where there is none. `host`: the host's own resolver. */
+/**
+ * `sandboxID`: the sandbox to join; absent for the sandbox itself and for Pods without one. `host`: the host's own
+ * resolver.
+ */
 export function namespacesOf(pod: Pod, sandboxID: string | undefined, host: Resolver): Namespaces {
   const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
   const joined = sandboxID === undefined ? undefined : ({ kind: 'container', id: sandboxID } as const);
@@ -23,13 +26,13 @@ export function namespacesOf(pod: Pod, sandboxID: string | undefined, host: Reso
     network,
     ipc: hostIPC ? { kind: 'host' } : (joined ?? { kind: 'shareable' }),
     pid: hostPID ? { kind: 'host' } : shareProcessNamespace && joined ? joined : { kind: 'private' },
-    // Names and their files belong to whoever holds the network namespace: engines refuse them on members.
+    // Host names belong to the holder of the network namespace; engines refuse them on containers that join it.
     ...(network.kind === 'container' ? {} : { ...extraHostsOf(pod), ...resolverOf(pod, host) }),
     ...(network.kind === 'bridge' ? hostnameOf(pod) : {}),
   };
 }
 
-/** Why the Pod's sandbox cannot have its name; undefined when it can (pkg/kubelet/util.go GetNodenameForKernel). */
+/** Returns why the Pod's host name is invalid; undefined if it is valid (pkg/kubelet/util.go GetNodenameForKernel). */
 export function hostnameRefusal(pod: Pod): string | undefined {
   const full = fullHostname(pod);
   if (!pod.spec.setHostnameAsFQDN || pod.spec.hostNetwork || full.length <= MAX_FULL_HOSTNAME)

@@ -1,4 +1,4 @@
-/** Who a container's processes are and what they may do (pkg/securitycontext, kuberuntime security_context.go). */
+/** User, privileges and profiles of a container's processes (pkg/securitycontext, kuberuntime security_context.go). */
 import { join } from 'node:path';
 import type {
   Container,
@@ -9,10 +9,10 @@ import type {
 import type { ContainerConfig, SeccompChoice } from '../../runtime/runtime-driver.js';
 import type { HostIsolation } from '../admission/host-isolation.js';
 
-/** Fields of the Pod that its containers take over unless they say otherwise. */
+/** Fields of the Pod's security context that containers inherit. */
 const INHERITED = ['runAsUser', 'runAsGroup', 'runAsNonRoot', 'seccompProfile', 'appArmorProfile'] as const;
 
-/** The container's own settings over the Pod's (DetermineEffectiveSecurityContext). */
+/** Merges the container's settings into the Pod's (DetermineEffectiveSecurityContext). */
 function effectiveSecurity(pod: Pod, container: Container): ContainerSecurityContext {
   const shared: ContainerSecurityContext = pod.spec.securityContext ?? {};
   const inherited = INHERITED.filter((field) => shared[field] !== undefined).map((field) => [
@@ -23,7 +23,10 @@ function effectiveSecurity(pod: Pod, container: Container): ContainerSecurityCon
   return { ...Object.fromEntries(inherited), ...Object.fromEntries(own) };
 }
 
-/** Why the container may not run as who it is (verifyRunAsNonRoot); undefined when it may. `imageUser` as the image's maker set it. */
+/**
+ * Returns why the container violates runAsNonRoot (verifyRunAsNonRoot); undefined if it does not. `imageUser`: user set
+ * by the image.
+ */
 export function refusedAsRoot(pod: Pod, container: Container, imageUser: string): string | undefined {
   const { runAsUser, runAsNonRoot } = effectiveSecurity(pod, container);
   if (!runAsNonRoot) return undefined;
@@ -54,7 +57,7 @@ type EngineSecurity = Pick<
   | 'appArmorProfile'
 >;
 
-/** What the engine is told. `imageUser` as the image's maker set it. */
+/** Returns the security options for the engine. `imageUser`: user set by the image. */
 export function engineSecurity(
   pod: Pod,
   container: Container,
@@ -79,7 +82,7 @@ export function engineSecurity(
   };
 }
 
-/** Capabilities that the container asks for, by name or as all, and that this host has none of. */
+/** Returns the requested capabilities that no container can have on this host. */
 export function missingCapabilities(
   { securityContext: { privileged, capabilities } = {} }: Container,
   { missingCapabilities: missing }: HostIsolation,
@@ -88,13 +91,13 @@ export function missingCapabilities(
   return missing.filter((name) => privileged || added.includes('ALL') || added.includes(name));
 }
 
-/** The host's filter is missing though the Pod asks for it by name. */
+/** Returns true if the Pod requests a seccomp profile and the host has no seccomp. */
 export function wantsMissingSeccomp(pod: Pod, container: Container, isolation: HostIsolation): boolean {
   const type = effectiveSecurity(pod, container).seccompProfile?.type;
   return !isolation.seccomp && type !== undefined && type !== 'Unconfined';
 }
 
-/** A group alone goes with the image's user. */
+/** A group without a user applies to the image's user. */
 function userText(
   { runAsUser, runAsGroup }: ContainerSecurityContext,
   imageUser: string,
@@ -104,14 +107,14 @@ function userText(
   return runAsUser === undefined ? undefined : String(runAsUser);
 }
 
-/** The group of the Pod's volumes is one of every process's (GetAdditionalGroups). */
+/** Adds the group of the Pod's volumes to every process (GetAdditionalGroups). */
 function groupsOf(pod: Pod): string[] {
   const { supplementalGroups = [], fsGroup } = pod.spec.securityContext ?? {};
   const groups = fsGroup === undefined ? supplementalGroups : [...supplementalGroups, fsGroup];
   return groups.map(String);
 }
 
-/** Without a profile the engine's own filter stays, as under a kubelet with `seccompDefault`. */
+/** Without a profile the engine's default filter applies, like a kubelet with `seccompDefault`. */
 function seccompOf(profile: LocalProfile | undefined, root: string): SeccompChoice | undefined {
   switch (profile?.type) {
     case 'Unconfined':

@@ -1,14 +1,17 @@
-/** A Pod's resolv.conf (pkg/kubelet/network/dns/dns.go). There is no cluster DNS: ClusterFirst falls back to the host's. */
+/**
+ * A Pod's resolv.conf (pkg/kubelet/network/dns/dns.go). There is no cluster DNS, so ClusterFirst uses the host's
+ * resolver.
+ */
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
-/** What a resolv.conf says. Options as `name` or `name:value`. */
+/** Content of a resolv.conf. Options are `name` or `name:value`. */
 export interface Resolver {
   nameservers: string[];
   searches: string[];
   options: string[];
 }
 
-/** Reads a resolv.conf; of `search` lines the last one counts, as in libc. */
+/** Parses a resolv.conf. The last `search` line counts, like in libc. */
 export function parseResolvConf(text: string): Resolver {
   const resolver: Resolver = { nameservers: [], searches: [], options: [] };
   for (const line of text.split('\n')) {
@@ -23,7 +26,7 @@ export function parseResolvConf(text: string): Resolver {
   return resolver;
 }
 
-/** What the Pod asks for over the host's own; undefined: the engine's way of handing the host's on will do. */
+/** Returns the Pod's resolver; undefined if the engine's default handling of the host's resolver is sufficient. */
 export function podResolver({ dnsPolicy, dnsConfig }: PodSpec, host: Resolver): Resolver | undefined {
   if (!dnsConfig && dnsPolicy !== 'None') return undefined;
   const asked: Resolver = {
@@ -33,7 +36,7 @@ export function podResolver({ dnsPolicy, dnsConfig }: PodSpec, host: Resolver): 
   };
   if (dnsPolicy === 'None') return asked;
   return {
-    // A server on the host's own loopback cannot be reached from a network of the Pod's own; the engine knows a way.
+    // Pods in their own network cannot reach a server on the host's loopback. The engine replaces it.
     nameservers:
       asked.nameservers.length > 0
         ? unique([...host.nameservers.filter(isReachable), ...asked.nameservers])
@@ -51,7 +54,7 @@ function unique(words: readonly string[]): string[] {
   return [...new Set(words)];
 }
 
-/** A later option takes the place of an earlier one of its name. */
+/** A later option replaces an earlier one of the same name. */
 function mergeOptions(host: readonly string[], asked: readonly string[]): string[] {
   const byName = new Map([...host, ...asked].map((option) => [option.split(':')[0], option]));
   return [...byName.values()];

@@ -1,23 +1,23 @@
-/** What `fieldRef` and `resourceFieldRef` resolve to (pkg/fieldpath, pkg/api/v1/resource). */
+/** Values of `fieldRef` and `resourceFieldRef` (pkg/fieldpath, pkg/api/v1/resource). */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity, type Quantity } from '../../../shared/kube/objects/quantity.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { goQuote } from './go-quote.js';
 
-/** Facts of the host and the engine that a Pod may ask for. */
+/** Facts of the host and the engine that a Pod may refer to. */
 export interface FieldFacts {
   nodeName: string;
   hostIP: string;
   /** Address of the Pod; empty while unknown. */
   podIP: string;
-  /** Allocatable of the node: what a limit is where none is set. */
+  /** Allocatable resources of the node, the default of missing limits. */
   allocatable: Record<string, Quantity>;
 }
 
 const SUBSCRIPT = /^metadata\.(labels|annotations)\['(.+)'\]$/;
 
-/** The field's value as text, or undefined for a path that is not offered. */
+/** Returns the field's value as text; undefined for an unsupported path. */
 export function fieldValue(pod: Pod, path: string, facts: FieldFacts): string | undefined {
   const subscript = SUBSCRIPT.exec(path);
   if (subscript) {
@@ -50,13 +50,13 @@ export function fieldValue(pod: Pod, path: string, facts: FieldFacts): string | 
   }
 }
 
-/** One `key="value"` a line, sorted (pkg/fieldpath FormatMap). */
+/** Returns sorted lines of `key="value"` (pkg/fieldpath FormatMap). */
 function mapText(map: Record<string, string> = {}): string {
   const keys = Object.keys(map).sort();
   return keys.map((key) => `${key}=${goQuote(map[key] ?? '')}`).join('\n');
 }
 
-/** `limits.memory` and the like, divided by `divisor` and rounded up; undefined for a resource that is not offered. */
+/** Returns `limits.memory` and the like, divided by `divisor` and rounded up; undefined for an unsupported resource. */
 export function resourceValue(
   container: Container,
   resource: string,

@@ -1,4 +1,4 @@
-/** Text as Go's `%q` writes it (strconv.Quote): downward API files quote labels and annotations with it. */
+/** Quotes text like Go's `%q` (strconv.Quote), which downward API files use for labels and annotations. */
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -12,10 +12,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** What Go calls printable: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+/** Printable characters in Go: letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
-/** The text in double quotes, what cannot be printed written as an escape. */
+/** Returns the text in double quotes, with escapes for unprintable characters. */
 export function goQuote(text: string): string {
   return `"${[...text].map(quoteCharacter).join('')}"`;
 }
@@ -26,7 +26,7 @@ function quoteCharacter(character: string): string {
   if (PRINTABLE.test(character)) return character;
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
-  // Bytes below 0x80 are written alone; above, all are code points.
+  // Bytes below 0x80 are escaped as bytes, everything above as code points.
   if (code < 0x80) return `\\x${hex.padStart(2, '0')}`;
   return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The files of volumes that show objects: ConfigMaps, Secrets, the Pod's own fields, and several in one
+ * Files of volumes with content from the API: ConfigMaps, Secrets, fields of the Pod, and projected combinations
  * (pkg/volume/configmap, secret, downwardapi, projected).
  */
 import type { TokenSource } from '../../../shared/kube/access/service-account-token.js';
@@ -15,41 +15,41 @@ import { configData, type FindConfig, notFoundMessage } from './config-lookup.js
 import { containerNamed } from './container-environment.js';
 import { type FieldFacts, fieldValue, resourceValue } from './field-ref.js';
 
-/** One file of a volume: its content and permission bits. */
+/** Content and permission bits of one file. */
 export interface VolumeFile {
   content: Buffer;
   mode: number;
 }
 
-/** Files by their path in the volume, or why there are none. */
+/** Files by their path in the volume, or why they cannot be made. */
 type VolumeFiles =
   | { kind: 'files'; files: ReadonlyMap<string, VolumeFile> }
   | { kind: 'refused'; message: string };
 
-/** What files may be told of. */
+/** Facts that files may refer to. */
 export interface FileFacts extends FieldFacts {
   findConfig: FindConfig;
-  /** The token of the Pod's account for that source; absent while the coordinator is not in reach. */
+  /** Returns the Pod's token for that source; undefined while there is none. */
   findToken?: (podUid: string, source: TokenSource) => string | undefined;
 }
 
-/** Where the volume's files come from; all of them memory-backed but a ConfigMap's. */
+/** Source of a volume's files. All of them except ConfigMap volumes are in memory. */
 type FileSource = 'configMap' | 'secret' | 'downwardAPI' | 'projected';
 
 const SOURCES: readonly FileSource[] = ['configMap', 'secret', 'downwardAPI', 'projected'];
 const DEFAULT_MODE = 0o644;
 
-/** The source of a volume that shows objects as files; undefined for every other volume. */
+/** Returns the source of a volume with files from the API; undefined for other volumes. */
 export function fileSourceOf(volume: Volume): FileSource | undefined {
   return SOURCES.find((source) => volume[source] !== undefined);
 }
 
-/** True when something of the Pod follows objects that may change while it runs. */
+/** Returns true if the Pod has volumes with content that may change while it runs. */
 export function showsFiles(pod: Pod): boolean {
   return (pod.spec.volumes ?? []).some((volume) => fileSourceOf(volume) !== undefined);
 }
 
-/** The files of a volume that shows objects. */
+/** Returns the files of a volume with content from the API. */
 export function volumeFiles(pod: Pod, volume: Volume, facts: FileFacts): VolumeFiles {
   const found = sourcesOf(volume).map((source) => filesOf(pod, source, facts));
   const refusals = found.flatMap((each) => (each.kind === 'refused' ? [each.message] : []));
@@ -60,7 +60,7 @@ export function volumeFiles(pod: Pod, volume: Volume, facts: FileFacts): VolumeF
   };
 }
 
-/** One source with the default mode of its volume; a volume of one kind is a projection of one source. */
+/** A source with the default mode of its volume. Other volumes are treated as a projection of one source. */
 interface ModedSource {
   source: VolumeProjection;
   mode: number;
@@ -96,7 +96,7 @@ function filesOf(pod: Pod, { source, mode }: ModedSource, facts: FileFacts): Vol
       token === undefined ? [] : [[serviceAccountToken.path, { content: Buffer.from(token), mode }] as const];
     return { kind: 'files', files: new Map(file) };
   }
-  // Trust bundles are warned of when they are applied.
+  // The API warns about trust bundles when they are applied.
   return { kind: 'files', files: new Map() };
 }
 
@@ -152,7 +152,7 @@ function fileValue(
   return resourceValue(container, resourceFieldRef.resource, resourceFieldRef.divisor, facts);
 }
 
-/** As upstream joins several errors (k8s.io/apimachinery/pkg/util/errors Aggregate). */
+/** Joins several errors (k8s.io/apimachinery/pkg/util/errors Aggregate). */
 function aggregate(messages: readonly string[]): string {
   const distinct = [...new Set(messages)];
   return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;

@@ -1,21 +1,21 @@
-/** Reads the attempts of a Pod's containers out of what the engine shows. */
+/** Attempts of a Pod's containers, from the engine's state. */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { ContainerStateTerminated } from '../../../shared/kube/pods/pod-types.js';
-import type { ObservedContainer } from '../../runtime/runtime-driver.js';
+import type { ContainerConfig, ObservedContainer } from '../../runtime/runtime-driver.js';
 import { BOOT_LABEL, backoffOf } from '../container-spec/container-labels.js';
 import type { PodView } from '../pods/pod-view.js';
 import { type RestartTime, restartBackoff } from './restart-backoff.js';
 
-/** The attempts of one container name, newest first. */
+/** Returns the attempts of one container, newest first. */
 export function attemptsOf(view: Pick<PodView, 'containers'>, name: string): ObservedContainer[] {
   return view.containers
     .filter((container) => container.identity.container === name)
     .sort((a, b) => b.identity.attempt - a.identity.attempt);
 }
 
-/** How an attempt ended. Times in ms since the epoch. */
+/** Result of an attempt. Times in ms since the epoch. */
 export interface ContainerExit {
   exitCode: number;
   finishedAt: number;
@@ -23,15 +23,15 @@ export interface ContainerExit {
   message?: string;
 }
 
-/** Exit code that containerd gives a container that could not start. */
+/** Exit code that containerd reports for a container that could not start. */
 const START_FAILED_EXIT_CODE = 128;
 
-/** How this attempt ended, or undefined while it may still run. A start that the engine refused is an end, too. */
+/** Returns the attempt's result; undefined while it may still run. A refused start counts as a result. */
 export function containerExitOf(
   view: Pick<PodView, 'progress'>,
   container: ObservedContainer,
 ): ContainerExit | undefined {
-  const lastWords = view.progress.messages[container.id];
+  const message = view.progress.messages[container.id];
   switch (container.state) {
     case 'running':
       return undefined;
@@ -42,7 +42,7 @@ export function containerExitOf(
         exitCode: container.exitCode ?? 0,
         finishedAt: container.finishedAt ?? container.createdAt,
         reason: exitReason(container),
-        ...withMessage(lastWords || container.error),
+        ...withMessage(message || container.error),
       };
   }
 }
@@ -72,7 +72,7 @@ function exitReason(container: ObservedContainer): string {
   return container.exitCode === 0 ? 'Completed' : 'Error';
 }
 
-/** The ending as a container state; `containerID` in the form `docker://<id>`. */
+/** Returns the container state for a result; `containerID` has the form `docker://<id>`. */
 export function terminatedState(
   container: ObservedContainer,
   ending: ContainerExit,
@@ -88,10 +88,10 @@ export function terminatedState(
   };
 }
 
-/** What ended so much later than now was ended before the clock was set back; less is the reading's own noise. */
+/** A result that is further in the future than this proves that the clock was set back. */
 const SET_BACK_MS = 2_000;
 
-/** When the next attempt after this one may be created. */
+/** Returns when the next attempt may be created. */
 export function restartTimeOf(
   view: Pick<PodView, 'bootMark' | 'engineUpSince' | 'now'>,
   container: ObservedContainer,
@@ -106,7 +106,36 @@ export function restartTimeOf(
       (boot !== undefined && boot !== view.bootMark) ||
       (ending.reason !== 'StartError' && ending.finishedAt <= view.engineUpSince),
   });
-  // Since when it waits nobody can tell, and counted from an end in the future the wait would never be over.
+  // After the clock was set back the elapsed delay is unknown. Start now: a delay counted from a future time could be
+  // endless.
   const isSetBack = ending.finishedAt > view.now + SET_BACK_MS;
   return isSetBack ? { ...restart, at: view.now, delayMs: 0 } : restart;
+}
+
+/**
+ * Returns ids of exited containers: all of a finished Pod, and otherwise all but each container's newest attempt. The
+ * number of that attempt is the restart count.
+ */
+export function deadContainers(
+  containers: readonly Pick<ObservedContainer, 'id' | 'identity' | 'state'>[],
+  isOver: (podUid: string) => boolean,
+): string[] {
+  const newest = new Map<string, number>();
+  const key = ({ podUid, container }: ObservedContainer['identity']) => `${podUid}/${container}`;
+  for (const { identity } of containers) {
+    newest.set(key(identity), Math.max(newest.get(key(identity)) ?? 0, identity.attempt));
+  }
+  return containers
+    .filter(({ state }) => state === 'exited')
+    .filter(({ identity }) => isOver(identity.podUid) || identity.attempt < (newest.get(key(identity)) ?? 0))
+    .map(({ id }) => id);
+}
+
+/** Returns a newly created container as an inspection would show it, except for the image's digest. */
+export function createdContainer(
+  id: string,
+  { identity, image, labels }: ContainerConfig,
+  now: number,
+): ObservedContainer {
+  return { id, identity, state: 'created', image, imageID: '', createdAt: now, oomKilled: false, labels };
 }

@@ -1,21 +1,21 @@
-/** What a container went through that no engine shows: hooks and probes. Kept on disk, so that it outlives the agent. */
+/** Local state of a container that no engine shows: hooks and probes. It is stored on disk to survive the agent. */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import type { ContainerLocalState, PodView } from '../pods/pod-view.js';
 
 const NOTHING: ContainerLocalState = {};
 
-/** Of the container with this id in the engine; empty for one that has gone through nothing yet. */
+/** Returns the state of the container with this engine id; empty if nothing happened yet. */
 export function localStateOf(view: Pick<PodView, 'progress'>, id: string): ContainerLocalState {
-  return view.progress.lives[id] ?? NOTHING;
+  return view.progress.localStates[id] ?? NOTHING;
 }
 
-/** A pretended container: it says itself when it is ready, and has nobody to ask or to run a hook in. */
+/** Returns true for a simulated container. It reports its own readiness and has no probes or hooks. */
 export function isHollow(current: ObservedContainer): boolean {
   return current.ready !== undefined;
 }
 
-/** Whether its postStart hook has to be run still; until it is done, a container counts as not running yet. */
+/** Returns true until the postStart hook is done; until then the container does not count as running. */
 export function isPostStartPending(
   view: Pick<PodView, 'progress'>,
   container: Container,
@@ -26,7 +26,7 @@ export function isPostStartPending(
   return postStart === undefined || postStart === 'begun';
 }
 
-/** Whether a running container has come up: its postStart hook and its startup probe have succeeded. */
+/** Returns true if the container runs and its postStart hook and startup probe have succeeded. */
 export function isStarted(
   view: Pick<PodView, 'progress'>,
   container: Container,
@@ -39,7 +39,7 @@ export function isStarted(
   return !container.startupProbe || startedAt !== undefined;
 }
 
-/** Whether a container counts as ready (pkg/kubelet/prober prober_manager.go UpdatePodStatus). */
+/** Returns true if the container is ready (pkg/kubelet/prober prober_manager.go UpdatePodStatus). */
 export function isReady(
   view: Pick<PodView, 'progress'>,
   container: Container,
@@ -50,7 +50,7 @@ export function isReady(
   return !container.readinessProbe || localStateOf(view, current.id).readiness?.ready === true;
 }
 
-/** Since when it has been up; undefined while it is not. */
+/** Returns when the container had started; undefined while it has not. */
 export function upSince(
   view: Pick<PodView, 'progress'>,
   container: Container,
@@ -62,7 +62,7 @@ export function upSince(
   return Math.max(current.startedAt ?? current.createdAt, hookDoneAt, startedAt ?? 0);
 }
 
-/** Since when it is ready; undefined while it is not, and for a hollow one, whose readiness keeps no time. */
+/** Returns when the container became ready; undefined while it is not, and for simulated containers. */
 export function readySince(
   view: Pick<PodView, 'progress'>,
   container: Container,

@@ -1,5 +1,4 @@
-/** One container's status as a kubelet words it (pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses). */
-
+/** Status of one container as in a kubelet (pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses). */
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type {
@@ -19,7 +18,7 @@ import { attemptsOf, containerExitOf, restartTimeOf, terminatedState } from './c
 import { isPostStartPending, isReady, isStarted, localStateOf } from './container-local-state.js';
 import { restartsAfter } from './restart-policy.js';
 
-/** The status of one container of the Pod's spec; `engine` is the scheme of container ids, e.g. `docker`. */
+/** Returns the status of one container of the spec. `engine`: scheme of container ids, e.g. `docker`. */
 export function containerStatus(view: PodView, container: Container, engine: string): ContainerStatus {
   const [current, previous] = attemptsOf(view, container.name);
   if (!current) return neverStarted(view, container);
@@ -29,7 +28,7 @@ export function containerStatus(view: PodView, container: Container, engine: str
   };
   const terminated = ended(current);
   const waiting = terminated ? waitingAfterEnd(view, container, current) : undefined;
-  // Once the next attempt is awaited, the newest ending is the last state, as after its start.
+  // While the next attempt is pending, the newest result is the last state.
   const last = waiting ? terminated : ended(previous);
   const state = stateOf(view, container, current, terminated, waiting);
   return {
@@ -45,7 +44,7 @@ export function containerStatus(view: PodView, container: Container, engine: str
   };
 }
 
-/** One that is ready once it has done its work. */
+/** Returns true for an init container, which is ready once it has completed. */
 function isInit({ pod }: PodView, container: Container): boolean {
   return containerRole(pod, container.name) === 'init';
 }
@@ -64,12 +63,12 @@ function neverStarted(view: PodView, container: Container): ContainerStatus {
   };
 }
 
-/** What a container that has no trouble waits for. */
+/** Returns the waiting state of a container without errors. */
 function notYet({ pod }: PodView): ContainerStateWaiting {
   return { reason: initContainersOf(pod).length > 0 ? 'PodInitializing' : 'ContainerCreating' };
 }
 
-/** Until its postStart hook is done, a container does not show as running. */
+/** A container shows as running only after its postStart hook. */
 function stateOf(
   view: PodView,
   container: Container,
@@ -87,7 +86,7 @@ function stateOf(
   return { waiting: notYet(view) };
 }
 
-/** Why the next attempt after an ended one is not there yet; undefined when none is to come or it comes at once. */
+/** Returns why the next attempt is delayed; undefined if there is none or it starts at once. */
 function waitingAfterEnd(
   view: PodView,
   container: Container,
@@ -95,7 +94,7 @@ function waitingAfterEnd(
 ): ContainerStateWaiting | undefined {
   const ending = containerExitOf(view, current);
   if (!ending || view.desired.kind === 'stop' || view.terminal || isPodFinished(view)) return undefined;
-  // What it had set up is gone: it has its work before it again.
+  // Its results are lost, so it has to run again.
   const startsFirst = containerRole(view.pod, container.name) !== 'main';
   if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);
   if (!restartsAfter(view, container, current, ending)) return undefined;
@@ -106,19 +105,19 @@ function waitingAfterEnd(
   return { reason: 'CrashLoopBackOff', message: crashLoopMessage(view, container.name, restart.delayMs) };
 }
 
-/** `back-off 10s restarting failed container=app pod=ds-x_default(uid)`. */
+/** Returns `back-off 10s restarting failed container=app pod=ds-x_default(uid)`. */
 function crashLoopMessage(view: PodView, container: string, delayMs: number): string {
   const { name, namespace, uid } = view.pod.metadata;
   return `back-off ${durationText(delayMs)} restarting failed container=${container} pod=${name}_${namespace}(${uid})`;
 }
 
-/** `10s`, `1m20s`, `5m0s`: a duration as Go prints it. */
+/** Returns `10s`, `1m20s`, `5m0s`: a duration in Go's format. */
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-/** What keeps this attempt from being created: its image, or the engine's refusal. */
+/** Returns why this attempt cannot be created: its image, or the engine's refusal. */
 function startTrouble(
   view: PodView,
   container: Container,

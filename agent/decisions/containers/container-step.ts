@@ -1,4 +1,4 @@
-/** What one container of a Pod needs next, its turn having come. */
+/** The next step for one container of a Pod. */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
@@ -16,7 +16,7 @@ import { isChanged, restartsAfter } from './restart-policy.js';
 
 const WAIT: NextAction = { kind: 'wait' };
 
-/** One step for this container, or until when it waits. */
+/** Returns one step for this container, or until when it waits. */
 export function containerStep(view: PodView, container: Container): NextAction {
   const [current] = attemptsOf(view, container.name);
   if (!current) return startStep(view, container, 0, 0);
@@ -37,7 +37,7 @@ export function containerStep(view: PodView, container: Container): NextAction {
   return startStep(view, container, next, restart.nextBackoffMs);
 }
 
-/** Whether it is on its way up and has met no trouble yet: those after it wait that long. */
+/** Returns true while the container starts for the first time without errors. Later containers wait for that. */
 export function isComingUp(view: PodView, container: Container): boolean {
   const { images, failures } = view.progress;
   const [current] = attemptsOf(view, container.name);
@@ -67,7 +67,7 @@ function reasonToEnd(
   return postStart === 'failed' ? 'post-start-failed' : unhealthy;
 }
 
-/** A failed probe may bring a grace of its own (pkg/kubelet/kuberuntime setTerminationGracePeriod). */
+/** A failed probe may define its own grace period (pkg/kubelet/kuberuntime setTerminationGracePeriod). */
 function graceMs(view: PodView, container: Container, why: StopReason): number {
   const probe =
     why === 'liveness' ? container.livenessProbe : why === 'startup' ? container.startupProbe : undefined;
@@ -78,7 +78,7 @@ function graceMs(view: PodView, container: Container, why: StopReason): number {
 function startStep(view: PodView, container: Container, attempt: number, backoffMs: number): NextAction {
   const { name } = container;
   const failure = ownValue(view.progress.failures, name);
-  // A start that failed is an ended attempt: the next one waits for the restart back-off alone.
+  // A failed start is a finished attempt; its successor has only the restart back-off.
   if (failure?.attempt === attempt && failure.retryAt > view.now) {
     return { kind: 'wait', until: failure.retryAt };
   }

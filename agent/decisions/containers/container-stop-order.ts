@@ -1,4 +1,4 @@
-/** In what order the running containers of a Pod end (pkg/kubelet/kuberuntime killContainer, terminationOrdering). */
+/** Stop order of a Pod's running containers (pkg/kubelet/kuberuntime killContainer, terminationOrdering). */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import { findContainer, sidecarsOf } from '../pods/pod-containers.js';
@@ -6,13 +6,13 @@ import type { NextAction, StopReason } from '../pods/pod-step-types.js';
 import type { PodView } from '../pods/pod-view.js';
 import { isHollow, localStateOf } from './container-local-state.js';
 
-/** A container on its way to its end: its hook is to run, it waits, its signal is due, or it has had it. */
+/** Stage of a stopping container: preStop hook due, waiting for other containers, signal due, or signal sent. */
 type Stage = 'hook' | 'waiting' | 'signal' | 'signalled';
 
 /**
- * The next step towards the end of these running containers by `deadline` (ms since the epoch): preStop hooks at once and
- * side by side, then the stop signal; sidecars get theirs after everything that started later has ended. A deadline that
- * was set when a container's end began holds, unless this one is earlier.
+ * Returns the next step to stop these running containers by `deadline` (ms since the epoch). PreStop hooks run at once
+ * and in parallel; then the stop signal follows. A sidecar is signalled after every container that started later. The
+ * first deadline of a container remains unless this one is earlier.
  */
 export function stopStep(
   view: PodView,
@@ -42,7 +42,7 @@ function endBy(view: PodView, { id }: ObservedContainer, deadline: number): numb
   return Math.min(deadline, view.progress.endBy[id] ?? deadline);
 }
 
-/** A restart of one container asks nobody for its turn. */
+/** The restart of a single container needs no order. */
 const IN_ORDER = new Set<StopReason>(['deletion', 'over', 'sandbox-lost']);
 
 function stageOf(view: PodView, one: ObservedContainer, by: number, why: StopReason): Stage {
@@ -58,7 +58,7 @@ function stageOf(view: PodView, one: ObservedContainer, by: number, why: StopRea
   return !IN_ORDER.has(why) || isItsTurn(view, one, container) ? 'signal' : 'waiting';
 }
 
-/** A sidecar serves those that started after it, to their end. */
+/** A sidecar serves the containers that started after it until they end. */
 function isItsTurn(view: PodView, one: ObservedContainer, container: Container | undefined): boolean {
   const sidecars = sidecarsOf(view.pod).map(({ name }) => name);
   const index = container ? sidecars.indexOf(container.name) : -1;

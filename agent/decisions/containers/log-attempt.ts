@@ -1,10 +1,10 @@
-/** Which attempt's log is meant (pkg/kubelet/kubelet.go validateContainerLogStatus). */
+/** The attempt of a log request (pkg/kubelet/kubelet.go validateContainerLogStatus). */
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import { attemptsOf } from './container-attempts.js';
 
 type LogAttempt = { kind: 'attempt'; id: string } | { kind: 'none'; message: string };
 
-/** The newest attempt that has started; with `previous`, the newest that has ended before the present one. */
+/** Returns the newest started attempt; with `previous`, the newest one that ended before it. */
 export function chooseAttempt(
   containers: readonly ObservedContainer[],
   container: string,

@@ -1,4 +1,6 @@
-/** Whether an ended container is started again (pkg/kubelet/container/helpers.go ShouldContainerBeRestarted). */
+/**
+ * Decides whether an exited container is started again (pkg/kubelet/container/helpers.go ShouldContainerBeRestarted).
+ */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import { fullImageName } from '../images/image-name.js';
@@ -7,7 +9,10 @@ import type { PodView } from '../pods/pod-view.js';
 import type { ContainerExit } from './container-attempts.js';
 import { localStateOf } from './container-local-state.js';
 
-/** Only another image restarts a container (pkg/kubelet/container HashContainer); an init container's work stays done. */
+/**
+ * Returns true if the image changed (pkg/kubelet/container HashContainer); a completed init container is never
+ * restarted for that.
+ */
 export function isChanged(
   view: Pick<PodView, 'pod'>,
   container: Container,
@@ -18,7 +23,7 @@ export function isChanged(
   );
 }
 
-/** Whether this end is followed by another attempt. What an unhealthy container leaves as its exit code says nothing. */
+/** Returns true if another attempt follows. The exit code of an unhealthy container is ignored. */
 export function restartsAfter(
   view: Pick<PodView, 'pod' | 'progress'>,
   container: Container,

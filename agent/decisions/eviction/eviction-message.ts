@@ -1,4 +1,4 @@
-/** In which words a Pod is told that it had to go (pkg/kubelet/eviction/helpers.go evictionMessage). */
+/** Message of an eviction (pkg/kubelet/eviction/helpers.go evictionMessage). */
 
 import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
 import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
@@ -11,7 +11,7 @@ import {
   type Threshold,
 } from './eviction-thresholds.js';
 
-/** `due` are all thresholds that call for an eviction now: the first of the same resource is quoted. */
+/** Returns the message. Of the thresholds in `due`, the first with the same resource is quoted. */
 export function evictionMessage(
   { pod, containers }: EvictionCandidate,
   resource: StarvedResource,
@@ -56,7 +56,7 @@ function usedOf(use: ContainerUse, resource: StarvedResource): number | undefine
 
 const SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Whole bytes as Go writes a quantity of the binary format. */
+/** Returns whole bytes as a quantity in Go's binary format. */
 export function binaryQuantity(bytes: number): string {
   let [amount, power] = [Math.round(bytes), 0];
   while (amount !== 0 && amount % 1024 === 0 && power < SUFFIXES.length - 1) {

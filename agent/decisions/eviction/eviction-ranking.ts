@@ -1,33 +1,35 @@
-/** Who goes first when the host is short of something (pkg/kubelet/eviction/helpers.go rank*). */
+/** Order of evictions (pkg/kubelet/eviction/helpers.go rank*). */
 
 import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { initContainersOf, isSidecar } from '../pods/pod-containers.js';
 import type { Signal, StarvedResource } from './eviction-thresholds.js';
 
-/** What one container of a Pod has; bytes. What was not measured is absent. */
+/** Usage of one container; bytes. Absent fields were not measured. */
 export interface ContainerUse {
   name: string;
   memoryBytes?: number;
-  /** What it wrote over its image. */
+  /** Data in the container's writable layer. */
   layerBytes?: number;
   logBytes?: number;
   processes?: number;
 }
 
-/** A Pod that runs here, and what it takes. */
+/** A running Pod and its usage. */
 export interface EvictionCandidate {
   uid: string;
   pod: Pod;
   containers: readonly ContainerUse[];
-  /** Its volumes on the host's disk, bytes. */
+  /** Data of its volumes on the host's disk, bytes. */
   volumeBytes: number;
 }
 
 const CRITICAL_PRIORITY = 2_000_000_000;
 const CRITICAL_CLASSES = new Set(['system-node-critical', 'system-cluster-critical']);
 
-/** A Pod that the host cannot do without: a static one, or one of a system priority (pkg/kubelet/types IsCriticalPod). */
+/**
+ * Returns true for a static Pod or one of a system priority, which are never evicted (pkg/kubelet/types IsCriticalPod).
+ */
 export function isCritical({ spec }: Pick<Pod, 'spec'>, isStatic: boolean): boolean {
   return (
     isStatic ||
@@ -36,7 +38,7 @@ export function isCritical({ spec }: Pick<Pod, 'spec'>, isStatic: boolean): bool
   );
 }
 
-/** What a Pod takes of what `signal` measures, in its unit; undefined when it was not measured. */
+/** Returns the Pod's usage of what `signal` measures, in its unit; undefined if it was not measured. */
 export function useOf(candidate: EvictionCandidate, signal: Signal, hasImageFs: boolean): number | undefined {
   const { containers, volumeBytes } = candidate;
   if (containers.length === 0) return undefined;
@@ -60,7 +62,7 @@ export function useOf(candidate: EvictionCandidate, signal: Signal, hasImageFs: 
   }
 }
 
-/** What its containers ask for together, init containers by the most that one of them does. */
+/** Returns the sum of the containers' requests; of init containers only the largest counts. */
 export function requestOf({ spec }: Pick<Pod, 'spec'>, resource: StarvedResource): number {
   const of = ({ resources }: Container) => wholeUnits(resources?.requests?.[resource]);
   const inits = initContainersOf({ spec });
@@ -69,8 +71,8 @@ export function requestOf({ spec }: Pick<Pod, 'spec'>, resource: StarvedResource
 }
 
 /**
- * The candidates, first to go first: those of which nothing is known, those that take more than they asked for, lower
- * priority, and what takes most beyond its request. Nobody asks for processes: there, priority and number decide.
+ * Returns the candidates, first to be evicted first: unmeasured Pods, Pods above their request, lower priority, and
+ * largest excess. Processes cannot be requested, so only priority and number count for them.
  */
 export function rankForEviction(
   candidates: readonly EvictionCandidate[],

@@ -1,8 +1,14 @@
-/** From when on a host is short of something: upstream's signals, grammar and defaults (pkg/kubelet/eviction/helpers.go, apis/config/v1beta1/defaults_linux.go). */
+/**
+ * Eviction thresholds with upstream's signals, grammar and defaults (pkg/kubelet/eviction/helpers.go,
+ * apis/config/v1beta1/defaults_linux.go).
+ */
+
 import { parseGoDuration } from '../../../shared/kube/objects/go-duration.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
+import { DEFAULT_GRACE_SECONDS } from '../../../shared/kube/pods/pod-defaults.js';
+import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 
-/** What is measured, by upstream's names. */
+/** Measured signals with upstream's names. */
 export const SIGNALS = [
   'memory.available',
   'nodefs.available',
@@ -13,35 +19,34 @@ export const SIGNALS = [
 ] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-/** The Node's conditions that follow. */
+/** Conditions of the Node. */
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** Bytes, inodes or processes; or a share of the capacity, 0 to 1. `text` is as it was written. */
+/** Bytes, inodes or processes; or a share of the capacity, 0 to 1. `text`: as written by the user. */
 type ThresholdValue = { kind: 'quantity'; amount: number; text: string } | { kind: 'share'; share: number };
 
-/** Less than `value` is too little. `graceMs` 0 = hard: acted upon at once. */
+/** Reached if less than `value` is available. `graceMs` 0: a hard threshold. */
 export interface Threshold {
   signal: Signal;
   value: ThresholdValue;
   graceMs: number;
-  /** So much more than `value` has to be there before it counts as over. */
+  /** Amount above `value` that must be available before the threshold is resolved. */
   minReclaim?: ThresholdValue;
 }
 
-/** What is there of something, and how much of it there is in all. */
 export interface Observation {
   available: number;
   capacity: number;
 }
 export type Observations = ReadonlyMap<Signal, Observation>;
 
-/** One reading. `hasImageFs`: the engine's images and containers lie on another file system than the agent's data. */
+/** One measurement. `hasImageFs`: images and containers are on another file system than the agent's data. */
 export interface PressureReadings {
   observations: Observations;
   hasImageFs: boolean;
 }
 
-/** The settings as a user writes them; upstream's names. */
+/** The user's settings, with upstream's names. */
 interface EvictionSettings {
   evictionHard: string;
   evictionSoft: string;
@@ -49,7 +54,10 @@ interface EvictionSettings {
   evictionMinimumReclaim: string;
 }
 
-/** As upstream on Linux; it has none for `pid.available`. What a user writes takes the place of all of it, as upstream. */
+/**
+ * Upstream's defaults on Linux, which has none for `pid.available`. A user's value replaces all of them, as upstream
+ * does.
+ */
 export const DEFAULT_EVICTION_HARD =
   'memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,imagefs.inodesFree<5%';
 
@@ -70,27 +78,27 @@ const RESOURCES: Record<Signal, StarvedResource> = {
   'pid.available': 'pids',
 };
 
-/** What a host can be short of, as messages name it. */
+/** Scarce resources as named in messages. */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
-/** The condition that a signal below its threshold makes True. */
+/** Returns the condition of a signal below its threshold. */
 export function pressureOf(signal: Signal): Pressure {
   return PRESSURES[signal];
 }
 
-/** What is to be won back when a signal is below its threshold. */
+/** Returns the resource to reclaim for a signal below its threshold. */
 export function resourceOf(signal: Signal): StarvedResource {
   return RESOURCES[signal];
 }
 
-/** `value` in the signal's own unit. */
+/** Returns `value` in the signal's own unit. */
 export function amountOf(value: ThresholdValue, capacity: number): number {
   return value.kind === 'quantity' ? value.amount : Math.floor(capacity * value.share);
 }
 
 /**
- * `memory.available<100Mi,nodefs.available<10%` by signal; a `=` in the place of `<` is what a map in the settings file becomes.
- * `0%` and `100%` switch a signal off. Throws an Error that says what is expected.
+ * Parses `memory.available<100Mi,nodefs.available<10%` by signal; maps of the settings file arrive with `=` instead of
+ * `<`. `0%` and `100%` switch a signal off. Throws an Error that names the expected format.
  */
 export function parseThresholds(text: string): Map<Signal, ThresholdValue> {
   const values = new Map<Signal, ThresholdValue>();
@@ -103,7 +111,9 @@ export function parseThresholds(text: string): Map<Signal, ThresholdValue> {
   return values;
 }
 
-/** `nodefs.available=500Mi` by signal; a quantity may be 0, as upstream. Throws an Error that says what is expected. */
+/**
+ * Parses `nodefs.available=500Mi` by signal; 0 is allowed, as upstream. Throws an Error that names the expected format.
+ */
 export function parseMinimumReclaims(text: string): Map<Signal, ThresholdValue> {
   return new Map(
     parsePairs(text).map(([signal, written]) => {
@@ -114,7 +124,7 @@ export function parseMinimumReclaims(text: string): Map<Signal, ThresholdValue> 
   );
 }
 
-/** `memory.available=1m30s` by signal, ms. Throws an Error that says what is expected. */
+/** Parses `memory.available=1m30s` by signal, ms. Throws an Error that names the expected format. */
 export function parseGracePeriods(text: string): Map<Signal, number> {
   return new Map(
     parsePairs(text).map(([signal, value]) => {
@@ -125,7 +135,7 @@ export function parseGracePeriods(text: string): Map<Signal, number> {
   );
 }
 
-/** All thresholds, hard ones first. Throws an Error for a soft one without its grace period. */
+/** Returns all thresholds, hard ones first. Throws an Error for a soft one without grace period. */
 export function thresholdsOf(settings: EvictionSettings): Threshold[] {
   const graces = parseGracePeriods(settings.evictionSoftGracePeriod);
   const reclaims = parseMinimumReclaims(settings.evictionMinimumReclaim);
@@ -172,4 +182,20 @@ function parseValue(text: string): ThresholdValue {
   const amount = parseQuantity(text);
   if (amount === undefined || amount < 0) throw new Error(QUANTITIES);
   return { kind: 'quantity', amount, text };
+}
+
+/** Same as the kubelet's immediate evictions. */
+const HARD_SECONDS = 1;
+
+/**
+ * Returns seconds. A hard threshold leaves no time; a soft one the Pod's own grace period, up to `mostSeconds`. A
+ * negative value means no limit, as documented upstream; actual kubelets treat it as 0 (kubernetes#118172).
+ */
+export function evictionGraceSeconds(
+  { graceMs }: Pick<Threshold, 'graceMs'>,
+  { terminationGracePeriodSeconds = DEFAULT_GRACE_SECONDS }: PodSpec,
+  maxSeconds: number,
+): number {
+  if (graceMs === 0) return HARD_SECONDS;
+  return maxSeconds < 0 ? terminationGracePeriodSeconds : Math.min(terminationGracePeriodSeconds, maxSeconds);
 }

@@ -1,4 +1,4 @@
-/** Pods that a host under pressure does not let in (pkg/kubelet/eviction managerImpl.Admit). */
+/** Rejects Pods while the host is under pressure (pkg/kubelet/eviction managerImpl.Admit). */
 
 import type { Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -10,8 +10,8 @@ import type { Pressure } from './eviction-thresholds.js';
 const MEMORY_TAINT = 'node.kubernetes.io/memory-pressure';
 
 /**
- * Why the Pod ends Failed before anything of it starts; undefined when it may run. Short of memory alone, a host still takes
- * Pods that ask for some, and those that tolerate its taint, as a DaemonSet's do. The caller leaves critical Pods out.
+ * Returns why the Pod fails before it starts; undefined if it may run. Under memory pressure alone, Pods with a memory
+ * request and Pods that tolerate the taint, such as a DaemonSet's, are admitted. The caller exempts critical Pods.
  */
 export function pressureRejection(
   { spec }: Pick<Pod, 'spec'>,

@@ -1,4 +1,6 @@
-/** Which pressures a host is under, and what calls for an eviction: one look after another (pkg/kubelet/eviction managerImpl.synchronize). */
+/**
+ * Evaluates pressures and due evictions, one measurement after another (pkg/kubelet/eviction managerImpl.synchronize).
+ */
 import {
   amountOf,
   type Observations,
@@ -7,27 +9,27 @@ import {
   type Threshold,
 } from './eviction-thresholds.js';
 
-/** What one look hands to the next; times in ms by a clock that never jumps. */
+/** State between evaluations; times in ms by a monotonic clock. */
 export interface PressureHistory {
-  /** Thresholds that were due for an eviction at the last look: they last until their minimum is won back. */
+  /** Thresholds that were due for an eviction; they remain due until their minimum is reclaimed. */
   due: readonly Threshold[];
-  /** Since when a threshold has been met without a break. */
+  /** Start of the time during which a threshold was met continuously. */
   metSince: ReadonlyMap<Threshold, number>;
-  /** When a pressure was last seen. */
+  /** When a pressure was last observed. */
   lastSeenAt: ReadonlyMap<Pressure, number>;
 }
 
 export const NO_PRESSURE: PressureHistory = { due: [], metSince: new Map(), lastSeenAt: new Map() };
 
-/** `pressures` are the conditions that are True now; `memory.due` what is to be won back, the first to be acted upon first. */
+/** `pressures`: conditions that are True now. `history.due`: thresholds to act upon, the first one first. */
 interface PressureEvaluation {
-  memory: PressureHistory;
+  history: PressureHistory;
   pressures: Pressure[];
 }
 
 /**
- * One look. A pressure lasts for `transitionMs` after it was last seen, so that a value at its threshold does not make the
- * condition flap. A signal that could not be measured meets no threshold.
+ * Evaluates one measurement. A pressure lasts for `transitionMs` after it was last observed, so that the condition does
+ * not flap. An unmeasured signal meets no threshold.
  */
 export function evaluatePressure(
   before: PressureHistory,
@@ -47,14 +49,14 @@ export function evaluatePressure(
   for (const [pressure, at] of seenAt) if (now - at >= transitionMs && at !== now) seenAt.delete(pressure);
   const due = all.filter((threshold) => now - (metSince.get(threshold) ?? now) >= threshold.graceMs);
   return {
-    memory: { due: byUrgency(due), metSince, lastSeenAt: seenAt },
+    history: { due: byUrgency(due), metSince, lastSeenAt: seenAt },
     pressures: ORDER.filter((each) => seenAt.has(each)),
   };
 }
 
 const ORDER: readonly Pressure[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** True while less is there than the threshold, and its minimum to reclaim where that counts, asks for. */
+/** Returns true if less is available than the threshold requires, plus its minimum to reclaim if `withReclaim`. */
 export function isMet(
   { signal, value, minReclaim }: Threshold,
   observations: Observations,
@@ -66,7 +68,7 @@ export function isMet(
   return observed.available < amountOf(value, observed.capacity) + extra;
 }
 
-/** Memory goes first: without it the host itself fails. */
+/** Memory first: without memory the host itself fails. */
 function byUrgency(due: readonly Threshold[]): Threshold[] {
   const isMemory = ({ signal }: Threshold) => signal === 'memory.available';
   return [...due.filter(isMemory), ...due.filter((threshold) => !isMemory(threshold))];

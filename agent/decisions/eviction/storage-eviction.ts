@@ -1,4 +1,4 @@
-/** When a Pod has taken more of the host's disk than its limits allow (pkg/kubelet/eviction localStorageEviction). */
+/** Evicts Pods that exceed their storage limits (pkg/kubelet/eviction localStorageEviction). */
 
 import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
 import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
@@ -6,19 +6,19 @@ import type { Container, Pod, Volume } from '../../../shared/kube/pods/pod-types
 import { allContainersOf } from '../pods/pod-containers.js';
 import { isCritical } from './eviction-ranking.js';
 
-/** What a Pod takes up, in bytes. */
+/** Disk usage of a Pod, bytes. */
 export interface PodStorage {
-  /** By container name: what it wrote into its own layer and into its log. */
+  /** By container name: writable layer and log. */
   containers: ReadonlyMap<string, number>;
-  /** By name of an emptyDir, on disk or in memory. */
+  /** By name of the emptyDir, on disk or in memory. */
   emptyDirs: ReadonlyMap<string, number>;
-  /** Other volumes that lie on the disk. */
+  /** Other volumes on the disk. */
   otherVolumes: number;
 }
 
 const RESOURCE = 'ephemeral-storage';
 
-/** True for a Pod that has to be measured. One that the node cannot do without is never evicted. */
+/** Returns true for a Pod with storage limits. Critical Pods are exempt. */
 export function isStorageLimited({ spec }: Pick<Pod, 'spec'>): boolean {
   if (isCritical({ spec }, false)) return false;
   return (
@@ -27,7 +27,7 @@ export function isStorageLimited({ spec }: Pick<Pod, 'spec'>): boolean {
   );
 }
 
-/** The message of the eviction, as a kubelet words it; undefined within the limits. */
+/** Returns the kubelet's message of the eviction; undefined within the limits. */
 export function storageEviction({ spec }: Pick<Pod, 'spec'>, used: PodStorage): string | undefined {
   for (const volume of spec.volumes ?? []) {
     const { name, emptyDir } = volume;
@@ -56,7 +56,7 @@ function hasSizeLimit({ emptyDir }: Volume): boolean {
   return wholeUnits(emptyDir?.sizeLimit) > 0;
 }
 
-/** What is in memory is the memory limit's to bound. */
+/** Volumes in memory count against the memory limit instead. */
 function onDisk(volumes: readonly Volume[], used: PodStorage): number {
   const emptyDirs = volumes.filter(({ emptyDir }) => emptyDir && emptyDir.medium !== 'Memory');
   const inVolumes = emptyDirs.reduce(
@@ -70,7 +70,7 @@ function textOf(quantity: string | number | undefined): string {
   return quantity === undefined ? '0' : canonicalQuantity(quantity);
 }
 
-/** The sum as Go writes it. */
+/** Returns the sum in Go's format. */
 function podLimitText(containers: readonly Container[]): string {
   const limits = containers.flatMap(({ resources }) => resources?.limits?.[RESOURCE] ?? []);
   if (limits.length === 1) return textOf(limits[0]);

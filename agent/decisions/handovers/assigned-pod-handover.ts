@@ -1,4 +1,4 @@
-/** A Pod that took another's place by a turn of this host: what is kept until that is confirmed, and how it is undone. */
+/** Transitions of an assigned Pod through a handover of this host: start, acknowledgement, confirmation and revert. */
 import {
   type HostHandover,
   handoverAnnotationOf,
@@ -7,39 +7,44 @@ import {
   withdrawnSuccessorOf,
 } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
-import { type AssignedPod, controllerUidOf, graceMs } from '../pods/assigned-pod.js';
+import { type AssignedPod, controllerUidOf, graceMs, isStopping } from '../pods/assigned-pod.js';
+import { openHandoverOf } from './handover-record.js';
 
-/** The two Pods after a turn has begun: the old one on its way out, and the one that waits for its end. */
+/** Returns both Pods after a handover started: the old one stops, and its successor waits for the old one's end. */
 export function afterHandoverStart(
   old: AssignedPod,
-  turn: HostHandover,
+  handover: HostHandover,
   { now, linkWasLive, bootMark }: { now: number; linkWasLive: boolean; bootMark: string },
 ): { old: AssignedPod; successor: AssignedPod } {
-  const { successor: pod, confirmSeconds } = turn;
+  const { successor: pod, confirmSeconds } = handover;
   const uid = pod.metadata.uid ?? '';
-  const maker = controllerUidOf(old);
+  const controllerUid = controllerUidOf(old);
+  const deadline = now + graceMsOf(old.pod);
+  const record = {
+    predecessor: {
+      uid: old.uid,
+      pod: old.pod,
+      ...(old.objectMac && { objectMac: old.objectMac }),
+      ran: effectivePod(old).pod,
+    },
+    startedAt: now,
+    linkWasLive,
+    boot: { mark: bootMark, reboots: 0 },
+    unreported: true,
+  };
   return {
-    old: { ...old, deadline: now + graceMsOf(old.pod), replacedBy: uid },
+    old: { ...old, lifecycle: { kind: 'handedOver', deadline, containersRemoved: false, replacedBy: uid } },
     successor: {
       uid,
       digest: '',
       pod,
-      ...(maker && { controllerUid: maker }),
+      ...(controllerUid && { controllerUid }),
       acceptedAt: now,
-      unassigned: false,
-      handover: {
-        predecessor: {
-          uid: old.uid,
-          pod: old.pod,
-          ...(old.objectMac && { objectMac: old.objectMac }),
-          ran: effectivePod(old).pod,
-        },
-        startedAt: now,
-        linkWasLive,
-        boot: { mark: bootMark, reboots: 0 },
-        ...(confirmSeconds !== undefined && { confirmSeconds }),
-        unreported: true,
-      },
+      lifecycle: { kind: 'running' },
+      handover:
+        confirmSeconds === undefined
+          ? { ...record, stage: 'reporting', isConfirmed: false }
+          : { ...record, stage: 'confirming', confirmSeconds },
     },
   };
 }
@@ -48,11 +53,12 @@ function graceMsOf(pod: Pod): number {
   return graceMs(pod.spec.terminationGracePeriodSeconds);
 }
 
-/** The Pod as its worker is to see it: one that went back runs what its predecessor ran, under its own name. */
-export function effectivePod(held: AssignedPod): AssignedPod {
-  if (held.handover?.revert?.stage !== 'back') return held;
-  const { ran } = held.handover.predecessor;
-  const { uid, name, namespace, deletionTimestamp, deletionGracePeriodSeconds } = held.pod.metadata;
+/** Returns the Pod as its worker sees it. A reverted Pod runs its predecessor's spec under its own name. */
+export function effectivePod(assigned: AssignedPod): AssignedPod {
+  const { handover } = assigned;
+  if (handover?.stage !== 'reverted') return assigned;
+  const { ran } = handover.predecessor;
+  const { uid, name, namespace, deletionTimestamp, deletionGracePeriodSeconds } = assigned.pod.metadata;
   const metadata = {
     ...ran.metadata,
     name,
@@ -61,97 +67,94 @@ export function effectivePod(held: AssignedPod): AssignedPod {
     ...(deletionTimestamp && { deletionTimestamp }),
     ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
   };
-  return { ...held, pod: { ...held.pod, metadata, spec: ran.spec } };
+  return { ...assigned, pod: { ...assigned.pod, metadata, spec: ran.spec } };
 }
 
-/** So often a host may reboot before its Pod is confirmed: a power cut is no fault of the release, a loop of boots is. */
+/** Reboots before confirmation that do not count against the new revision: one power cut is no fault of it, a boot loop is. */
 const MAX_REBOOTS = 2;
 
 /**
- * The Pod as an agent is to hold it that starts in this boot. One that was to be confirmed and in whose time the host has
- * rebooted again and again goes back, before anything of it starts once more.
+ * Returns the Pod after the agent started in this boot. A Pod is reverted if the host rebooted more than MAX_REBOOTS times
+ * before its confirmation, before any of its containers starts again.
  */
-export function afterBoot(held: AssignedPod, bootMark: string, now: number): AssignedPod {
-  const { handover: turn } = held;
-  if (turn?.confirmSeconds === undefined || turn.revert || turn.boot.mark === bootMark) return held;
-  const reboots = turn.boot.reboots + 1;
-  const counted = { ...held, handover: { ...turn, boot: { mark: bootMark, reboots } } };
-  if (reboots <= MAX_REBOOTS || held.deadline !== undefined || held.unassigned) return counted;
+export function afterBoot(assigned: AssignedPod, bootMark: string, now: number): AssignedPod {
+  const { handover } = assigned;
+  if (handover?.stage !== 'confirming' || handover.boot.mark === bootMark) return assigned;
+  const reboots = handover.boot.reboots + 1;
+  const counted = { ...assigned, handover: { ...handover, boot: { mark: bootMark, reboots } } };
+  if (reboots <= MAX_REBOOTS || isStopping(assigned)) return counted;
   const message = `the host rebooted ${reboots} times before it was confirmed`;
   return afterRevertStart(counted, { reason: 'HostRebooted', message }, now);
 }
 
-/** The Pod after the decision to go back; what is decided already stands. */
+/** Returns the Pod after the decision to revert it; a Pod without anything to confirm is unchanged. */
 export function afterRevertStart(
-  held: AssignedPod,
+  assigned: AssignedPod,
   { reason, message }: { reason: RevertReason; message: string },
   now: number,
 ): AssignedPod {
-  if (!held.handover || held.handover.revert) return held;
-  const clearBy = now + graceMsOf(held.pod);
-  return { ...held, handover: { ...held.handover, revert: { stage: 'clearing', reason, message, clearBy } } };
+  if (assigned.handover?.stage !== 'confirming') return assigned;
+  const { confirmSeconds: _, ...record } = assigned.handover;
+  const clearBy = now + graceMsOf(assigned.pod);
+  return { ...assigned, handover: { ...record, stage: 'clearing', reason, message, clearBy } };
 }
 
-/** The Pod after all that its new revision had on the host is gone. */
-export function afterRevertCleared(held: AssignedPod): AssignedPod {
-  const { handover: turn } = held;
-  if (turn?.revert?.stage !== 'clearing') return held;
-  return { ...held, handover: { ...turn, revert: { ...turn.revert, stage: 'back' } } };
+/** Returns the Pod after everything of its new revision was removed from the host. */
+export function afterRevertCleared(assigned: AssignedPod): AssignedPod {
+  const { handover } = assigned;
+  if (handover?.stage !== 'clearing') return assigned;
+  return { ...assigned, handover: { ...handover, stage: 'reverted' } };
 }
 
-/** The Pod after the coordinator has taken the turn in. */
-export function afterHandoverAcknowledged(held: AssignedPod): AssignedPod {
-  return withoutSettledTurn(held, { unreported: false });
+/** Returns the Pod after the coordinator acknowledged the handover. */
+export function afterHandoverAcknowledged(assigned: AssignedPod): AssignedPod {
+  const { handover, ...rest } = assigned;
+  if (!handover || handover.stage === 'confirmed') return assigned;
+  if (handover.stage !== 'reporting') return { ...rest, handover: { ...handover, unreported: false } };
+  return handover.isConfirmed ? { ...rest, handover: { stage: 'confirmed' } } : rest;
 }
 
-/** The Pod after it was well for as long as it had to be: there is no way back any more. */
-export function afterConfirmation(held: AssignedPod): AssignedPod {
-  if (held.handover?.revert || held.handover?.confirmSeconds === undefined) return held;
-  return { ...withoutSettledTurn(held, { confirmSeconds: undefined }), confirmed: true };
+/** Returns the Pod after it proved itself: it can no longer be reverted. */
+export function afterConfirmation(assigned: AssignedPod): AssignedPod {
+  const { handover } = assigned;
+  if (handover?.stage !== 'confirming') return assigned;
+  if (!handover.unreported) return { ...assigned, handover: { stage: 'confirmed' } };
+  const { confirmSeconds: _, ...record } = handover;
+  return { ...assigned, handover: { ...record, stage: 'reporting', isConfirmed: true } };
 }
 
-/** Nothing of the turn is kept once it is known and confirmed; what went back needs its predecessor as long as it lives. */
-function withoutSettledTurn(
-  held: AssignedPod,
-  change: { unreported?: false; confirmSeconds?: undefined },
-): AssignedPod {
-  if (!held.handover) return held;
-  const { confirmSeconds, ...rest } = { ...held.handover, ...change };
-  if (!rest.unreported && confirmSeconds === undefined && !rest.revert) {
-    const { handover: _, ...settled } = held;
-    return settled;
+/** Returns the handover to carry out on this Pod; undefined if there is none or the Pod is already stopping. */
+export function pendingHandover(assigned: AssignedPod): HostHandover | undefined {
+  return isStopping(assigned) ? undefined : handoverOf(assigned.pod);
+}
+
+/** Returns the successor's name if the controller withdrew the handover before this host started it. */
+export function withdrawnSuccessorName(assigned: AssignedPod): string | undefined {
+  return isStopping(assigned) ? undefined : withdrawnSuccessorOf(assigned.pod);
+}
+
+/** Returns true if the Pod has no handover annotation at all, not even a withdrawn one. */
+export function hasNoHandover(assigned: AssignedPod): boolean {
+  return !isStopping(assigned) && handoverAnnotationOf(assigned.pod) === undefined;
+}
+
+/** Returns whether the Pod has proved itself after a handover; undefined if it never had to. */
+export function confirmationOf({ handover }: AssignedPod): boolean | undefined {
+  switch (handover?.stage) {
+    case undefined:
+      return undefined;
+    case 'confirmed':
+      return true;
+    case 'reporting':
+      return handover.isConfirmed || undefined;
+    default:
+      return false;
   }
-  return { ...held, handover: { ...rest, ...(confirmSeconds !== undefined && { confirmSeconds }) } };
 }
 
-/** The turn that the host is to carry out on this Pod; undefined when it has none, or has gone too far for it. */
-export function pendingHandover(held: AssignedPod): HostHandover | undefined {
-  return isLeaving(held) ? undefined : handoverOf(held.pod);
-}
-
-/** Name of the successor whose turn was taken back before this host had begun it: it can say so. */
-export function withdrawnSuccessorName(held: AssignedPod): string | undefined {
-  return isLeaving(held) ? undefined : withdrawnSuccessorOf(held.pod);
-}
-
-/** Whether nothing of a turn stands on the Pod, not even that it was taken back. */
-export function hasNoHandover(held: AssignedPod): boolean {
-  return !isLeaving(held) && handoverAnnotationOf(held.pod) === undefined;
-}
-
-function isLeaving({ deadline, unassigned: gone, replacedBy }: AssignedPod): boolean {
-  return deadline !== undefined || gone || replacedBy !== undefined;
-}
-
-/** Whether the Pod has proved itself; undefined: it need not. */
-export function confirmationOf({ handover: turn, confirmed }: AssignedPod): boolean | undefined {
-  if (turn?.confirmSeconds !== undefined) return false;
-  return confirmed;
-}
-
-/** All Pods whose images and objects this host may need on account of this one. */
-export function podsNeededBy(held: AssignedPod): Pod[] {
-  const { handover: turn } = held;
-  const next = pendingHandover(held)?.successor;
-  return [held.pod, ...(turn ? [turn.predecessor.ran] : []), ...(next ? [next] : [])];
+/** Returns every Pod whose images and config objects this host may need because of this one. */
+export function podsNeededBy(assigned: AssignedPod): Pod[] {
+  const predecessor = openHandoverOf(assigned)?.predecessor.ran;
+  const successor = pendingHandover(assigned)?.successor;
+  return [assigned.pod, ...(predecessor ? [predecessor] : []), ...(successor ? [successor] : [])];
 }

@@ -1,95 +1,94 @@
-/** Whether a Pod that took another's place is confirmed, may still prove itself, or goes back: by this host alone. */
+/** Decides on this host alone whether a handover's successor is confirmed, may still prove itself, or is reverted. */
 import type { RevertReason } from '../../../shared/kube/handovers/host-handover.js';
-import type { HandoverRecord } from './handover-record.js';
+import type { Confirming } from './handover-record.js';
 
 /**
- * How the link to the coordinator stands. `answered`: something at its address spoke with us as only the coordinator or
- * what stands before it can, so the way there is open. `refused`: a machine, or a firewall, said that nobody listens.
- * `heardAt`: a link that is cut may look live for a while yet. Times in ms by the host's clock.
+ * State of the link to the coordinator. `answered`: the coordinator, or a proxy in front of it, responded, so the
+ * network works. `refused`: a machine or a firewall refused the connection. `heardAt`: last bytes from the coordinator;
+ * a cut link may look live for a while. Times in ms by the host's clock.
  */
 export type LinkEvidence =
   | { state: 'live'; heardAt: number }
   | { state: 'lost'; since: number; lastTry: 'answered' | 'refused' | 'unreachable' };
 
-/** The process stood still for so many ms until then: it was stopped, or the host had no time for it. */
-export interface Stall {
+/** A suspension of this process of `ms` until then, by a signal or by lack of CPU time. */
+export interface Suspension {
   until: number;
   ms: number;
 }
 
-/** What the decision reads. Times in ms by the host's clock. */
+/** Inputs of the decision. Times in ms by the host's clock. */
 export interface ConfirmationFacts {
-  handover: Pick<HandoverRecord, 'linkWasLive'> & { confirmSeconds: number };
-  /** When the Pod could begin: what stood in its place was gone; undefined: not yet. */
+  handover: Pick<Confirming, 'linkWasLive' | 'confirmSeconds'>;
+  /** When the Pod could start because its predecessor was gone; undefined: not yet. */
   startableAt: number | undefined;
   isReady: boolean;
   link: LinkEvidence;
-  /** Since when this agent and its engine have been up: a Pod is not judged for the time before. */
+  /** When this agent and its engine came up. Earlier time does not count against the Pod. */
   upSince: number;
-  /** When this process stood still, oldest first: what was to happen meanwhile has its time after that. */
-  stalls: readonly Stall[];
-  /** When the coordinator was first asked for a sign of life on this Pod's behalf; absent: not on this link. */
+  /** Suspensions of this process, oldest first; they extend the Pod's deadlines. */
+  suspensions: readonly Suspension[];
+  /** When the coordinator was first pinged on this Pod's behalf; absent: not on this connection. */
   pingedAt?: number | undefined;
   now: number;
 }
 
-/** `askedAt`: the coordinator is to be asked for a sign of life now, and was first asked then. */
+/** `pingedAt`: ping the coordinator now; the time of the first ping. */
 type ConfirmationStep =
-  | { kind: 'wait'; until?: number; askedAt?: number }
+  | { kind: 'wait'; until?: number; pingedAt?: number }
   | { kind: 'confirm' }
   | { kind: 'revert'; reason: RevertReason; message: string };
 
-/** How long the coordinator has to answer when it is asked. */
+/** Timeout for the coordinator's answer to a ping. */
 export const PONG_TIMEOUT_MS = 5_000;
-const LOOK_AGAIN_MS = 1_000;
-/** A link that breaks late in the period has at least so long to come back: reconnects are spread over up to a minute. */
+const POLL_INTERVAL_MS = 1_000;
+/** Least time for a reconnect, because reconnects are spread over up to a minute. */
 export const RECONNECT_TIMEOUT_MS = 90_000;
-/** 'Refused' is what a coordinator that is being restarted says, and what a firewall may say: it gets so many times the time. */
-const REFUSED_PATIENCE = 3;
+/** Factor of the timeouts after a refused connection, which may only mean that the coordinator restarts. */
+const REFUSED_FACTOR = 3;
 
 /**
- * A Pod is confirmed when its time is over, it is ready, and the coordinator was heard since, or was not in reach when the
- * turn began. Losing the link counts against it only if the link stood before and the way to the coordinator seems cut:
- * while that answers and does not want us, nothing is decided. Pods that are confirmed are not asked again, whatever the
- * link does.
+ * A Pod is confirmed if it is ready at its deadline and the coordinator answered since, or was unreachable when the
+ * handover started. It is reverted for a lost link only if the link was live before and the network seems cut. While
+ * the coordinator answers but rejects this host, nothing is decided. A confirmed Pod is never checked again.
  */
 export function confirmationStep(facts: ConfirmationFacts): ConfirmationStep {
-  const { handover: turn, startableAt, isReady, link, upSince, stalls, now } = facts;
+  const { handover, startableAt, isReady, link, upSince, suspensions, now } = facts;
   if (startableAt === undefined) return { kind: 'wait' };
-  const confirmMs = turn.confirmSeconds * 1000;
-  // A clock that was set back makes it one of the future: its time then counts from the agent's start.
+  const confirmMs = handover.confirmSeconds * 1000;
+  // If the clock was set back, `startableAt` lies in the future; then the time counts from the agent's start.
   const from = startableAt > now ? upSince : Math.max(startableAt, upSince);
-  const end = awakeUntil(stalls, from, confirmMs);
+  const end = awakeUntil(suspensions, from, confirmMs);
   if (now < end) return { kind: 'wait', until: end };
   if (!isReady) {
-    const message = `not ready within ${turn.confirmSeconds} s`;
+    const message = `not ready within ${handover.confirmSeconds} s`;
     return { kind: 'revert', reason: 'NotReady', message };
   }
-  if (!turn.linkWasLive) return { kind: 'confirm' };
+  if (!handover.linkWasLive) return { kind: 'confirm' };
   if (link.state === 'lost') return lostStep(link, end, confirmMs, now);
   return liveStep(link.heardAt, facts, end, confirmMs);
 }
 
-/** When this process will have been awake for so many ms since then, or has been. */
-function awakeUntil(stalls: readonly Stall[], since: number, ms: number): number {
-  return stalls.reduce((end, stall) => {
-    const isOver = stall.until - stall.ms >= end || stall.until <= since;
-    return isOver ? end : end + Math.min(stall.ms, stall.until - since);
+/** Returns when this process has been awake for `ms` since then. */
+function awakeUntil(suspensions: readonly Suspension[], since: number, ms: number): number {
+  return suspensions.reduce((end, suspension) => {
+    const isOver = suspension.until - suspension.ms >= end || suspension.until <= since;
+    return isOver ? end : end + Math.min(suspension.ms, suspension.until - since);
   }, since + ms);
 }
 
-/** An answer has its time from when it was asked for: this process may have stood still over the end, and long after it. */
+/** The timeout counts from the ping, because this process may have been suspended at the deadline and long after it. */
 function liveStep(
   heardAt: number,
-  { pingedAt: askedAt, stalls, now }: Pick<ConfirmationFacts, 'pingedAt' | 'stalls' | 'now'>,
+  { pingedAt, suspensions, now }: Pick<ConfirmationFacts, 'pingedAt' | 'suspensions' | 'now'>,
   end: number,
   confirmMs: number,
 ): ConfirmationStep {
   if (heardAt >= end) return { kind: 'confirm' };
-  // What was asked before the end, or by a clock that was set back since, says nothing.
-  const asked = askedAt !== undefined && askedAt >= end && askedAt <= now ? askedAt : now;
-  if (now < awakeUntil(stalls, asked, PONG_TIMEOUT_MS))
-    return { kind: 'wait', until: now + LOOK_AGAIN_MS, askedAt: asked };
+  // Ignore pings from before the deadline, and from before the clock was set back.
+  const asked = pingedAt !== undefined && pingedAt >= end && pingedAt <= now ? pingedAt : now;
+  if (now < awakeUntil(suspensions, asked, PONG_TIMEOUT_MS))
+    return { kind: 'wait', until: now + POLL_INTERVAL_MS, pingedAt: asked };
   return lostStep({ since: heardAt, lastTry: 'unreachable' }, end, confirmMs, now);
 }
 
@@ -100,17 +99,17 @@ function lostStep(
   now: number,
 ): ConfirmationStep {
   if (lastTry === 'answered') return { kind: 'wait' };
-  const patience = lastTry === 'refused' ? REFUSED_PATIENCE : 1;
+  const factor = lastTry === 'refused' ? REFUSED_FACTOR : 1;
   const linkEnd = Math.max(
-    end + (patience - 1) * confirmMs,
-    since + patience * Math.min(confirmMs, RECONNECT_TIMEOUT_MS),
+    end + (factor - 1) * confirmMs,
+    since + factor * Math.min(confirmMs, RECONNECT_TIMEOUT_MS),
   );
   if (now < linkEnd) return { kind: 'wait', until: linkEnd };
-  const message = `the link to the coordinator broke after it started and is not back within ${confirmMs / 1000} s`;
+  const message = `the link to the coordinator broke after the Pod started and did not return within ${confirmMs / 1000} s`;
   return { kind: 'revert', reason: 'LinkLost', message };
 }
 
-/** What a broken or failed connection says about the way to the coordinator, by the reason that the link gives. */
+/** Classifies a broken or failed connection by the link's reason text. */
 export function linkEvidenceOf(reason: string): 'answered' | 'refused' | 'unreachable' {
   if (
     /^refused with \d|^(draining|duplicate|superseded|refused|nodeDeleted): |another clusterUID/.test(reason)

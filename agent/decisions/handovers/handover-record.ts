@@ -1,10 +1,10 @@
-/** What a host keeps of a turn that it has begun. */
+/** State that a host keeps about a handover that it carried out. */
 import type { RevertReason } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** The host's way back. Times in ms since the epoch, by the host's clock. */
-export interface HandoverRecord {
-  /** The Pod whose place it took: as the hub gave it, its word for that, and as it ran. */
+/** Everything needed to revert the handover. Times in ms since the epoch, by the host's clock. */
+interface OpenHandoverFields {
+  /** The replaced Pod as the hub sent it, the hub's MAC over it, and the Pod that it effectively `ran`. */
   predecessor: {
     uid: string;
     pod: Pod;
@@ -12,14 +12,40 @@ export interface HandoverRecord {
     ran: Pod;
   };
   startedAt: number;
-  /** Whether the coordinator was in reach when it began: only what was there can have been cut. */
+  /** True if the coordinator was reachable when the handover started. Otherwise a missing link proves nothing against the successor. */
   linkWasLive: boolean;
-  /** In which boot of the host this was written, and how often that has rebooted since the turn began. */
+  /** The boot in which this was written, and the number of reboots since the handover started. */
   boot: { mark: string; reboots: number };
-  /** Absent: nothing is to be confirmed. */
-  confirmSeconds?: number;
-  /** The coordinator does not know of it yet. */
+  /** True until the coordinator has acknowledged the handover. */
   unreported: boolean;
-  /** `clearing`: what the successor has is being taken away; `back`: the predecessor's containers run in its name. */
-  revert?: { stage: 'clearing' | 'back'; reason: RevertReason; message: string; clearBy: number };
+}
+
+/**
+ * `confirming`: the successor has to prove itself for `confirmSeconds`. `reporting`: only the acknowledgement is missing.
+ * `clearing`: the successor's containers are being removed for a revert. `reverted`: the predecessor's containers run in its name.
+ */
+type OpenHandover = OpenHandoverFields &
+  (
+    | { stage: 'confirming'; confirmSeconds: number }
+    | { stage: 'reporting'; isConfirmed: boolean }
+    | { stage: 'clearing' | 'reverted'; reason: RevertReason; message: string; clearBy: number }
+  );
+
+export type Confirming = Extract<OpenHandover, { stage: 'confirming' }>;
+
+/** `confirmed`: acknowledged and confirmed. Nothing is kept, except that the Pod's status still shows the confirmation. */
+export type HandoverRecord = OpenHandover | { stage: 'confirmed' };
+
+/** Returns the handover if it may still be reverted or is still to be acknowledged. */
+export function openHandoverOf({ handover }: { handover?: HandoverRecord }): OpenHandover | undefined {
+  return handover?.stage === 'confirmed' ? undefined : handover;
+}
+
+/** Returns the handover if its successor was, or is being, replaced by its predecessor again. */
+export function revertOf({
+  handover,
+}: {
+  handover?: HandoverRecord;
+}): Extract<OpenHandover, { clearBy: number }> | undefined {
+  return handover?.stage === 'clearing' || handover?.stage === 'reverted' ? handover : undefined;
 }

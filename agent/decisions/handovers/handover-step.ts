@@ -1,56 +1,56 @@
-/** Whether a host may begin a turn now: a trusted time, its window, the images, and nobody on the host who says 'not now'. */
+/** Decides whether a host may start a handover now: known time, open window, pulled images, no update lock. */
 import type {
   HandoverBlockReason,
   HandoverWindow,
   HostHandover,
 } from '../../../shared/kube/handovers/host-handover.js';
 
-/** 'Not now', as the host says it. */
+/** An update lock that is held. */
 export interface ActiveUpdateLock {
   reason: string;
-  /** Until when, ms by the host's wall clock; absent: as long as it is said. */
+  /** End of the lock, ms by the host's wall clock; absent: until released. */
   until?: number;
 }
 
-/** What the decision reads. */
+/** Inputs of the decision. */
 export interface HandoverFacts {
   handover: Pick<HostHandover, 'windows' | 'maxLockSeconds' | 'forcedBy'>;
-  /** The hub's time, ms since the epoch; undefined while none was heard since the host booted. */
+  /** The coordinator's time, ms since the epoch; undefined if none was received since the host booted. */
   coordinatorTimeMs: number | undefined;
-  /** Images of the successor that are not there, and why the last try failed. */
+  /** Images of the successor that are not pulled, with the last error. */
   missing: readonly { image: string; failure?: string }[];
-  /** Undefined: nobody says 'not now'. */
+  /** Undefined: no lock is held. */
   updateLock: ActiveUpdateLock | undefined;
-  /** Since when this turn is held, ms by the host's steady clock; undefined: not yet. */
+  /** Since when the lock delays this handover, ms by the host's monotonic clock; undefined: not yet. */
   lockedSince: number | undefined;
   /** By the same clock. */
   now: number;
 }
 
-/** `wait`: why not yet, and after how many ms something may be otherwise without an event. */
+/** `wait`: the reason, and after how many ms to check again without an event. */
 export type HandoverStep =
   | { kind: 'begin'; overridden?: string }
   | { kind: 'wait'; reason: HandoverBlockReason; message: string; againMs?: number };
 
-/** How often who said 'not now' is asked again. */
-const HOLD_RECHECK_MS = 2_000;
+/** Interval of queries of a held update lock. */
+const LOCK_POLL_MS = 2_000;
 
-/** Begins only if everything allows it at this very moment. The images come before the window opens, the question to the host last. */
+/** Starts only if everything allows it at this moment. Images are checked before the window, the update lock last. */
 export function handoverStep(facts: HandoverFacts): HandoverStep {
-  const { handover: turn, coordinatorTimeMs: hubTime, missing } = facts;
+  const { handover, coordinatorTimeMs: hubTime, missing } = facts;
   if (hubTime === undefined) {
-    const message = 'the host has heard no time from the coordinator since it booted';
+    const message = 'the host has not received the time from the coordinator since it booted';
     return { kind: 'wait', reason: 'NoTrustedTime', message };
   }
   const [first] = missing;
   if (first) {
-    const message = `image ${first.image} is not here yet${first.failure ? `: ${first.failure}` : ''}`;
+    const message = `image ${first.image} is not pulled${first.failure ? `: ${first.failure}` : ''}`;
     return { kind: 'wait', reason: 'ImageNotPulled', message };
   }
-  return windowWait(turn.windows, hubTime) ?? holdWait(facts) ?? { kind: 'begin', ...overriding(facts) };
+  return windowWait(handover.windows, hubTime) ?? lockWait(facts) ?? { kind: 'begin', ...overriding(facts) };
 }
 
-/** Undefined inside of a window, or without any. */
+/** Returns undefined inside a window, or without windows. */
 function windowWait(
   windows: readonly HandoverWindow[] | undefined,
   hubTime: number,
@@ -61,28 +61,25 @@ function windowWait(
   const next = Math.min(...times.map(({ from }) => from).filter((from) => from > hubTime));
   const wait = { kind: 'wait', reason: 'OutsideWindow' } as const;
   if (!Number.isFinite(next))
-    return { ...wait, message: 'its windows are over: the coordinator has to name others' };
+    return { ...wait, message: 'all its windows are over: the coordinator has to send others' };
   const message = `its window opens at ${new Date(next).toISOString()}`;
   return { ...wait, message, againMs: next - hubTime };
 }
 
-/** Undefined unless the host says 'not now', may say so, and has not said it for too long. */
-function holdWait({
-  handover: turn,
-  updateLock: hold,
-  lockedSince,
-  now,
-}: HandoverFacts): HandoverStep | undefined {
-  if (!hold || turn.maxLockSeconds === undefined || turn.forcedBy !== undefined) return undefined;
-  const leftMs = (lockedSince ?? now) + turn.maxLockSeconds * 1000 - now;
+/** Returns undefined unless a lock is held, allowed, and not held for too long. */
+function lockWait({ handover, updateLock, lockedSince, now }: HandoverFacts): HandoverStep | undefined {
+  if (!updateLock || handover.maxLockSeconds === undefined || handover.forcedBy !== undefined)
+    return undefined;
+  const leftMs = (lockedSince ?? now) + handover.maxLockSeconds * 1000 - now;
   if (leftMs <= 0) return undefined;
-  const againMs = Math.min(HOLD_RECHECK_MS, leftMs);
-  return { kind: 'wait', reason: 'UpdateLocked', message: hold.reason, againMs };
+  const againMs = Math.min(LOCK_POLL_MS, leftMs);
+  return { kind: 'wait', reason: 'UpdateLocked', message: updateLock.reason, againMs };
 }
 
-/** What goes on against the host's word, in words for whoever looks later. */
-function overriding({ handover: turn, updateLock: hold }: HandoverFacts): { overridden?: string } {
-  if (!hold || turn.maxLockSeconds === undefined) return {};
-  if (turn.forcedBy !== undefined) return { overridden: `${hold.reason}; overridden by ${turn.forcedBy}` };
-  return { overridden: `${hold.reason}; held for longer than ${turn.maxLockSeconds} s` };
+/** Returns the note about an overridden lock, for an Event. */
+function overriding({ handover, updateLock }: HandoverFacts): { overridden?: string } {
+  if (!updateLock || handover.maxLockSeconds === undefined) return {};
+  if (handover.forcedBy !== undefined)
+    return { overridden: `${updateLock.reason}; overridden by ${handover.forcedBy}` };
+  return { overridden: `${updateLock.reason}; locked for longer than ${handover.maxLockSeconds} s` };
 }

@@ -1,31 +1,31 @@
-/** When an image that could not be had is asked for again (pkg/kubelet/images image_manager.go). */
+/** Retries of failed image pulls (pkg/kubelet/images image_manager.go). */
 import { backoffMs } from '../../../shared/kube/objects/backoff.js';
 
 const BACKOFF = { firstMs: 10_000, maxMs: 300_000 };
 
-/** An image that could not be had. Times in ms since the epoch. */
+/** A failed pull. Times in ms since the epoch. */
 export interface ImageFailure {
   /** ErrImagePull, ErrImageNeverPull, InvalidImageName, … */
   reason: string;
   message: string;
   failedAt: number;
-  /** In a row, this one included. */
+  /** Consecutive failures including this one. */
   failures: number;
 }
 
 interface ImageWait {
-  /** What the container's waiting state shows now. */
+  /** Reason in the container's waiting state now. */
   reason: string;
   message: string;
   retryAt: number;
-  /** When `reason` changes or the retry is due, whichever is first. */
+  /** When `reason` changes or the retry is due, whichever comes first. */
   nextChangeAt: number;
 }
 
 /**
- * A failed pull is retried after 10 s doubling to 5 min; the error itself shows for the first half of that, then
- * `ImagePullBackOff`. What no pull can mend (`ErrImageNeverPull`, `InvalidImageName`) is looked at every 10 s:
- * someone may load the image by hand.
+ * Returns the retry state. Failed pulls are retried after 10 s doubling to 5 min; the waiting reason is the error for
+ * the first half of that time, then `ImagePullBackOff`. Errors that no pull can fix (`ErrImageNeverPull`,
+ * `InvalidImageName`) are checked every 10 s, because an operator may load the image manually.
  */
 export function imageRetryState(image: string, failure: ImageFailure, now: number): ImageWait {
   if (failure.reason !== 'ErrImagePull') {

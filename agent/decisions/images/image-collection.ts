@@ -1,6 +1,6 @@
-/** Which images may go when the disk fills (pkg/kubelet/images/image_gc_manager.go). */
+/** Images to remove when the disk is nearly full (pkg/kubelet/images/image_gc_manager.go). */
 
-/** Percent of the disk in use: above `high` images go until `low` is reached. */
+/** Percent of the disk in use: above `high`, images are removed down to `low`. */
 export interface CollectionThresholds {
   high: number;
   low: number;
@@ -11,22 +11,22 @@ export interface DiskUse {
   availableBytes: number;
 }
 
-/** An image that this agent brought here. Times in ms since the epoch. */
+/** An image that this agent pulled. Times in ms since the epoch. */
 export interface CollectableImage {
-  /** As the engine calls it. */
+  /** The engine's name of the image. */
   name: string;
   id: string;
   sizeBytes: number;
   pulledAt: number;
-  /** When it was last seen in use; 0 = never. */
+  /** When it was last seen in use; 0: never. */
   lastUsedAt: number;
   isInUse: boolean;
 }
 
-/** An image may have been pulled for a container that is about to be made. */
+/** Protects images that were pulled for a container about to be created. */
 const MIN_AGE_MS = 2 * 60_000;
 
-/** How many bytes are to be freed; 0 below the threshold. 100 percent turns collection off. */
+/** Returns the bytes to free; 0 below the threshold. 100 percent turns the collection off. */
 export function bytesToFree(
   { capacityBytes, availableBytes }: DiskUse,
   { high, low }: CollectionThresholds,
@@ -37,7 +37,7 @@ export function bytesToFree(
   return Math.floor((capacityBytes * (100 - low)) / 100) - available;
 }
 
-/** Those that may go, the longest unused first. */
+/** Returns the removable images, the longest unused first. */
 export function collectable(images: readonly CollectableImage[], now: number): CollectableImage[] {
   return images
     .filter(({ isInUse, pulledAt }) => !isInUse && now - pulledAt >= MIN_AGE_MS)

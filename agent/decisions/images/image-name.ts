@@ -1,4 +1,7 @@
-/** Image names, so that a short one means the same on every engine (distribution/reference ParseNormalizedNamed). */
+/**
+ * Normalises image names, so that a short name means the same on every engine (distribution/reference
+ * ParseNormalizedNamed).
+ */
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 
 const DEFAULT_DOMAIN = 'docker.io';
@@ -10,7 +13,6 @@ const TAG = /^\w[\w.-]{0,127}$/;
 const DIGEST = /^[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
 const MAX_NAME = 255;
 
-/** A full name in its parts. */
 interface ImageName {
   domain: string;
   path: string;
@@ -18,7 +20,7 @@ interface ImageName {
   digest?: string;
 }
 
-/** True when the first part of a name is a registry and not a user of the default one. */
+/** Returns true if the first component is a registry instead of a user of Docker Hub. */
 function isDomain(part: string): boolean {
   return part.includes('.') || part.includes(':') || part === 'localhost' || part.toLowerCase() !== part;
 }
@@ -44,7 +46,10 @@ function textOf({ domain, path, tag, digest }: ImageName): string {
   return `${domain}/${path}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`;
 }
 
-/** `nginx` as `docker.io/library/nginx:latest`; an image id and a full name stay as they are. A digest makes its tag say nothing. */
+/**
+ * Returns `docker.io/library/nginx:latest` for `nginx`. Image ids and full names remain unchanged; a digest makes the
+ * tag irrelevant.
+ */
 export function fullImageName(image: string): string {
   if (IMAGE_ID.test(image)) return image;
   const { tag, ...name } = partsOf(image);
@@ -52,7 +57,9 @@ export function fullImageName(image: string): string {
   return textOf({ ...name, tag: tag ?? 'latest' });
 }
 
-/** Why this is no name of an image, in the words of the library that a kubelet asks; undefined when it is one. */
+/**
+ * Returns why the image name is invalid, with the message of the library that a kubelet uses; undefined if it is valid.
+ */
 export function imageNameError(image: string): string | undefined {
   if (IMAGE_ID.test(image)) return undefined;
   const { domain, path, tag, digest } = partsOf(image);
@@ -70,18 +77,18 @@ export function imageNameError(image: string): string | undefined {
   return length > MAX_NAME ? `repository name must not be more than ${MAX_NAME} characters` : undefined;
 }
 
-/** Registry and repository of a full name, as credentials are kept for: `docker.io/library/nginx`. */
+/** Returns registry and repository of a full name, the key of credentials: `docker.io/library/nginx`. */
 export function repositoryOf(fullName: string): string {
   const { domain, path } = partsOf(fullName);
   return `${domain}/${path}`;
 }
 
-/** True for a name that says exactly which bytes it means. */
+/** Returns true for a name with a digest, whose content cannot change. */
 export function hasDigest(image: string): boolean {
   return image.includes('@') || IMAGE_ID.test(image);
 }
 
-/** The names under which to ask for an image, in order: at its registry's mirrors, then at the registry itself. */
+/** Returns the names to pull, in order: from the registry's mirrors, then from the registry itself. */
 export function pullNames(fullName: string, mirrors: Readonly<Record<string, readonly string[]>>): string[] {
   if (IMAGE_ID.test(fullName)) return [fullName];
   const { domain, ...rest } = partsOf(fullName);
@@ -90,7 +97,7 @@ export function pullNames(fullName: string, mirrors: Readonly<Record<string, rea
   return [...(ownValue(mirrors, domain) ?? []).map((mirror) => `${mirror}/${end}`), fullName];
 }
 
-/** The policy when the spec has none: `Always` for `:latest` and no tag, else `IfNotPresent` (v1 SetDefaults_Container). */
+/** Returns the default policy: `Always` for `:latest` and no tag, else `IfNotPresent` (v1 SetDefaults_Container). */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
   if (hasDigest(image)) return 'IfNotPresent';
   return (partsOf(image).tag ?? 'latest') === 'latest' ? 'Always' : 'IfNotPresent';

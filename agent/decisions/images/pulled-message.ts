@@ -1,20 +1,20 @@
-/** How a kubelet tells that an image is here (pkg/kubelet/images image_manager.go). */
+/** Messages of finished pulls (pkg/kubelet/images image_manager.go). */
 
-/** Of one pull; times in ms, alone and with waiting for its turn. */
+/** Figures of one pull; times in ms, without and with the time in the queue. */
 interface PullFigures {
   pullMs: number;
   totalMs: number;
   sizeBytes: number;
 }
 
-/** The message of `Pulled`, without figures for an image that was there already. */
+/** Returns the message of `Pulled`, without figures if the image was present. */
 export function pulledText(image: string, pull: PullFigures | undefined): string {
   if (!pull) return `Container image "${image}" already present on machine`;
   const times = `${goDuration(pull.pullMs)} (${goDuration(pull.totalMs)} including waiting)`;
   return `Successfully pulled image "${image}" in ${times}. Image size: ${pull.sizeBytes} bytes.`;
 }
 
-/** Cut to whole ms and written as Go does: `350ms`, `1.25s`, `1m2.3s`, `1h0m0s`. */
+/** Returns whole ms in Go's format: `350ms`, `1.25s`, `1m2.3s`, `1h0m0s`. */
 export function goDuration(ms: number): string {
   const whole = Math.trunc(ms);
   if (whole === 0) return '0s';

@@ -1,18 +1,17 @@
-/** Which credentials open which registry (pkg/credentialprovider keyring.go, config.go). */
+/** Selects credentials for a registry (pkg/credentialprovider keyring.go, config.go). */
 import { repositoryOf } from './image-name.js';
 
-/** What a registry asks for. */
 export interface RegistryAuth {
   username?: string;
   password?: string;
-  /** In the place of a password. */
+  /** Used instead of a password. */
   identityToken?: string;
 }
 
-/** Credentials by registry, with a path where they are for a part of it: `registry.example.com:5000/team`. */
+/** Credentials by registry, with a path if they are limited to it: `registry.example.com:5000/team`. */
 export type Keyring = ReadonlyMap<string, RegistryAuth>;
 
-/** Docker's names for its own registry. */
+/** Docker's names of its own registry. */
 const DOCKER_HUB = new Set([
   'docker.io',
   'index.docker.io',
@@ -20,10 +19,10 @@ const DOCKER_HUB = new Set([
   'registry.hub.docker.com',
 ]);
 
-/** Reads a `config.json` of Docker (`auths` in it) or the older `.dockercfg`. Throws an Error that says what is wrong with it. */
+/** Parses Docker's `config.json` (with `auths`) or the older `.dockercfg`. Throws an Error that names the mistake. */
 export function parseDockerConfig(text: string): Keyring {
   const config: unknown = JSON.parse(text);
-  if (!isRecord(config)) throw new Error('is no JSON object');
+  if (!isRecord(config)) throw new Error('not a JSON object');
   const auths = isRecord(config.auths) ? config.auths : config;
   const entries = Object.entries(auths).flatMap(([key, value]) => {
     const auth = isRecord(value) ? authOf(key, value) : undefined;
@@ -36,7 +35,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined for an entry that holds nothing to log in with. */
+/** Returns undefined for an entry without credentials. */
 function authOf(key: string, entry: Record<string, unknown>): RegistryAuth | undefined {
   const { auth, username, password, identitytoken } = entry;
   if (typeof identitytoken === 'string' && identitytoken !== '') return { identityToken: identitytoken };
@@ -50,7 +49,7 @@ function authOf(key: string, entry: Record<string, unknown>): RegistryAuth | und
   return { username, password };
 }
 
-/** Without scheme, and without the API's version that Docker writes behind its own registry. */
+/** Returns the key without scheme, and without the API version that Docker appends for its own registry. */
 function normalKey(key: string): string {
   const bare = key
     .replace(/^https?:\/\//, '')
@@ -60,19 +59,22 @@ function normalKey(key: string): string {
   return [DOCKER_HUB.has(host) ? 'docker.io' : host, ...path].join('/');
 }
 
-/** The credentials to try for an image (by its full name), in order: those of the first ring first, of a ring the closest. */
+/** Returns the credentials to try for a full image name, in order: by keyring, then by closest match. */
 export function credentialsFor(fullName: string, rings: readonly Keyring[]): RegistryAuth[] {
   const repository = repositoryOf(fullName);
   return rings.flatMap((ring) =>
     [...ring]
       .filter(([key]) => opens(key, repository))
-      // Longer keys are closer, and a `*` sorts before every name.
+      // Longer keys are closer, and `*` sorts before every name.
       .sort(([a], [b]) => (a < b ? 1 : -1))
       .map(([, auth]) => auth),
   );
 }
 
-/** Host parts match one by one, where `*` stands for any within a part; the path must be a beginning of the image's. */
+/**
+ * Host components match one by one, where `*` matches any text within a component. The path must be a prefix of the
+ * image's.
+ */
 function opens(key: string, repository: string): boolean {
   const [keyHost = '', ...keyPath] = key.split('/');
   const [host = '', ...path] = repository.split('/');

@@ -1,4 +1,6 @@
-/** Observed containers to the Pod's status (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go). */
+/**
+ * Derives the Pod's status from its containers (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go).
+ */
 
 import {
   CONFIRMED_CONDITION,
@@ -16,27 +18,27 @@ import { attemptsOf } from '../containers/container-attempts.js';
 import { readySince, upSince } from '../containers/container-local-state.js';
 import { containerStatus } from '../containers/container-status.js';
 import { currentInitIndex } from './init-progress.js';
-import { podAddress } from './pod-address.js';
 import { containerRole, initContainersOf, isSidecar, sidecarsOf } from './pod-containers.js';
 import { podPhase, type Statuses } from './pod-phase.js';
 import type { PodView } from './pod-view.js';
+import { podAddress } from './sandbox-need.js';
 
 interface PodStatusContext {
   /** Scheme of container ids: `docker`, `podman`, `hollow`. */
   engine: string;
   /** The node's address; absent while unknown. */
   hostIP?: string;
-  /** The status computed before this one, for honest transition times. */
+  /** The previously computed status, which provides transition times. */
   previous?: PodStatus;
 }
 
-/** The status of the Pod now: phase, this node's conditions, addresses and container statuses. */
+/** Returns the current status: phase, conditions, addresses and container statuses. */
 export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
-  const { pod, terminal: givenUp } = view;
+  const { pod, terminal } = view;
   const statusOf = (container: Container): ContainerStatus =>
     containerStatus(view, container, context.engine);
-  // Of a Pod that the host never let in there is nothing to tell.
-  const isBare = givenUp !== undefined && view.containers.length === 0;
+  // A rejected Pod never had containers, so its status shows none.
+  const isBare = terminal !== undefined && view.containers.length === 0;
   const statuses: Statuses = isBare
     ? { init: [], main: [] }
     : { init: initContainersOf(pod).map(statusOf), main: pod.spec.containers.map(statusOf) };
@@ -44,11 +46,12 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   const podIP = podAddress(view, context.hostIP);
   return {
     phase,
-    ...(givenUp && phase === 'Failed' && { reason: givenUp.reason, message: givenUp.message }),
+    ...(terminal && phase === 'Failed' && { reason: terminal.reason, message: terminal.message }),
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
-    // As a kubelet has not begun with a Pod whose predecessor of that name ends (pkg/kubelet/pod_workers.go allowStaticPodStart).
+    // Like a kubelet that waits for the end of a predecessor with the same name (pkg/kubelet/pod_workers.go
+    // allowStaticPodStart).
     ...(view.waitsForPredecessor && view.containers.length === 0
       ? {}
       : { startTime: toTimestamp(view.startableAt ?? view.acceptedAt) }),
@@ -68,18 +71,18 @@ function podConditions(
   const contained = readyCondition(view, phase, statuses);
   const since = contained.status === 'True' ? readyAt(view) : undefined;
   const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
-  const { reverted, handoverWaiting: turnWaiting, isConfirmed, terminal: givenUp } = view;
+  const { reverted, handoverWaiting: turnWaiting, isConfirmed, terminal } = view;
   const wanted: Condition[] = [
     { type: 'PodReadyToStartContainers', ...startableCondition(view) },
     { type: 'Initialized', ...initializedCondition(view, phase, statuses) },
     { type: 'Ready', ...(reverted ? revertedCondition(reverted) : { ...contained, ...transition }) },
     { type: 'ContainersReady', ...contained, ...transition },
-    // A Pod that is here has its node, whoever gave it.
+    // A Pod on this host is scheduled by definition.
     { type: 'PodScheduled', status: 'True', lastTransitionTime: toTimestamp(view.acceptedAt) },
     ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
     ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
     ...(turnWaiting ? [{ type: HANDOVER_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
-    ...(givenUp?.isDisruption && phase === 'Failed' ? [disruptionCondition(givenUp.message)] : []),
+    ...(terminal?.isDisruption && phase === 'Failed' ? [disruptionCondition(terminal.message)] : []),
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(
@@ -93,7 +96,7 @@ function podConditions(
   });
 }
 
-/** When the last of the containers became ready: a restarted agent then tells the same time as before. */
+/** Returns when the last container became ready, so that a restarted agent reports the same time. */
 function readyAt(view: PodView): number | undefined {
   const lasting = [...sidecarsOf(view.pod), ...view.pod.spec.containers];
   const times = lasting.map((container) => {
@@ -103,10 +106,10 @@ function readyAt(view: PodView): number | undefined {
   return times.every((time) => time !== undefined) ? Math.max(...times) : undefined;
 }
 
-/** Where a time stands, it is that of the change itself, which an agent that starts anew did not see. */
+/** `lastTransitionTime` is set if the time of the change itself is known, which a restarted agent did not observe. */
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message' | 'lastTransitionTime'>;
 
-/** As a kubelet's of a Pod that it evicts to save the node (pkg/kubelet/eviction). */
+/** The condition of a Pod that a kubelet evicts to save the node (pkg/kubelet/eviction). */
 function disruptionCondition(message: string): Condition {
   return { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message };
 }
@@ -117,7 +120,7 @@ function confirmedCondition(isConfirmed: boolean, reverted: PodView['reverted'])
   return { type, status: 'False', reason: reverted ? REVERTED_BY_HOST : 'Confirming' };
 }
 
-/** What runs is well, and it is not what this Pod is to be. */
+/** The running containers are healthy, but they are not those of this Pod's revision. */
 function revertedCondition({ message }: { message: string }): Verdict {
   return { status: 'False', reason: REVERTED_BY_HOST, message };
 }
@@ -125,7 +128,7 @@ function revertedCondition({ message }: { message: string }): Verdict {
 function startableCondition({ containers, waitsForPredecessor }: PodView): Verdict {
   const running = containers.filter(({ state }) => state === 'running');
   if (waitsForPredecessor) {
-    return { status: 'False', reason: WAITS_FOR_PREDECESSOR, message: 'the Pod before it has yet to end' };
+    return { status: 'False', reason: WAITS_FOR_PREDECESSOR, message: 'its predecessor has not ended' };
   }
   if (running.length === 0) return { status: 'False' };
   const since = Math.min(...running.map(({ startedAt, createdAt }) => startedAt ?? createdAt));
@@ -145,7 +148,7 @@ function initializedCondition(view: PodView, phase: PodPhase, { init }: Statuses
   return { status: 'False', reason: 'ContainersNotInitialized', message };
 }
 
-/** When the last init container was done; a Pod without any was initialized as it came. */
+/** Returns when the last init container completed; without any, when the Pod was accepted. */
 function initializedAt(view: PodView): number {
   const times = initContainersOf(view.pod).map((container) => {
     const [current] = attemptsOf(view, container.name);

@@ -1,7 +1,6 @@
-/** A Pod as this host holds it, and what that asks of its containers. */
+/** A Pod as assigned to this host, and the transitions of its state. */
 
-import { controllerOf, refText } from '../../../shared/kube/objects/meta.js';
-import { hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { DEFAULT_GRACE_SECONDS } from '../../../shared/kube/pods/pod-defaults.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
@@ -9,106 +8,157 @@ import { CONTROLLER_UID_LABEL, GRACE_LABEL } from '../container-spec/container-l
 import type { HandoverRecord } from '../handovers/handover-record.js';
 import type { DesiredPodState, PodTermination } from './pod-view.js';
 
-/** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
+/** A Pod that the coordinator or a static manifest assigned to this host. Times in ms since the epoch, by the host's clock. */
 export interface AssignedPod {
   uid: string;
-  /** Hash of the bytes that were given; "" for a Pod that only the engine knows. */
+  /** Hash of the received bytes; "" if the hub never sent this Pod: its successor in a handover, or an orphan of the engine. */
   digest: string;
   pod: Pod;
-  /** The hub's word that it gave these bytes; absent for a Pod that only the engine knows. */
+  /** The hub's MAC over the received bytes; absent if the hub never sent them. */
   objectMac?: { epoch: string; revision: number; tag: string };
-  /** Name of the file that a static Pod stands in; absent for a Pod that the coordinator gave. */
+  /** File name of a static Pod's manifest; absent for a Pod from the coordinator. */
   manifestFile?: string;
-  /** Uid of the controller that it came from, whoever owns it since. */
+  /** Uid of the controller that created the Pod, kept if the Pod is orphaned later. */
   controllerUid?: string;
-  /** When it first came here. */
+  /** When this host first received the Pod. */
   acceptedAt: number;
-  /** When it could begin, where that was later: the containers of the Pod whose place it takes were gone. */
+  /** When its predecessor's containers were gone; absent if the Pod never had to wait. */
   startableAt?: number;
-  /** When its containers must have ended; set by a deletion or by `gone`. */
-  deadline?: number;
-  /** The host has given it up. Kept with the Pod: an agent that starts anew must not start it again. */
+  /** Set if the host itself ended the Pod. Persisted, so that a restarted agent does not start the Pod again. */
   terminal?: PodTermination;
-  /** The hub no longer knows it: once stopped, it is dropped without a word. */
-  unassigned: boolean;
-  /** It took another Pod's place by a turn of this host, which is not settled yet. */
+  lifecycle: PodLifecycle;
+  /** Set if the Pod replaced another one by a handover of this host. */
   handover?: HandoverRecord;
-  /** It has proved itself after such a turn. */
-  confirmed?: boolean;
-  /** Uid of the Pod that takes its place by such a turn. */
-  replacedBy?: string;
-  /** Its containers are gone: who takes its place may start. */
-  containersRemoved?: boolean;
-  /** Since when somebody on the host holds up its turn, ms. */
+  /** Since when an update lock on this host delays the Pod's handover. */
   lockedSince?: number;
-  /** The epoch in which the hub let go of it. */
-  unassignedInEpoch?: string;
 }
 
-/** Containers always get a moment to end by themselves (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
+/** `deadline`: when the Pod's containers must have exited. `containersRemoved`: a successor may start. */
+interface Stopping {
+  deadline: number;
+  containersRemoved: boolean;
+}
+
+/**
+ * `terminating`: deleted in the API. `handedOver`: the Pod `replacedBy` takes its place by a handover of this host.
+ * `unassigned`: the hub no longer assigns the Pod (since `epoch`); it is forgotten once its containers are gone.
+ */
+export type PodLifecycle =
+  | { kind: 'running' }
+  | (Stopping & { kind: 'terminating' })
+  | (Stopping & { kind: 'handedOver'; replacedBy: string })
+  | (Stopping & { kind: 'unassigned'; replacedBy?: string; epoch?: string });
+
+/** Returns when the Pod's containers must have exited; undefined while the Pod is to run. */
+export function stopDeadlineOf({ lifecycle }: Pick<AssignedPod, 'lifecycle'>): number | undefined {
+  return lifecycle.kind === 'running' ? undefined : lifecycle.deadline;
+}
+
+export function isStopping({ lifecycle }: Pick<AssignedPod, 'lifecycle'>): boolean {
+  return lifecycle.kind !== 'running';
+}
+
+export function isUnassigned({ lifecycle }: Pick<AssignedPod, 'lifecycle'>): boolean {
+  return lifecycle.kind === 'unassigned';
+}
+
+export function hasRemovedContainers({ lifecycle }: Pick<AssignedPod, 'lifecycle'>): boolean {
+  return lifecycle.kind !== 'running' && lifecycle.containersRemoved;
+}
+
+/** Returns the uid of the Pod that takes this one's place by a handover. */
+export function successorUidOf({ lifecycle }: Pick<AssignedPod, 'lifecycle'>): string | undefined {
+  return 'replacedBy' in lifecycle ? lifecycle.replacedBy : undefined;
+}
+
+/** Shortest grace period of containers (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
 const MIN_GRACE_SECONDS = 2;
 
-/** How long containers have to end, ms. */
+/** Returns the grace period, ms. */
 export function graceMs(seconds: number | undefined): number {
   return Math.max(seconds ?? DEFAULT_GRACE_SECONDS, MIN_GRACE_SECONDS) * 1000;
 }
 
-/** Uid of the controller that the Pod came from. */
-export function controllerUidOf({ controllerUid: maker, pod }: AssignedPod): string | undefined {
-  return maker ?? controllerOf(pod.metadata)?.uid;
+/** Returns the uid of the controller that created the Pod. */
+export function controllerUidOf({ controllerUid, pod }: AssignedPod): string | undefined {
+  return controllerUid ?? controllerOf(pod.metadata)?.uid;
 }
 
 /**
- * The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. What has begun
- * to end goes on ending, as in a kubelet (pkg/kubelet/pod_workers.go): only a restored backup takes a deletion back, and by
- * then hooks and signals are on their way and a successor may stand ready. A Pod that was let go of and comes back in the same
- * epoch runs on: its Node was deleted and is there again.
+ * Returns the Pod after the hub or a manifest assigned `received` under its uid. A deletion's grace counts from its arrival and can
+ * only shrink. A Pod that began to stop never runs again, as in a kubelet (pkg/kubelet/pod_workers.go): a restored backup may
+ * withdraw the deletion, but by then hooks and signals were sent and a successor may be ready. The exception is a Pod that comes
+ * back in the same epoch after it was unassigned: its Node was deleted and created again.
  */
 export function afterAssign(
   before: AssignedPod | undefined,
-  given: Pick<AssignedPod, 'uid' | 'digest' | 'pod' | 'objectMac' | 'manifestFile'>,
+  received: Pick<AssignedPod, 'uid' | 'digest' | 'pod' | 'objectMac' | 'manifestFile'>,
   now: number,
 ): AssignedPod {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
-  const maker = (before && controllerUidOf(before)) ?? controllerOf(given.pod.metadata)?.uid;
-  const held = {
-    ...given,
-    ...(maker && { controllerUid: maker }),
+  const controllerUid = (before && controllerUidOf(before)) ?? controllerOf(received.pod.metadata)?.uid;
+  return {
+    ...received,
+    ...(controllerUid && { controllerUid }),
     acceptedAt: before?.acceptedAt ?? now,
     ...(before?.startableAt !== undefined && { startableAt: before.startableAt }),
-    unassigned: false,
     ...(before?.terminal && { terminal: before.terminal }),
+    lifecycle: lifecycleAfterAssign(before?.lifecycle ?? { kind: 'running' }, received, now),
     ...(before?.handover && { handover: before.handover }),
-    ...(before?.confirmed && { confirmed: true }),
     ...(before?.lockedSince !== undefined && { lockedSince: before.lockedSince }),
-    ...(before?.containersRemoved && { containersRemoved: true }),
   };
-  const begun = before?.replacedBy === undefined ? {} : { replacedBy: before.replacedBy };
-  if (!deletionTimestamp) {
-    const isBack =
-      before?.unassigned &&
-      (before.unassignedInEpoch === undefined || before.unassignedInEpoch === given.objectMac?.epoch);
-    if (before?.deadline === undefined) return held;
-    const { containersRemoved: _, ...fresh } = held;
-    return isBack ? fresh : { ...held, ...begun, deadline: before.deadline };
-  }
-  const deadline = now + graceMs(deletionGracePeriodSeconds);
-  return { ...held, ...begun, deadline: Math.min(deadline, before?.deadline ?? deadline) };
 }
 
-/** The Pod after `gone`, in this epoch: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
+function lifecycleAfterAssign(
+  before: PodLifecycle,
+  { pod, objectMac }: Pick<AssignedPod, 'pod' | 'objectMac'>,
+  now: number,
+): PodLifecycle {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+  if (deletionTimestamp) return stoppingBy(before, now + graceMs(deletionGracePeriodSeconds));
+  if (before.kind === 'running') return before;
+  const isBack = before.kind === 'unassigned' && (!before.epoch || before.epoch === objectMac?.epoch);
+  return isBack ? { kind: 'running' } : stoppingBy(before, before.deadline);
+}
+
+function stoppingBy(before: PodLifecycle, deadline: number): PodLifecycle {
+  const stopping = sooner(before, deadline);
+  const replacedBy = successorUidOf({ lifecycle: before });
+  return replacedBy === undefined
+    ? { kind: 'terminating', ...stopping }
+    : { kind: 'handedOver', ...stopping, replacedBy };
+}
+
+function sooner(before: PodLifecycle, deadline: number): Stopping {
+  if (before.kind === 'running') return { deadline, containersRemoved: false };
+  const { containersRemoved } = before;
+  return { deadline: Math.min(deadline, before.deadline), containersRemoved };
+}
+
+/** Returns the Pod after the hub unassigned it: it stops with its own grace, as a kubelet stops a Pod that left the API. */
 export function afterUnassign(before: AssignedPod, now: number, epoch?: string): AssignedPod {
   const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
-  const when = epoch === undefined ? {} : { unassignedInEpoch: epoch };
-  return { ...before, ...when, unassigned: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
+  const replacedBy = successorUidOf(before);
+  const lifecycle: PodLifecycle = {
+    kind: 'unassigned',
+    ...sooner(before.lifecycle, deadline),
+    ...(replacedBy !== undefined && { replacedBy }),
+    ...(epoch !== undefined && { epoch }),
+  };
+  return { ...before, lifecycle };
 }
 
-/** The Pod after the host gave it up. The first word stands. */
+/** Returns the Pod after its containers were removed; a Pod that is to run is unchanged. */
+export function afterContainersRemoved(before: AssignedPod): AssignedPod {
+  if (before.lifecycle.kind === 'running') return before;
+  return { ...before, lifecycle: { ...before.lifecycle, containersRemoved: true } };
+}
+
+/** Returns the Pod after the host ended it. An earlier termination is kept. */
 export function afterTermination(before: AssignedPod, end: PodTermination): AssignedPod {
   return before.terminal ? before : { ...before, terminal: end };
 }
 
-/** A stand-in for a Pod of which only containers are left, enough to end it. */
+/** Returns a substitute for a Pod that only has containers left, sufficient to stop it. */
 export function podFromOrphanedContainers(
   containers: readonly ObservedContainer[],
   now: number,
@@ -123,97 +173,28 @@ export function podFromOrphanedContainers(
     metadata: { uid: podUid, name: podName, namespace: podNamespace },
     spec: { containers: [], terminationGracePeriodSeconds: grace },
   };
-  const maker = first.labels[CONTROLLER_UID_LABEL];
+  const controllerUid = first.labels[CONTROLLER_UID_LABEL];
   return {
     uid: podUid,
     digest: '',
     pod,
-    ...(maker && { controllerUid: maker }),
+    ...(controllerUid && { controllerUid }),
     acceptedAt: now,
-    unassigned: false,
+    lifecycle: { kind: 'running' },
   };
 }
 
-/** Run it, or end it by its deadline; what goes back to its predecessor has to end first. */
-export function desiredPodState({
-  deadline,
-  terminal: givenUp,
-  handover: turn,
-}: AssignedPod): DesiredPodState {
-  if (deadline === undefined) {
-    return turn?.revert?.stage === 'clearing'
-      ? { kind: 'stop', deadline: turn.revert.clearBy }
-      : { kind: 'run' };
+/** Returns whether to run or to stop the Pod. A Pod that reverts to its predecessor stops first. */
+export function desiredPodState({ lifecycle, terminal, handover }: AssignedPod): DesiredPodState {
+  if (lifecycle.kind !== 'running') {
+    return { kind: 'stop', deadline: Math.min(lifecycle.deadline, terminal?.deadline ?? lifecycle.deadline) };
   }
-  return { kind: 'stop', deadline: Math.min(deadline, givenUp?.deadline ?? deadline) };
+  return handover?.stage === 'clearing' ? { kind: 'stop', deadline: handover.clearBy } : { kind: 'run' };
 }
 
 /**
- * Whether `other` must have stopped before `held` starts. It is the Pod whose place `held` takes by a turn; or one of the same
- * maker that made room by an earlier turn (the one in between may have had its own before it ever started), that `gone` took, or
- * that the hub has not given yet (it came by a turn, of which the hub did not know when it made `held`; it will give or refuse
- * it); or the static Pod of an earlier manifest of the same name; or one that leaves, has not ended, and has a port of the host
- * that `held` wants.
+ * Returns true for a Pod that was created by a handover or found in the engine, and that the hub has not sent so far.
  */
-export function isPredecessor(other: AssignedPod, held: AssignedPod): boolean {
-  if (other.uid === held.uid) return false;
-  if (other.replacedBy === held.uid) return !other.containersRemoved;
-  if (other.replacedBy !== undefined && !other.containersRemoved && isReplacedBy(other, held)) return true;
-  if (
-    isUnknownToHub(other) &&
-    !isUnknownToHub(held) &&
-    held.replacedBy === undefined &&
-    isReplacedBy(other, held)
-  )
-    return true;
-  return (
-    (other.unassigned && isReplacedBy(other, held)) ||
-    (other.deadline !== undefined && !other.containersRemoved && wantSamePort(other, held))
-  );
-}
-
-/** Those of `all` that could not begin before the containers of `other` were gone, and now can. */
-export function startableAfterEndOf(
-  other: AssignedPod,
-  all: Iterable<AssignedPod>,
-  now: number,
-): AssignedPod[] {
-  const others = [...all].filter(({ uid }) => uid !== other.uid);
-  return others
-    .filter(({ deadline }) => deadline === undefined)
-    .filter((held) => isPredecessor(other, held) && !others.some((each) => isPredecessor(each, held)))
-    .map((held) => ({ ...held, startableAt: now }));
-}
-
-/** Of two Pods that want one port of the host, whether `other` keeps it: it came first, and is not leaving. */
-export function keepsPortFrom(other: AssignedPod, held: AssignedPod): boolean {
-  if (other.uid === held.uid || other.deadline !== undefined || !wantSamePort(other, held)) return false;
-  return other.acceptedAt === held.acceptedAt ? other.uid < held.uid : other.acceptedAt < held.acceptedAt;
-}
-
-function wantSamePort(one: AssignedPod, other: AssignedPod): boolean {
-  const wanted = hostPorts(other.pod.spec);
-  return hostPorts(one.pod.spec).some((port) => wanted.some((taken) => portsConflict(port, taken)));
-}
-
-/** It came by a turn of this host, and the hub has not answered to that. */
-export function isUnknownToHub({ digest, manifestFile: manifest }: AssignedPod): boolean {
-  return digest === '' && manifest === undefined;
-}
-
-function isReplacedBy(other: AssignedPod, held: AssignedPod): boolean {
-  if (held.manifestFile !== undefined) {
-    return other.manifestFile !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
-  }
-  const maker = controllerUidOf(held);
-  return (maker !== undefined && controllerUidOf(other) === maker) || haveOnePrefix(other.pod, held.pod);
-}
-
-/** A Pod that was orphaned before this host had it names no maker any more, but bears the prefix that all of its maker's names have. */
-function haveOnePrefix({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
-  return (
-    one.generateName !== undefined &&
-    one.generateName === other.generateName &&
-    one.namespace === other.namespace
-  );
+export function isUnknownToHub({ digest, manifestFile }: AssignedPod): boolean {
+  return digest === '' && manifestFile === undefined;
 }

@@ -1,4 +1,4 @@
-/** How far a Pod's init containers have come (pkg/kubelet/kuberuntime computeInitContainerActions). */
+/** Progress of a Pod's init containers (pkg/kubelet/kuberuntime computeInitContainerActions). */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import { BOOT_LABEL, SANDBOX_LABEL } from '../container-spec/container-labels.js';
@@ -11,8 +11,8 @@ import { needsSandbox } from './sandbox-need.js';
 type InitView = Pick<PodView, 'pod' | 'containers' | 'progress' | 'bootMark'>;
 
 /**
- * The newest attempt that belongs to the Pod's present run: to its present sandbox or, without one, to this boot of the
- * host. What init containers set up is lost with either, so they run again then.
+ * Returns the newest attempt of the Pod's current run: in its current sandbox or, without one, in this boot of the
+ * host. The results of init containers are lost with either, so they run again.
  */
 export function currentAttempt(view: InitView, name: string): ObservedContainer | undefined {
   const [newest] = attemptsOf(view, name);
@@ -22,15 +22,17 @@ export function currentAttempt(view: InitView, name: string): ObservedContainer 
   return sandbox && newest.labels[SANDBOX_LABEL] === sandbox.id ? newest : undefined;
 }
 
-/** Index of the init container whose turn it is; their number once all are done and the others may start. */
+/**
+ * Returns the index of the current init container; their number once all are done and the main containers may start.
+ */
 export function currentInitIndex(view: InitView): number {
   const inits = initContainersOf(view.pod);
   if (view.pod.spec.containers.some(({ name }) => currentAttempt(view, name))) return inits.length;
-  // Whoever was begun has all before it done, whatever became of those since.
-  const begun = inits.map(({ name }) => currentAttempt(view, name));
-  const last = begun.findLastIndex((attempt) => attempt !== undefined);
+  // A started init container proves that all earlier ones were done, whatever their state is now.
+  const started = inits.map(({ name }) => currentAttempt(view, name));
+  const last = started.findLastIndex((attempt) => attempt !== undefined);
   const container = inits[last];
-  const attempt = begun[last];
+  const attempt = started[last];
   if (!container || !attempt) return 0;
   return isDone(view, container, attempt) ? last + 1 : last;
 }

@@ -1,8 +1,8 @@
-/** Which Pods' containers nobody on the link or in the cache speaks for. */
+/** Containers in the engine that belong to no known Pod. */
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import { CONTROLLER_UID_LABEL } from '../container-spec/container-labels.js';
 
-/** Uids of Pods that only the engine knows: to be told to the hub, never to be cleared away on our own. */
+/** Returns uids of Pods that only the engine knows. They are reported to the hub; the host alone never removes them. */
 export function orphanedPodUids(
   containers: readonly Pick<ObservedContainer, 'identity'>[],
   isKnown: (podUid: string) => boolean,
@@ -12,8 +12,8 @@ export function orphanedPodUids(
 }
 
 /**
- * True while one of these containers, of Pods that only the engine knows, runs for `maker`: after a restore the hub knows them no more and
- * leaves them alone until a person confirms. Whoever starts beside it would be a second copy.
+ * Returns true while an orphaned container of this controller runs. After a restore the hub does not know its Pod and
+ * leaves it alone until an operator decides. A Pod started next to it would be a second copy.
  */
 export function runsForController(
   leftovers: readonly Pick<ObservedContainer, 'state' | 'labels'>[],

@@ -1,4 +1,4 @@
-/** Whether a Pod has ended by itself, so that nothing of it is started again, or has run as long as it may. */
+/** Decides whether a Pod has finished by itself or exceeded its active deadline. */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { attemptsOf, containerExitOf } from '../containers/container-attempts.js';
 import { restartsAfter } from '../containers/restart-policy.js';
@@ -13,8 +13,8 @@ export const DEADLINE_EXCEEDED = {
 } as const;
 
 /**
- * When `activeDeadlineSeconds` ends the Pod, ms since the epoch; undefined without one. It counts from the startTime that is told, so not
- * while the Pod may not begin.
+ * Returns when `activeDeadlineSeconds` ends the Pod, ms since the epoch; undefined without one. It counts from the
+ * reported startTime, so not while the Pod waits for a predecessor.
  */
 export function activeDeadline({
   pod,
@@ -27,16 +27,16 @@ export function activeDeadline({
   return (startableAt ?? acceptedAt) + seconds * 1000;
 }
 
-/** True once all containers have ended for good, or an init container has failed that must not be tried again. */
+/** Returns true once all containers have finally exited, or an init container has failed that must not be retried. */
 export function isPodFinished(view: PodView): boolean {
   const { containers, restartPolicy } = view.pod.spec;
   if (containers.length === 0) return false;
-  if (containers.every((container) => hasEndedForGood(view, container))) return true;
+  if (containers.every((container) => hasFinallyExited(view, container))) return true;
   const init = initContainersOf(view.pod)[currentInitIndex(view)];
-  return init !== undefined && restartPolicy === 'Never' && hasEndedForGood(view, init);
+  return init !== undefined && restartPolicy === 'Never' && hasFinallyExited(view, init);
 }
 
-function hasEndedForGood(view: PodView, container: Container): boolean {
+function hasFinallyExited(view: PodView, container: Container): boolean {
   const [current] = attemptsOf(view, container.name);
   if (!current) return false;
   const ending = containerExitOf(view, current);

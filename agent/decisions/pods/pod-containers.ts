@@ -1,40 +1,42 @@
-/** The containers of a Pod by the part that they play. */
+/** Containers of a Pod by their role. */
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** `init`: runs to its end before the others start. `sidecar`: starts among the init containers and stays. */
+/**
+ * `init`: runs to completion before the main containers. `sidecar`: starts among the init containers and keeps running.
+ */
 type ContainerRole = 'init' | 'sidecar' | 'main';
 
-/** An init container that is restarted whenever it ends (pkg/kubelet/types IsRestartableInitContainer). */
+/** Returns true for an init container with restartPolicy Always (pkg/kubelet/types IsRestartableInitContainer). */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
-/** Init containers and sidecars, in the order in which they start. */
+/** Returns init containers and sidecars in start order. */
 export function initContainersOf(pod: Pick<Pod, 'spec'>): readonly Container[] {
   return pod.spec.initContainers ?? [];
 }
 
-/** Init containers that run on beside the main ones (restartPolicy Always), in order. */
+/** Returns the sidecars in start order. */
 export function sidecarsOf(pod: Pick<Pod, 'spec'>): Container[] {
   return initContainersOf(pod).filter(isSidecar);
 }
 
-/** All containers of the spec, in the order in which they start. */
+/** Returns all containers in start order. */
 export function allContainersOf(pod: Pick<Pod, 'spec'>): Container[] {
   return [...initContainersOf(pod), ...pod.spec.containers];
 }
 
-/** The images that its containers name, each once. */
+/** Returns the images of all containers without duplicates. */
 export function podImages(pod: Pick<Pod, 'spec'>): string[] {
   return [...new Set(allContainersOf(pod).map(({ image }) => image))];
 }
 
-/** The container of this name, init containers included; undefined when the spec has none. */
+/** Returns the container of this name, including init containers; undefined if the spec has none. */
 export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container | undefined {
   return allContainersOf(pod).find((container) => container.name === name);
 }
 
-/** The part of the container of this name; a name that the spec does not know counts as `main`. */
+/** Returns the role of the container of this name; `main` for an unknown name. */
 export function containerRole(pod: Pick<Pod, 'spec'>, name: string): ContainerRole {
   const init = initContainersOf(pod).find((container) => container.name === name);
   if (!init) return 'main';

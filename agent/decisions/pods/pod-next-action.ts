@@ -1,4 +1,4 @@
-/** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
+/** Decides the next step for a Pod's containers (pkg/kubelet/kuberuntime computePodActions). */
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import { podRejection, policyRejection, type Rejection } from '../admission/pod-admission.js';
@@ -17,18 +17,18 @@ import { needsSandbox } from './sandbox-need.js';
 
 const WAIT: NextAction = { kind: 'wait' };
 
-/** Attempts of one container that are kept: the newest, and the one before it for `lastState` and `logs --previous`. */
+/** Number of attempts kept per container: the newest, and the one before it for `lastState` and `logs --previous`. */
 const KEPT_ATTEMPTS = 2;
 
-/** Exactly one step; performing it and asking again ends in `wait` (or, for a Pod to be ended, in `finish`). */
+/** Returns exactly one step. Repeated calls end with `wait`, or with `finish` for a Pod to be stopped. */
 export function nextAction(view: PodView): NextAction {
   if (view.desired.kind === 'stop') return nextStopAction(view, view.desired.deadline);
-  if (view.terminal) return nextGivenUpAction(view, view.terminal);
-  if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
+  if (view.terminal) return nextTerminalAction(view, view.terminal);
+  if (view.waitsForPredecessor || isPhaseOrdered(view)) return superseded(view) ?? WAIT;
   const isNew = view.containers.length === 0;
   const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);
   if (rejection) return { kind: 'reject', rejection };
-  return isPodFinished(view) ? nextOverAction(view) : nextRunAction(view);
+  return isPodFinished(view) ? nextFinishedAction(view) : nextRunAction(view);
 }
 
 function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejection | undefined {
@@ -36,10 +36,10 @@ function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejec
 }
 
 /**
- * Ends the containers and gives back what they took of the host. Those of an eviction go too, to free their layers
- * (pkg/kubelet deleteContainersInPod); others stay for their logs until the Pod is deleted.
+ * Stops the containers and releases the host's resources. An evicted Pod's containers are removed to free their layers
+ * (pkg/kubelet deleteContainersInPod); others keep their logs until the Pod is deleted.
  */
-function nextGivenUpAction(view: PodView, { deadline, reason }: PodTermination): NextAction {
+function nextTerminalAction(view: PodView, { deadline, reason }: PodTermination): NextAction {
   const stop = stopAll(view, deadline, 'over');
   if (stop) return stop;
   if (reason === EVICTED && view.containers.length > 0) return removeAll(view);
@@ -50,7 +50,7 @@ function removeAll(view: PodView): NextAction {
   return { kind: 'remove-containers', ids: view.containers.map((container) => container.id) };
 }
 
-/** Ends what runs, the sandbox after all others; undefined when nothing does. */
+/** Stops running containers, the sandbox last; returns undefined if none runs. */
 function stopAll(view: PodView, deadline: number, why: StopReason): NextAction | undefined {
   const running = runningOf(view);
   if (running.length > 0) return stopStep(view, running, deadline, why);
@@ -58,21 +58,21 @@ function stopAll(view: PodView, deadline: number, why: StopReason): NextAction |
   return sandbox.length > 0 ? stopStep(view, sandbox, deadline, why) : undefined;
 }
 
-/** A hollow host may be told that the Pod is over; nothing is started then, and nothing stopped. */
-function isTold(view: PodView): boolean {
+/** A simulated host may be ordered that the Pod is finished; then nothing starts or stops. */
+function isPhaseOrdered(view: PodView): boolean {
   return view.containers.some((container) => container.podPhase !== undefined);
 }
 
 function nextStopAction(view: PodView, deadline: number): NextAction {
   const running = runningOf(view);
   if (running.length > 0) return stopStep(view, running, deadline, 'deletion');
-  // A sandbox that still runs has nothing to say for itself: it is killed.
+  // A running sandbox needs no graceful stop: it is killed.
   if (view.containers.length > 0) return removeAll(view);
   return view.progress.volumes.kind === 'removed' ? { kind: 'finish' } : { kind: 'remove-volumes' };
 }
 
-/** Stops what still runs and keeps what has ended: its states and logs can be asked for until the Pod is deleted. */
-function nextOverAction(view: PodView): NextAction {
+/** Stops running containers and keeps exited ones: their states and logs are available until the Pod is deleted. */
+function nextFinishedAction(view: PodView): NextAction {
   return stopAll(view, view.now + graceMs(view), 'over') ?? superseded(view) ?? WAIT;
 }
 
@@ -93,14 +93,17 @@ function nextRunAction(view: PodView): NextAction {
   );
 }
 
-/** When the files of a Pod that runs are to be looked at; an agent that has just started does not know how they are. */
+/**
+ * Returns when to refresh the files of a running Pod. A restarted agent does not know their state, so it refreshes at
+ * once.
+ */
 function refreshTime({ progress: { volumes }, pod, containers }: PodView): number | undefined {
   if (volumes.kind === 'ready') return volumes.refreshAt;
   const isRunning = containers.some(({ state }) => state === 'running');
   return volumes.kind === 'unprepared' && isRunning && showsFiles(pod) ? 0 : undefined;
 }
 
-/** The containers that should run now: sidecars as far as they have come, then one init container or all the others. */
+/** Returns the containers that should run now: the started sidecars, then one init container or all main containers. */
 function wantedNow(view: PodView): Container[] {
   const inits = initContainersOf(view.pod);
   const reached = currentInitIndex(view);
@@ -109,14 +112,14 @@ function wantedNow(view: PodView): Container[] {
   return [...sidecars, ...(next ? [next] : view.pod.spec.containers)];
 }
 
-/** A container waits for those before it to come up for the first time, hooks included, as upstream starts them in turn. */
+/** A container waits for the first start of earlier ones, including their hooks, as a kubelet starts them in order. */
 function containerSteps(view: PodView, wanted: readonly Container[]): NextAction[] {
   let isHeld = false;
   return wanted.map((container) => {
     const step = containerStep(view, container);
-    const held = isHeld && (step.kind === 'create-container' || step.kind === 'start-container');
+    const assigned = isHeld && (step.kind === 'create-container' || step.kind === 'start-container');
     isHeld ||= isComingUp(view, container);
-    return held ? WAIT : step;
+    return assigned ? WAIT : step;
   });
 }
 
@@ -129,7 +132,7 @@ function volumeStep(view: PodView, wanted: readonly Container[]): NextAction | u
   return { kind: 'prepare-volumes' };
 }
 
-/** True unless it runs already or has ended for good. */
+/** Returns true unless the container runs or has finally exited. */
 function isToStart(view: PodView, container: Container): boolean {
   const [current] = attemptsOf(view, container.name);
   if (!current) return true;
@@ -138,7 +141,7 @@ function isToStart(view: PodView, container: Container): boolean {
   return ending === undefined || restartsAfter(view, container, current, ending);
 }
 
-/** What must happen before the containers can join a running sandbox; undefined when nothing. */
+/** Returns the step required before containers can join a running sandbox; undefined if none. */
 function sandboxStep(view: PodView, wanted: readonly Container[]): NextAction | undefined {
   if (!needsSandbox(view.pod)) return undefined;
   const [sandbox] = attemptsOf(view, SANDBOX);
@@ -166,7 +169,7 @@ function newSandbox(view: PodView, last: ObservedContainer | undefined): NextAct
   };
 }
 
-/** Running containers of the spec, without the sandbox. */
+/** Returns running containers of the spec, without the sandbox. */
 function runningOf(view: PodView): ObservedContainer[] {
   return view.containers.filter(
     ({ state, identity }) => state === 'running' && identity.container !== SANDBOX,
@@ -177,7 +180,7 @@ function graceMs(view: PodView): number {
   return (view.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
 }
 
-/** Removes attempts that no one can ask about any more, once nothing more urgent is left. */
+/** Removes attempts whose state can no longer be queried, if nothing more urgent is due. */
 function superseded(view: PodView): NextAction | undefined {
   const names = new Set(view.containers.map((container) => container.identity.container));
   const ids = [...names].flatMap((name) => {

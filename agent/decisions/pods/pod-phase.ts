@@ -3,38 +3,39 @@ import type {
   ContainerStateTerminated,
   ContainerStatus,
   PodPhase,
+  PodStatus,
 } from '../../../shared/kube/pods/pod-types.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 
-/** Statuses of the Pod's init containers, and of the others. */
+/** Statuses of the Pod's init containers and of its main containers. */
 export interface Statuses {
   init: ContainerStatus[];
   main: ContainerStatus[];
 }
 
-/** What a container counts for: one that waits to be started again has ended, and waits for nothing else. */
-type Standing = 'waiting' | 'running' | 'ended';
+/** Summary of a container's state; one that waits for its restart counts as ended. */
+type ContainerSummary = 'waiting' | 'running' | 'ended';
 
 /**
- * As upstream works it out, save that a hollow Pod may be told its phase. One that the host gave up is Failed when nothing of it runs
- * any more, and not before (pkg/kubelet/status mergePodStatus).
+ * Returns the phase like a kubelet, except that a simulated Pod may have a given one. A Pod ended by the host becomes
+ * Failed only once nothing of it runs (pkg/kubelet/status mergePodStatus).
  */
 export function podPhase(view: PodView, statuses: Statuses): PodPhase {
-  const told = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
-  if (told) return told;
+  const last = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
+  if (last) return last;
   if (view.terminal && !view.containers.some(({ state }) => state === 'running')) return 'Failed';
   const init = initPhase(view, statuses);
   if (init) return init;
-  const standings = statuses.main.map(standingOf);
-  if (standings.length === 0 || standings.includes('waiting')) return 'Pending';
-  const beside = sidecarStatuses(view, statuses).map(standingOf);
-  // What is left of one that was given up is its sandbox.
-  if (view.terminal || [...standings, ...beside].includes('running')) return 'Running';
+  const summaries = statuses.main.map(standingOf);
+  if (summaries.length === 0 || summaries.includes('waiting')) return 'Pending';
+  const sidecars = sidecarStatuses(view, statuses).map(standingOf);
+  // Only the sandbox of a Pod ended by the host may still run.
+  if (view.terminal || [...summaries, ...sidecars].includes('running')) return 'Running';
   return endedPhase(view, statuses);
 }
 
-/** The phase that the init containers keep the Pod in; undefined once they are done. */
+/** Returns the phase while init containers run; undefined once they are done. */
 function initPhase(view: PodView, statuses: Statuses): PodPhase | undefined {
   const sidecars = new Set(sidecarStatuses(view, statuses));
   const inits = statuses.init.filter((status) => !sidecars.has(status));
@@ -64,11 +65,24 @@ function sidecarStatuses({ pod }: PodView, { init }: Statuses): ContainerStatus[
   return init.filter(({ name }) => names.has(name));
 }
 
-function standingOf(status: ContainerStatus): Standing {
+function standingOf(status: ContainerStatus): ContainerSummary {
   if (status.state?.running) return 'running';
   return endOf(status) ? 'ended' : 'waiting';
 }
 
 function endOf({ state, lastState }: ContainerStatus): ContainerStateTerminated | undefined {
   return state?.terminated ?? (state?.waiting ? lastState?.terminated : undefined);
+}
+
+const CREATING = 'ContainerCreating';
+
+function isCreating({ state, lastState }: ContainerStatus): boolean {
+  return state?.waiting?.reason === CREATING && !lastState?.terminated;
+}
+
+/**
+ * Returns true while all containers are being created for the first time without errors: the next status follows soon.
+ */
+export function isTransientStatus({ phase, containerStatuses = [] }: PodStatus): boolean {
+  return phase === 'Pending' && containerStatuses.length > 0 && containerStatuses.every(isCreating);
 }

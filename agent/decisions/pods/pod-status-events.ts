@@ -1,4 +1,4 @@
-/** Events that a change of a Pod's status tells of, in a kubelet's words (pkg/kubelet/events). */
+/** Events for changes of a Pod's status, with the kubelet's messages (pkg/kubelet/events). */
 import type {
   ContainerStateWaiting,
   ContainerStatus,
@@ -7,7 +7,7 @@ import type {
 } from '../../../shared/kube/pods/pod-types.js';
 import { findContainer } from './pod-containers.js';
 
-/** An event about a Pod, or about one of its containers. */
+/** An Event about a Pod or one of its containers. */
 export interface PodEvent {
   type: 'Normal' | 'Warning';
   reason: string;
@@ -15,7 +15,7 @@ export interface PodEvent {
   container?: string;
 }
 
-/** What happened between two statuses; nothing for what did not change. */
+/** Returns the Events for the differences between two statuses. */
 export function statusEvents(pod: Pod, previous: PodStatus | undefined, next: PodStatus): PodEvent[] {
   const before = statusesOf(previous);
   return statusesOf(next).flatMap((status) => {

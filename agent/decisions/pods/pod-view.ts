@@ -1,4 +1,4 @@
-/** Everything the decisions on one Pod read: what is wanted, what the engine shows, what the worker is doing. */
+/** Inputs of the decisions on one Pod: desired state, the engine's state, and the worker's state. */
 import type { HostPort } from '../../../shared/kube/pods/host-ports.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
@@ -6,107 +6,105 @@ import type { HostIsolation } from '../admission/host-isolation.js';
 import type { Pressure } from '../eviction/eviction-thresholds.js';
 import type { ImageFailure } from '../images/image-backoff.js';
 
-/** Run it, or end it by a deadline. */
 export type DesiredPodState = { kind: 'run' } | { kind: 'stop'; deadline: number };
 
-/** Where the image of one container's next attempt stands. */
+/** State of the image for a container's next attempt. */
 export type ImageState =
   | { kind: 'unchecked'; failed?: ImageFailure }
   | { kind: 'fetching'; failed?: ImageFailure }
-  /** What the engine calls it and whose user it has; absent = its full name, and root. */
+  /** The engine's name and the user of the image; absent: its full name, and root. */
   | { kind: 'ready'; engineName?: string; user?: string }
   | { kind: 'failed'; failed: ImageFailure };
 
-/** A refusal of the engine to create or start, or of the host to prepare a volume. Times in ms since the epoch. */
+/** A failed step: refused by the engine, or a volume that could not be prepared. Times in ms since the epoch. */
 export interface StepFailure {
   reason: string;
   message: string;
   failedAt: number;
   retryAt: number;
-  /** The attempt that failed. */
   attempt: number;
 }
 
-/** `refreshAt`: files that show objects may be out of date, and are looked at again at this time (ms since the epoch). */
+/** `refreshAt`: when files with content from the API are checked again (ms since the epoch). */
 export type VolumesState =
   | { kind: 'unprepared' }
   | { kind: 'ready'; refreshAt?: number }
   | { kind: 'failed'; failure: StepFailure }
   | { kind: 'removed' };
 
-/** Reason of a Pod that used more of the host than it may. */
+/** Reason of a Pod that used more of the host's resources than allowed. */
 export const EVICTED = 'Evicted';
 
-/** The host's own word that a Pod is over: it is stopped, stays Failed, and nothing of it starts again. */
+/** The host's own decision to end a Pod: the Pod is stopped, remains Failed and never starts again. */
 export interface PodTermination {
-  /** As its status says it: `Evicted`, `SysctlForbidden`, … */
+  /** Reason in its status: `Evicted`, `SysctlForbidden`, … */
   reason: string;
   message: string;
-  /** When its containers must have ended, ms since the epoch by the host's clock. */
+  /** When its containers must have exited, ms since the epoch by the host's clock. */
   deadline: number;
-  /** The host was short of something, and took it from this Pod: it bears the condition DisruptionTarget. */
+  /** Set if the host evicted the Pod because of pressure, which adds the condition DisruptionTarget. */
   isDisruption?: true;
 }
 
-/** What a container went through that no engine shows: hooks and probes. Times in ms since the epoch. An absent key: not yet. */
+/** State of hooks and probes, which no engine shows. Times in ms since the epoch. An absent key: not yet. */
 export interface ContainerLocalState {
-  /** `begun` is as good as never begun to the next agent, which runs the hook again: at least once, as upstream. */
+  /** A restarted agent treats `begun` as not started and runs the hook again: at least once, as in a kubelet. */
   postStart?: 'begun' | 'failed' | { doneAt: number };
   preStop?: 'begun' | 'done';
   /** When its startup probe succeeded. */
   startedAt?: number;
   /** Outcome of the readiness probe, and since when. */
   readiness?: { ready: boolean; at: number };
-  /** The probe for whose failure it has to end. */
+  /** The failed probe that requires a restart. */
   unhealthy?: 'liveness' | 'startup';
 }
 
-/** What a worker remembers between two looks. Losing all but `lives`, which is on disk, costs a repeated check and nothing else. */
+/** A worker's state between two inspections. If it is lost, except for `localStates` on disk, checks are merely repeated. */
 export interface PodProgress {
   volumes: VolumesState;
-  /** By container name; absent = unchecked. */
+  /** By container name; absent: unchecked. */
   images: Readonly<Record<string, ImageState>>;
-  /** Container ids that were sent their stop signal, with the deadline each was given. */
+  /** Container ids that were sent their stop signal, with their deadlines. */
   stopping: Readonly<Record<string, number>>;
-  /** Container ids that are to end, with the deadline that was set when that began: hooks and waiting use it up. */
+  /** Container ids that are stopping, with the deadline set at the start: hooks and waiting count against it. */
   endBy: Readonly<Record<string, number>>;
-  /** By container id: what the engine does not show of it. */
-  lives: Readonly<Record<string, ContainerLocalState>>;
-  /** By container id, of those that have ended: their last words. */
+  /** By container id: hooks and probes. */
+  localStates: Readonly<Record<string, ContainerLocalState>>;
+  /** Termination messages of exited containers, by container id. */
   messages: Readonly<Record<string, string>>;
   /** By container name: the last create or start that the engine refused. */
   failures: Readonly<Record<string, StepFailure>>;
 }
 
-/** The input of `nextAction` and `podStatus`. `now` and all times in ms since the epoch, by the host's clock. */
+/** Input of `nextAction` and `podStatus`. `now` and all times in ms since the epoch, by the host's clock. */
 export interface PodView {
   pod: Pod;
   desired: DesiredPodState;
   containers: readonly ObservedContainer[];
   progress: PodProgress;
   now: number;
-  /** When this host first saw the Pod. */
+  /** When this host first received the Pod. */
   acceptedAt: number;
-  /** When it could begin, where that was later: what it waited for was gone. */
+  /** When its predecessor was gone; absent if it never had to wait. */
   startableAt?: number;
-  /** Marks this boot of the host; containers of another were interrupted. */
+  /** Identifies this boot of the host; containers of another boot were interrupted. */
   bootMark: string;
-  /** When the engine last came back while we watched; 0 = it never went away. */
+  /** When the engine last returned after an outage; 0: no outage since the agent's start. */
   engineUpSince: number;
-  /** Set once the host has given the Pod up. */
+  /** Set once the host has ended the Pod. */
   terminal?: PodTermination;
-  /** Host ports of the other Pods that were here before it. */
+  /** Host ports of other Pods that were here before it. */
   takenPorts: readonly HostPort[];
-  /** What the host can and may do for Pods. */
+  /** What the host supports and allows for Pods. */
   isolation: HostIsolation;
-  /** What the host is short of: it lets in no further Pods then. Absent = nothing, or a Pod that is let in anyhow. */
+  /** Pressures for which the host rejects new Pods. Absent: none, or the Pod is exempt. */
   pressures?: readonly Pressure[];
-  /** Containers of a Pod that `gone` took from the same owner, or whose place it takes, still run: nothing may start yet. */
+  /** True while a predecessor's containers still run: the Pod must not start. */
   waitsForPredecessor: boolean;
-  /** Whether it has proved itself after a turn; absent: it need not. */
+  /** Whether the Pod has proved itself after a handover; absent: it never had to. */
   isConfirmed?: boolean;
-  /** Why the turn to replace it has not begun. */
+  /** Why the Pod's handover has not started. */
   handoverWaiting?: { reason: string; message: string };
-  /** The host has put what ran before in its place, for this reason. */
+  /** Set if the host runs the predecessor's containers again, with the reason. */
   reverted?: { reason: string; message: string };
 }

@@ -1,8 +1,11 @@
-/** Whether a Pod's containers need a sandbox to hold the namespaces they share. */
+/** Decides whether a Pod's containers need a sandbox for their shared namespaces. */
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
+import { SANDBOX } from '../../runtime/runtime-driver.js';
+import { attemptsOf } from '../containers/container-attempts.js';
 import { allContainersOf, initContainersOf, sidecarsOf } from './pod-containers.js';
+import type { PodView } from './pod-view.js';
 
-/** True when the container is told the Pod's address, which then must be known before it starts. */
+/** Returns true if the container's environment contains the Pod's address, which must be known before its start. */
 function readsPodIP(container: Container): boolean {
   return (container.env ?? []).some((variable) => {
     const path = variable.valueFrom?.fieldRef?.fieldPath;
@@ -11,13 +14,27 @@ function readsPodIP(container: Container): boolean {
 }
 
 /**
- * One container has nobody to share with, so it holds its own namespaces and starts as fast as the engine can. A sandbox
- * is needed where namespaces outlive a container or are shared: a process namespace, a network that init containers set
- * up and ask the address of, network and IPC of several that run at a time. What is the host's needs nobody to hold it.
+ * Returns true if namespaces are shared or outlive a container: a shared process namespace, a network that init
+ * containers configure or whose address is needed, or network and IPC of several concurrent containers. A single
+ * container owns its namespaces, which makes it start fastest. Namespaces of the host need no holder.
  */
 export function needsSandbox(pod: Pod): boolean {
   const { containers, hostNetwork, hostIPC, shareProcessNamespace } = pod.spec;
   if (shareProcessNamespace) return true;
   if (containers.length + sidecarsOf(pod).length > 1) return !(hostNetwork && hostIPC);
   return !hostNetwork && (initContainersOf(pod).length > 0 || allContainersOf(pod).some(readsPodIP));
+}
+
+/**
+ * Returns the host's address for Pods in the host network, else the address of the Pod's network holder; undefined
+ * while there is none.
+ */
+export function podAddress(
+  view: Pick<PodView, 'pod' | 'containers'>,
+  hostIP: string | undefined,
+): string | undefined {
+  if (view.pod.spec.hostNetwork) return view.containers.length > 0 ? hostIP : undefined;
+  const holders = [SANDBOX, ...allContainersOf(view.pod).map((container) => container.name)];
+  const newest = holders.flatMap((name) => attemptsOf(view, name).slice(0, 1));
+  return newest.find((container) => container.ip)?.ip;
 }

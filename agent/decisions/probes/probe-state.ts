@@ -1,23 +1,23 @@
-/** What a probe's results come to (pkg/kubelet/prober/worker.go): a state machine of results and times. */
+/** State machine of a probe's results and times (pkg/kubelet/prober/worker.go). */
 import type { Probe } from '../../../shared/kube/pods/probe-types.js';
 
 export type ProbeKind = 'startup' | 'liveness' | 'readiness';
 
-/** One answer. `error`: the question could not be put, so it says nothing of the container. */
+/** One result. `error`: the probe itself failed, so it proves nothing about the container. */
 export type ProbeResult =
   | { kind: 'success' }
   | { kind: 'warning'; message: string }
   | { kind: 'failure'; message: string }
   | { kind: 'error'; message: string };
 
-/** Of one probe of one running container. */
+/** State of one probe of one running container. */
 export interface ProbeState {
-  /** When it is to be put next, ms since the epoch. */
+  /** When it runs next, ms since the epoch. */
   nextAt: number;
-  /** Results of the same kind in a row. */
+  /** Consecutive results of the same kind. */
   run: number;
   last?: 'success' | 'failure';
-  /** What the thresholds have made of it; absent until one was reached. */
+  /** The last outcome that reached its threshold; absent before the first. */
   outcome?: 'success' | 'failure';
 }
 
@@ -28,15 +28,15 @@ function periodMs(probe: Probe): number {
   return (probe.periodSeconds ?? DEFAULT_PERIOD_SECONDS) * 1000;
 }
 
-/** How long one answer may take, in ms. */
+/** Returns the timeout of one probe, ms. */
 export function probeTimeoutMs(probe: Probe): number {
   return (probe.timeoutSeconds ?? 1) * 1000;
 }
 
 /**
- * A probe that begins: as soon as the initial delay is over. Where its outcome is `known` from a former agent and a period
- * has passed, it goes on in its own rhythm, which counts from the container's start: an agent that starts does not put all
- * probes at once.
+ * Returns the initial state of a probe, which runs after its initial delay. If its outcome is `known` from an earlier
+ * agent, it continues in its schedule from the container's start: otherwise a restarted agent would run all probes at
+ * once.
  */
 export function firstState(
   probe: Probe,
@@ -51,7 +51,7 @@ export function firstState(
   return { nextAt: first + Math.ceil(passed) * periodMs(probe), run: 0, outcome: known };
 }
 
-/** The state after an answer at `now`. */
+/** Returns the state after a result at `now`. */
 export function afterResult(probe: Probe, state: ProbeState, result: ProbeResult, now: number): ProbeState {
   const nextAt = Math.max(state.nextAt + periodMs(probe), now);
   if (result.kind === 'error') return { ...state, nextAt };
@@ -64,7 +64,7 @@ export function afterResult(probe: Probe, state: ProbeState, result: ProbeResult
   return { ...state, nextAt, last, run, ...(run >= threshold ? { outcome: last } : {}) };
 }
 
-/** The event that an answer calls for, in a kubelet's words (pkg/kubelet/prober/prober.go). */
+/** Returns the Event for a result, with the kubelet's message (pkg/kubelet/prober/prober.go). */
 export function probeEvent(
   kind: ProbeKind,
   result: ProbeResult,

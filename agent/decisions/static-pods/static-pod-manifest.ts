@@ -1,6 +1,6 @@
-/** A manifest of this host to a Pod that runs here without a coordinator (pkg/kubelet/config/common.go, file.go). */
+/** Turns a manifest of this host into a Pod that runs without a coordinator (pkg/kubelet/config/common.go, file.go). */
 import { createHash } from 'node:crypto';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { refText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { configReferences } from '../../../shared/kube/pods/config-reference.js';
 import { setPodDefaults } from '../../../shared/kube/pods/pod-defaults.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -10,11 +10,11 @@ import {
   SEEN_ANNOTATION,
   SOURCE_ANNOTATION,
 } from '../../../shared/kube/pods/static-pod-annotations.js';
+import { type AssignedPod, isUnassigned } from '../pods/assigned-pod.js';
 
-/** The Pod, or why the manifest is none. */
+/** The Pod, or why the manifest is invalid. */
 type StaticPod = { kind: 'pod'; pod: Pod } | { kind: 'refused'; message: string };
 
-/** Where a manifest was found. */
 interface ManifestPlace {
   /** Absolute path of the file. */
   path: string;
@@ -25,7 +25,7 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const UID_CHARACTERS = 32;
 
 /**
- * The Pod of a decoded manifest: its uid is the hash of what it says and where, so another text is another Pod.
+ * Returns the Pod of a decoded manifest. Its uid is the hash of content and path, so a changed text is another Pod.
  * `now`: ms since the epoch.
  */
 export function staticPod(manifest: unknown, { path, nodeName }: ManifestPlace, now: number): StaticPod {
@@ -56,7 +56,7 @@ export function staticPod(manifest: unknown, { path, nodeName }: ManifestPlace, 
     spec: {
       ...given.spec,
       nodeName,
-      // Nobody can evict what this host starts again.
+      // An eviction through the API would be pointless: this host starts the Pod again.
       tolerations: [...(given.spec.tolerations ?? []), { operator: 'Exists', effect: 'NoExecute' }],
     },
   };
@@ -64,12 +64,12 @@ export function staticPod(manifest: unknown, { path, nodeName }: ManifestPlace, 
   return { kind: 'pod', pod };
 }
 
-/** What the agent cannot do without; the API's whole validation follows when the mirror is made. */
+/** Checks only what the agent requires; the API validates the mirror Pod completely. */
 function refusalOf(manifest: unknown): string | undefined {
   const { apiVersion, kind, metadata, spec } = (manifest ?? {}) as Partial<Pod>;
   if (apiVersion !== 'v1' || kind !== 'Pod') return 'not a v1 Pod';
   if (typeof metadata?.name !== 'string' || !NAME.test(metadata.name))
-    return 'metadata.name is missing or no name';
+    return 'metadata.name is missing or invalid';
   const containers = spec?.containers;
   if (!spec || !Array.isArray(containers) || containers.length === 0) return 'spec.containers is missing';
   if (!containers.every(({ name, image }) => typeof name === 'string' && typeof image === 'string')) {
@@ -78,4 +78,20 @@ function refusalOf(manifest: unknown): string | undefined {
   const [config] = configReferences({ metadata, spec });
   const named = config ? `${config.kind.toLowerCase()}s` : referencedApiObjects({ spec });
   return named && `static pods may not reference ${named}`;
+}
+
+/** Uid on this host and JSON of one static Pod. */
+interface StaticMirror {
+  uid: string;
+  object: Uint8Array;
+}
+
+/** Returns the mirrors. A stopping Pod is shown until it has ended or another Pod takes its name. */
+export function mirrorsOf(pods: readonly AssignedPod[]): StaticMirror[] {
+  const byName = new Map<string, AssignedPod>();
+  for (const assigned of pods.filter(({ manifestFile }) => manifestFile !== undefined)) {
+    const name = refText(assigned.pod.metadata);
+    if (!isUnassigned(assigned) || !byName.has(name)) byName.set(name, assigned);
+  }
+  return [...byName.values()].map(({ uid, pod }) => ({ uid, object: Buffer.from(JSON.stringify(pod)) }));
 }

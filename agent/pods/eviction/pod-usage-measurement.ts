@@ -1,4 +1,4 @@
-/** What the Pods of this host take of a resource, asked of the engine when the host is short of it. */
+/** Measures how much of a scarce resource each Pod of this host uses. */
 import type { ContainerUse, EvictionCandidate } from '../../decisions/eviction/eviction-ranking.js';
 import type { StarvedResource } from '../../decisions/eviction/eviction-thresholds.js';
 import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
@@ -10,7 +10,7 @@ interface MeasureDeps {
   volumes: Pick<PodVolumes, 'storageOf'>;
 }
 
-/** Those of `pods` that have a running container. Throws `RuntimeError`. */
+/** Returns the usage of every Pod in `pods` that has a running container. Throws `RuntimeError`. */
 export async function measurePods(
   { driver, volumes }: MeasureDeps,
   pods: readonly AssignedPod[],

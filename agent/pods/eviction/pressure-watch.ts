@@ -1,11 +1,10 @@
 /**
- * Keeps the host alive when it is short of memory, disk or processes: says so, wins back what nobody uses, and then gives
- * up one Pod after another (pkg/kubelet/eviction). It asks nobody: a host without a coordinator does the same.
+ * Evicts Pods while the host is short of memory, disk or processes (pkg/kubelet/eviction). It reports the pressure,
+ * removes unused containers and images, and then evicts one Pod after another. It works without a coordinator.
  */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
-import { evictionGraceSeconds } from '../../decisions/eviction/eviction-grace.js';
 import { evictionMessage } from '../../decisions/eviction/eviction-message.js';
 import {
   type EvictionCandidate,
@@ -13,6 +12,7 @@ import {
   rankForEviction,
 } from '../../decisions/eviction/eviction-ranking.js';
 import {
+  evictionGraceSeconds,
   type Observations,
   type Pressure,
   type PressureReadings,
@@ -26,36 +26,36 @@ import {
   NO_PRESSURE,
   type PressureHistory,
 } from '../../decisions/eviction/pressure-state.js';
-import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
+import { type AssignedPod, isStopping } from '../../decisions/pods/assigned-pod.js';
 import { EVICTED } from '../../decisions/pods/pod-view.js';
 import type { PodSource } from '../pod-worker-deps.js';
 import type { PodWorkers } from '../pod-workers.js';
 
-/** As often as a kubelet's eviction manager looks. */
+/** Same interval as the kubelet's eviction manager. */
 const PERIOD_MS = 10_000;
-/** How often it is asked whether an evicted Pod is gone. */
+/** Interval of checks whether an evicted Pod is gone. */
 const CLEANUP_POLL_MS = 1_000;
-/** How long that is waited for once its grace is over: a kubelet has waited for its end before it begins to count. */
+/** Extra time after the grace period before the next eviction; a kubelet starts this timeout after the Pod's end. */
 const CLEANUP_MS = 30_000;
 
 interface PressureWatchOptions {
   thresholds: readonly Threshold[];
-  /** How long a condition lasts after its cause. */
+  /** How long a condition stays True after its cause ended, ms. */
   transitionMs: number;
-  /** The most that a Pod gets to end when a soft threshold takes it; less than 0: its own grace period. */
+  /** Longest grace period of a soft eviction, seconds; negative: the Pod's own grace period. */
   softGraceSeconds: number;
   read: () => Promise<PressureReadings>;
   pods: Pick<PodSource, 'all'>;
   workers: Pick<PodWorkers, 'terminate'>;
-  /** Wins back what nobody uses of this resource. */
+  /** Frees unused data that takes up this resource. */
   reclaim: (resource: StarvedResource) => Promise<void>;
-  /** What runs on this host, measured as far as the resource asks for; Pods of which nothing runs are left out. */
+  /** Returns the usage of the Pods with running containers, limited to what this resource needs. */
   measure: (pods: readonly AssignedPod[], resource: StarvedResource) => Promise<EvictionCandidate[]>;
-  /** True once nothing of the Pod is left. */
+  /** Resolves with true once the engine has nothing of the Pod any longer. */
   isGone: (uid: string) => Promise<boolean>;
-  /** Hears which conditions are True, whenever that changes. */
+  /** Receives the conditions that are True, at each change. */
   onPressures: (pressures: readonly Pressure[]) => void;
-  /** A Warning about the node. */
+  /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
   log: Logger;
@@ -63,9 +63,9 @@ interface PressureWatchOptions {
 
 export class PressureWatch {
   readonly #options: PressureWatchOptions;
-  #memory: PressureHistory = NO_PRESSURE;
+  #state: PressureHistory = NO_PRESSURE;
   #pressures: readonly Pressure[] = [];
-  #leaving: { uid: string; lateAt: number } | undefined;
+  #evicting: { uid: string; lateAt: number } | undefined;
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -74,7 +74,7 @@ export class PressureWatch {
   }
 
   start(): void {
-    this.#again(0);
+    this.#schedule(0);
   }
 
   stop(): void {
@@ -82,22 +82,28 @@ export class PressureWatch {
     this.#timer?.cancel();
   }
 
-  /** One look, and at most one eviction. Resolves with the time to the next look, ms. */
+  /** Checks once and evicts at most one Pod. Resolves with the time until the next check, ms. */
   async check(): Promise<number> {
     if (await this.#isCleaningUp()) return CLEANUP_POLL_MS;
     const { thresholds, transitionMs, clock, read } = this.#options;
     const readings = await read();
     const { observations } = readings;
     const now = clock.monotonic();
-    const { memory, pressures } = evaluatePressure(this.#memory, thresholds, observations, now, transitionMs);
-    this.#memory = memory;
-    this.#tell(pressures, observations);
-    const [first] = memory.due;
-    if (!first || !(await this.#winBack(first, readings))) return PERIOD_MS;
+    const { history: state, pressures } = evaluatePressure(
+      this.#state,
+      thresholds,
+      observations,
+      now,
+      transitionMs,
+    );
+    this.#state = state;
+    this.#report(pressures, observations);
+    const [first] = state.due;
+    if (!first || !(await this.#reclaim(first, readings))) return PERIOD_MS;
     return CLEANUP_POLL_MS;
   }
 
-  #tell(pressures: readonly Pressure[], observations: Observations): void {
+  #report(pressures: readonly Pressure[], observations: Observations): void {
     if (pressures.join() === this.#pressures.join()) return;
     this.#pressures = pressures;
     const { log, onPressures } = this.#options;
@@ -105,13 +111,13 @@ export class PressureWatch {
     onPressures(pressures);
   }
 
-  /** True when a Pod has to go, and goes. */
-  async #winBack(threshold: Threshold, readings: PressureReadings): Promise<boolean> {
+  /** Resolves with true if a Pod was evicted. */
+  async #reclaim(threshold: Threshold, readings: PressureReadings): Promise<boolean> {
     const { warn, reclaim, read, thresholds, log } = this.#options;
     const resource = resourceOf(threshold.signal);
     warn('EvictionThresholdMet', `Attempting to reclaim ${resource}`);
     if (resource === 'ephemeral-storage' || resource === 'inodes') {
-      await reclaim(resource).catch((error: unknown) => log.warn({ err: error }, 'nothing was won back'));
+      await reclaim(resource).catch((error: unknown) => log.warn({ err: error }, 'nothing was reclaimed'));
       const { observations } = await read();
       if (!thresholds.some((each) => isMet(each, observations, true))) return false;
     }
@@ -124,43 +130,44 @@ export class PressureWatch {
     { observations, hasImageFs }: PressureReadings,
   ): Promise<boolean> {
     const { pods, measure, workers, softGraceSeconds, clock, log } = this.#options;
-    const held = [...pods.all()].filter(
-      ({ deadline, terminal: givenUp }) => deadline === undefined && !givenUp,
-    );
+    const assigned = [...pods.all()].filter((assigned) => !isStopping(assigned) && !assigned.terminal);
     const statics = new Set(
-      held.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])),
+      assigned.flatMap(({ uid, manifestFile: manifest }) => (manifest === undefined ? [] : [uid])),
     );
-    const ranked = rankForEviction(await measure(held, resource), threshold.signal, resource, hasImageFs);
+    const ranked = rankForEviction(await measure(assigned, resource), threshold.signal, resource, hasImageFs);
     for (const candidate of ranked) {
       const { uid, pod } = candidate;
       if (isCritical(pod, statics.has(uid))) {
         log.info({ uid, name: pod.metadata.name }, 'a critical pod is not evicted');
         continue;
       }
-      const message = evictionMessage(candidate, resource, this.#memory.due, observations);
+      const message = evictionMessage(candidate, resource, this.#state.due, observations);
       const graceSeconds = evictionGraceSeconds(threshold, pod.spec, softGraceSeconds);
       log.warn({ uid, name: pod.metadata.name, message }, 'evicting a pod');
       const end = { reason: EVICTED, message, graceSeconds, isDisruption: true as const };
       workers.terminate(uid, end, { type: 'Warning', reason: EVICTED, message });
-      this.#leaving = { uid, lateAt: clock.monotonic() + graceSeconds * 1000 + CLEANUP_MS };
+      this.#evicting = { uid, lateAt: clock.monotonic() + graceSeconds * 1000 + CLEANUP_MS };
       return true;
     }
-    log.warn({ resource, pods: held.length }, 'no pod can be evicted from this host');
+    log.warn({ resource, pods: assigned.length }, 'no pod can be evicted from this host');
     return false;
   }
 
-  /** What a Pod gives back is there only when it has ended: until then the next one is not asked. */
+  /**
+   * Resolves with true while the last evicted Pod still stops. Its resources are free only then, so no second Pod is
+   * evicted before.
+   */
   async #isCleaningUp(): Promise<boolean> {
-    const leaving = this.#leaving;
-    if (!leaving) return false;
+    const evicting = this.#evicting;
+    if (!evicting) return false;
     const { clock, isGone } = this.#options;
-    const isLate = clock.monotonic() >= leaving.lateAt;
-    if (!isLate && !(await isGone(leaving.uid))) return true;
-    this.#leaving = undefined;
+    const isLate = clock.monotonic() >= evicting.lateAt;
+    if (!isLate && !(await isGone(evicting.uid))) return true;
+    this.#evicting = undefined;
     return false;
   }
 
-  #again(delayMs: number): void {
+  #schedule(delayMs: number): void {
     if (this.#isStopped) return;
     this.#timer = this.#options.clock.after(delayMs, () => void this.#round());
   }
@@ -172,6 +179,6 @@ export class PressureWatch {
     } catch (error) {
       this.#options.log.warn({ err: error }, 'pressure on this host not measured');
     }
-    this.#again(delayMs);
+    this.#schedule(delayMs);
   }
 }

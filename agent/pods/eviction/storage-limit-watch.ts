@@ -1,4 +1,4 @@
-/** Measures the Pods that have limits on what they store, and gives up those that exceed them. */
+/** Evicts Pods that exceed their own limits for ephemeral storage and emptyDir volumes. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
@@ -7,17 +7,18 @@ import {
   type PodStorage,
   storageEviction,
 } from '../../decisions/eviction/storage-eviction.js';
+import { isStopping } from '../../decisions/pods/assigned-pod.js';
 import { EVICTED } from '../../decisions/pods/pod-view.js';
 import type { ContainerStorage, RuntimeDriver } from '../../runtime/runtime-driver.js';
 import type { HostVolumes } from '../../volumes/host-volumes.js';
 import type { PodSource } from '../pod-worker-deps.js';
 import type { PodWorkers } from '../pod-workers.js';
 
-/** As often as a kubelet's eviction manager looks. */
+/** Same interval as the kubelet's eviction manager. */
 const PERIOD_MS = 10_000;
-/** Measuring walks through files: it takes at most this share of the time, however many there are. */
+/** Largest share of the time spent on measuring, which walks through files. */
 const SHARE_OF_TIME = 0.01;
-/** As a kubelet's immediate evictions. */
+/** Same as the kubelet's immediate evictions. */
 const GRACE_SECONDS = 1;
 
 interface StorageWatchOptions {
@@ -39,7 +40,7 @@ export class StorageLimitWatch {
   }
 
   start(): void {
-    this.#again(PERIOD_MS);
+    this.#schedule(PERIOD_MS);
   }
 
   stop(): void {
@@ -47,23 +48,23 @@ export class StorageLimitWatch {
     this.#timer?.cancel();
   }
 
-  /** One look at all of them. */
+  /** Checks every Pod with a storage limit once. */
   async check(): Promise<void> {
     const { pods, log } = this.#options;
     const limited = [...pods.all()].filter(
-      ({ pod, deadline, terminal: givenUp }) => deadline === undefined && !givenUp && isStorageLimited(pod),
+      (assigned) => !isStopping(assigned) && !assigned.terminal && isStorageLimited(assigned.pod),
     );
     for (const { uid, pod } of limited) {
       try {
-        await this.#lookAt(uid, pod);
+        await this.#check(uid, pod);
       } catch (error) {
         log.debug({ uid, err: error }, 'storage of a pod not measured; trying again');
       }
     }
   }
 
-  /** A Pod of which nothing runs is over, or about to start again: neither is evicted. */
-  async #lookAt(uid: string, pod: Pod): Promise<void> {
+  /** Pods without running containers are skipped: they have finished or are about to start again. */
+  async #check(uid: string, pod: Pod): Promise<void> {
     const { driver, volumes, workers, log } = this.#options;
     const containers = await driver.storage(uid);
     if (!containers.some(({ isRunning }) => isRunning)) return;
@@ -75,18 +76,18 @@ export class StorageLimitWatch {
     workers.terminate(uid, end, { type: 'Warning', reason: EVICTED, message });
   }
 
-  #again(delayMs: number): void {
+  #schedule(delayMs: number): void {
     if (this.#isStopped) return;
     const { clock } = this.#options;
     this.#timer = clock.after(delayMs, async () => {
       const startedAt = clock.monotonic();
       await this.check();
-      this.#again(Math.max(PERIOD_MS, (clock.monotonic() - startedAt) / SHARE_OF_TIME));
+      this.#schedule(Math.max(PERIOD_MS, (clock.monotonic() - startedAt) / SHARE_OF_TIME));
     });
   }
 }
 
-/** Of each name the newest attempt: what ended before is about to be removed. */
+/** Returns the newest attempt's usage by container name; older attempts are about to be removed. */
 function byName(containers: readonly ContainerStorage[]): Map<string, number> {
   const newest = new Map<string, ContainerStorage>();
   for (const container of containers) {

@@ -1,12 +1,12 @@
-/** Creates the sandbox and the containers of one Pod, with all that their configuration is worked out from. */
+/** Creates the sandbox and the containers of one Pod. */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
-import { isolationShortfalls } from '../../decisions/admission/isolation-shortfall.js';
+import { isolationShortfalls } from '../../decisions/admission/host-isolation.js';
 import { containerConfig, sandboxConfig } from '../../decisions/container-spec/container-config.js';
 import { environmentOf } from '../../decisions/container-spec/container-environment.js';
 import { hostnameRefusal } from '../../decisions/container-spec/container-namespaces.js';
-import { createdContainer } from '../../decisions/containers/created-container.js';
+import { createdContainer } from '../../decisions/containers/container-attempts.js';
 import type { Steps } from '../../decisions/pods/pod-step-types.js';
 import {
   type ContainerConfig,
@@ -25,19 +25,19 @@ import { portInUse } from './host-port-check.js';
 const DEFAULT_MESSAGE_PATH = '/dev/termination-log';
 
 export class ContainerCreation {
-  readonly #host: PodWorkerDeps;
+  readonly #deps: PodWorkerDeps;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   readonly #attempts: EngineAttempts;
 
-  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps, reporter: PodReporter, state: PodWorkerState) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
-    this.#attempts = new EngineAttempts(host, reporter, memory);
+    this.#state = state;
+    this.#attempts = new EngineAttempts(deps, reporter, state);
   }
 
-  /** Creates and starts it. A refusal becomes its failure. */
+  /** Creates and starts the sandbox. A refusal is stored as its failure. */
   createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<void> {
     const request = {
       container: SANDBOX,
@@ -45,18 +45,18 @@ export class ContainerCreation {
       fallbackReason: 'CreatePodSandboxError',
     };
     return this.#attempts.run(pod, request, async () => {
-      const { bootMark, isolation, resolver: hostResolver } = this.#host.facts();
+      const { bootMark, isolation, resolver: hostResolver } = this.#deps.facts();
       const refusal = hostnameRefusal(pod);
       if (refusal) throw new RuntimeError('CreatePodSandboxError', refusal, false);
-      const image = await this.#host.driver.ensureSandboxImage();
+      const image = await this.#deps.driver.ensureSandboxImage();
       const config = sandboxConfig(pod, image, { ...step, bootMark, isolation, hostResolver });
       await this.#assertPortsFree(config);
-      const id = await this.#host.driver.create(config);
-      await this.#host.driver.start(id);
+      const id = await this.#deps.driver.create(config);
+      await this.#deps.driver.start(id);
     });
   }
 
-  /** Answers the container as the engine would show it, not started yet; undefined when it was refused, or is there already. */
+  /** Returns the created container as an inspection would show it; undefined if it was refused or already exists. */
   async createContainer(
     step: Steps['create-container'],
     pod: Pod,
@@ -71,11 +71,11 @@ export class ContainerCreation {
     await this.#attempts.run(pod, request, async () => {
       const config = await this.#configOf(pod, container, step, podIP);
       await this.#assertPortsFree(config);
-      for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
-      const id = await this.#host.driver.create(config, warn);
-      created = createdContainer(id, config, this.#host.clock.now());
-      // The next attempt asks for its image anew, as its policy wants.
-      delete this.#memory.progress.images[name];
+      for (const text of isolationShortfalls(pod, container, this.#deps.facts().isolation)) warn(text);
+      const id = await this.#deps.driver.create(config, warn);
+      created = createdContainer(id, config, this.#deps.clock.now());
+      // The next attempt checks its image again, as its pull policy requires.
+      delete this.#state.progress.images[name];
       const message = `Created container: ${name}`;
       this.#reporter.event(pod, { type: 'Normal', reason: 'Created', message, container: name });
     });
@@ -88,36 +88,36 @@ export class ContainerCreation {
     step: Steps['create-container'],
     podIP: string,
   ): Promise<ContainerConfig> {
-    const { bootMark, isolation, resolver: hostResolver } = this.#host.facts();
-    const facts = fieldFacts(this.#host, pod, podIP);
+    const { bootMark, isolation, resolver: hostResolver } = this.#deps.facts();
+    const facts = fieldFacts(this.#deps, pod, podIP);
     const environment = environmentOf(pod, container, facts);
     if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
     const mounts = await this.#mountsOf(pod, container, step.attempt, environment.values);
-    const image = ownValue(this.#memory.progress.images, container.name);
+    const image = ownValue(this.#state.progress.images, container.name);
     const { user: imageUser = '', engineName } = image?.kind === 'ready' ? image : {};
     const engineImage = engineName ? { engineImage: engineName } : {};
-    const host = { bootMark, isolation, hostResolver };
-    const context = { ...step, ...facts, ...host, mounts, imageUser, ...engineImage };
+    const deps = { bootMark, isolation, hostResolver };
+    const context = { ...step, ...facts, ...deps, mounts, imageUser, ...engineImage };
     const result = containerConfig(pod, container, context);
     if (result.kind === 'config') return result.config;
     throw new RuntimeError(CONFIG_ERROR, result.message, false);
   }
 
-  /** Of a first attempt: a later one follows its own kind, whose ports the engine may not have let go of yet. */
+  /** Only for first attempts: the engine may not yet have released the ports of an earlier attempt. */
   async #assertPortsFree({ ports, identity }: ContainerConfig): Promise<void> {
-    if (identity.attempt > 0 || this.#host.facts().engine === 'hollow') return;
+    if (identity.attempt > 0 || this.#deps.facts().engine === 'hollow') return;
     const trouble = await portInUse(ports);
     if (trouble) throw new RuntimeError('CreateContainerError', trouble, true);
   }
 
-  /** Its volumes, and the file for its last words. */
+  /** Returns the mounts of the container's volumes and of its termination message. */
   async #mountsOf(
     pod: Pod,
     container: Container,
     attempt: number,
     environment: ReadonlyMap<string, string>,
   ): Promise<Mount[]> {
-    const mounts = await this.#host.volumes.mountsOf(pod, container, environment);
+    const mounts = await this.#deps.volumes.mountsOf(pod, container, environment);
     const { uid = '', namespace = '', name } = pod.metadata;
     const identity = {
       podUid: uid,
@@ -126,7 +126,7 @@ export class ContainerCreation {
       container: container.name,
       attempt,
     };
-    const hostPath = this.#host.files.createMessageFile(identity);
+    const hostPath = this.#deps.files.createMessageFile(identity);
     if (hostPath === undefined) return mounts;
     const containerPath = container.terminationMessagePath || DEFAULT_MESSAGE_PATH;
     return [...mounts, { hostPath, containerPath, readOnly: false, propagation: 'private' }];

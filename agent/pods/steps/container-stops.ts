@@ -1,4 +1,4 @@
-/** Ends the running containers of one Pod, each with the words of a kubelet. */
+/** Stops running containers of one Pod, with the kubelet's messages. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Steps, StopReason } from '../../decisions/pods/pod-step-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
@@ -6,62 +6,62 @@ import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
 
-/** Containers always get a moment between the signal and the kill (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
+/** Shortest time between the signal and the kill (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
 const MIN_GRACE_SECONDS = 2;
-/** How long a stop that the engine failed at is left alone. */
+/** Delay before a failed stop is retried. */
 const RETRY_MS = 10_000;
 
 export class ContainerStops {
-  readonly #host: Pick<PodWorkerDeps, 'driver' | 'clock' | 'log'>;
+  readonly #deps: Pick<PodWorkerDeps, 'driver' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
-  /** Called when a container has ended. */
+  readonly #state: PodWorkerState;
+  /** Called when a container has exited. */
   readonly #wake: () => void;
 
-  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps, reporter: PodReporter, state: PodWorkerState, wake: () => void) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
     this.#wake = wake;
   }
 
-  /** The container is to end from now on: says so once, and fixes until when. */
+  /** Emits the Event once and records by when the container must have exited. */
   startStopping(
     pod: Pod,
     id: string,
     container: string,
     { deadline, why }: { deadline: number; why: StopReason },
   ): void {
-    const { endBy } = this.#memory.progress;
+    const { endBy } = this.#state.progress;
     const known = endBy[id];
     endBy[id] = Math.min(deadline, known ?? deadline);
-    if (known === undefined && container !== SANDBOX) this.#say(pod, container, why);
+    if (known === undefined && container !== SANDBOX) this.#emitEvent(pod, container, why);
   }
 
-  /** Sends the signals and waits in the background, so that a shorter grace that arrives meanwhile can be acted upon. */
+  /** Sends the signals and waits in the background, so that a shorter grace period can still be applied. */
   stop(step: Steps['stop-containers'], pod: Pod, containers: readonly ObservedContainer[]): void {
-    const seconds = Math.ceil((step.deadline - this.#host.clock.now()) / 1000);
+    const seconds = Math.ceil((step.deadline - this.#deps.clock.now()) / 1000);
     for (const id of step.ids) {
       const container = containers.find((one) => one.id === id)?.identity.container ?? SANDBOX;
       this.startStopping(pod, id, container, step);
-      this.#memory.progress.stopping[id] = step.deadline;
+      this.#state.progress.stopping[id] = step.deadline;
       void this.#stopOne(id, Math.max(seconds, MIN_GRACE_SECONDS), step.deadline);
     }
   }
 
   async #stopOne(id: string, graceSeconds: number, deadline: number): Promise<void> {
     try {
-      await this.#host.driver.stop(id, graceSeconds);
+      await this.#deps.driver.stop(id, graceSeconds);
     } catch (error) {
-      this.#host.log.warn({ id, err: error }, 'container did not stop; trying again');
-      await new Promise<void>((resolve) => this.#host.clock.after(RETRY_MS, resolve));
+      this.#deps.log.warn({ id, err: error }, 'container did not stop; trying again');
+      await new Promise<void>((resolve) => this.#deps.clock.after(RETRY_MS, resolve));
     }
-    const { stopping } = this.#memory.progress;
+    const { stopping } = this.#state.progress;
     if (stopping[id] === deadline) delete stopping[id];
     this.#wake();
   }
 
-  #say(pod: Pod, container: string, why: StopReason): void {
+  #emitEvent(pod: Pod, container: string, why: StopReason): void {
     const reason = why === 'sandbox-lost' ? 'SandboxChanged' : 'Killing';
     const message = stopMessage(pod, container, why);
     this.#reporter.event(pod, { type: 'Normal', reason, message, container });

@@ -1,18 +1,20 @@
-/** One request to the engine for one container: what it refuses becomes the container's failure, success clears that. */
+/**
+ * One request to the engine for one container. A refusal is stored as the container's failure; success clears the
+ * failure.
+ */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { RuntimeError, SANDBOX } from '../../runtime/runtime-driver.js';
 import { VolumeError } from '../../volumes/volume-error.js';
 import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import { isEngineDown } from './engine-down.js';
 
-/** Reason of a container whose configuration cannot be worked out; the kubelet's ErrCreateContainerConfig. */
+/** Reason of an invalid container configuration; the kubelet's ErrCreateContainerConfig. */
 export const CONFIG_ERROR = 'CreateContainerConfigError';
-/** How long a refused create or start is left alone. */
+/** Delay before a refused create or start is retried. */
 const RETRY_MS = 10_000;
 
-/** What is asked of the engine, for the words of its refusal. */
+/** Describes the request, for the error of its refusal. */
 interface EngineRequest {
   /** Container name in the Pod, or `SANDBOX`. */
   container: string;
@@ -22,24 +24,24 @@ interface EngineRequest {
 }
 
 export class EngineAttempts {
-  readonly #host: Pick<PodWorkerDeps, 'clock' | 'log'>;
+  readonly #deps: Pick<PodWorkerDeps, 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
 
-  constructor(host: Pick<PodWorkerDeps, 'clock' | 'log'>, reporter: PodReporter, memory: PodWorkerState) {
-    this.#host = host;
+  constructor(deps: Pick<PodWorkerDeps, 'clock' | 'log'>, reporter: PodReporter, state: PodWorkerState) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
   }
 
-  /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
+  /** Throws only `RuntimeError` EngineDown and unexpected errors. */
   async run(pod: Pod, request: EngineRequest, call: () => Promise<unknown>): Promise<void> {
     try {
       await call();
-      delete this.#memory.progress.failures[request.container];
+      delete this.#state.progress.failures[request.container];
     } catch (error) {
       if (isEngineDown(error)) throw error;
-      // This attempt exists: what the next look shows is the truth.
+      // This attempt already exists: the next inspection shows it.
       if (error instanceof RuntimeError && error.reason === 'Conflict') return;
       this.#refused(pod, request, error);
     }
@@ -47,14 +49,14 @@ export class EngineAttempts {
 
   #refused(pod: Pod, { container, attempt, fallbackReason }: EngineRequest, error: unknown): void {
     const { reason, message } = refusalOf(error, fallbackReason);
-    const failedAt = this.#host.clock.now();
+    const failedAt = this.#deps.clock.now();
     const retryAt = failedAt + RETRY_MS;
-    this.#memory.progress.failures[container] = { reason, message, failedAt, retryAt, attempt };
+    this.#state.progress.failures[container] = { reason, message, failedAt, retryAt, attempt };
     if (container === SANDBOX) {
       const text = `Failed to create pod sandbox: ${message}`;
       this.#reporter.event(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message: text });
     }
-    this.#host.log.debug({ uid: pod.metadata.uid, container, reason, err: error }, 'step refused');
+    this.#deps.log.debug({ uid: pod.metadata.uid, container, reason, err: error }, 'step refused');
   }
 }
 
@@ -63,4 +65,9 @@ function refusalOf(error: unknown, fallback: string): { reason: string; message:
   if (!(error instanceof RuntimeError)) throw error;
   const reason = error.reason === 'NotFound' ? fallback : error.reason;
   return { reason, message: error.message };
+}
+
+/** Returns true if the engine did not answer, in contrast to a refused request. */
+export function isEngineDown(error: unknown): boolean {
+  return error instanceof RuntimeError && error.reason === 'EngineDown';
 }

@@ -1,17 +1,17 @@
-/** What a Pod may be told of itself and of its host: in its environment, and in the files of its volumes. */
+/** Facts about a Pod and its host for environment variables and volume files. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { EnvironmentFacts } from '../../decisions/container-spec/container-environment.js';
 import type { FileFacts } from '../../decisions/container-spec/volume-files.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 
-/** As it is now. `podIP`: empty while the Pod has no address. */
+/** Returns the current facts. `podIP`: empty while the Pod has no address. */
 export function fieldFacts(
-  host: Pick<PodWorkerDeps, 'facts' | 'findConfig' | 'tokens' | 'apiServer'>,
+  deps: Pick<PodWorkerDeps, 'facts' | 'findConfig' | 'tokens' | 'apiServer'>,
   pod: Pod,
   podIP: string,
 ): EnvironmentFacts & FileFacts {
-  const { nodeName, hostIP = '', allocatable } = host.facts();
-  const { findConfig, tokens, apiServer } = host;
+  const { nodeName, hostIP = '', allocatable } = deps.facts();
+  const { findConfig, tokens, apiServer } = deps;
   return {
     nodeName,
     hostIP,
@@ -25,9 +25,12 @@ export function fieldFacts(
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** A coordinator on this very host is found by the host's address from a network of the Pod's own. */
+/**
+ * Replaces a loopback address of the coordinator by the host's address, which containers in their own network can
+ * reach.
+ */
 function reachableApi(server: URL, { spec }: Pod, hostIP: string): { host: string; port: string } {
   const isOutOfReach = LOOPBACK.has(server.hostname) && !spec.hostNetwork && hostIP !== '';
-  const host = isOutOfReach ? hostIP : server.hostname.replace(/^\[|\]$/g, '');
-  return { host, port: server.port || '443' };
+  const deps = isOutOfReach ? hostIP : server.hostname.replace(/^\[|\]$/g, '');
+  return { host: deps, port: server.port || '443' };
 }

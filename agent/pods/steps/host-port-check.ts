@@ -1,13 +1,15 @@
-/** Whether other programs of the host hold ports that a Pod wants: told before its containers start, not by their crash. */
+/**
+ * Checks for host ports that are used by other programs, so that an Event explains it instead of a crashing container.
+ */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import type { PortBinding } from '../../runtime/runtime-driver.js';
 
-/** `hostPort 8080/TCP is in use on this host`, of the first that is; undefined when all are free, as far as can be told. */
+/** Returns `hostPort 8080/TCP is in use on this host` for the first port in use; undefined if none is known to be. */
 export async function portInUse(ports: readonly PortBinding[]): Promise<string | undefined> {
   for (const { hostPort, hostIP, protocol } of ports) {
     const isTaken = protocol === 'udp' ? isUdpTaken : isTcpTaken;
-    // The kernel tells of SCTP only where its module is loaded; the engine tells then.
+    // The kernel shows SCTP ports only if its module is loaded; for these the engine reports the conflict.
     if (protocol !== 'sctp' && (await isTaken(hostPort, hostIP || '0.0.0.0'))) {
       return `hostPort ${hostPort}/${protocol.toUpperCase()} is in use on this host`;
     }
@@ -15,26 +17,26 @@ export async function portInUse(ports: readonly PortBinding[]): Promise<string |
   return undefined;
 }
 
-function isTcpTaken(port: number, host: string): Promise<boolean> {
+function isTcpTaken(port: number, deps: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error) => resolve(isInUse(error)));
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
+    server.listen({ port, host: deps, exclusive: true }, () => server.close(() => resolve(false)));
   });
 }
 
-function isUdpTaken(port: number, host: string): Promise<boolean> {
+function isUdpTaken(port: number, deps: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+    const socket = createSocket(deps.includes(':') ? 'udp6' : 'udp4');
     socket.once('error', (error) => {
       socket.close();
       resolve(isInUse(error));
     });
-    socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(false)));
+    socket.bind({ port, address: deps, exclusive: true }, () => socket.close(() => resolve(false)));
   });
 }
 
-/** Anything else, such as a port that only root may take, says nothing of the engine's chances. */
+/** Other errors prove nothing: the engine may use ports that only root can open. */
 function isInUse(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }

@@ -8,10 +8,9 @@ import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
 
-/** A postStart hook may take any time, as upstream: the longest that a timer can wait, three weeks. */
+/** A postStart hook has no deadline, like in a kubelet. This is the longest delay of a timer, about three weeks. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 
-/** One hook of one running container. */
 interface Hook {
   kind: 'postStart' | 'preStop';
   handler: Handler;
@@ -22,20 +21,20 @@ interface Hook {
 }
 
 export class PodHooks {
-  readonly #host: Pick<PodWorkerDeps, 'handlers' | 'clock' | 'log'>;
+  readonly #deps: Pick<PodWorkerDeps, 'handlers' | 'clock' | 'log'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   /** Called when a hook has ended. */
   readonly #wake: () => void;
 
-  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState, wake: () => void) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps, reporter: PodReporter, state: PodWorkerState, wake: () => void) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
     this.#wake = wake;
   }
 
-  /** Goes on in the background; the container's life tells when it is done, and how. */
+  /** Runs in the background; the result is in the container's local state. */
   startPostStart({ id, container: name }: Steps['run-post-start'], pod: Pod, podIP: string): void {
     const container = findContainer(pod, name);
     const handler = container?.lifecycle?.postStart;
@@ -43,18 +42,18 @@ export class PodHooks {
     this.#change(id, { postStart: 'begun' });
     const hook: Hook = { kind: 'postStart', handler, container, id, podIP, deadlineMs: NO_DEADLINE_MS };
     void this.#run(hook, pod).then((succeeded) => {
-      this.#change(id, { postStart: succeeded ? { doneAt: this.#host.clock.now() } : 'failed' });
+      this.#change(id, { postStart: succeeded ? { doneAt: this.#deps.clock.now() } : 'failed' });
       this.#wake();
     });
   }
 
-  /** Goes on in the background, at most until the deadline; that it fails is told and changes nothing else. */
+  /** Runs in the background until the deadline at most. A failure only emits an Event. */
   startPreStop({ id, container: name, deadline }: Steps['run-pre-stop'], pod: Pod, podIP: string): void {
     const container = findContainer(pod, name);
     const handler = container?.lifecycle?.preStop;
     if (!container || !handler) return;
     this.#change(id, { preStop: 'begun' });
-    const deadlineMs = Math.max(deadline - this.#host.clock.now(), 0);
+    const deadlineMs = Math.max(deadline - this.#deps.clock.now(), 0);
     void this.#run({ kind: 'preStop', handler, container, id, podIP, deadlineMs }, pod).then(() => {
       this.#change(id, { preStop: 'done' });
       this.#wake();
@@ -62,16 +61,16 @@ export class PodHooks {
   }
 
   #change(id: string, change: ContainerLocalState): void {
-    this.#memory.setLocalState(id, { ...this.#memory.localStateOf(id), ...change });
+    this.#state.setLocalState(id, { ...this.#state.localStateOf(id), ...change });
   }
 
-  /** Whether it succeeded. What failed is for the log alone: a command's words may hold secrets. */
+  /** Resolves with true on success. The error is only logged, because a command's output may contain secrets. */
   async #run({ kind, handler, container, id, podIP, deadlineMs }: Hook, pod: Pod): Promise<boolean> {
     try {
-      await this.#host.handlers.runHook(handler, { id, container, podIP }, deadlineMs);
+      await this.#deps.handlers.runHook(handler, { id, container, podIP }, deadlineMs);
       return true;
     } catch (error) {
-      this.#host.log.info(
+      this.#deps.log.info(
         { uid: pod.metadata.uid, container: container.name, kind, err: error },
         'hook failed',
       );

@@ -1,4 +1,4 @@
-/** Gets the images of one Pod's containers, with the words of a kubelet. */
+/** Pulls the images of one Pod's containers, with the kubelet's Events. */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -11,33 +11,33 @@ import { RuntimeError } from '../../runtime/runtime-driver.js';
 import type { PodReporter } from '../pod-reporter.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 import type { PodWorkerState } from '../pod-worker-state.js';
-import { isEngineDown } from './engine-down.js';
+import { isEngineDown } from './engine-attempts.js';
 
 export class PodImagePulls {
-  readonly #host: Pick<PodWorkerDeps, 'images' | 'findConfig' | 'clock'>;
+  readonly #deps: Pick<PodWorkerDeps, 'images' | 'findConfig' | 'clock'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
-  /** Called when an image has come, or cannot be had; `engine`: what the engine shows is not to be relied on. */
+  readonly #state: PodWorkerState;
+  /** Called when an image is ready or its pull failed; `engine`: inspect the containers again. */
   readonly #wake: (changed: 'memory' | 'engine') => void;
   readonly #signal: AbortSignal;
 
   constructor(
-    host: PodWorkerDeps,
+    deps: PodWorkerDeps,
     reporter: PodReporter,
-    memory: PodWorkerState,
+    state: PodWorkerState,
     wake: (changed: 'memory' | 'engine') => void,
     signal: AbortSignal,
   ) {
-    this.#host = host;
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
     this.#wake = wake;
     this.#signal = signal;
   }
 
-  /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
+  /** Pulls in the background: a long pull must not delay the Pod's other containers or its end. */
   startEnsure(pod: Pod, container: Container): void {
-    const { images } = this.#memory.progress;
+    const { images } = this.#state.progress;
     const before = ownValue(images, container.name);
     const failed = before && before.kind !== 'ready' ? before.failed : undefined;
     images[container.name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
@@ -50,21 +50,22 @@ export class PodImagePulls {
     before: ImageFailure | undefined,
   ): Promise<'memory' | 'engine'> {
     const { name, image } = container;
-    const say = (reason: string, message: string): void =>
+    const emit = (reason: string, message: string): void =>
       this.#reporter.event(pod, { type: 'Normal', reason, message, container: name });
     try {
       const request = { image, pullPolicy: container.imagePullPolicy, secrets: this.#pullSecrets(pod) };
-      const ensured = await this.#host.images.ensure(request, this.#signal, () =>
-        say('Pulling', `Pulling image "${image}"`),
+      const ensured = await this.#deps.images.ensure(request, this.#signal, () =>
+        emit('Pulling', `Pulling image "${image}"`),
       );
       const { name: engineName, user } = ensured.image;
-      this.#memory.progress.images[name] = { kind: 'ready', engineName, user };
+      this.#state.progress.images[name] = { kind: 'ready', engineName, user };
       const figures = ensured.kind === 'pulled' ? { ...ensured, ...ensured.image } : undefined;
-      say('Pulled', pulledText(image, figures));
+      emit('Pulled', pulledText(image, figures));
     } catch (error) {
       if (this.#signal.aborted) return 'memory';
-      this.#memory.progress.images[name] = this.#troubleOf(error, before);
-      // A look at an engine that is down fails and waits; without it, the image would be asked for again at once.
+      this.#state.progress.images[name] = this.#failureOf(error, before);
+      // An inspection of an unreachable engine fails and is retried with a delay. Without it the pull would be repeated
+      // at once.
       if (isEngineDown(error)) return 'engine';
     }
     return 'memory';
@@ -72,7 +73,7 @@ export class PodImagePulls {
 
   #pullSecrets(pod: Pod): Keyring[] {
     try {
-      const { rings, missing } = pullSecrets(pod, this.#host.findConfig);
+      const { rings, missing } = pullSecrets(pod, this.#deps.findConfig);
       if (missing.length > 0) {
         const message = missingSecretsText(missing);
         this.#reporter.event(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message });
@@ -84,8 +85,8 @@ export class PodImagePulls {
     }
   }
 
-  #troubleOf(error: unknown, before: ImageFailure | undefined): ImageState {
-    // An engine that is down says nothing about the image: it is asked again when the engine is back.
+  #failureOf(error: unknown, before: ImageFailure | undefined): ImageState {
+    // An outage of the engine is no failure of the image: the pull is repeated when the engine returns.
     if (isEngineDown(error)) return before ? { kind: 'failed', failed: before } : { kind: 'unchecked' };
     if (!(error instanceof RuntimeError)) throw error;
     const { reason, message } = error;
@@ -95,7 +96,7 @@ export class PodImagePulls {
       failed: {
         reason: reason === 'NotFound' ? 'ErrImagePull' : reason,
         message,
-        failedAt: this.#host.clock.now(),
+        failedAt: this.#deps.clock.now(),
         failures,
       },
     };

@@ -1,4 +1,4 @@
-/** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
+/** Performs the steps that `nextAction` returns for one Pod. A reconciliation can continue after each of them. */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -17,27 +17,25 @@ import { PodHooks } from './pod-hooks.js';
 import { PodImagePulls } from './pod-image-pulls.js';
 import { VolumeSteps } from './volume-steps.js';
 
-/** What a step is told about its Pod as it is performed. */
 interface StepTarget {
-  held: AssignedPod;
+  assigned: AssignedPod;
   containers: readonly ObservedContainer[];
   /** Empty while the Pod has no address. */
   podIP: string;
 }
 
-/** `engine`: containers changed, look again; `memory`: only what the worker knows. */
+/** `engine`: containers changed, inspect again; `memory`: only the worker's state changed. */
 type BackgroundEffect = 'engine' | 'memory';
 
-/** `done`: nothing is left to do; `created`: there is one container more, not started yet. */
+/** `done`: no further step is possible now; `created`: this container was created but not started. */
 type StepEffect = BackgroundEffect | 'done' | { created: ObservedContainer };
 
 type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
 
-/** The steps of one Pod, and what they have come to in its memory. */
 export class PodSteps {
-  readonly #host: PodWorkerDeps;
+  readonly #deps: PodWorkerDeps;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   readonly #attempts: EngineAttempts;
   readonly #creation: ContainerCreation;
   readonly #volumes: VolumeSteps;
@@ -47,39 +45,39 @@ export class PodSteps {
 
   readonly #performers: Performers = {
     wait: async () => 'done',
-    'prepare-volumes': async (_, { held: { pod } }) => {
-      await this.#volumes.prepare(pod, fieldFacts(this.#host, pod, ''));
+    'prepare-volumes': async (_, { assigned: { pod } }) => {
+      await this.#volumes.prepare(pod, fieldFacts(this.#deps, pod, ''));
       return 'memory';
     },
-    'refresh-volumes': async (_, { held: { pod } }) => {
-      await this.#volumes.refresh(pod, fieldFacts(this.#host, pod, ''));
+    'refresh-volumes': async (_, { assigned: { pod } }) => {
+      await this.#volumes.refresh(pod, fieldFacts(this.#deps, pod, ''));
       return 'memory';
     },
-    'ensure-image': async ({ container }, { held }) => {
-      this.#images.startEnsure(held.pod, containerOf(held.pod, container));
+    'ensure-image': async ({ container }, { assigned }) => {
+      this.#images.startEnsure(assigned.pod, containerOf(assigned.pod, container));
       return 'memory';
     },
-    'create-sandbox': async (step, { held }) => {
-      await this.#creation.createSandbox(step, held.pod);
+    'create-sandbox': async (step, { assigned }) => {
+      await this.#creation.createSandbox(step, assigned.pod);
       return 'engine';
     },
     'create-container': (step, target) => this.#createContainer(step, target),
-    'start-container': (step, target) => this.#start(step, target.held.pod),
-    'run-post-start': async (step, { held, podIP }) => {
-      this.#hooks.startPostStart(step, held.pod, podIP);
+    'start-container': (step, target) => this.#start(step, target.assigned.pod),
+    'run-post-start': async (step, { assigned, podIP }) => {
+      this.#hooks.startPostStart(step, assigned.pod, podIP);
       return 'memory';
     },
-    'run-pre-stop': async (step, { held, podIP }) => {
-      this.#stops.startStopping(held.pod, step.id, step.container, step);
-      this.#hooks.startPreStop(step, held.pod, podIP);
+    'run-pre-stop': async (step, { assigned, podIP }) => {
+      this.#stops.startStopping(assigned.pod, step.id, step.container, step);
+      this.#hooks.startPreStop(step, assigned.pod, podIP);
       return 'memory';
     },
-    'stop-containers': async (step, { held, containers }) => {
-      this.#stops.stop(step, held.pod, containers);
+    'stop-containers': async (step, { assigned, containers }) => {
+      this.#stops.stop(step, assigned.pod, containers);
       return 'memory';
     },
     'remove-containers': (step, target) => this.#remove(step, target),
-    'remove-volumes': async (_, { held: { uid } }) => {
+    'remove-volumes': async (_, { assigned: { uid } }) => {
       await this.#volumes.remove(uid);
       return 'memory';
     },
@@ -88,26 +86,26 @@ export class PodSteps {
     finish: async () => 'done',
   };
 
-  /** `wake` is called when work in the background has changed what the worker knows, or the containers as well. */
+  /** `wake` is called when background work has changed the worker's state or the containers. */
   constructor(
-    host: PodWorkerDeps,
+    deps: PodWorkerDeps,
     reporter: PodReporter,
-    memory: PodWorkerState,
+    state: PodWorkerState,
     wake: (changed: BackgroundEffect) => void,
     signal: AbortSignal,
   ) {
-    this.#host = host;
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
-    this.#attempts = new EngineAttempts(host, reporter, memory);
-    this.#creation = new ContainerCreation(host, reporter, memory);
-    this.#volumes = new VolumeSteps(host, reporter, memory);
-    this.#images = new PodImagePulls(host, reporter, memory, wake, signal);
-    this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
-    this.#stops = new ContainerStops(host, reporter, memory, () => wake('engine'));
+    this.#state = state;
+    this.#attempts = new EngineAttempts(deps, reporter, state);
+    this.#creation = new ContainerCreation(deps, reporter, state);
+    this.#volumes = new VolumeSteps(deps, reporter, state);
+    this.#images = new PodImagePulls(deps, reporter, state, wake, signal);
+    this.#hooks = new PodHooks(deps, reporter, state, () => wake('memory'));
+    this.#stops = new ContainerStops(deps, reporter, state, () => wake('engine'));
   }
 
-  /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
+  /** Throws only `RuntimeError` EngineDown and unexpected errors. */
   perform(action: NextAction, target: StepTarget): Promise<StepEffect> {
     const perform = this.#performers[action.kind] as (
       step: NextAction,
@@ -116,10 +114,10 @@ export class PodSteps {
     return perform(action, target);
   }
 
-  /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
+  /** Retries steps that failed because of a ConfigMap, a Secret or a field of the Pod, which has changed now. */
   onContentChanged(): void {
     this.#volumes.onContentChanged();
-    const { failures } = this.#memory.progress;
+    const { failures } = this.#state.progress;
     for (const [name, { reason }] of Object.entries(failures)) {
       if (reason === CONFIG_ERROR) delete failures[name];
     }
@@ -127,7 +125,7 @@ export class PodSteps {
 
   async #createContainer(
     step: Steps['create-container'],
-    { held: { pod }, containers }: StepTarget,
+    { assigned: { pod }, containers }: StepTarget,
   ): Promise<StepEffect> {
     const podIP = containers.find(({ id }) => id === step.sandboxID)?.ip ?? '';
     const container = containerOf(pod, step.container);
@@ -137,15 +135,15 @@ export class PodSteps {
 
   async #start(step: Steps['start-container'], pod: Pod): Promise<StepEffect> {
     const { id, container, attempt } = step;
-    if (!(await this.#host.volumes.hasMounts(pod.metadata.uid ?? '', container))) {
-      // Created before a reboot. Without its mounts the engine would refuse it; the next look creates it again.
-      await this.#host.driver.remove(id);
+    if (!(await this.#deps.volumes.hasMounts(pod.metadata.uid ?? '', container))) {
+      // The container was created before a reboot and its mounts are gone. Remove it, and it is created again.
+      await this.#deps.driver.remove(id);
       return 'engine';
     }
     const request = { container, attempt, fallbackReason: 'RunContainerError' };
-    await this.#attempts.run(pod, request, () => this.#host.driver.start(id));
+    await this.#attempts.run(pod, request, () => this.#deps.driver.start(id));
     if (container === SANDBOX) return 'engine';
-    const failure = ownValue(this.#memory.progress.failures, container);
+    const failure = ownValue(this.#state.progress.failures, container);
     this.#reporter.event(
       pod,
       failure
@@ -156,9 +154,9 @@ export class PodSteps {
   }
 
   async #remove({ ids }: Steps['remove-containers'], { containers }: StepTarget): Promise<StepEffect> {
-    await Promise.all(ids.map((id) => this.#host.driver.remove(id)));
+    await Promise.all(ids.map((id) => this.#deps.driver.remove(id)));
     for (const { id, identity } of containers) {
-      if (ids.includes(id)) this.#host.files.removeMessageFile(identity);
+      if (ids.includes(id)) this.#deps.files.removeMessageFile(identity);
     }
     return 'engine';
   }

@@ -1,4 +1,4 @@
-/** The tokens of this host's Pods: asked of the coordinator, renewed in time, kept in memory alone. */
+/** Service account tokens of this host's Pods: requested from the coordinator, renewed in time, kept only in memory. */
 import {
   DEFAULT_TOKEN_SECONDS,
   serviceAccountTokenSources,
@@ -7,7 +7,7 @@ import {
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 
-/** What is asked for: a token of the Pod's account, bound to the Pod. */
+/** A token of the Pod's service account, bound to the Pod. */
 export interface TokenRequest {
   namespace: string;
   serviceAccount: string;
@@ -16,27 +16,27 @@ export interface TokenRequest {
   expirationSeconds: number;
 }
 
-/** `refused`: the coordinator says no. Anything else that goes wrong is an Error: it is not in reach. */
+/** `refused`: the coordinator rejected the request. If it cannot be reached, an Error is thrown instead. */
 export type TokenResult = { token: string } | { refused: string };
 
 export type RequestToken = (wish: TokenRequest) => Promise<TokenResult>;
 
 interface Held {
   token: string;
-  /** By the steady clock, ms. */
+  /** By the monotonic clock, ms. */
   renewAt: number;
 }
 
-/** Of a token's life; but no token is kept for more than a day (pkg/kubelet/token). */
+/** Share of a token's lifetime after which it is renewed; after one day at the latest (pkg/kubelet/token). */
 const RENEW_AFTER_SHARE = 0.8;
 const LONGEST_MS = 24 * 60 * 60 * 1000;
-/** How soon a coordinator that was not in reach is asked again. */
+/** Retry delay while the coordinator cannot be reached. */
 const RETRY_MS = 10_000;
 
 export class PodTokenCache {
   readonly #ask: RequestToken;
   readonly #clock: Clock;
-  readonly #held = new Map<string, Map<string, Held>>();
+  readonly #assigned = new Map<string, Map<string, Held>>();
 
   constructor(ask: RequestToken, clock: Clock) {
     this.#ask = ask;
@@ -44,42 +44,42 @@ export class PodTokenCache {
   }
 
   /**
-   * Has what the Pod's volumes ask for, as far as the coordinator is in reach: a Pod starts without, and gets it later.
-   * Answers when to look again, undefined for a Pod that asks for none. Throws an Error when a token is refused.
+   * Requests the tokens that the Pod's volumes need. If the coordinator cannot be reached, the Pod starts without them.
+   * Returns when to check again; undefined for a Pod without tokens. Throws an Error if a token is refused.
    */
   async ensure(pod: Pod): Promise<number | undefined> {
     const sources = serviceAccountTokenSources(pod);
     if (sources.length === 0) return undefined;
     const uid = pod.metadata.uid ?? '';
-    const held = this.#held.get(uid) ?? new Map<string, Held>();
-    this.#held.set(uid, held);
-    const times = await Promise.all(sources.map((source) => this.#ensureOne(pod, source, held)));
+    const assigned = this.#assigned.get(uid) ?? new Map<string, Held>();
+    this.#assigned.set(uid, assigned);
+    const times = await Promise.all(sources.map((source) => this.#ensureOne(pod, source, assigned)));
     return Math.min(...times);
   }
 
-  /** The token for that source, as it is held now. */
+  /** Returns the cached token of that source. */
   find(podUid: string, source: TokenSource): string | undefined {
-    return this.#held.get(podUid)?.get(keyOf(source))?.token;
+    return this.#assigned.get(podUid)?.get(keyOf(source))?.token;
   }
 
-  /** Pods with a token that is not good at this time of the coordinator's, whose clock was set: they get others when they look again. */
+  /** Returns the Pods with a token that is invalid at the coordinator's time, and marks these tokens for renewal. */
   podsWithInvalidTokensAt(hubTimeMs: number): string[] {
     const uids: string[] = [];
-    for (const [uid, tokens] of this.#held) {
+    for (const [uid, tokens] of this.#assigned) {
       const outdated = [...tokens.values()].filter(({ token }) => !isGoodAt(token, hubTimeMs));
-      for (const held of outdated) held.renewAt = Number.NEGATIVE_INFINITY;
+      for (const assigned of outdated) assigned.renewAt = Number.NEGATIVE_INFINITY;
       if (outdated.length > 0) uids.push(uid);
     }
     return uids;
   }
 
   forget(podUid: string): void {
-    this.#held.delete(podUid);
+    this.#assigned.delete(podUid);
   }
 
-  async #ensureOne(pod: Pod, source: TokenSource, held: Map<string, Held>): Promise<number> {
+  async #ensureOne(pod: Pod, source: TokenSource, assigned: Map<string, Held>): Promise<number> {
     const key = keyOf(source);
-    const present = held.get(key);
+    const present = assigned.get(key);
     const now = this.#clock.now();
     if (present && present.renewAt > now) return present.renewAt;
     const expirationSeconds = source.expirationSeconds ?? DEFAULT_TOKEN_SECONDS;
@@ -87,17 +87,17 @@ export class PodTokenCache {
     try {
       answer = await this.#ask(wishOf(pod, source, expirationSeconds));
     } catch {
-      // Not in reach: what is held stays, and it is asked again soon.
+      // The coordinator cannot be reached: keep the old token and retry soon.
       return now + RETRY_MS;
     }
     if ('refused' in answer) throw new Error(`failed to fetch token: ${answer.refused}`);
     const renewAt = now + Math.min(expirationSeconds * 1000 * RENEW_AFTER_SHARE, LONGEST_MS);
-    held.set(key, { token: answer.token, renewAt });
+    assigned.set(key, { token: answer.token, renewAt });
     return renewAt;
   }
 }
 
-/** By the times that the token itself names (RFC 7519); one that names none is good. */
+/** Compares with the times in the token (RFC 7519); a token without times is valid. */
 function isGoodAt(token: string, timeMs: number): boolean {
   const { nbf = 0, exp = Number.POSITIVE_INFINITY } = timesIn(token);
   return nbf * 1000 <= timeMs && timeMs < exp * 1000;
@@ -108,7 +108,7 @@ function timesIn(token: string): { nbf?: number; exp?: number } {
     const [, claims = ''] = token.split('.');
     return JSON.parse(Buffer.from(claims, 'base64url').toString()) as { nbf?: number; exp?: number };
   } catch {
-    // Of a form that only its issuer knows.
+    // An opaque token, which only its issuer can decode.
     return {};
   }
 }

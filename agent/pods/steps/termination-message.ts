@@ -1,26 +1,29 @@
-/** What a container left behind as it ended (pkg/kubelet/kuberuntime getTerminationMessage). */
+/** Termination messages of containers (pkg/kubelet/kuberuntime getTerminationMessage). */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { allContainersOf, findContainer } from '../../decisions/pods/pod-containers.js';
 import { type ObservedContainer, RuntimeError } from '../../runtime/runtime-driver.js';
 import type { PodWorkerDeps } from '../pod-worker-deps.js';
 
 const MAX_MESSAGE_BYTES = 4096;
-/** What all containers of a Pod may fill of its status. */
+/** Limit for the termination messages of all containers of a Pod. */
 const MAX_POD_BYTES = 12 * 1024;
 const MAX_LOG_BYTES = 2048;
 const MAX_LOG_LINES = 80;
 
-/** The message of an ended container; '' when it left none. With `FallbackToLogsOnError`, the end of its log may do. */
+/**
+ * Returns the termination message of an exited container; '' without one. `FallbackToLogsOnError` uses the end of its
+ * log.
+ */
 export async function terminationMessageOf(
-  host: Pick<PodWorkerDeps, 'driver' | 'files'>,
+  deps: Pick<PodWorkerDeps, 'driver' | 'files'>,
   pod: Pod,
   ended: ObservedContainer,
 ): Promise<string> {
   const maxBytes = Math.min(MAX_MESSAGE_BYTES, Math.floor(MAX_POD_BYTES / allContainersOf(pod).length));
-  const written = host.files.readMessageFile(ended.identity, maxBytes);
+  const written = deps.files.readMessageFile(ended.identity, maxBytes);
   const policy = findContainer(pod, ended.identity.container)?.terminationMessagePolicy;
   if (written !== '' || policy !== 'FallbackToLogsOnError' || !ended.exitCode) return written;
-  return endOfLog(host, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));
+  return endOfLog(deps, ended.id, Math.min(MAX_LOG_BYTES, maxBytes));
 }
 
 async function endOfLog(
@@ -35,7 +38,7 @@ async function endOfLog(
       end = Buffer.concat([end, chunk]).subarray(-maxBytes);
     }
   } catch (error) {
-    // A log that cannot be read is no message; an engine that is down is asked again.
+    // An unreadable log counts as no message. If the engine is down, the caller retries.
     if (!(error instanceof RuntimeError) || error.reason === 'EngineDown') throw error;
   }
   return end.toString('utf8');

@@ -1,4 +1,4 @@
-/** Makes the volumes of one Pod ready, keeps their files up to date and takes them away. */
+/** Prepares the volumes of one Pod, keeps their files up to date and removes them. */
 import { backoffMs } from '../../../shared/kube/objects/backoff.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { FileFacts } from '../../decisions/container-spec/volume-files.js';
@@ -11,47 +11,47 @@ import type { PodWorkerState } from '../pod-worker-state.js';
 const RETRY = { firstMs: 500, maxMs: 122_000 };
 
 export class VolumeSteps {
-  readonly #host: Pick<PodWorkerDeps, 'volumes' | 'clock' | 'tokens'>;
+  readonly #deps: Pick<PodWorkerDeps, 'volumes' | 'clock' | 'tokens'>;
   readonly #reporter: PodReporter;
-  readonly #memory: PodWorkerState;
+  readonly #state: PodWorkerState;
   #failures = 0;
-  /** Raised by each change of what the volumes show. */
+  /** Incremented by each change of the volumes' content. */
   #contentVersion = 0;
 
-  constructor(host: PodWorkerDeps, reporter: PodReporter, memory: PodWorkerState) {
-    this.#host = host;
+  constructor(deps: PodWorkerDeps, reporter: PodReporter, state: PodWorkerState) {
+    this.#deps = deps;
     this.#reporter = reporter;
-    this.#memory = memory;
+    this.#state = state;
   }
 
-  /** What the volumes show is another now: what is there is looked at, and what was refused is tried again. */
+  /** Refreshes the files and retries a failed preparation after the volumes' content changed. */
   onContentChanged(): void {
-    const { progress } = this.#memory;
+    const { progress } = this.#state;
     this.#contentVersion += 1;
     if (progress.volumes.kind === 'ready') progress.volumes = { kind: 'ready', refreshAt: 0 };
     if (progress.volumes.kind === 'failed') progress.volumes = { kind: 'unprepared' };
   }
 
   async prepare(pod: Pod, facts: FileFacts): Promise<void> {
-    const failure = await this.#try(pod, () => this.#host.volumes.prepare(pod, facts));
-    if (failure) this.#memory.progress.volumes = { kind: 'failed', failure };
+    const failure = await this.#try(pod, () => this.#deps.volumes.prepare(pod, facts));
+    if (failure) this.#state.progress.volumes = { kind: 'failed', failure };
   }
 
-  /** What could not be brought up to date stays as it was, and the containers run on. */
+  /** On failure the old files remain and the containers keep running. */
   async refresh(pod: Pod, facts: FileFacts): Promise<void> {
-    const failure = await this.#try(pod, () => this.#host.volumes.refresh(pod, facts));
-    if (failure) this.#memory.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
+    const failure = await this.#try(pod, () => this.#deps.volumes.refresh(pod, facts));
+    if (failure) this.#state.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
   }
 
-  /** With everything else that is kept of the Pod. */
+  /** Removes the volumes and everything else stored for the Pod. */
   async remove(podUid: string): Promise<void> {
-    this.#memory.close();
-    this.#host.tokens?.forget(podUid);
-    await this.#host.volumes.remove(podUid);
-    this.#memory.progress.volumes = { kind: 'removed' };
+    this.#state.close();
+    this.#deps.tokens?.forget(podUid);
+    await this.#deps.volumes.remove(podUid);
+    this.#state.progress.volumes = { kind: 'removed' };
   }
 
-  /** A change that came meanwhile is not lost: the files are looked at once more. */
+  /** If the content changed during the call, the files are refreshed once more. */
   async #try(pod: Pod, run: () => Promise<void>): Promise<StepFailure | undefined> {
     const version = this.#contentVersion;
     const isOutdated = () => version !== this.#contentVersion;
@@ -59,7 +59,7 @@ export class VolumeSteps {
       const renewAt = await this.#tokens(pod);
       await run();
       const refreshAt = isOutdated() ? 0 : renewAt;
-      this.#memory.progress.volumes = { kind: 'ready', ...(refreshAt !== undefined && { refreshAt }) };
+      this.#state.progress.volumes = { kind: 'ready', ...(refreshAt !== undefined && { refreshAt }) };
       this.#failures = 0;
       return undefined;
     } catch (error) {
@@ -68,15 +68,15 @@ export class VolumeSteps {
       this.#failures += 1;
       const { message } = error;
       this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message });
-      const failedAt = this.#host.clock.now();
+      const failedAt = this.#deps.clock.now();
       return { reason: 'FailedMount', message, failedAt, retryAt: failedAt + delay, attempt: 0 };
     }
   }
 
-  /** Has the Pod's tokens; answers when to look again. Throws `VolumeError` when one is refused. */
+  /** Requests the Pod's tokens; returns when to check again. Throws `VolumeError` if a token is refused. */
   async #tokens(pod: Pod): Promise<number | undefined> {
     try {
-      return await this.#host.tokens?.ensure(pod);
+      return await this.#deps.tokens?.ensure(pod);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const name = pod.spec.volumes?.find(({ projected }) =>

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../coordinator/cli/everynode.js', import.meta.url));
 
-const IDENTITY = { node: 'n', key: 'PEM', ca: 'PEM', clusterUID: 'u' };
+const IDENTITY = { format: 2, node: 'n', key: 'PEM', ca: 'PEM', clusterUID: 'u' };
 
 function down(data: string) {
   return spawnSync(process.execPath, [PROGRAM, 'down', '--data', data, '--yes'], {

@@ -175,7 +175,7 @@ describe('a join', () => {
 
   test('that is rejected keeps the key of an earlier join without an answer', () => {
     const data = temporaryDirectory();
-    const identity = { node: 'n1', key: 'a key', ca: 'an authority' };
+    const identity = { format: 2, node: 'n1', key: 'a key', ca: 'an authority' };
     writeFileSync(join(data, 'identity.json'), `${JSON.stringify(identity, undefined, 2)}\n`);
     const { status } = runAgent(data, line.server, line.token.replace(/[0-9a-f]{64}$/, '0'.repeat(64)));
     assert.equal(status, 5);

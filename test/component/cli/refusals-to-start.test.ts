@@ -115,7 +115,7 @@ describe('an agent fails to start', () => {
     const { code, stderr } = agent(['--server', server, '--data', fresh('agent')]);
     assert.match(
       stderr,
-      /a join token is needed, by --token-file FILE or in EVERYNODE_TOKEN \(everynode token create/,
+      /pass a join token with --token-file FILE or in EVERYNODE_TOKEN \(everynode token create/,
     );
     assert.equal(code, 5);
   });

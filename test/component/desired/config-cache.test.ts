@@ -48,7 +48,7 @@ function object(
 }
 
 const open = (key = Buffer.alloc(32, 'k')) =>
-  ConfigCache.open({ directory: join(directory, 'config'), box: new AtRestCipher(key) }, silentLogger);
+  ConfigCache.open({ directory: join(directory, 'config'), cipher: new AtRestCipher(key) }, silentLogger);
 const give = (cache: ConfigCache, set: DesiredObject[], unassigned: string[] = []) =>
   cache.apply({ set, unassigned });
 const files = () => readdirSync(join(directory, 'config'));

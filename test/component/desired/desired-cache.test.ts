@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { type AssignedPod, successorUidOf } from '../../../agent/decisions/pods/assigned-pod.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { durableFile } from '../../../agent/desired/durable-file.js';
 import type { DesiredObject } from '../../../shared/link/messages/link-messages.js';
@@ -11,6 +12,11 @@ import { withDirectoryEach } from '../../harness/basics/temporary-directory.js';
 import { until } from '../../harness/basics/wait-until.js';
 
 const FLEET = { clusterUID: 'fleet', epoch: 'epoch-1' };
+
+const handedOver = (pod: AssignedPod, replacedBy: string): AssignedPod => ({
+  ...pod,
+  lifecycle: { kind: 'handedOver', deadline: 1, containersRemoved: false, replacedBy },
+});
 
 function podObject(uid: string, digest = 'd1'): DesiredObject {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: uid, uid }, spec: { containers: [] } };
@@ -75,18 +81,18 @@ describe('desired cache', () => {
     const held = cache.get('a');
     assert.ok(held);
     write = () => Promise.reject(new Error('ENOSPC'));
-    await assert.rejects(cache.replaceDurably(held, { ...held, replacedBy: 'b' }), /ENOSPC/);
+    await assert.rejects(cache.replaceDurably(held, handedOver(held, 'b')), /ENOSPC/);
     assert.equal(cache.get('a'), held);
     let finish = (): void => undefined;
     write = () => new Promise((resolve) => (finish = resolve));
-    const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'b' });
+    const replaced = cache.replaceDurably(held, handedOver(held, 'b'));
     await until(() => finish.length === 1);
     assert.equal(cache.get('a'), held);
     finish();
     write = async () => undefined;
-    assert.deepEqual([await replaced, cache.get('a')?.replacedBy], [true, 'b']);
+    assert.deepEqual([await replaced, successorUidOf(cache.get('a') ?? held)], [true, 'b']);
     assert.equal(await cache.replaceDurably(held, held), false);
-    assert.equal(cache.get('a')?.replacedBy, 'b');
+    assert.equal(successorUidOf(cache.get('a') ?? held), 'b');
   });
 
   test('a change that is written just before a pending one is not overwritten by it', async () => {
@@ -106,7 +112,7 @@ describe('desired cache', () => {
     const held = cache.get('a');
     assert.ok(held);
     const second = give(cache, [podObject('b')]);
-    const replaced = cache.replaceDurably(held, { ...held, replacedBy: 'c' });
+    const replaced = cache.replaceDurably(held, handedOver(held, 'c'));
     const third = give(cache, [podObject('a', 'd2')]);
     finish?.();
     assert.deepEqual(await Promise.all([first, second, third, replaced]), [
@@ -154,8 +160,8 @@ describe('desired cache', () => {
     const cache = await open();
     await give(cache, [podObject('a')]);
     await give(cache, [], ['a']);
-    assert.deepEqual([cache.get('a')?.unassigned, cache.have()], [true, [['a', '']]]);
-    assert.equal((await open()).get('a')?.unassigned, true);
+    assert.deepEqual([cache.get('a')?.lifecycle.kind, cache.have()], ['unassigned', [['a', '']]]);
+    assert.equal((await open()).get('a')?.lifecycle.kind, 'unassigned');
     cache.forget('a');
     await cache.flush();
     assert.deepEqual((await open()).have(), []);

@@ -41,7 +41,7 @@ async function openAll(directory: string) {
     identity: await readIdentity(directory),
     cache: await DesiredCache.open(durableFile(cachePath(directory)), clock, silentLogger),
     config: await ConfigCache.open(
-      { directory: configDirectory(directory), box: new AtRestCipher(key) },
+      { directory: configDirectory(directory), cipher: new AtRestCipher(key) },
       silentLogger,
     ),
     images: await ImageRecords.open(join(directory, 'images.json')),

@@ -54,7 +54,7 @@ const put = (file: string, text: string): void => {
 };
 const names = () =>
   [...cache.all()]
-    .filter(({ unassigned: gone }) => !gone)
+    .filter(({ lifecycle }) => lifecycle.kind !== 'unassigned')
     .map(({ pod }) => `${pod.metadata.name} ${pod.spec.containers[0]?.image}`);
 
 describe('static Pods', () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { afterHandoverStart } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
-import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
+import { openHandoverOf, revertOf } from '../../../agent/decisions/handovers/handover-record.js';
+import { type AssignedPod, afterContainersRemoved } from '../../../agent/decisions/pods/assigned-pod.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { HandoverConfirmations } from '../../../agent/handovers/handover-confirmations.js';
 import type { HostHandover } from '../../../shared/kube/handovers/host-handover.js';
@@ -47,20 +48,22 @@ async function begun() {
   const { clock } = process;
   const cache = DesiredCache.inMemory(clock, silentLogger);
   const turn: HostHandover = { successor: podOf('new'), confirmSeconds: CONFIRM_SECONDS };
-  const old: AssignedPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, unassigned: false };
+  const old: AssignedPod = {
+    uid: 'old',
+    digest: 'd',
+    pod: podOf('old'),
+    acceptedAt: 0,
+    lifecycle: { kind: 'running' },
+  };
   const how = { now: clock.now(), linkWasLive: true, bootMark: 'boot-1' };
   const { old: leaving, successor } = afterHandoverStart(old, turn, how);
-  await cache.put({ ...leaving, containersRemoved: true }, successor);
+  await cache.put(afterContainersRemoved(leaving), successor);
   let heardAt = clock.now();
   let asked = 0;
   const agent = (bootMark = 'boot-1') =>
     new HandoverConfirmations({
       cache,
       bootMark,
-      silentMs: () => clock.now() - heardAt,
-      pingHub: () => {
-        asked += 1;
-      },
       engineUpSince: () => 0,
       onChanged: () => undefined,
       onRevert: () => undefined,
@@ -68,19 +71,26 @@ async function begun() {
       log: silentLogger,
     });
   const outcome = () => {
-    const { handover: left, confirmed } = cache.get('new') ?? {};
-    return left?.revert ? left.revert.reason : confirmed || !left?.confirmSeconds ? 'confirmed' : 'open';
+    const successor = cache.get('new') ?? {};
+    const isOpen = openHandoverOf(successor)?.stage === 'confirming';
+    return revertOf(successor)?.reason ?? (isOpen ? 'open' : 'confirmed');
   };
   const hear = () => {
     heardAt = clock.now();
   };
-  return { process, cache, agent, outcome, hear, asked: () => asked };
+  const hub = {
+    silentMs: () => clock.now() - heardAt,
+    ping: () => {
+      asked += 1;
+    },
+  };
+  return { process, cache, agent, outcome, hear, hub, asked: () => asked };
 }
 
 test('a host that stalls after its request still gives the answer its full time', async () => {
-  const { process, agent, outcome, hear, asked } = await begun();
+  const { process, agent, outcome, hear, hub, asked } = await begun();
   const confirmations = agent();
-  confirmations.onLinkUp();
+  confirmations.onLinkUp(hub);
   confirmations.onReadiness('new', true);
   await process.run(CONFIRM_SECONDS * 1000 + 500);
   assert.ok(asked() > 0);
@@ -94,9 +104,9 @@ test('a host that stalls after its request still gives the answer its full time'
 });
 
 test('a host reverts when no answer arrives in its running time', async () => {
-  const { process, agent, outcome } = await begun();
+  const { process, agent, outcome, hub } = await begun();
   const confirmations = agent();
-  confirmations.onLinkUp();
+  confirmations.onLinkUp(hub);
   confirmations.onReadiness('new', true);
   await process.run(CONFIRM_SECONDS * 1000 + 500);
   process.standStill(120_000);
@@ -106,9 +116,9 @@ test('a host reverts when no answer arrives in its running time', async () => {
 });
 
 test('a Pod has its full time to become ready, however long the process stalled', async () => {
-  const { process, agent, outcome, hear } = await begun();
+  const { process, agent, outcome, hear, hub } = await begun();
   const confirmations = agent();
-  confirmations.onLinkUp();
+  confirmations.onLinkUp(hub);
   for (let second = 0; second < CONFIRM_SECONDS - 12; second += 12) {
     await process.run(12_000);
     process.standStill(300_000);
@@ -140,21 +150,19 @@ test('a host that reboots repeatedly reverts before starting the Pod again, and 
 });
 
 test('a Pod has its time to become ready from the end of its predecessor', async () => {
-  const { process, cache, agent, outcome } = await begun();
+  const { process, cache, agent, outcome, hub } = await begun();
   const leaving = cache.get('old');
   assert.ok(leaving);
-  await cache.put({ ...leaving, containersRemoved: false });
+  assert.ok(leaving.lifecycle.kind === 'handedOver');
+  await cache.put({ ...leaving, lifecycle: { ...leaving.lifecycle, containersRemoved: false } });
   const confirmations = agent();
-  confirmations.onLinkUp();
+  confirmations.onLinkUp(hub);
   confirmations.start();
   await process.run(3 * CONFIRM_SECONDS * 1000);
   assert.equal(outcome(), 'open', 'it could not begin');
   const successor = cache.get('new');
   assert.ok(successor);
-  await cache.put(
-    { ...leaving, containersRemoved: true },
-    { ...successor, startableAt: process.clock.now() },
-  );
+  await cache.put(afterContainersRemoved(leaving), { ...successor, startableAt: process.clock.now() });
   await process.run(CONFIRM_SECONDS * 1000 - 1_000);
   assert.equal(outcome(), 'open');
   await process.run(2_000);

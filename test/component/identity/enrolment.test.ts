@@ -69,7 +69,7 @@ test('a join whose response was lost is repeated', async (context) => {
   const enrolled = options();
   const { clusterUID, ...pending } = await joinCoordinator(enrolled);
   const path = join(enrolled.dataDir, 'identity.json');
-  writeFileSync(path, JSON.stringify(pending));
+  writeFileSync(path, JSON.stringify({ format: 2, ...pending }));
   assert.equal((await joinCoordinator(enrolled)).key, pending.key);
   assert.ok(readFileSync(path, 'utf8').includes(clusterUID));
 });
@@ -102,7 +102,23 @@ test('a damaged identity is reported in one sentence, and not replaced', async (
   assert.equal(readFileSync(path, 'utf8'), '{"node": "n1", "cred');
 });
 
-test('of two hosts that join under one name at once, one gets it', async (context) => {
+test('a data directory of another format is refused in one sentence, and not changed', async (context) => {
+  const { options } = await startEnrolment(context);
+  const enrolled = options();
+  const path = join(enrolled.dataDir, 'identity.json');
+  const older = '{"node":"n1","key":"a key","ca":"an authority","clusterUID":"u","seal":"s"}';
+  writeFileSync(path, older);
+  await assert.rejects(joinCoordinator(enrolled), (error: ExitError) => {
+    assert.match(
+      error.sentence,
+      /was written by another version of the agent \(format 1, .* needs 2\): remove the host/,
+    );
+    return error.code === EXIT_CODES.data;
+  });
+  assert.equal(readFileSync(path, 'utf8'), older);
+});
+
+test('two hosts that join under one name at once: one gets it', async (context) => {
   const { options } = await startEnrolment(context);
   const outcomes = await Promise.allSettled([joinCoordinator(options()), joinCoordinator(options())]);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
@@ -126,7 +142,7 @@ const WRONG: [
     /does not present the certificate authority/,
   ],
   ['half a token', ({ token }) => ({ token: token.id }), /ID\.SECRET\.CAHASH/],
-  ['no token', () => ({ token: undefined as never }), /a join token is needed/],
+  ['no token', () => ({ token: undefined as never }), /pass a join token/],
   ['plain HTTP', ({ api }) => ({ server: api.url.replace('https', 'http') }), /https:\/\/HOST:PORT/],
   ['an invalid Node name', () => ({ node: 'Not A Name' }), /Not A Name/],
   [
@@ -159,7 +175,7 @@ for (const [what, change, reason] of WRONG) {
 test('an unreachable coordinator is retried', async (context) => {
   const { options } = await startEnrolment(context);
   await assert.rejects(joinCoordinator(options({ server: 'https://127.0.0.1:1' })), {
-    name: 'EnrolError',
+    name: 'JoinError',
     isTemporary: true,
   });
 });

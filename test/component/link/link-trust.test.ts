@@ -194,7 +194,7 @@ test('at any time the name, the purpose, the authority and the last seen certifi
   assert.match(refusalIgnoringExpiry(certificate, 'elsewhere', { ca }, now) ?? '', /does not name elsewhere/);
   assert.match(
     refusalIgnoringExpiry(certificate, 'localhost', { ca: other.ca.cert }, now) ?? '',
-    /no authority that is known/,
+    /not issued by a known authority/,
   );
   assert.match(
     refusalIgnoringExpiry(new X509Certificate(ca), 'localhost', { ca }, now) ?? '',
@@ -203,7 +203,7 @@ test('at any time the name, the purpose, the authority and the last seen certifi
   const later = { ca, certificate: other.serving.cert };
   assert.match(
     refusalIgnoringExpiry(certificate, 'localhost', later, now) ?? '',
-    /ended before this host was certified/,
+    /expired before this host was certified/,
   );
   // Valid by the host's clock then: the clock that certified the host was ahead, and its authority may look expired.
   const then = now - 2.5 * YEAR_MS;

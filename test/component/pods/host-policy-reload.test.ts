@@ -63,13 +63,13 @@ test('a forbidden Pod ends Failed, also a running one; a reload applies the poli
 
   writeFileSync(policy, 'hostNetwork: true\n');
   process.kill(agent.pid, 'SIGHUP');
-  await logged('settings read again');
+  await logged('settings reloaded');
   await create('allowed');
   await becomes('allowed', 'Running');
 
   writeFileSync(policy, 'hostNetwok: false\n');
   process.kill(agent.pid, 'SIGHUP');
-  await logged('the agent goes on with the old ones');
+  await logged('the agent keeps the old ones');
   await create('still-allowed');
   await becomes('still-allowed', 'Running');
 

@@ -72,7 +72,13 @@ class CutOffHost {
     const host = new CutOffHost();
     const successor = podOf('new', 'app:2');
     const pod = podOf('old', 'app:1', { successor, ...(windows && { windows }) });
-    await host.#cache.put({ uid: 'old', digest: 'd', pod, acceptedAt: HOST_NOW, unassigned: false });
+    await host.#cache.put({
+      uid: 'old',
+      digest: 'd',
+      pod,
+      acceptedAt: HOST_NOW,
+      lifecycle: { kind: 'running' },
+    });
     if (heard) await (await host.#heardTime()).update(NOW);
     await host.startAgent();
     return host;

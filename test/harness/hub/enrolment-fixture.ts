@@ -5,6 +5,7 @@ import { CertificateRenewer } from '../../../agent/identity/certificate-renewer.
 import { HostIdentity } from '../../../agent/identity/host-identity.js';
 import { type JoinOptions, joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { Link } from '../../../agent/link/link.js';
+import { Outbox } from '../../../agent/link/outbox.js';
 import type { AuditLog } from '../../../coordinator/api/audit/audit-file.js';
 import { Hub, type HubOptions } from '../../../coordinator/hub/hub.js';
 import {
@@ -104,6 +105,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
       certificates: keeper,
       identity: { node: enrolled.node, bootID: 'b', instanceID: enrolled.dataDir, agentVersion: '0.1.0' },
       delegate: agent,
+      outbox: new Outbox({ clock: steady }),
       clock: steady,
       log,
       random: () => 0,

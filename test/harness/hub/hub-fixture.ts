@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Link } from '../../../agent/link/link.js';
 import type { DesiredChange, LinkDelegate } from '../../../agent/link/link-delegate.js';
+import { Outbox } from '../../../agent/link/outbox.js';
 import { Hub } from '../../../coordinator/hub/hub.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
 import { NodeLiveness } from '../../../coordinator/hub/sessions/node-liveness.js';
@@ -274,6 +275,7 @@ function benchFor(
     agent: async (node, options = {}) => {
       const agent = new TestAgent(options);
       const { cost } = options;
+      const clock = monotonicClock(options.clock ?? plane.clock);
       agents.push(agent);
       agent.link = new Link({
         target: {
@@ -284,8 +286,9 @@ function benchFor(
         },
         identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
         delegate: agent,
+        outbox: new Outbox({ clock }),
         ...(cost ? { cost: () => cost } : {}),
-        clock: monotonicClock(options.clock ?? plane.clock),
+        clock,
         log: silentLogger,
         random: () => 0,
       });

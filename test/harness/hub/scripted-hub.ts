@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Link } from '../../../agent/link/link.js';
+import { Outbox } from '../../../agent/link/outbox.js';
 import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import {
   type FromAgent,
@@ -67,6 +68,7 @@ export function withLink(
       target: { url: `ws://127.0.0.1:${port}${LINK_PATH}` },
       identity: { node: 'n1', bootID: 'b', instanceID: 'i', agentVersion: '0.1.0' },
       delegate: agent,
+      outbox: new Outbox({ clock }),
       clock,
       log: silentLogger,
       random: options.random ?? (() => 0.5),

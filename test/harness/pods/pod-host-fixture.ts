@@ -9,6 +9,7 @@ import {
 import {
   type AssignedPod,
   afterAssign,
+  afterContainersRemoved,
   afterTermination,
   afterUnassign,
 } from '../../../agent/decisions/pods/assigned-pod.js';
@@ -109,7 +110,7 @@ export class PodHostFixture implements PodSource {
 
   markContainersRemoved(uid: string): void {
     const held = this.assignedPods.get(uid);
-    if (held) this.assignedPods.set(uid, { ...held, containersRemoved: true });
+    if (held) this.assignedPods.set(uid, afterContainersRemoved(held));
   }
 
   async markRevertCleared(uid: string): Promise<AssignedPod | undefined> {

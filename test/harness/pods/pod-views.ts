@@ -111,7 +111,7 @@ export function viewOf(changes: ViewChanges): PodView {
       stopping: {},
       endBy: {},
       failures: {},
-      lives: {},
+      localStates: {},
       messages: {},
       ...progress,
     },

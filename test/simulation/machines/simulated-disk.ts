@@ -1,5 +1,6 @@
 /** What lies on a simulated host's disk and outlives the agent: its desired cache, the coordinator's time, the manifests of static Pods. */
-import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
+import { revertOf } from '../../../agent/decisions/handovers/handover-record.js';
+import { type AssignedPod, successorUidOf } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { DurableFile } from '../../../agent/desired/durable-file.js';
 import type { ManifestDirectory } from '../../../agent/desired/static-pod-directory.js';
 import type { RevertReason } from '../../../shared/kube/handovers/host-handover.js';
@@ -75,12 +76,15 @@ export class HostDisk {
 
   /** Most writes say nothing of turns, and are not read. */
   #tellTurns(text: string, { onStarted: onBegun, onReverted }: HandoverWatcher): void {
-    if (!/"replacedBy"|"revert"/.test(text)) return;
+    if (!/"replacedBy"|"clearing"|"reverted"/.test(text)) return;
     const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: AssignedPod[] };
     const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);
-    for (const { uid, replacedBy, handover: turn } of pods) {
+    for (const pod of pods) {
+      const { uid } = pod;
+      const replacedBy = successorUidOf(pod);
+      const revert = revertOf(pod);
       if (replacedBy !== undefined && isNews(`${uid} begun`)) onBegun(uid, replacedBy);
-      if (turn?.revert && isNews(`${uid} reverted`)) onReverted(uid, turn.revert.reason);
+      if (revert && isNews(`${uid} reverted`)) onReverted(uid, revert.reason);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Order and messages of evictions (pkg/kubelet/eviction). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deadContainers } from '../../../agent/decisions/containers/dead-containers.js';
+import { deadContainers } from '../../../agent/decisions/containers/container-attempts.js';
 import { binaryQuantity, evictionMessage } from '../../../agent/decisions/eviction/eviction-message.js';
 import {
   type ContainerUse,

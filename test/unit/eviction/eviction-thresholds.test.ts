@@ -1,9 +1,9 @@
 /** Thresholds of host pressure (pkg/kubelet/eviction/helpers.go, ParseThresholdConfig). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { evictionGraceSeconds } from '../../../agent/decisions/eviction/eviction-grace.js';
 import {
   DEFAULT_EVICTION_HARD,
+  evictionGraceSeconds,
   parseMinimumReclaims,
   parseThresholds,
   thresholdsOf,

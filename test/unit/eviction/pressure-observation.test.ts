@@ -32,7 +32,7 @@ describe('an observation of host pressure', () => {
     let memory: PressureHistory = NO_PRESSURE;
     return each.map(([second, signals]) => {
       const look = evaluatePressure(memory, thresholds, observedLeft(signals), second * 1000, TRANSITION_MS);
-      memory = look.memory;
+      memory = look.history;
       const due = memory.due.map(
         ({ signal, graceMs }: Threshold) => `${graceMs ? 'soft' : 'hard'} ${signal}`,
       );

@@ -107,7 +107,7 @@ test('the watch measures every ten seconds, skips an unreachable engine, and evi
   const state = { isUp: false, isRunning: true, layerBytes: 0 };
   const evicted: string[] = [];
   const watch = new StorageLimitWatch({
-    pods: { all: () => [{ uid: 'uid-a', digest: '', pod, acceptedAt: 0, unassigned: false }] },
+    pods: { all: () => [{ uid: 'uid-a', digest: '', pod, acceptedAt: 0, lifecycle: { kind: 'running' } }] },
     workers: {
       terminate: (uid, { reason, graceSeconds }) => void evicted.push(`${uid} ${reason} ${graceSeconds}`),
     },

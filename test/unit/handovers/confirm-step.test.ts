@@ -28,7 +28,7 @@ function facts(change: Partial<ConfirmationFacts> = {}): ConfirmationFacts {
     isReady: true,
     link: { state: 'live', heardAt: END },
     upSince: 0,
-    stalls: [],
+    suspensions: [],
     now: END,
     ...change,
   };
@@ -91,7 +91,7 @@ describe('a successor Pod on confirmation', () => {
         link: silent(BEGUN),
         pingedAt: END,
         now: END + 60_000,
-        stalls: [{ until: END + 60_000, ms: 59_000 }],
+        suspensions: [{ until: END + 60_000, ms: 59_000 }],
       },
       'wait',
     ],
@@ -101,23 +101,23 @@ describe('a successor Pod on confirmation', () => {
         link: silent(BEGUN),
         pingedAt: END,
         now: END + 59_000 + PONG_TIMEOUT_MS,
-        stalls: [{ until: END + 59_500, ms: 59_000 }],
+        suspensions: [{ until: END + 59_500, ms: 59_000 }],
       },
       'LinkLost',
     ],
     [
       'is not judged for a time in which the agent was stalled',
-      { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 199_999 },
+      { isReady: false, suspensions: [{ until: END, ms: 200_000 }], now: END + 199_999 },
       'wait',
     ],
     [
       'is judged by the time in which the agent was not stalled',
-      { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 200_000 },
+      { isReady: false, suspensions: [{ until: END, ms: 200_000 }], now: END + 200_000 },
       'NotReady',
     ],
     [
       'a stall that began earlier counts only for the part within the confirmation time',
-      { isReady: false, stalls: [{ until: BEGUN + 1_000, ms: 90_000 }], now: END + 1_000 },
+      { isReady: false, suspensions: [{ until: BEGUN + 1_000, ms: 90_000 }], now: END + 1_000 },
       'NotReady',
     ],
     [
@@ -194,11 +194,11 @@ describe('a successor Pod on confirmation', () => {
     isReady: fc.boolean(),
     link: anyLink,
     upSince: fc.integer({ min: 0, max: 2 * END }),
-    stalls: fc.array(
+    suspensions: fc.array(
       fc.record({ until: fc.integer({ min: 0, max: 5 * END }), ms: fc.integer({ min: 0, max: END }) }),
       { maxLength: 3 },
     ),
-    askedAt: fc.option(fc.integer({ min: 0, max: 5 * END }), { nil: undefined }),
+    pingedAt: fc.option(fc.integer({ min: 0, max: 5 * END }), { nil: undefined }),
     now: fc.integer({ min: 2 * END, max: 5 * END }),
   });
 
@@ -220,7 +220,7 @@ describe('a successor Pod on confirmation', () => {
       fc.property(anyFacts, (any) => {
         const step = confirmationStep(any);
         if (step.kind !== 'revert' || !any.isReady || any.link.state === 'lost') return;
-        assert.ok(any.askedAt !== undefined && any.now >= any.askedAt + PONG_TIMEOUT_MS);
+        assert.ok(any.pingedAt !== undefined && any.now >= any.pingedAt + PONG_TIMEOUT_MS);
       }),
     );
   });
@@ -229,8 +229,8 @@ describe('a successor Pod on confirmation', () => {
     fc.assert(
       fc.property(anyFacts, (any) => {
         const first = confirmationStep({ ...any, now: 99 * END });
-        const askedAt = first.kind === 'wait' ? first.askedAt : any.askedAt;
-        const step = confirmationStep({ ...any, pingedAt: askedAt, now: 100 * END });
+        const pingedAt = first.kind === 'wait' ? first.pingedAt : any.pingedAt;
+        const step = confirmationStep({ ...any, pingedAt: pingedAt, now: 100 * END });
         const isSentAway = any.link.state === 'lost' && any.link.lastTry === 'answered';
         if (!isSentAway) assert.notEqual(step.kind, 'wait');
       }),

@@ -136,7 +136,7 @@ describe('a handover', () => {
 
 describe('the update lock of a host', () => {
   test('is a file, whatever its content', () => {
-    assert.deepEqual(updateLockInFile('', 0), { reason: 'held on the host' });
+    assert.deepEqual(updateLockInFile('', 0), { reason: 'locked on the host' });
     assert.deepEqual(updateLockInFile('  a sale\nand more', 0), { reason: 'a sale' });
   });
 

@@ -13,12 +13,17 @@ import {
   pendingHandover,
   podsNeededBy,
 } from '../../../agent/decisions/handovers/assigned-pod-handover.js';
+import { openHandoverOf, revertOf } from '../../../agent/decisions/handovers/handover-record.js';
 import {
   type AssignedPod,
   afterAssign,
+  afterContainersRemoved,
+  afterUnassign,
   desiredPodState,
-  isPredecessor,
+  stopDeadlineOf,
+  successorUidOf,
 } from '../../../agent/decisions/pods/assigned-pod.js';
+import { isPredecessor } from '../../../agent/decisions/pods/pod-predecessors.js';
 import { HANDOVER_ANNOTATION, type HostHandover } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
@@ -48,7 +53,7 @@ const TURN: HostHandover = { successor: podOf('new', 'app:2'), confirmSeconds: 5
 
 function heldOf(pod: Pod, change: Partial<AssignedPod> = {}): AssignedPod {
   const uid = pod.metadata.uid ?? '';
-  return { uid, digest: 'd', pod, objectMac: seal, acceptedAt: 0, unassigned: false, ...change };
+  return { uid, digest: 'd', pod, objectMac: seal, acceptedAt: 0, lifecycle: { kind: 'running' }, ...change };
 }
 
 function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
@@ -63,7 +68,7 @@ describe('a handover that has started', () => {
     assert.deepEqual(desiredPodState(old), { kind: 'stop', deadline: NOW + 4_000 });
     assert.deepEqual(desiredPodState(successor), { kind: 'run' });
     assert.equal(isPredecessor(old, successor), true);
-    assert.equal(isPredecessor({ ...old, containersRemoved: true }, successor), false);
+    assert.equal(isPredecessor(afterContainersRemoved(old), successor), false);
     assert.equal(isPredecessor(successor, old), false);
   });
 
@@ -71,8 +76,13 @@ describe('a handover that has started', () => {
     assert.equal(pendingHandover(begun().old), undefined);
     const pod = podOf('old', 'app:1', TURN);
     assert.deepEqual(pendingHandover(heldOf(pod))?.confirmSeconds, 5);
-    assert.equal(pendingHandover(heldOf(pod, { deadline: 5 })), undefined);
-    assert.equal(pendingHandover(heldOf(pod, { unassigned: true })), undefined);
+    assert.equal(
+      pendingHandover(
+        heldOf(pod, { lifecycle: { kind: 'terminating', deadline: 5, containersRemoved: false } }),
+      ),
+      undefined,
+    );
+    assert.equal(pendingHandover(afterUnassign(heldOf(pod), 0)), undefined);
   });
 
   test('is kept, whatever the hub sends about either Pod', () => {
@@ -82,25 +92,27 @@ describe('a handover that has started', () => {
       { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), objectMac: seal },
       NOW + 1,
     );
-    assert.deepEqual([again.replacedBy, again.deadline], ['new', NOW + 4_000]);
+    assert.deepEqual([successorUidOf(again), stopDeadlineOf(again)], ['new', NOW + 4_000]);
     const known = afterAssign(
       successor,
       { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), objectMac: seal },
       NOW + 1,
     );
-    assert.deepEqual([known.handover?.startedAt, known.acceptedAt], [NOW, NOW]);
+    assert.deepEqual([openHandoverOf(known)?.startedAt, known.acceptedAt], [NOW, NOW]);
   });
 
   test('keeps what a revert needs until the confirmation', () => {
     const { successor } = begun();
     const images = (held: AssignedPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
     assert.deepEqual(images(successor), ['app:2', 'app:1']);
-    assert.ok(afterHandoverAcknowledged(successor).handover, 'told, not confirmed');
-    assert.ok(afterConfirmation(successor).handover, 'confirmed, not told');
+    assert.ok(openHandoverOf(afterHandoverAcknowledged(successor)), 'told, not confirmed');
+    assert.ok(openHandoverOf(afterConfirmation(successor)), 'confirmed, not told');
     const settled = afterConfirmation(afterHandoverAcknowledged(successor));
-    assert.deepEqual([settled.handover, settled.confirmed], [undefined, true]);
+    assert.deepEqual(settled.handover, { stage: 'confirmed' });
     assert.deepEqual([successor, settled].map(confirmationOf), [false, true]);
-    assert.equal(afterHandoverAcknowledged(afterConfirmation(successor)).handover, undefined);
+    assert.deepEqual(afterHandoverAcknowledged(afterConfirmation(successor)).handover, {
+      stage: 'confirmed',
+    });
   });
 
   test('without a confirmation is finished when it is reported', () => {
@@ -138,7 +150,7 @@ describe('a reverted handover', () => {
       bootMark: 'boot-1',
     });
     assert.equal(imageOf(afterRevertCleared(afterRevertStart(successor, REVERT, 0))), 'app:1');
-    assert.equal(successor.handover?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
+    assert.equal(openHandoverOf(successor)?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
   });
 
   test('ends like any Pod when it is deleted', () => {
@@ -159,7 +171,7 @@ describe('a host that reboots before its new Pod is confirmed', () => {
     const { successor } = begun();
     assert.equal(boots(successor, 'boot-1'), successor);
     const once = boots(successor, 'boot-2', 'boot-2', 'boot-2');
-    assert.deepEqual(once.handover?.boot, { mark: 'boot-2', reboots: 1 });
+    assert.deepEqual(openHandoverOf(once)?.boot, { mark: 'boot-2', reboots: 1 });
   });
 
   test('keeps the new Pod after two power cuts, and reverts before starting it after the third', () => {
@@ -168,8 +180,8 @@ describe('a host that reboots before its new Pod is confirmed', () => {
     assert.deepEqual(desiredPodState(twice), { kind: 'run' });
     const third = boots(twice, 'boot-4');
     assert.deepEqual(desiredPodState(third), { kind: 'stop', deadline: NOW + 4_000 });
-    assert.equal(third.handover?.revert?.reason, 'HostRebooted');
-    assert.match(third.handover?.revert?.message ?? '', /rebooted 3 times before it was confirmed/);
+    assert.equal(revertOf(third)?.reason, 'HostRebooted');
+    assert.match(revertOf(third)?.message ?? '', /rebooted 3 times before it was confirmed/);
     assert.equal(imageOf(afterRevertCleared(third)), 'app:1');
     assert.equal(boots(third, 'boot-5'), third, 'decided once');
   });

@@ -67,7 +67,7 @@ describe('credentials', () => {
   });
 
   test('an invalid file is rejected without printing its content', () => {
-    assert.throws(() => parseDockerConfig('[]'), /is no JSON object/);
+    assert.throws(() => parseDockerConfig('[]'), /not a JSON object/);
     assert.throws(
       () => parseDockerConfig('{"auths":{"a.io":{"auth":"c2VjcmV0"}}}'),
       (error: Error) => {
@@ -115,7 +115,7 @@ describe('pull secrets of a Pod', () => {
 
   test('an invalid pull secret is named, without printing its content', () => {
     const broken = secret('kubernetes.io/dockercfg', { '.dockercfg': 'hunter2' });
-    assert.throws(() => open({ broken }), { message: 'the pull secret "broken" cannot be used: is no JSON' });
+    assert.throws(() => open({ broken }), { message: 'the pull secret "broken" cannot be used: not JSON' });
   });
 });
 

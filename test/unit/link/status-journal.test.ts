@@ -263,7 +263,7 @@ test('the outbox sends missed entries after its first report, and again until th
     hubMs: clock.now(),
   });
   const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
-  const outbox = new Outbox(clock, undefined, undefined, journal);
+  const outbox = new Outbox({ clock, journal });
   const sent: (StatusReport | EventsReport)[] = [];
   const send = (message: StatusReport | EventsReport) => void sent.push(message);
   const reasons = () =>
@@ -272,23 +272,23 @@ test('the outbox sends missed entries after its first report, and again until th
     );
   outbox.putNode({});
   outbox.putEvent(eventOf('Away'));
-  outbox.startSession(send);
+  outbox.startSession({ send });
   assert.deepEqual(reasons(), ['status']);
   outbox.acknowledge(1);
   assert.deepEqual(reasons(), ['status', 'Away', 'status']);
   outbox.endSession();
-  outbox.startSession(send);
+  outbox.startSession({ send });
   outbox.acknowledge(3);
   assert.deepEqual(reasons().slice(3), ['status', 'Away', 'status'], 'the link broke before it was heard');
   outbox.acknowledge(4);
   outbox.putEvent(eventOf('Here'));
   outbox.endSession();
-  outbox.startSession(send);
+  outbox.startSession({ send });
   outbox.acknowledge(5);
   assert.deepEqual(reasons().slice(6), ['status', 'Here', 'status'], 'what still waited when the link broke');
   outbox.acknowledge(6);
   outbox.endSession();
-  outbox.startSession(send);
+  outbox.startSession({ send });
   outbox.acknowledge(7);
   assert.deepEqual(reasons().slice(9), ['status']);
 });
@@ -301,14 +301,14 @@ test('long probe output of an offline time is truncated, accepted by the hub, an
     ...(boot === 'after' && { hubMs: clock.now() }),
   });
   const journal = await EventJournal.open({ now: moment, clock, log: silentLogger });
-  const outbox = new Outbox(clock, undefined, undefined, journal);
+  const outbox = new Outbox({ clock, journal });
   const sent: (StatusReport | EventsReport)[] = [];
   outbox.putNode({});
   const shout = '\u{1F525}'.repeat(5_120);
   outbox.putEvent({ ...eventOf('R'.repeat(500)), message: shout });
   outbox.putEvent({ ...eventOf('Short'), message: 'y'.repeat(1_000) });
   boot = 'after';
-  outbox.startSession((message) => void sent.push(message));
+  outbox.startSession({ send: (message) => void sent.push(message) });
   outbox.acknowledge(1);
   const report = sent.find(({ kind }) => kind === 'events') as EventsReport;
   assert.deepEqual(decodeFromAgent(encodeMessage(report)), report, 'the hub has nothing to cut');

@@ -35,7 +35,7 @@ const LOGS = parseHostPolicy({
 /** A writable path below a path that is read-only for Pods: a symbolic link in it may lead anywhere. */
 const MIXED = parseHostPolicy({ hostPaths: [{ path: '/', readOnly: true }, '/srv/data'] });
 const BELOW_WRITABLE =
-  'is not allowed: pods may write "/srv/data" and replace directories below it by links; the policy allows "/srv/data" itself';
+  'is not allowed: Pods may write "/srv/data" and replace directories below it by links; the policy allows "/srv/data" itself';
 
 const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | undefined][] = [
   ['an unrestricted policy', pod({ hostNetwork: true, hostPID: true }), {}, undefined],

@@ -4,14 +4,19 @@ import { chooseAttempt } from '../../../agent/decisions/containers/log-attempt.j
 import {
   type AssignedPod,
   afterAssign,
+  afterContainersRemoved,
   afterUnassign,
   desiredPodState,
-  isPredecessor,
-  keepsPortFrom,
+  isUnassigned,
   podFromOrphanedContainers,
-  startableAfterEndOf,
+  stopDeadlineOf,
 } from '../../../agent/decisions/pods/assigned-pod.js';
 import { orphanedPodUids } from '../../../agent/decisions/pods/orphaned-containers.js';
+import {
+  isPredecessor,
+  keepsPortFrom,
+  startableAfterEndOf,
+} from '../../../agent/decisions/pods/pod-predecessors.js';
 import { statusEvents } from '../../../agent/decisions/pods/pod-status-events.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.js';
@@ -31,6 +36,15 @@ const owned = (uid: string, owner: string) =>
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: owner, controller: true }],
   });
 
+const terminating = (pod: AssignedPod): AssignedPod => ({
+  ...pod,
+  lifecycle: { kind: 'terminating', deadline: 1, containersRemoved: false },
+});
+const handedOver = (pod: AssignedPod, replacedBy: string): AssignedPod => ({
+  ...pod,
+  lifecycle: { kind: 'handedOver', deadline: 9, containersRemoved: false, replacedBy },
+});
+
 describe('an assigned Pod', () => {
   test('is accepted once, however often it changes', () => {
     const first = afterAssign(undefined, given(podOf()), 5);
@@ -45,27 +59,30 @@ describe('an assigned Pod', () => {
 
   test('keeps its deadline when the same deletion arrives again, and takes a shorter one', () => {
     const held = afterAssign(undefined, given(deleted(30)), 1000);
-    assert.equal(afterAssign(held, given(deleted(30)), 5000).deadline, 31_000);
-    assert.equal(afterAssign(held, given(deleted(5)), 5000).deadline, 10_000);
+    assert.equal(stopDeadlineOf(afterAssign(held, given(deleted(30)), 5000)), 31_000);
+    assert.equal(stopDeadlineOf(afterAssign(held, given(deleted(5)), 5000)), 10_000);
   });
 
   test('has at least two seconds of grace, even with a grace period of 0', () => {
-    assert.equal(afterAssign(undefined, given(deleted(0)), 0).deadline, 2000);
+    assert.equal(stopDeadlineOf(afterAssign(undefined, given(deleted(0)), 0)), 2000);
   });
 
   test('ends with the grace period of its spec when it was removed from the desired state', () => {
     const held = afterUnassign(afterAssign(undefined, given(podOf({}, 7)), 0), 1000);
-    assert.deepEqual([held.unassigned, held.deadline], [true, 8000]);
+    assert.deepEqual([isUnassigned(held), stopDeadlineOf(held)], [true, 8000]);
   });
 
   test('keeps the nearer deadline when it is removed while it is being deleted', () => {
     const held = afterAssign(undefined, given(deleted(5)), 0);
-    assert.equal(afterUnassign(held, 1000).deadline, 5000);
+    assert.equal(stopDeadlineOf(afterUnassign(held, 1000)), 5000);
   });
 
   test('keeps terminating when a restored backup does not contain its deletion', () => {
     const held = afterAssign(afterAssign(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
-    assert.deepEqual([desiredPodState(held), held.unassigned], [{ kind: 'stop', deadline: 31_000 }, false]);
+    assert.deepEqual(
+      [desiredPodState(held), isUnassigned(held)],
+      [{ kind: 'stop', deadline: 31_000 }, false],
+    );
   });
 
   test('keeps running when it was removed and returns in the same epoch: its Node was deleted and created again', () => {
@@ -81,7 +98,10 @@ describe('an assigned Pod', () => {
       { ...given(podOf()), objectMac: { epoch: 'two', revision: 1, tag: '' } },
       1,
     );
-    assert.deepEqual([desiredPodState(back), back.unassigned], [{ kind: 'stop', deadline: 30_000 }, false]);
+    assert.deepEqual(
+      [desiredPodState(back), isUnassigned(back)],
+      [{ kind: 'stop', deadline: 30_000 }, false],
+    );
   });
 });
 
@@ -113,10 +133,10 @@ describe('predecessors', () => {
   });
 
   test('include Pods that an earlier handover replaced and that still run, whatever Pods came between', () => {
-    const first = { ...old('ds'), deadline: 1, replacedBy: 'between' };
+    const first = handedOver(old('ds'), 'between');
     assert.equal(isPredecessor(first, successor), true);
-    assert.equal(isPredecessor({ ...first, containersRemoved: true }, successor), false);
-    assert.equal(isPredecessor({ ...old('other'), deadline: 1, replacedBy: 'between' }, successor), false);
+    assert.equal(isPredecessor(afterContainersRemoved(first), successor), false);
+    assert.equal(isPredecessor(handedOver(old('other'), 'between'), successor), false);
   });
 
   test('include Pods that a handover created and that the hub, after a newer handover, has not sent yet', () => {
@@ -126,7 +146,7 @@ describe('predecessors', () => {
     assert.equal(isPredecessor({ ...old('other'), digest: '' }, successor), false);
     const next = { ...successor, digest: '' };
     assert.equal(isPredecessor(ours, next), false, 'that came by a turn, too');
-    assert.equal(isPredecessor(ours, { ...successor, replacedBy: 'old' }), false, 'whose place it takes');
+    assert.equal(isPredecessor(ours, handedOver(successor, 'old')), false, 'whose place it takes');
   });
 
   test('are not Pods of another owner, not Pods still assigned, and not the Pod itself', () => {
@@ -142,7 +162,7 @@ describe('the time when a Pod could start', () => {
     ...afterAssign(undefined, given(owned(uid, 'ds')), 0),
     ...change,
   });
-  const first = one('first', { deadline: 9, replacedBy: 'second' });
+  const first = handedOver(one('first'), 'second');
 
   test('is when its predecessor has ended', () => {
     assert.deepEqual(uidsOf(startableAfterEndOf(first, [first, one('second')], 7)), [['second', 7]]);
@@ -150,10 +170,10 @@ describe('the time when a Pod could start', () => {
   });
 
   test('is not when a Pod in between ended that never started', () => {
-    const second = one('second', { deadline: 9, replacedBy: 'third' });
+    const second = handedOver(one('second'), 'third');
     const all = [first, second, one('third')];
     assert.deepEqual(uidsOf(startableAfterEndOf(second, all, 5)), []);
-    const left = [first, { ...second, ended: true }, one('third')];
+    const left = [first, afterContainersRemoved(second), one('third')];
     assert.deepEqual(uidsOf(startableAfterEndOf(first, left, 7)), [['third', 7]]);
   });
 
@@ -288,13 +308,13 @@ describe('a host port', () => {
   });
 
   test('is waited for while the owning Pod terminates', () => {
-    const leaving = { ...at('a', 0), deadline: 1 };
+    const leaving = terminating(at('a', 0));
     assert.equal(keepsPortFrom(leaving, at('b', 1)), false);
     assert.equal(isPredecessor(leaving, at('b', 1)), true);
   });
 
   test('is free when its containers are gone, though the hub has not removed the Pod yet', () => {
-    const ended = { ...at('a', 0), deadline: 1, ended: true };
+    const ended = afterContainersRemoved(terminating(at('a', 0)));
     assert.equal(isPredecessor(ended, at('b', 1)), false);
   });
 });

@@ -1,8 +1,7 @@
 /** The user of a container, and its isolation settings. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
-import { isolationShortfalls } from '../../../agent/decisions/admission/isolation-shortfall.js';
+import { hostIsolation, isolationShortfalls } from '../../../agent/decisions/admission/host-isolation.js';
 import {
   engineLimits,
   oomScore,

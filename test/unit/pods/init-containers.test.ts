@@ -50,7 +50,7 @@ interface Case {
   init: Container[];
   pod?: Partial<PodSpec>;
   containers?: ObservedContainer[];
-  lives?: PodView['progress']['lives'];
+  localStates?: PodView['progress']['localStates'];
   next: string;
 }
 
@@ -142,14 +142,14 @@ const SIDECARS: Case[] = [
     it: "the next container starts after the sidecar's startup probe succeeded",
     init: [{ ...proxy, startupProbe: { tcpSocket: { port: 80 } } }, first],
     containers: [attempt({ name: 'proxy' })],
-    lives: { 'proxy-0': { startedAt: NOW } },
+    localStates: { 'proxy-0': { startedAt: NOW } },
     next: 'create first 0',
   },
   {
     it: "the next container waits for the sidecar's postStart hook",
     init: [{ ...proxy, lifecycle: { postStart: { sleep: { seconds: 1 } } } }, first],
     containers: [attempt({ name: 'proxy' })],
-    lives: { 'proxy-0': { postStart: 'begun' } },
+    localStates: { 'proxy-0': { postStart: 'begun' } },
     next: 'wait',
   },
   {
@@ -180,9 +180,9 @@ for (const [title, cases] of [
   ['sidecars', SIDECARS],
 ] as const) {
   describe(title, () => {
-    for (const { it, init, pod, containers, lives, next } of cases) {
+    for (const { it, init, pod, containers, localStates, next } of cases) {
       test(it, () => {
-        const changes = { spec: spec(init, pod), images: READY, ...(lives ? { lives } : {}) };
+        const changes = { spec: spec(init, pod), images: READY, ...(localStates ? { localStates } : {}) };
         assert.equal(step(viewOf({ ...changes, ...(containers ? { containers } : {}) })), next);
       });
     }
@@ -268,8 +268,8 @@ describe('the status', () => {
     const view = viewOf({ spec: spec([probed]), containers });
     assert.equal(condition(view, 'Initialized')?.status, 'True');
     assert.equal(condition(view, 'Ready')?.message, 'containers with unready status: [proxy]');
-    const lives = { 'proxy-0': { readiness: { ready: true, at: NOW + 5000 } } };
-    const ready = condition(viewOf({ spec: spec([probed]), containers, lives }), 'Ready');
+    const localStates = { 'proxy-0': { readiness: { ready: true, at: NOW + 5000 } } };
+    const ready = condition(viewOf({ spec: spec([probed]), containers, localStates }), 'Ready');
     assert.deepEqual([ready?.status, ready?.lastTransitionTime], ['True', '1970-01-01T00:16:45Z']);
   });
 

@@ -32,15 +32,15 @@ describe('a preStop hook', () => {
   });
 
   test('is waited for, until the deadline', () => {
-    const lives = { 'app-0': { preStop: 'begun' } } as const;
-    assert.deepEqual(nextAction(viewOf({ ...deleted, lives })), { kind: 'wait', until: DEADLINE });
+    const localStates = { 'app-0': { preStop: 'begun' } } as const;
+    assert.deepEqual(nextAction(viewOf({ ...deleted, localStates })), { kind: 'wait', until: DEADLINE });
   });
 
   for (const [it, changes] of [
-    ['the signal follows the hook', { lives: { 'app-0': { preStop: 'done' } } }],
+    ['the signal follows the hook', { localStates: { 'app-0': { preStop: 'done' } } }],
     [
       'the signal replaces the hook when the time is over',
-      { lives: { 'app-0': { preStop: 'begun' } }, now: DEADLINE },
+      { localStates: { 'app-0': { preStop: 'begun' } }, now: DEADLINE },
     ],
     ['no hook starts when the time is over', { now: DEADLINE }],
   ] as const) {
@@ -90,11 +90,11 @@ describe('sidecars', () => {
   });
 
   test('a single restart does not wait for other containers', () => {
-    const lives = { 'log-0': { unhealthy: 'liveness' } } as const;
+    const localStates = { 'log-0': { unhealthy: 'liveness' } } as const;
     const view = viewOf({
       spec: { ...pod.spec, hostNetwork: true, hostIPC: true },
       containers: [logs, proxies, app],
-      lives,
+      localStates,
     });
     const action = nextAction(view);
     assert.deepEqual(action.kind === 'stop-containers' && [action.ids, action.why], [['log-0'], 'liveness']);
@@ -104,7 +104,7 @@ describe('sidecars', () => {
 describe('an unhealthy container', () => {
   const probe = { tcpSocket: { port: 80 }, terminationGracePeriodSeconds: 3 };
   const app: Container = { name: 'app', image: 'app:1', livenessProbe: probe };
-  const unhealthy = { lives: { 'app-0': { unhealthy: 'liveness' } } } as const;
+  const unhealthy = { localStates: { 'app-0': { unhealthy: 'liveness' } } } as const;
 
   test('stops with the grace period of its probe', () => {
     const action = nextAction(
@@ -213,7 +213,12 @@ describe('a postStart hook', () => {
   const images = { side: { kind: 'ready' } } as const;
   const spec = { containers: [app, side], hostNetwork: true, hostIPC: true };
   const view = (postStart?: 'begun' | 'failed' | { doneAt: number }) =>
-    viewOf({ spec, images, containers: [attempt({})], lives: postStart ? { 'app-0': { postStart } } : {} });
+    viewOf({
+      spec,
+      images,
+      containers: [attempt({})],
+      localStates: postStart ? { 'app-0': { postStart } } : {},
+    });
 
   test('runs once the container does', () => {
     assert.deepEqual(nextAction(view()), { kind: 'run-post-start', id: 'app-0', container: 'app' });

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
-import { staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
-import { mirrorsOf } from '../../../agent/decisions/static-pods/static-pod-mirrors.js';
+import { mirrorsOf, staticPod } from '../../../agent/decisions/static-pods/static-pod-manifest.js';
 import { mirrorChanges, mirrorOf } from '../../../coordinator/decisions/nodes/mirror-pod-spec.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
@@ -68,8 +67,8 @@ describe('a manifest', () => {
   const refused: [what: string, given: unknown, message: string][] = [
     ['nothing', null, 'not a v1 Pod'],
     ['another kind', { ...manifest(), kind: 'Deployment' }, 'not a v1 Pod'],
-    ['no name', manifest({}, {}), 'metadata.name is missing or no name'],
-    ['an invalid name', manifest({}, { name: 'A_b' }), 'metadata.name is missing or no name'],
+    ['no name', manifest({}, {}), 'metadata.name is missing or invalid'],
+    ['an invalid name', manifest({}, { name: 'A_b' }), 'metadata.name is missing or invalid'],
     ['no containers', manifest({ containers: [] }), 'spec.containers is missing'],
     [
       'a container without an image',
@@ -197,7 +196,7 @@ describe('the static Pods that a host reports', () => {
     digest: uid,
     pod: podOf(),
     acceptedAt: 0,
-    unassigned: gone,
+    lifecycle: gone ? { kind: 'unassigned', deadline: 0, containersRemoved: false } : { kind: 'running' },
     ...(manifest ? { manifestFile: manifest } : {}),
   });
   const cases: [what: string, pods: AssignedPod[], told: string[]][] = [

@@ -20,10 +20,10 @@ function slowDisk(held?: Partial<AssignedPod>) {
     get: () => held as AssignedPod | undefined,
     flush: () => new Promise<void>((done, failed) => writes.push({ done, failed })),
   };
-  const endings = new TerminationBarrier(kept, () => ({
+  const endings = new TerminationBarrier(kept, {
     putPod: ({ status: { phase, message } }) => told.push([phase, message].filter(Boolean).join(' ')),
     putRemoved: () => told.push('removed'),
-  }));
+  });
   return { endings, writes, told };
 }
 
@@ -72,7 +72,9 @@ test('delayed statuses are dropped for a Pod that runs again meanwhile, and its 
 });
 
 test('a Pod that was assigned again while its end waited for the disk is not reported as removed, though it was deleted since', async () => {
-  const { endings, writes, told } = slowDisk({ deadline: 1 });
+  const { endings, writes, told } = slowDisk({
+    lifecycle: { kind: 'terminating', deadline: 1, containersRemoved: false },
+  });
   endings.putRemoved(POD);
   endings.putPod(status('Running'));
   for (const { done } of writes) done();

@@ -84,9 +84,9 @@ describe('the set of probes', () => {
 
   test('the startup probe runs alone at first', () => assert.deepEqual(kinds({}), ['startup']));
   test('the other probes run after the startup probe', () =>
-    assert.deepEqual(kinds({ lives: { 'app-0': { startedAt: NOW } } }), ['liveness', 'readiness']));
+    assert.deepEqual(kinds({ localStates: { 'app-0': { startedAt: NOW } } }), ['liveness', 'readiness']));
   test('no probe of an unhealthy container', () =>
-    assert.deepEqual(kinds({ lives: { 'app-0': { unhealthy: 'startup' } } }), []));
+    assert.deepEqual(kinds({ localStates: { 'app-0': { unhealthy: 'startup' } } }), []));
   test('no probe of an exited container', () =>
     assert.deepEqual(
       kinds({ containers: [attempt({ state: 'exited', exitCode: 1, finishedAt: NOW })] }),
@@ -94,7 +94,7 @@ describe('the set of probes', () => {
     ));
   test('only the readiness probe of a terminating Pod', () => {
     const wish = { kind: 'stop', deadline: NOW } as const;
-    assert.deepEqual(kinds({ wish, lives: { 'app-0': { startedAt: NOW } } }), ['readiness']);
+    assert.deepEqual(kinds({ wish, localStates: { 'app-0': { startedAt: NOW } } }), ['readiness']);
     assert.deepEqual(kinds({ wish }), []);
   });
   test('no probe of a hollow container, which sets its own result', () =>

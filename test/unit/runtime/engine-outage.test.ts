@@ -124,7 +124,7 @@ test('the loss of the engine is one error line with its reason, its return one l
       [
         'error',
         'docker at /x closed its event stream',
-        'the container engine is down; asking until it answers',
+        'the container engine is down; retrying until it answers',
       ],
       ['info', undefined, 'the container engine answers again'],
     ],
