@@ -71,7 +71,7 @@ function suite(): void {
     await steer(`Include ${name} again`, /is updated like other hosts/, 'AwaitingApproval');
     await code('Skipped').waitFor({ state: 'detached' });
     await steer('Freeze', new RegExp(`deleted on any of ${NODES} hosts`), 'Frozen');
-    await steer('Resume', /2 hosts may be replaced again/, 'AwaitingApproval');
+    await steer('Resume', /2 hosts may be updated again/, 'AwaitingApproval');
     await steer('Abort', /1 host with the new revision is reverted/, 'RolledBack');
     await steer('Try again', new RegExp(`up to ${NODES} hosts`), 'AwaitingApproval');
     await steer('Approve second', /Wave second opens: 2 hosts are updated/, 'Completed');
@@ -110,8 +110,8 @@ function suite(): void {
       await page.getByRole('dialog').getByRole('button', { name: what, exact: true }).click();
       await page.getByRole('heading', { name: then, exact: true }).waitFor();
     };
-    await steer('Pause', '2 hosts keep what they have', 'Paused');
-    await steer('Resume', '2 hosts may be replaced again', 'Soaking');
+    await steer('Pause', '2 hosts keep their current Pods', 'Paused');
+    await steer('Resume', '2 hosts may be updated again', 'Soaking');
     await steer('Promote canary', 'wave rest may open: 2 hosts are updated', 'AwaitingWindow');
     const bad = release('till:4', { 'simulate.everynode.dev/fail': 'true' });
     await fleet.api.request('PATCH', TILL, { spec: { template: bad } }, MERGE);
