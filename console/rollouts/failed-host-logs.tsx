@@ -10,14 +10,14 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 
-/** Number of hosts whose log is loaded at once. Others are loaded when they are opened. */
+/** Number of logs that are loaded at once. Others are loaded when they are opened. */
 const INITIALLY_OPEN = 2;
 const LINES = 20;
 
 interface FailedHostsProps {
   namespace: string;
   daemonSet: string;
-  /** Hash of the failed revision. Reverted hosts run other Pods, whose logs do not belong here. */
+  /** Hash of the failed revision. Logs of Pods with another revision are not shown. */
   revision: string;
   failures: readonly HostFailure[];
 }

@@ -96,7 +96,7 @@ export function actionsOfRollout(status: RolloutStatus): RolloutAction[] {
   return actions.filter((each) => each !== false);
 }
 
-/** Codes of hosts with an older Pod whose update was done or excluded. All others still wait for their update. */
+/** Block codes of hosts that are not updated in this rollout any further. With other codes the update is pending. */
 const NOT_PENDING: ReadonlySet<UpdateBlockCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
 const PENDING: ReadonlySet<string> = new Set(UPDATE_BLOCK_CODES.filter((code) => !NOT_PENDING.has(code)));
 

@@ -1,4 +1,4 @@
-/** Page with all rollouts. Those that need an operator come first. */
+/** Page with all rollouts. Rollouts that need an operator come first. */
 import { Link } from 'wouter';
 import {
   PAST_ROLLOUT_LABEL,

@@ -4,7 +4,7 @@
 export interface HeartbeatReading {
   cpu?: number;
   memory?: number;
-  /** Of the file system with the agent's data directory. */
+  /** Usage of the file system that holds the agent's data directory. */
   disk?: number;
   /** Time from a heartbeat to its pong. */
   roundTripMs?: number;

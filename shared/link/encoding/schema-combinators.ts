@@ -49,12 +49,11 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Sch
 export const flag: Schema<boolean> = (value, path) =>
   typeof value === 'boolean' ? value : fail(path, 'true or false');
 
-/** One of the given strings. */
 export function oneOf<T extends string>(...allowed: readonly T[]): Schema<T> {
   return (value, path) => allowed.find((item) => item === value) ?? fail(path, allowed.join(', '));
 }
 
-/** A map whose field `type` selects one of the schemas. */
+/** A map. Its field `type` selects one of the schemas. */
 export function tagged<T extends { type: string }>(
   schemas: {
     [K in T['type']]: Schema<Extract<T, { type: K }>>;
