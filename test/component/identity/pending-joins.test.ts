@@ -132,11 +132,17 @@ test('no host can take the name of a revoked one while its Node or its Pods exis
     credential.data = revokedData(credential.data ?? {});
     return undefined;
   });
-  await assert.rejects(takesOver(), /node "n1" still exists.*kubectl delete node n1/);
+  await assert.rejects(
+    takesOver(),
+    /node "n1" and the pods of its revoked host still exist.*kubectl delete node n1/,
+  );
   await registry.delete(secretKind, ref);
-  await assert.rejects(takesOver(), /node "n1" still exists/);
+  await assert.rejects(takesOver(), /node "n1" and the pods of its revoked host still exist/);
   await registry.delete(nodeKind, { name: 'n1' });
-  await assert.rejects(takesOver(), { message: /pod default\/p of the former node "n1"/, isTemporary: true });
+  await assert.rejects(takesOver(), {
+    message: /pod default\/p of the deleted node "n1"/,
+    isTemporary: true,
+  });
   await registry.delete(podKind, { namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
   await until(async () => bench.informers.pods.size === 0, { timeoutMs: 30_000, what: 'the Pod gone' });
   assert.equal((await joinCoordinator(thief)).node, 'n1');
