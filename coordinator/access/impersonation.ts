@@ -1,7 +1,4 @@
-/**
- * Impersonation: `Impersonate-*` headers let an authorized user act as another one (apiserver
- * `pkg/endpoints/filters/impersonation.go`).
- */
+/** Impersonation by `Impersonate-*` headers (apiserver `pkg/endpoints/filters/impersonation.go`). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Access, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../shared/kube/objects/api-status.js';

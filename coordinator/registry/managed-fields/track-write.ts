@@ -94,10 +94,7 @@ export function trackUpdate(
   setManagedFields(next, encodeManagers(after, apiVersionOf(kind)));
 }
 
-/**
- * A list with one empty entry clears the managers. An empty or broken list comes from a client that ignores
- * managedFields.
- */
+/** One empty entry clears the managers. An empty or broken list comes from a client that ignores managedFields. */
 function managersToStartFrom(
   kind: Kind,
   { metadata }: KubeObject,

@@ -176,10 +176,7 @@ export class GroupCommit {
     }
   }
 
-  /**
-   * A full disk may have space later. After any other error the content of the file is unknown, so no more writes are
-   * accepted.
-   */
+  /** A full disk may have space later. After any other error the store stops, because the file's content is unknown. */
   #refuse(accepted: Accepted[], error: StoreError): void {
     for (const { request } of accepted) request.answer.reject(error, request.write);
     if (error.code === 'full') {
