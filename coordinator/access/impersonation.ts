@@ -23,7 +23,7 @@ interface Impersonation {
   requiredAccess: Access[];
 }
 
-/** Headers with separate values. Node joins the values of repeated headers. */
+/** Headers with separate values. Node.js joins the values of repeated headers. */
 type DistinctHeaders = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** True if there are impersonation headers. */

@@ -83,7 +83,7 @@ export interface Store {
    * Resolves with the new revision when it is durable. Throws `KeyExists`, `ValueTooLarge`, `RevisionMismatch` (guard).
    */
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number>;
-  /** Like `create` for many values, but cheaper. Resolves with one error or undefined a value. */
+  /** Like `create` for many values, but cheaper. Resolves with one error or undefined per value. */
   createAll(values: readonly NewValue[]): Promise<readonly unknown[]>;
   /** Throws `KeyMissing`, `RevisionMismatch`, `ValueTooLarge`. */
   update(key: string, value: Buffer, condition?: WriteCondition): Promise<number>;

@@ -86,7 +86,7 @@ function join(head: string, tail: string): Buffer {
   return encoded;
 }
 
-/** Avoids Node's buffer pool: a long-lived pooled value would keep 8 KiB of other data in memory. */
+/** Avoids the buffer pool of Node.js: a long-lived pooled value would keep 8 KiB of other data in memory. */
 function ownBytes(text: string): Buffer {
   const encoded = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   encoded.write(text);

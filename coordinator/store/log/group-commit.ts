@@ -69,7 +69,7 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves with one entry a write: its error, or undefined if it is durable. */
+  /** Resolves with one entry per write: its error, or undefined if it is durable. */
   writeAll(writes: readonly Write[]): Promise<readonly unknown[]> {
     const refusals: unknown[] = writes.map(() => this.#broken);
     if (this.#broken || writes.length === 0) return Promise.resolve(refusals);

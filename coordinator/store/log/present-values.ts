@@ -49,7 +49,7 @@ export class OrderedValues {
   }
 }
 
-/** Adds a hash map: each write reads several keys, and the tree needs about twenty comparisons a read. */
+/** Adds a hash map: each write reads several keys, and the tree needs about twenty comparisons per read. */
 export class PresentValues extends OrderedValues {
   readonly #byKey = new Map<string, StoredValue>();
 
