@@ -1,7 +1,4 @@
-/**
- * Impersonation: `Impersonate-*` headers let an authorized user act as another one (apiserver
- * `pkg/endpoints/filters/impersonation.go`).
- */
+/** Impersonation by `Impersonate-*` headers (apiserver `pkg/endpoints/filters/impersonation.go`). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Access, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { badRequest } from '../../shared/kube/objects/api-status.js';
@@ -26,7 +23,7 @@ interface Impersonation {
   requiredAccess: Access[];
 }
 
-/** Headers with separate values. Node joins the values of repeated headers. */
+/** Headers with separate values. Node.js joins the values of repeated headers. */
 type DistinctHeaders = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** True if there are impersonation headers. */

@@ -68,10 +68,7 @@ export class OidcSignIn {
     this.#log = log.child({ component: 'oidc' });
   }
 
-  /**
-   * `redirectUri`: where the issuer redirects the browser afterwards. Throws SignInRefused if the issuer is
-   * unreachable.
-   */
+  /** `redirectUri`: where the issuer redirects the browser. Throws SignInRefused. */
   async start(redirectUri: string): Promise<SignInStart> {
     const authorization = new URL((await this.#endpoints()).authorization);
     const attempt: Attempt = { state: randomText(), nonce: randomText(), verifier: randomText() };

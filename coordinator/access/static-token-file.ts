@@ -1,4 +1,4 @@
-/** Static tokens in a file, like kube-apiserver's `--token-auth-file`: `token,user,uid,"group1,group2"`, one a line. */
+/** Static tokens in a file, like kube-apiserver's `--token-auth-file`: `token,user,uid,"group1,group2"`, one per line. */
 import { createHash } from 'node:crypto';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';

@@ -20,10 +20,7 @@ export interface SigningKey {
 
 const PEM = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----/g;
 
-/**
- * Loads the keys, or creates the file with one key. The first key signs, and all keys verify. Throws `ExitError` if the
- * file contains no valid key.
- */
+/** Loads the keys, or creates the file with one. The first key signs, all verify. Throws `ExitError`. */
 export async function loadSigningKeys(pkiDirectory: string): Promise<readonly [SigningKey, ...SigningKey[]]> {
   const path = join(pkiDirectory, 'service-accounts.key');
   await mkdir(pkiDirectory, { recursive: true, mode: 0o700 });

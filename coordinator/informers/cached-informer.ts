@@ -66,10 +66,7 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
     return this.#progress.waitFor(revision);
   }
 
-  /**
-   * Applies one change and calls the handlers. If an object was replaced by another of the same name, they see a
-   * deletion first.
-   */
+  /** Applies one change and calls the handlers. A replaced object is reported as deleted first. */
   apply(record: ObjectRecord<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
     const object = this.keep(record.object());
     const key = refText(object.metadata);

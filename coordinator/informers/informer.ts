@@ -1,10 +1,7 @@
 /** An indexed cache of one kind, fed by list and watch. It never stops by itself. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 
-/**
- * A change for handlers. `previous` is absent on an addition, `current` on a deletion. Objects are shared: do not
- * change them.
- */
+/** `previous` is absent on an addition, `current` on a deletion. Objects are shared: do not change them. */
 export interface ObjectChange<T extends KubeObject> {
   previous?: T;
   current?: T;

@@ -10,10 +10,7 @@ function twoUnits(seconds: number, unit: number, sign: string, part: number, par
   return `${Math.floor(seconds / unit)}${sign}${rest > 0 ? `${rest}${partSign}` : ''}`;
 }
 
-/**
- * Returns for example `95s`, `4m44s`, `75m`, `3h5m`, `30h`, `5d2h`, `400d`, `3y10d`. Negative ages down to −1 s are
- * `0s`, lower ones `<invalid>`.
- */
+/** Returns for example `95s`, `4m44s`, `75m`, `3h5m`, `30h`, `5d2h`, `400d`, `3y10d`, or `<invalid>` below −1 s. */
 export function durationText(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
   if (seconds < -1) return '<invalid>';

@@ -67,10 +67,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   prepareForUpdate(next: T, current: T, context: WriteContext): void;
   /** Like `prepareForUpdate` for `/status`: reverts everything but status. Absent: the kind has no status. */
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
-  /**
-   * Like `prepareForUpdate` for `/approval`: reverts everything but the decision. The result is validated as a status
-   * write.
-   */
+  /** Like `prepareForUpdate` for `/approval`: reverts everything but the decision. Validated as a status write. */
   prepareForApproval?(next: T, current: T, context: WriteContext): void;
   /** Returns all errors of an object. The registry validates metadata (object-meta-validation.ts). */
   validate(object: T): FieldError[];

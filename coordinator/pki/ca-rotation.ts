@@ -9,10 +9,7 @@ import { join } from 'node:path';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 import { certificatesIn, days, type KeyPair } from './key-pair.js';
 
-/**
- * Announce the next authority when the present one is valid for less than this. Hosts that are off for two years still
- * learn it.
- */
+/** Announce the next authority this long before the end: hosts that are off for two years still learn it. */
 const ANNOUNCE_DAYS = 3 * 365;
 /**
  * Switch when the present authority is valid for less than this, so that it never shortens a certificate that it signs.

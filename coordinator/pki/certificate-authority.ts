@@ -35,10 +35,7 @@ export class CertificateAuthority {
     return this.#pki().trustBundle;
   }
 
-  /**
-   * Returns the bundle for a reconnecting host that may have missed a change, otherwise undefined. Runs for every
-   * welcome, so it parses nothing.
-   */
+  /** Returns the bundle for a host that may have missed a change. Every welcome calls it, so it parses nothing. */
   trustBundleToResend(): string | undefined {
     return this.#pki().trustBundleToResend;
   }

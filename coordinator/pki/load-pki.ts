@@ -141,10 +141,7 @@ function madeAt(certificatePem: string | undefined): number | undefined {
   return certificatePem === undefined ? undefined : Date.parse(new X509Certificate(certificatePem).validFrom);
 }
 
-/**
- * Returns the times at which a new certificate must be valid: now, and when the previous one was created. Either clock
- * may have been wrong.
- */
+/** A new certificate must be valid now and at the previous one's creation: either clock may have been wrong. */
 function spanOf(before: number, now: number): { earliest: number; latest: number } {
   const near = Math.min(Math.max(before, now - days(MAX_CLOCK_ERROR_DAYS)), now + days(MAX_CLOCK_ERROR_DAYS));
   return { earliest: Math.min(near, now), latest: Math.max(near, now) };

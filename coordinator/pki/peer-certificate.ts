@@ -35,11 +35,11 @@ export function subjectOf(certificate: X509Certificate): PeerCertificate | undef
   };
 }
 
-/** Lines without characters that Node escapes or joins. */
+/** Lines without characters that Node.js escapes or joins. */
 const PLAIN_LINE = /^(CN|O)=([A-Za-z0-9:._-]+)$/;
 
 /**
- * Returns the subject like Node's legacy object, thirty times faster, because every link needs it. Returns undefined
+ * Returns the subject like the legacy object of Node.js, thirty times faster, because every link needs it. Returns undefined
  * for unusual or ambiguous subjects, which OpenSSL must parse.
  */
 export function plainSubject(subject: string): { CN: string[]; O: string[] } | undefined {
@@ -56,7 +56,7 @@ export function isInTime(certificate: X509Certificate, now: number): boolean {
   return Date.parse(certificate.validFrom) <= now && now < Date.parse(certificate.validTo);
 }
 
-/** Despite its types, Node returns a list for repeated parts. */
+/** Despite its types, Node.js returns a list for repeated parts. */
 function listOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];

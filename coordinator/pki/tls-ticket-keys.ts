@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 import { days } from './key-pair.js';
 
-/** The size that Node requires. */
+/** The size that Node.js requires. */
 const KEY_BYTES = 48;
 /** The longest ticket lifetime of TLS 1.3 (RFC 8446, 4.6.1). */
 const DAYS = 7;

@@ -1,7 +1,4 @@
-/**
- * The registry: verbs that know the kinds. All writers use it: HTTP requests, controllers and the hub. It throws only
- * ApiError.
- */
+/** The registry: verbs that know the kinds. All writers use it. It throws only ApiError. */
 
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
@@ -251,10 +248,7 @@ export interface Registry {
     selection: Selection,
     options?: DeleteOptions,
   ): Promise<ObjectRecord<T>[]>;
-  /**
-   * After a restored backup: stores a lost object with its original uid and creation time, without checks. Throws 409
-   * if the name is taken.
-   */
+  /** After a restored backup: stores a lost object unchecked, with its original uid and creation time. Throws 409. */
   restoreObject<T extends KubeObject>(kind: Kind<T>, object: T): Promise<ObjectRecord<T>>;
   /**
    * pods/binding: sets spec.nodeName and PodScheduled once. Returns the bound Pod. Throws 409 if it is already bound.
@@ -262,10 +256,7 @@ export interface Registry {
   bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
   /** pods/eviction: sets DisruptionTarget and deletes the Pod, like policy/v1 without disruption budgets. */
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
-  /**
-   * Called when the agent reports that the Pod's containers are gone. Removes the Pod with this uid, whatever its grace
-   * period.
-   */
+  /** The agent has reported that the containers are gone: removes the Pod with this uid at once. */
   confirmStopped(pod: ObjectRef, uid: string): Promise<void>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Files of a data directory: names, the lock, and private creation. Holding the lock is the leadership: only its owner
- * writes.
- */
+/** Files of a data directory: names and the lock. The lock is the leadership: only its owner writes. */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -23,8 +20,7 @@ export function lockPath(dataDir: string): string {
 export function acquireDataLock(dataDir: string): DataLock {
   const path = lockPath(dataDir);
   try {
-    // Only create a missing file. Opening and closing a file that this process has locked would release the lock
-    // (POSIX).
+    // Only create a missing file: opening and closing a locked file releases the lock (POSIX).
     if (!existsSync(path)) makePrivateFile(path);
     const database = new Database(path, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');

@@ -16,10 +16,7 @@ const RESERVE_BYTES = 2 * NEEDED_BYTES;
 const SPARE_BYTES = 2 * RESERVE_BYTES;
 /** Interval of attempts to write the reserve. */
 const REFILL_MS = 60_000;
-/**
- * Interval and timeout of the wait for space. Exiting at once would make the service manager stop restarting the
- * coordinator.
- */
+/** Interval and timeout of the wait for space. After immediate exits, the service manager would stop restarting. */
 const POLL_INTERVAL_MS = 1_000;
 const TIMEOUT_MS = 60_000;
 
@@ -38,8 +35,7 @@ const probePath = (dataDir: string): string => join(dataDir, 'space-probe');
  * Resolves when there is space to start, from the reserve or freed by other programs. Throws ExitError after a minute.
  */
 export async function waitForStartSpace({ dataDir, clock, log }: StartReserveDeps): Promise<void> {
-  // A killed start may have left its probe file and thereby used up the space. An unwritable directory is reported
-  // later.
+  // A killed start may have left its probe file. An unwritable directory is reported later.
   await rm(probePath(dataDir), { force: true }).catch(() => undefined);
   if (await hasSpace(dataDir)) return;
   await rm(reservePath(dataDir), { force: true });
@@ -98,8 +94,7 @@ export class StartReserve {
 async function hasSpace(dataDir: string): Promise<boolean> {
   const { forAll, reserved } = await freeBytes(dataDir);
   if (forAll >= NEEDED_BYTES) return true;
-  // Some free blocks are reserved for root. Only a test write shows whether this process may use them (user namespaces,
-  // groups).
+  // Some free blocks are reserved for root. Only a test write shows whether this process may use them.
   return forAll + reserved >= NEEDED_BYTES && (await canWriteProbe(dataDir));
 }
 

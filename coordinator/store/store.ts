@@ -77,19 +77,13 @@ export interface Store {
   get(key: string): Promise<StoredValue | undefined>;
   /** Returns the revision of the write that created the present value, or undefined if there is none. */
   createdAt(key: string): Promise<number | undefined>;
-  /**
-   * Returns values whose key starts with `prefix`, in key order. Throws `Expired` for a page whose revision was
-   * compacted.
-   */
+  /** Returns values with this prefix in key order. Throws `Expired` for a page with a compacted revision. */
   list(prefix: string, options?: ListOptions): Promise<StoredList>;
   /**
    * Resolves with the new revision when it is durable. Throws `KeyExists`, `ValueTooLarge`, `RevisionMismatch` (guard).
    */
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number>;
-  /**
-   * Like `create` for many values, much cheaper. Resolves with one entry a value: its error, or undefined if it is
-   * durable.
-   */
+  /** Like `create` for many values, but cheaper. Resolves with one error or undefined per value. */
   createAll(values: readonly NewValue[]): Promise<readonly unknown[]>;
   /** Throws `KeyMissing`, `RevisionMismatch`, `ValueTooLarge`. */
   update(key: string, value: Buffer, condition?: WriteCondition): Promise<number>;

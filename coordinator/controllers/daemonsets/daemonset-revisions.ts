@@ -5,7 +5,7 @@ import {
   type DaemonSet,
   REVISION_HASH_LABEL,
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import {
@@ -159,11 +159,10 @@ export class DaemonSetRevisions {
 
   async #delete(revision: ControllerRevision, turn: ReconcileContext): Promise<void> {
     const options = { preconditions: preconditionsOf(revision) };
-    try {
-      const result = await this.#parts.registry.delete(controllerRevisionKind, revision.metadata, options);
-      turn.observeWrite(result.object);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    const { registry } = this.#parts;
+    const result = await orUndefined(() =>
+      registry.delete(controllerRevisionKind, revision.metadata, options),
+    );
+    if (result) turn.observeWrite(result.object);
   }
 }

@@ -2,7 +2,7 @@
 
 import { TOKEN_SECRET_TYPE } from '../../../shared/kube/access/join-token-secret.js';
 import { ENROLMENT_NAMESPACE } from '../../../shared/kube/nodes/node-credential-secret.js';
-import { isGone } from '../../../shared/kube/objects/api-status.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { secretKind } from '../../kinds/index.js';
@@ -26,11 +26,6 @@ function isPast({ data }: Secret, now: number): boolean {
 }
 
 async function remove(registry: Pick<Registry, 'delete'>, { metadata }: Secret): Promise<void> {
-  try {
-    const preconditions = metadata.uid ? { uid: metadata.uid } : {};
-    await registry.delete(secretKind, metadata, { preconditions });
-  } catch (error) {
-    // Already deleted, or replaced by another Secret of the same name.
-    if (!isGone(error)) throw error;
-  }
+  const preconditions = metadata.uid ? { uid: metadata.uid } : {};
+  await unlessGone(() => registry.delete(secretKind, metadata, { preconditions }));
 }

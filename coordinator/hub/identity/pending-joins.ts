@@ -7,7 +7,7 @@ import {
   type RequestPhase,
   requestPhase,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import { ApiError, isNotFound } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, orUndefined } from '../../../shared/kube/objects/api-status.js';
 import { certificateSigningRequestKind } from '../../kinds/index.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../kinds/validation/name-rules.js';
 import type { Registry } from '../../registry/registry.js';
@@ -51,21 +51,13 @@ export class PendingJoins {
 
   /** Returns the request of the host with this key; undefined if there is none. */
   async find(keyHash: string): Promise<JoinRequestState | undefined> {
-    try {
-      const record = await this.#registry.get(certificateSigningRequestKind, { name: requestName(keyHash) });
-      return stateOf(record.object());
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    const name = requestName(keyHash);
+    const record = await orUndefined(() => this.#registry.get(certificateSigningRequestKind, { name }));
+    return record && stateOf(record.object());
   }
 
   async delete({ name }: JoinRequestState): Promise<void> {
-    try {
-      await this.#registry.delete(certificateSigningRequestKind, { name });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    await orUndefined(() => this.#registry.delete(certificateSigningRequestKind, { name }));
   }
 
   /** Files the host's request, or returns the existing one. */

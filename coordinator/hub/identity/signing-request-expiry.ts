@@ -3,7 +3,7 @@ import {
   type CertificateSigningRequest,
   requestPhase,
 } from '../../../shared/kube/access/certificate-signing-request.js';
-import { isGone } from '../../../shared/kube/objects/api-status.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { certificateSigningRequestKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -42,10 +42,6 @@ async function remove(
   registry: Pick<Registry, 'delete'>,
   { metadata: { name, uid } }: CertificateSigningRequest,
 ): Promise<void> {
-  try {
-    await registry.delete(certificateSigningRequestKind, { name }, { preconditions: uid ? { uid } : {} });
-  } catch (error) {
-    // Already deleted, or filed again.
-    if (!isGone(error)) throw error;
-  }
+  const options = { preconditions: uid ? { uid } : {} };
+  await unlessGone(() => registry.delete(certificateSigningRequestKind, { name }, options));
 }

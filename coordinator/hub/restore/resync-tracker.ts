@@ -2,8 +2,8 @@
  * Tracks which hosts have reported the state of their Pods, so that the stored status can be trusted. For the time
  * since the coordinator's start this is kept in memory. After a restore it is recorded on the Node.
  */
-import { RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
-import { isNotFound } from '../../../shared/kube/objects/api-status.js';
+import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
+import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
@@ -180,13 +180,10 @@ export class ResyncTracker {
 
   async #mark(name: string): Promise<void> {
     const { registry, epoch } = this.#deps;
-    try {
-      await registry.modify(nodeKind, { name }, ({ metadata }) => {
-        metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: epoch };
-        return undefined;
-      });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    const mark = ({ metadata }: Node): undefined => {
+      metadata.annotations = { ...metadata.annotations, [RESYNCED_IN_EPOCH]: epoch };
+      return undefined;
+    };
+    await orUndefined(() => registry.modify(nodeKind, { name }, mark));
   }
 }

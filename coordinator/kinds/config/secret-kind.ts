@@ -7,7 +7,7 @@ import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
 import { FIELD_IMMUTABLE, invalidValue, required, tooLong } from '../validation/field-error.js';
 import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';
 
-/** Contains the hash of an agent's credential. There is one a node, and no Pod uses it. */
+/** Contains the hash of an agent's credential. There is one per node, and no Pod uses it. */
 export const CREDENTIAL_SECRET_TYPE = 'everynode.dev/node-credential';
 
 const REDACTED = '<secret contents redacted>';

@@ -132,10 +132,7 @@ function setStrategyDefaults(spec: DaemonSetSpec): void {
   spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
 }
 
-/**
- * Sets defaults in place (`pkg/apis/apps/v1/defaults.go`). A second call changes nothing. Afterwards spec, template and
- * the template's spec exist.
- */
+/** Sets defaults in place (`pkg/apis/apps/v1/defaults.go`). Afterwards the template and its spec exist. */
 function setDaemonSetDefaults(daemonSet: DaemonSet): void {
   const spec: Partial<DaemonSetSpec> = daemonSet.spec ?? {};
   const template = spec.template ?? { spec: { containers: [] } };

@@ -15,8 +15,7 @@ import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validat
 
 /** `pkg/registry/core/pod/strategy.go`: a new Pod is Pending. Its QoS class follows from its resources. */
 function prepareForCreate(pod: Pod): void {
-  // No creator may set this annotation, not even in a DaemonSet's template. Restored Pods get their metadata back
-  // later.
+  // No creator may set this annotation. Restored Pods get their metadata back later.
   delete pod.metadata.annotations?.[HANDOVER_ANNOTATION];
   pod.metadata.generation = 1;
   pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
@@ -24,8 +23,7 @@ function prepareForCreate(pod: Pod): void {
 
 function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
   keepServerAnnotation(HANDOVER_ANNOTATION, next, current, context);
-  // A handover ends with the controller that requested it. No other controller could withdraw it, and an adopting
-  // controller requests a new one.
+  // Another controller could not withdraw this handover. An adopting controller requests its own.
   const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
   if (before !== now) delete next.metadata.annotations?.[HANDOVER_ANNOTATION];
   next.status = current.status ?? {};

@@ -34,10 +34,7 @@ function annotationField(verb: SteeringVerb): string {
   return `metadata.annotations[${steeringAnnotation(verb)}]`;
 }
 
-/**
- * Returns the targets in the value for verbs with targets. For other verbs the value is the reason, unless there is a
- * separate one.
- */
+/** Returns the targets in the value, or the reason for verbs without targets. */
 function meaningOf(
   verb: SteeringVerb,
   value: string,
@@ -111,10 +108,7 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
   ];
 }
 
-/**
- * Refuse a mistyped annotation. It would otherwise be stored without effect, and the user would believe that the
- * rollout is paused.
- */
+/** Refuse a mistyped annotation: the user would believe, for example, that the rollout is paused. */
 function unknownAnnotations({ metadata }: Rollout, current: Rollout): FieldError[] {
   const known = current.metadata.annotations ?? {};
   return Object.keys(metadata.annotations ?? {})

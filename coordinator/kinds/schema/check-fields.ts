@@ -1,8 +1,4 @@
-/**
- * Compares a JSON object with its schema. Unknown fields and wrong types are reported in the wording of Go's decoder,
- * like upstream's 400 BadRequest.
- */
-
+/** Compares a JSON object with its schema and reports errors in the wording of Go's decoder (upstream's 400). */
 import { isTimeText } from '../../../shared/kube/objects/meta.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 import { referencedName, resolved, type Schema } from './schema-definitions.js';
@@ -36,10 +32,7 @@ const QUANTITY_FORM =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const INTEGER_LIMITS: Record<string, number> = { int32: 2 ** 31, int64: 2 ** 63 };
 
-/**
- * Returns unknown fields and wrong types in `object`. `definition` names its schema. `repeated` paths are reported only
- * for known fields, like upstream.
- */
+/** Returns unknown fields and wrong types. `repeated` paths are reported only for known fields. */
 export function checkFields(
   definition: string,
   object: unknown,

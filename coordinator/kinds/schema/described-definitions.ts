@@ -1,7 +1,4 @@
-/**
- * The definitions with descriptions for `kubectl explain`. The texts are Everynode's own and cover the most important
- * kinds.
- */
+/** The definitions with descriptions for `kubectl explain`. The texts cover the most important kinds. */
 import { readFileSync } from 'node:fs';
 import { DEFINITIONS, type Schema } from './schema-definitions.js';
 

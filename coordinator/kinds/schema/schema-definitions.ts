@@ -18,10 +18,7 @@ export interface Schema {
   items?: Schema;
   oneOf?: Schema[];
   'x-kubernetes-group-version-kind'?: { group: string; version: string; kind: string }[];
-  /**
-   * The key by which a strategic merge patch matches list elements. A set of plain values has the strategy `merge` and
-   * no key.
-   */
+  /** The key by which a strategic merge patch matches list elements. Sets of plain values have none. */
   'x-kubernetes-patch-merge-key'?: string;
   'x-kubernetes-patch-strategy'?: 'merge' | 'merge,retainKeys';
   'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';

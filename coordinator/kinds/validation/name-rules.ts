@@ -138,10 +138,7 @@ export function percentProblems(text: string): string[] {
   return PERCENT.test(text) ? [] : [PERCENT_ERROR];
 }
 
-/**
- * The name of a port: at most 15 characters of a-z, 0-9 and single inner '-', with at least one letter (IANA service
- * name).
- */
+/** The name of a port (IANA service name): at most 15 of a-z, 0-9 and single inner '-', with a letter. */
 export function portNameProblems(text: string): string[] {
   const problems: string[] = [];
   if (text.length > 15) problems.push(maxLengthError(15));

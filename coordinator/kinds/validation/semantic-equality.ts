@@ -1,15 +1,9 @@
-/**
- * Equality like upstream's apimachinery equality.Semantic: absent, null and empty lists or maps are equal, and
- * quantities are compared by value.
- */
+/** Equality like apimachinery equality.Semantic: absent, null and empty are equal, quantities compare by value. */
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 
-/**
- * Fields that are maps in upstream's types. An empty map equals an absent one; an empty struct (`emptyDir: {}`) does
- * not.
- */
+/** Maps in upstream's types: an empty one equals an absent one. An empty struct (`emptyDir: {}`) does not. */
 const MAP_FIELDS = new Set([
   'labels',
   'annotations',

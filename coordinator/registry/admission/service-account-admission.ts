@@ -15,7 +15,7 @@ import { decodeShared } from '../encoding/decoded-objects.js';
 import type { FindAccount, WriteOptions } from '../registry.js';
 import { accountKey } from '../storage-keys.js';
 import { assumedObject } from './namespace-lifecycle.js';
-import { generateName } from './write-admission.js';
+import { generateName, isPod } from './write-admission.js';
 
 /** Upstream's token lifetime: one hour and seven seconds. Tools recognise mounted tokens by this odd number. */
 const TOKEN_SECONDS = 3607;
@@ -90,10 +90,6 @@ export function mountServiceAccountToken(
   // If the account `default` does not exist yet, the Pod starts without a token.
   const byAccount = account ? account.automountServiceAccountToken : name !== DEFAULT_ACCOUNT;
   if (spec.automountServiceAccountToken ?? byAccount ?? true) mount(object, random);
-}
-
-function isPod(object: KubeObject): object is Pod {
-  return object.apiVersion === 'v1' && object.kind === 'Pod';
 }
 
 function mount({ spec }: Pod, random: () => number): void {

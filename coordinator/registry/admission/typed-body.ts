@@ -65,10 +65,7 @@ export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonM
   return read as JsonMap & { metadata: JsonMap };
 }
 
-/**
- * Sets the namespace from the URL if the body names none. Throws a 400 for another namespace
- * (`rest.EnsureObjectNamespaceMatchesRequestNamespace`).
- */
+/** Sets the namespace of the URL (`rest.EnsureObjectNamespaceMatchesRequestNamespace`). Throws a 400 for another. */
 export function placeInNamespace(kind: Kind, object: KubeObject, namespace: string | undefined): void {
   const { metadata } = object;
   if (!kind.namespaced || namespace === undefined) return;

@@ -34,7 +34,7 @@ export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, o
   return object;
 }
 
-function isPod(object: KubeObject): object is Pod {
+export function isPod(object: KubeObject): object is Pod {
   return object.apiVersion === 'v1' && object.kind === 'Pod';
 }
 

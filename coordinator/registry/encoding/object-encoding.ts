@@ -28,10 +28,7 @@ function asGoWrites(json: string): string {
   return isPlain ? json : json.replace(ESCAPED_BY_GO, goEscape);
 }
 
-/**
- * Returns the stored form: compact JSON that begins with apiVersion, kind and metadata, has no resourceVersion, and
- * ends with the status.
- */
+/** Returns the stored form: compact JSON that begins with apiVersion, kind, metadata and ends with the status. */
 export function encodeObject(object: KubeObject & { status?: unknown }): Buffer {
   return object.status === undefined ? ownBytes(wholeOf(object)) : join(headOf(object), tailOf(object));
 }
@@ -89,10 +86,7 @@ function join(head: string, tail: string): Buffer {
   return encoded;
 }
 
-/**
- * Encodes into a buffer outside Node's pool. Stored values live long, and a pooled one would keep 8 KiB of other data
- * in memory.
- */
+/** Avoids the buffer pool of Node.js: a long-lived pooled value would keep 8 KiB of other data in memory. */
 function ownBytes(text: string): Buffer {
   const encoded = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   encoded.write(text);
@@ -106,10 +100,7 @@ export class EncodedObject {
   readonly #holes: string[] = [];
   readonly #tail: string;
 
-  /**
-   * `holes` maps each placeholder's name to its text in the object. A placeholder is a whole string, outside the
-   * status.
-   */
+  /** `holes` maps placeholder names to their texts: whole strings outside the status. */
   constructor(object: KubeObject & { status?: unknown }, holes: Readonly<Record<string, string>>) {
     const names = new Map(Object.entries(holes).map(([name, text]) => [JSON.stringify(text), name]));
     this.#tail = tailOf(object);

@@ -11,7 +11,7 @@ function ownerText({ manager, operation, subresource }: ManagerName, apiVersion:
   return operation === 'Update' ? `${name} using ${apiVersion}` : name;
 }
 
-/** Returns the 409 with one cause a field, in kubectl's wording. `conflicts` is not empty. */
+/** Returns the 409 with one cause per field, in kubectl's wording. `conflicts` is not empty. */
 export function applyConflict(conflicts: readonly ApplyConflict[], apiVersion: string): ApiError {
   const owners = conflicts.map(({ owner, fields }) => ({
     name: ownerText(owner, apiVersion),

@@ -4,10 +4,7 @@ import { isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { itemElement, lacksKey, pathText } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';
 
-/**
- * Returns unknown fields, list items without their key, and items with duplicate keys, each as `PATH: problem`. `path`
- * leads to `value`.
- */
+/** Returns unknown fields and list items with missing or duplicate keys as `PATH: problem`. */
 export function manifestProblems(
   value: unknown,
   schema: Schema | undefined,

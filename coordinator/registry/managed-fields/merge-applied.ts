@@ -4,10 +4,7 @@ import { isJsonMap, type JsonMap, setOwn } from '../encoding/json-value.js';
 import { itemElement } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';
 
-/**
- * Returns `live` with the fields of `applied`. Fields that `applied` omits stay. The result shares parts with both
- * inputs.
- */
+/** Returns `live` with the fields of `applied` on top. The result shares parts with both. */
 export function mergeApplied(live: unknown, applied: unknown, schema: Schema | undefined): unknown {
   if (applied === undefined) return live;
   if (live === undefined || live === null) return applied;

@@ -5,10 +5,7 @@ import { branchOf, type FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
 import { type Shape, shapeOf } from './schema-shape.js';
 
-/**
- * Removes every path of `removed`. Returns undefined if that leaves a map or list empty. The result shares parts with
- * `value`.
- */
+/** Removes every path of `removed`. Returns undefined if a map or list becomes empty. */
 export function removeFields(value: unknown, removed: FieldSet, schema: Schema | undefined): unknown {
   if (removed.children.size === 0) return value;
   const shape = shapeOf(schema);

@@ -57,7 +57,7 @@ function writerOf(options: WriteOptions, now: number): ManagerName & { time: str
 
 /**
  * Sets the managedFields of a new object, in place. Objects of the coordinator's own controllers are not tracked: there
- * is one Pod a node. A later apply to such an object starts from its present fields.
+ * is one Pod per node. A later apply to such an object starts from its present fields.
  */
 export function trackCreation(kind: Kind, object: KubeObject, options: WriteOptions, now: number): void {
   const apiVersion = apiVersionOf(kind);
@@ -94,10 +94,7 @@ export function trackUpdate(
   setManagedFields(next, encodeManagers(after, apiVersionOf(kind)));
 }
 
-/**
- * A list with one empty entry clears the managers. An empty or broken list comes from a client that ignores
- * managedFields.
- */
+/** One empty entry clears the managers. An empty or broken list comes from a client that ignores managedFields. */
 function managersToStartFrom(
   kind: Kind,
   { metadata }: KubeObject,

@@ -7,10 +7,7 @@ import { copyJson, isJsonMap, type JsonMap, setOwn } from '../encoding/json-valu
 /** Upstream's limit (`maxJSONPatchOperations`). */
 const MAX_OPERATIONS = 10_000;
 
-/**
- * Upstream's limit for all `copy` operations together (AccumulatedCopySizeLimit). Without it, each copy could double
- * the document.
- */
+/** Upstream's limit for all `copy` operations (AccumulatedCopySizeLimit): each can double the document. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 const INDEX = /^(0|[1-9]\d*)$/;

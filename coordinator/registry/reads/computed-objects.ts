@@ -18,10 +18,7 @@ export function refuseComputed<T extends KubeObject>(kind: Kind<T>, namespace: s
   if (readerIn(kind, namespace)) throw methodNotAllowed();
 }
 
-/**
- * Returns a computed object as a record. The resourceVersion is set on a copy, because the reader may keep its
- * metadata.
- */
+/** Returns a computed object as a record. Sets resourceVersion on a copy, because the reader may keep its own. */
 export function computedRecord<T extends KubeObject>(
   kind: Kind<T>,
   object: T,

@@ -17,10 +17,7 @@ import { refOf } from '../storage-keys.js';
 export interface CompiledSelection<T extends KubeObject> {
   /** True if the selectors match all objects of the kind and namespace. */
   readonly everything: boolean;
-  /**
-   * The only object that can match, if the selectors name one: `kubectl wait` and `kubectl get NAME -w` send such
-   * selectors.
-   */
+  /** The only object that can match, if the selectors name one, like those of `kubectl get NAME -w`. */
   readonly only: ObjectRef | undefined;
   matches(key: string, record: ObjectRecord<T>): boolean;
 }

@@ -13,7 +13,7 @@ import { decodeContinue, encodeContinue } from './continue-token.js';
 import { type CompiledSelection, compileSelection } from './object-selection.js';
 import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
 
-/** Values a step while a selector filters. The event loop runs between two steps. */
+/** Values per step while a selector filters. The event loop runs between two steps. */
 const SCAN_PAGE = 500;
 
 /** Returns the stored object. Throws a 404. */

@@ -1,7 +1,4 @@
-/**
- * Bulk writes of the coordinator's own complete objects, such as Events: encoded into one buffer and stored by one
- * call.
- */
+/** Bulk writes of the coordinator's own complete objects, such as Events, with one buffer and one store call. */
 import { type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Guard, type NewValue, RevisionMismatch, type Store } from '../../store/store.js';

@@ -82,10 +82,7 @@ export async function reviewFromTemplate<T extends KubeObject>(
   return object;
 }
 
-/**
- * Checks every rendered object, because namespace, account and Pod Security level can change after the template was
- * made.
- */
+/** Checks every rendered object, because namespace, account and Pod Security level may have changed. */
 async function admitRendered<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,

@@ -73,10 +73,7 @@ function shorten<T extends KubeObject>(current: T, options: DeleteOptions, grant
   return markOrRemove(object, requested);
 }
 
-/**
- * Decides one DELETE at time `now` (ms). `graceSeconds` is the grace period of a first request. It is absent for kinds
- * without graceful deletion.
- */
+/** Decides one DELETE at time `now` (ms). `graceSeconds` is absent for kinds without graceful deletion. */
 export function decideDeletion<T extends KubeObject>(
   current: T,
   options: DeleteOptions,

@@ -48,10 +48,7 @@ export async function dryRunApply<T extends KubeObject>(
   return { before, after: (await registry.update(kind, ref, body, options)).object() };
 }
 
-/**
- * Like `dryRunApply`, for `kubectl replace`, or for `kubectl create` if the object does not exist. An outdated
- * resourceVersion is a 409.
- */
+/** Like `dryRunApply`, for `kubectl replace` or `kubectl create`. An outdated resourceVersion is a 409. */
 export async function dryRunReplace<T extends KubeObject>(
   registry: Verbs,
   kind: Kind<T>,
@@ -92,10 +89,7 @@ function lastApplied({ metadata }: KubeObject): JsonMap | undefined {
   }
 }
 
-/**
- * Removes fields that the last manifest named and this one does not. Fields that neither names stay
- * (`CreateThreeWayMergePatch`).
- */
+/** Removes fields that only the last manifest named (`CreateThreeWayMergePatch`). */
 function threeWayMerge(kind: Kind, live: JsonMap, last: JsonMap, manifest: JsonMap): JsonMap {
   const schema = definitionOf(kind.schema);
   const gone = difference(fieldSetOf(last, schema), fieldSetOf(manifest, schema));

@@ -14,10 +14,7 @@ import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
 import { isReleased } from './deletion-rules.js';
 
-/**
- * `keep`: change nothing. `mark`: store `object`. `statusOnly`: `object` differs from the stored one only in its
- * status.
- */
+/** `mark` stores `object`; with `statusOnly` it differs from the stored one only in its status. */
 export type WriteDecision<T extends KubeObject> =
   | { step: 'keep' }
   | { step: 'mark'; object: T; statusOnly?: boolean }

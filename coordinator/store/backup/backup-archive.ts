@@ -1,7 +1,4 @@
-/**
- * The file format of a backup: a gzipped tar. Its first entry, the manifest, lists the other files with their
- * checksums.
- */
+/** The file format of a backup: a gzipped tar. Its first entry, the manifest, lists the files with checksums. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';

@@ -135,10 +135,7 @@ async function moveBack(from: string, dataDir: string, moved: readonly string[])
   await syncDirectory(dataDir);
 }
 
-/**
- * If root restores for a service user, the files must belong to the directory's owner. Otherwise the service cannot
- * read them.
- */
+/** Files that root restores must belong to the directory's owner. Otherwise the service cannot read them. */
 async function giveToOwner(dataDir: string): Promise<void> {
   const { uid, gid } = await stat(dataDir);
   if (process.getuid?.() !== 0 || uid === 0) return;

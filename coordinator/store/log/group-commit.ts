@@ -69,7 +69,7 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves with one entry a write: its error, or undefined if it is durable. */
+  /** Resolves with one entry per write: its error, or undefined if it is durable. */
   writeAll(writes: readonly Write[]): Promise<readonly unknown[]> {
     const refusals: unknown[] = writes.map(() => this.#broken);
     if (this.#broken || writes.length === 0) return Promise.resolve(refusals);
@@ -176,10 +176,7 @@ export class GroupCommit {
     }
   }
 
-  /**
-   * A full disk may have space later. After any other error the content of the file is unknown, so no more writes are
-   * accepted.
-   */
+  /** A full disk may have space later. After any other error the store stops, because the file's content is unknown. */
   #refuse(accepted: Accepted[], error: StoreError): void {
     for (const { request } of accepted) request.answer.reject(error, request.write);
     if (error.code === 'full') {

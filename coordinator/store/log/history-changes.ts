@@ -16,7 +16,7 @@ export interface HistoryRow {
 
 type StoredRow = Omit<HistoryRow, 'value'>;
 
-/** Rows a slice. Commits run between slices. */
+/** Rows per slice. Commits run between slices. */
 const SLICE = 5_000;
 
 export class HistoryChanges {

@@ -69,10 +69,7 @@ export class HistoryBudget {
   }
 }
 
-/**
- * Each run deletes the history that existed at the previous run. Watches and paged lists get one period to catch up,
- * like etcd under kube-apiserver.
- */
+/** Each run deletes the history of the run before last, so that watches get one period to catch up, like in etcd. */
 export class Compaction {
   readonly #store: Store;
   #previous: number | undefined;

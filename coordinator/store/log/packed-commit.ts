@@ -1,7 +1,4 @@
-/**
- * A commit in the form that is sent to the worker thread: a few flat values. Copying many small objects costs more than
- * storing them.
- */
+/** A commit for the worker thread, in a few flat values: copying many small objects costs more than storing them. */
 import type { Change } from '../store.js';
 
 /** The writes have consecutive revisions from `firstRevision` on. */

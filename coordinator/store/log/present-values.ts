@@ -22,10 +22,7 @@ export class OrderedValues {
     else this.#tree.delete(key);
   }
 
-  /**
-   * Returns values whose key starts with `prefix` and is greater than `afterKey`, in key order: at most `limit`, and
-   * the number of the remaining ones.
-   */
+  /** Returns at most `limit` values with this prefix after `afterKey`, in key order, and how many remain. */
   list(prefix: string, afterKey?: string, limit = Number.POSITIVE_INFINITY): Omit<StoredList, 'revision'> {
     const items: StoredValue[] = [];
     const start = afterKey === undefined || afterKey < prefix ? prefix : afterKey;
@@ -52,10 +49,7 @@ export class OrderedValues {
   }
 }
 
-/**
- * The present values with an additional hash map. Each write reads by key several times, and the tree needs about
- * twenty comparisons a read.
- */
+/** Adds a hash map: each write reads several keys, and the tree needs about twenty comparisons per read. */
 export class PresentValues extends OrderedValues {
   readonly #byKey = new Map<string, StoredValue>();
 

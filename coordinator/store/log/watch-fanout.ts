@@ -13,10 +13,7 @@ interface FanoutOptions {
   clock: Clock;
   /** Interval of progress reports to watchers without changes. */
   progressMs: number;
-  /**
-   * Returns changes from before the log's start, oldest first and without gaps. Throws `Expired` if they were
-   * compacted.
-   */
+  /** Returns changes from before the log's start, oldest first. Throws `Expired` if they were compacted. */
   readHistory?(after: number, limit: number): Promise<readonly Change[]>;
 }
 

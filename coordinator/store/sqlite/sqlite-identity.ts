@@ -10,10 +10,7 @@ export interface Identity {
   isUnconfirmed: boolean;
 }
 
-/**
- * Added to the revision by a restore. The new log never reaches a revision of the lost one, so every old resume point
- * is refused as too old.
- */
+/** Added to the revision by a restore, so that every resume point in the lost log is refused as too old. */
 export const EPOCH_STRIDE = 10 ** 12;
 
 const PAST_EPOCHS = 'pastEpochs';
@@ -33,10 +30,7 @@ export function readIdentity(database: Database.Database): Identity {
 /** Returns the name of an epoch that continues `from` after its last revision. */
 export type NameEpoch = (from: Pick<PastEpoch, 'epoch' | 'revision'>) => string;
 
-/**
- * Starts a new epoch in a restored database: no history, a much higher revision, unconfirmed. `takenAt`: time of the
- * backup, ms.
- */
+/** Starts a new epoch in a restored database: no history, unconfirmed. `takenAt`: time of the backup, ms. */
 export function startEpoch(database: Database.Database, takenAt: number, nameEpoch: NameEpoch): void {
   database.transaction(() => {
     const { epoch, pastEpochs } = readIdentity(database);

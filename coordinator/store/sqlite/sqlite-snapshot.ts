@@ -27,10 +27,7 @@ interface SnapshotOptions {
   log: Logger;
 }
 
-/**
- * Reads the database at `path`. Creates missing tables and re-encrypts values after a key change. Throws StoreError and
- * errors of SQLite.
- */
+/** Reads the database at `path`. Creates missing tables and re-encrypts values after a key change. */
 export function readSnapshot(path: string, { maxHistoryBytes, encryption, log }: SnapshotOptions): Snapshot {
   const database = openDatabase(path);
   try {

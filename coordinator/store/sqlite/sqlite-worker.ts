@@ -10,7 +10,7 @@ import { confirmRestore } from './sqlite-identity.js';
 import { openDatabase } from './sqlite-schema.js';
 import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-worker-client.js';
 
-/** History rows a transaction. Commits run between transactions. */
+/** History rows per transaction. Commits run between transactions. */
 const COMPACTION_SLICE = 2_000;
 
 class Connection {

@@ -252,6 +252,6 @@ test("an operator's certificate is served, and hosts pin its authority", async (
   assert.equal(pki.serving.key, theirs.serving.key);
   const other = await loadPki(temporaryDirectory(), NAMES, Date.now());
   writeFileSync(tlsPrivateKeyFile, other.serving.key);
-  await assert.rejects(readSupplied({ tlsCertFile, tlsPrivateKeyFile }), /not the key of --tls-cert-file/);
-  await assert.rejects(readSupplied({ tlsCertFile }), /need each other/);
+  await assert.rejects(readSupplied({ tlsCertFile, tlsPrivateKeyFile }), /does not match --tls-cert-file/);
+  await assert.rejects(readSupplied({ tlsCertFile }), /must be set together/);
 });

@@ -160,7 +160,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
         written += 1;
       });
       assert.deepEqual([refused.code, refused.reason], [503, 'ServiceUnavailable']);
-      assert.match(refused.message, /disk of the coordinator is full: nothing was written/);
+      assert.match(refused.message, /disk of the coordinator is full and nothing was written/);
       const listed = await api.request<List<object>>('GET', CONFIG_MAPS);
       assert.equal(listed.items.length, before + written);
       let gone = 0;

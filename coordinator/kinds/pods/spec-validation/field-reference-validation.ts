@@ -48,10 +48,7 @@ const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/**
- * `metadata.labels['key']` is one label. Only labels and annotations have keys. Upstream reports errors at the whole
- * selector.
- */
+/** `metadata.labels['key']` is one label. Upstream reports errors at the whole selector. */
 function validateKeyedField(path: string, key: string, field: string): FieldError[] {
   if (path === 'metadata.annotations')
     return invalidFor(field, key, qualifiedNameProblems(key.toLowerCase()));

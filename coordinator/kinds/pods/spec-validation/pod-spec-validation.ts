@@ -96,10 +96,7 @@ export function validatePodTemplate(template: PodTemplateSpec, field: string): F
   ];
 }
 
-/**
- * A template must not make mirror Pods, which represent static Pods of a host (`ValidatePodSpecificAnnotations`).
- * Upstream allows them with a node name.
- */
+/** A template must not make mirror Pods (`ValidatePodSpecificAnnotations`; upstream allows them with a node name). */
 function validateNoMirror(
   { metadata, spec }: Pick<PodTemplateSpec, 'metadata' | 'spec'>,
   field: string,
