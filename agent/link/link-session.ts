@@ -63,7 +63,7 @@ export class LinkSession {
     const { target, delegate, load, clock, log } = deps;
     this.#deps = deps;
     this.#events = events;
-    this.#changes = new DesiredChanges(agent, log);
+    this.#changes = new DesiredChanges(delegate, log);
     this.#connection = new HubConnection(
       target,
       {

@@ -23,7 +23,7 @@ function slowEngine() {
 test('a Pod that ended while the engine was asked is no leftover, whatever the answer says', async () => {
   const { leftovers, answer } = slowEngine();
   const look = leftovers.find(nobody);
-  leftovers.ended('a');
+  leftovers.onPodEnded('a');
   answer(0, ['a', 'b']);
   await look;
   assert.deepEqual(leftovers.uids(), ['b']);
@@ -31,7 +31,7 @@ test('a Pod that ended while the engine was asked is no leftover, whatever the a
 
 test('one that ended before the engine was asked, and is there still, is', async () => {
   const { leftovers, answer } = slowEngine();
-  leftovers.ended('a');
+  leftovers.onPodEnded('a');
   const look = leftovers.find(nobody);
   answer(0, ['a']);
   await look;
