@@ -19,7 +19,6 @@ import { type Confirming, openHandoverOf, revertOf } from '../decisions/handover
 import { type AssignedPod, isStopping } from '../decisions/pods/assigned-pod.js';
 import { isPredecessor } from '../decisions/pods/pod-predecessors.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
-import type { HubContact } from '../link/link-delegate.js';
 
 /** Interval of checks whether this process was suspended while a Pod awaits confirmation. */
 const SUSPENSION_CHECK_MS = 5_000;
@@ -40,6 +39,14 @@ interface HandoverConfirmationsDeps {
   log: Logger;
 }
 
+/** The hub at the other end of a live link. */
+interface Hub {
+  /** Returns the time since the last bytes from the hub, ms. */
+  silentMs(): number;
+  /** Makes the hub answer soon if it is reachable. */
+  ping(): void;
+}
+
 export class HandoverConfirmations {
   readonly #deps: HandoverConfirmationsDeps;
   readonly #startedAt: number;
@@ -52,7 +59,7 @@ export class HandoverConfirmations {
   readonly #suspensions: Suspension[] = [];
   /** When the pending timer is due. */
   #dueAt: number | undefined;
-  #link: { state: 'live'; hub: HubContact } | (LinkEvidence & { state: 'lost' });
+  #link: { state: 'live'; hub: Hub } | (LinkEvidence & { state: 'lost' });
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -96,7 +103,7 @@ export class HandoverConfirmations {
     this.#timer?.cancel();
   }
 
-  onLinkUp(hub: HubContact): void {
+  onLinkUp(hub: Hub): void {
     this.#pingedAt.clear();
     this.#link = { state: 'live', hub };
     this.reconcile();

@@ -1,9 +1,6 @@
 /** Isolation features that a host and its engine support and allow, as plain data. */
 
-import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { EngineInfo } from '../../runtime/runtime-driver.js';
-import { engineLimits, oomScore } from '../container-spec/container-limits.js';
-import { missingCapabilities, wantsMissingSeccomp } from '../container-spec/container-security.js';
 import type { HostPolicy } from './host-policy.js';
 
 export interface HostIsolation {
@@ -53,20 +50,4 @@ export function hostIsolation(
     appArmor: engine?.appArmor ?? true,
     seccomp: engine?.seccomp ?? true,
   };
-}
-
-/** Returns one sentence for each missing feature. The engine reports further ones when it creates the container. */
-export function isolationShortfalls(pod: Pod, container: Container, isolation: HostIsolation): string[] {
-  const wanted = oomScore(pod, container, isolation.memoryBytes);
-  const { oomScoreAdj = wanted } = engineLimits(pod, container, isolation);
-  const lacking = missingCapabilities(container, isolation);
-  return [
-    ...(oomScoreAdj > wanted
-      ? [`OOM score adjustment is ${oomScoreAdj}, not ${wanted}: this host's engine lacks CAP_SYS_RESOURCE`]
-      : []),
-    ...(lacking.length > 0 ? [`capabilities are missing on this host: ${lacking.join(', ')}`] : []),
-    ...(wantsMissingSeccomp(pod, container, isolation)
-      ? ['system calls are not filtered: this host has no seccomp']
-      : []),
-  ];
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../../shared/kube/pods/pod-types.js';
 import type { ContainerConfig, SeccompChoice } from '../../runtime/runtime-driver.js';
 import type { HostIsolation } from '../admission/host-isolation.js';
+import { engineLimits, oomScore } from './container-limits.js';
 
 /** Fields of the Pod's security context that containers inherit. */
 const INHERITED = ['runAsUser', 'runAsGroup', 'runAsNonRoot', 'seccompProfile', 'appArmorProfile'] as const;
@@ -83,7 +84,7 @@ export function engineSecurity(
 }
 
 /** Returns the requested capabilities that no container can have on this host. */
-export function missingCapabilities(
+function missingCapabilities(
   { securityContext: { privileged, capabilities } = {} }: Container,
   { missingCapabilities: missing }: HostIsolation,
 ): string[] {
@@ -92,7 +93,7 @@ export function missingCapabilities(
 }
 
 /** Returns true if the Pod requests a seccomp profile and the host has no seccomp. */
-export function wantsMissingSeccomp(pod: Pod, container: Container, isolation: HostIsolation): boolean {
+function wantsMissingSeccomp(pod: Pod, container: Container, isolation: HostIsolation): boolean {
   const type = effectiveSecurity(pod, container).seccompProfile?.type;
   return !isolation.seccomp && type !== undefined && type !== 'Unconfined';
 }
@@ -135,4 +136,20 @@ function appArmorOf(profile: LocalProfile | undefined): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Returns one sentence for each missing feature. The engine reports further ones when it creates the container. */
+export function isolationShortfalls(pod: Pod, container: Container, isolation: HostIsolation): string[] {
+  const wanted = oomScore(pod, container, isolation.memoryBytes);
+  const { oomScoreAdj = wanted } = engineLimits(pod, container, isolation);
+  const lacking = missingCapabilities(container, isolation);
+  return [
+    ...(oomScoreAdj > wanted
+      ? [`OOM score adjustment is ${oomScoreAdj}, not ${wanted}: this host's engine lacks CAP_SYS_RESOURCE`]
+      : []),
+    ...(lacking.length > 0 ? [`capabilities are missing on this host: ${lacking.join(', ')}`] : []),
+    ...(wantsMissingSeccomp(pod, container, isolation)
+      ? ['system calls are not filtered: this host has no seccomp']
+      : []),
+  ];
 }

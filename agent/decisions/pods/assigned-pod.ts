@@ -43,7 +43,7 @@ interface Stopping {
  * `terminating`: deleted in the API. `handedOver`: the Pod `replacedBy` takes its place by a handover of this host.
  * `unassigned`: the hub no longer assigns the Pod (since `epoch`); it is forgotten once its containers are gone.
  */
-export type PodLifecycle =
+type PodLifecycle =
   | { kind: 'running' }
   | (Stopping & { kind: 'terminating' })
   | (Stopping & { kind: 'handedOver'; replacedBy: string })

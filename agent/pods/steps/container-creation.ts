@@ -2,10 +2,10 @@
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
-import { isolationShortfalls } from '../../decisions/admission/host-isolation.js';
 import { containerConfig, sandboxConfig } from '../../decisions/container-spec/container-config.js';
 import { environmentOf } from '../../decisions/container-spec/container-environment.js';
 import { hostnameRefusal } from '../../decisions/container-spec/container-namespaces.js';
+import { isolationShortfalls } from '../../decisions/container-spec/container-security.js';
 import { createdContainer } from '../../decisions/containers/container-attempts.js';
 import type { Steps } from '../../decisions/pods/pod-step-types.js';
 import {

@@ -1,13 +1,13 @@
 /** The user of a container, and its isolation settings. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hostIsolation, isolationShortfalls } from '../../../agent/decisions/admission/host-isolation.js';
+import { hostIsolation } from '../../../agent/decisions/admission/host-isolation.js';
 import {
   engineLimits,
   oomScore,
   sandboxLimits,
 } from '../../../agent/decisions/container-spec/container-limits.js';
-import { engineSecurity, refusedAsRoot } from '../../../agent/decisions/container-spec/container-security.js';
+import { engineSecurity, isolationShortfalls, refusedAsRoot } from '../../../agent/decisions/container-spec/container-security.js';
 import type {
   Container,
   ContainerSecurityContext,
