@@ -126,7 +126,7 @@ export class DaemonSetFleetReconciler {
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_ACTIONS;
     // Nobody holds them to an older revision, which had no place there, any more.
-    return { ...turns, withdraw: tally.withdrawableHandovers(), createFirst: [...tally.nodes.withheld] };
+    return { ...turns, withdraw: tally.withdrawableHandovers(), createFirst: [...tally.nodes.blocked] };
   }
 
   #giveTurns(

@@ -75,7 +75,7 @@ export class DaemonSetNodeReconciler {
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
     if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markInProgress(nodeName);
     const settled = node.pods.find(
-      ({ handover: turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
+      ({ handover: turn, terminating }) => turn?.withdrawn === 'Acknowledged' && !terminating,
     )?.name;
     const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
     const times = [record.requeueAt, step.requeueAt, roomAt].filter((time) => time !== undefined);

@@ -114,7 +114,7 @@ export function observeNode(
       name,
       exists: node !== undefined,
       ...placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo),
-      awaitingResync:
+      isAwaitingResync:
         restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
       pods,
     },

@@ -124,7 +124,7 @@ export class DaemonSetTally implements Fleet {
   /** Tells the follower of a node as it stands. */
   notify(name: string): void {
     const record = this.#records.get(name);
-    const situation = this.#underWay.has(name) ? 'underWay' : record?.updateStatus?.state;
+    const situation = this.#underWay.has(name) ? 'inProgress' : record?.updateStatus?.state;
     this.#follower?.(name, situation, record);
   }
 
@@ -180,7 +180,7 @@ export class DaemonSetTally implements Fleet {
 
   /** Nodes whose host has a turn that was not taken back. */
   withdrawableHandovers(): string[] {
-    return [...this.nodes.turned].filter((name) => !this.recordOf(name)?.handover?.withdrawn);
+    return [...this.nodes.handedOver].filter((name) => !this.recordOf(name)?.handover?.withdrawn);
   }
 
   /** The turn given to the node, once. */
@@ -191,7 +191,7 @@ export class DaemonSetTally implements Fleet {
   }
 
   #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, underWay: boolean): void {
-    if (underWay) change(this.nodes.underWay, name, sign);
+    if (underWay) change(this.nodes.inProgress, name, sign);
     if (!record) return;
     for (const key of SHARES) {
       if (record.share[key]) this.counts[key] += sign;

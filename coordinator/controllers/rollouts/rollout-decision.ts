@@ -9,7 +9,7 @@ import { confirmSecondsOf } from '../../decisions/handovers/handover-terms.js';
 import type { NodeRolloutStatus } from '../../decisions/reasons/reason-code.js';
 import { type RolloutPhaseInfo, rolloutCode } from '../../decisions/rollouts/host-rollout-code.js';
 import type { NodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
-import type { FailureRules, NodeRolloutState } from '../../decisions/rollouts/node-rollout-state.js';
+import type { FailureRules } from '../../decisions/rollouts/node-rollout-state.js';
 import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
 import { estimatedEnd } from '../../decisions/rollouts/rollout-estimate.js';
 import {
@@ -32,7 +32,6 @@ import {
   withdrawActions,
 } from './node-actions.js';
 import { WaveIndex } from './wave-index.js';
-import { OUT_OF_WINDOW_STATES } from './wave-members.js';
 import { earliest } from './window-index.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
@@ -146,12 +145,12 @@ export function decideRollout(view: RolloutView): RolloutDecision {
     : undefined;
   return {
     verdict,
-    counts: withFailedBefore(counts, waves.codeCounts.failedAndReverted(counts.length)),
+    counts: withFailedBefore(counts, waves),
     actions: thawedOf(turnsBy(view, verdict), isFrozen),
     isOpen,
     isFrozen,
     nodeStatus: (node) => {
-      const place = waves.codeCounts.of(node);
+      const place = waves.hostStates.of(node);
       const code = rolloutCode(place, stand);
       const closed = code === 'OutsideWindow' ? waves.closedWindow(node)?.why : undefined;
       const failure = code === 'Failed' ? failureOf(view, node) : undefined;
@@ -159,8 +158,8 @@ export function decideRollout(view: RolloutView): RolloutDecision {
       return { code, wave, message: closed ?? message, ...(failure ? { failure } : {}) };
     },
     progress: progressOf(
-      waves.codeCounts.codes(counts.length, (place) => rolloutCode(place, stand)),
-      Math.max(0, view.fleetSize - waves.codeCounts.existing),
+      waves.hostStates.codes(counts.length, (place) => rolloutCode(place, stand)),
+      Math.max(0, view.fleetSize - waves.hostStates.existing),
       estimateOf(view, verdict, counts),
     ),
     ...(requeueAt === undefined ? {} : { requeueAt }),
@@ -169,16 +168,11 @@ export function decideRollout(view: RolloutView): RolloutDecision {
 }
 
 /** Only for display. Decisions treat a failed host that has its earlier revision again like any host with an old Pod. */
-function withFailedBefore(
-  counts: readonly WaveCounts[],
-  failedBefore: readonly (readonly { lane: NodeRolloutState; count: number }[])[],
-): WaveCounts[] {
+function withFailedBefore(counts: readonly WaveCounts[], { hostStates }: WaveIndex): WaveCounts[] {
   return counts.map((wave, index) => {
-    const failed = failedBefore[index] ?? [];
-    const sum = (some: typeof failed) => some.reduce((total, { count }) => total + count, 0);
-    // A host stands in one count at most.
-    const outside = sum(failed.filter(({ lane }) => OUT_OF_WINDOW_STATES.includes(lane)));
-    return { ...wave, failed: wave.failed + sum(failed), outsideWindow: wave.outsideWindow - outside };
+    const { failed, outOfWindow } = hostStates.failedBefore(index);
+    // A host counts once: as failed, not as waiting for its window.
+    return { ...wave, failed: wave.failed + failed, outsideWindow: wave.outsideWindow - outOfWindow };
   });
 }
 

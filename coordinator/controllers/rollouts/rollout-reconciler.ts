@@ -194,7 +194,7 @@ export class RolloutReconciler {
     tally.handoverTerms = (name) =>
       termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
     // Where no host may hold its turn off there is nothing to override.
-    const turned = spec.updateLock && steering?.forced?.length ? [...tally.nodes.turned] : [];
+    const turned = spec.updateLock && steering?.forced?.length ? [...tally.nodes.handedOver] : [];
     const isToBeTold = (name: string) => {
       const { forced, withdrawn, isOutdated, waitReason: waiting } = tally.recordOf(name)?.handover ?? {};
       return !forced && !withdrawn && !isOutdated && waiting !== 'InsufficientResources';

@@ -132,10 +132,10 @@ export class WaveAssignments {
   }
 
   /** What is known of a host since the coordinator's start. */
-  #hearing(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'heardAt'> {
+  #hearing(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'resyncedAt'> {
     const { heard } = this.#parts;
-    const heardAt = heard?.resyncedAt(name);
-    if (heardAt !== undefined) return { heardAt };
+    const resyncedAt = heard?.resyncedAt(name);
+    if (resyncedAt !== undefined) return { resyncedAt };
     return heard?.isAwaitingResync(name) ? { isAwaitingResync: true } : {};
   }
 }

@@ -62,7 +62,7 @@ export interface PendingHandover {
   /** When the last of its windows closes, ms; absent: it may begin at any time. */
   lastWindowEndsAt?: number;
   /** It was taken back. `Unheard`: the host may begin it all the same, until it says that it knows. */
-  withdrawn?: 'Unheard' | 'Heard';
+  withdrawn?: 'Unacknowledged' | 'Acknowledged';
   /** It brings what is not wanted there any more: it is to be taken back. */
   isOutdated?: boolean;
 }
@@ -77,7 +77,7 @@ export interface DaemonNode {
   /** Its Pods are made of another revision than the current one, which has no place there: none is made. */
   isBlocked?: boolean;
   /** Since a restore nobody knows yet what its host runs. */
-  awaitingResync?: boolean;
+  isAwaitingResync?: boolean;
   pods: readonly DaemonPod[];
 }
 
@@ -169,7 +169,7 @@ function pendingTurnOf(
     forced,
     ...(windows && { windows, lastWindowEndsAt: Math.max(0, ...windows.map(({ until }) => until)) }),
     ...(isHeld && { holdEndsAt: waitingSince + holdMs }),
-    ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Heard' : 'Unheard' }),
+    ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Acknowledged' : 'Unacknowledged' }),
     ...(labels && !isPodUpdated(labels, current) && { isOutdated: true }),
   };
 }

@@ -71,8 +71,8 @@ export function nodeStep(input: NodeStepInput): NodeStep {
   return keepStep(input, live);
 }
 
-function mayCreate({ awaitingResync: isUnheard, isBlocked: isWithheld }: DaemonNode): boolean {
-  return !isUnheard && !isWithheld;
+function mayCreate({ isAwaitingResync, isBlocked }: DaemonNode): boolean {
+  return !isAwaitingResync && !isBlocked;
 }
 
 /** Without its Node object, a bound Pod is left to the collector of Pods, one not bound yet has nowhere to go. */

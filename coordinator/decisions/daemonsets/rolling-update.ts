@@ -9,32 +9,51 @@ import {
 } from './daemon-node.js';
 import { updateBudget } from './update-strategy.js';
 
-/**
- * Where a node stands in an update. Only live Pods count. "Retiring": an old Pod on a node that should no longer run
- * the DaemonSet. "Pair": an old and a new Pod side by side. "Under way": a replacement was ordered and is not seen yet.
- * "Turned": the host of a Pod is to replace it by itself, and may do so at any moment. "Unheard": since a restore
- * nobody knows how its Pods do, and what the store says of them is as old as the backup. "Withheld": there is no Pod, and
- * none is made, for the revision that it would be of has no place there.
- */
-export const NODE_UPDATE_STATES = [
-  'excess',
-  'empty',
-  'newAvailable',
-  'newUnavailable',
-  'oldAvailable',
-  'oldUnavailable',
-  'retiringAvailable',
-  'retiringUnavailable',
-  'pairAvailable',
-  'pairUnavailable',
-  'underWay',
-  'turned',
-  'unheard',
-  'withheld',
-] as const;
+/** What an update state says about a node's live Pods. */
+interface UpdateStateParts {
+  /** A Pod of an older revision. */
+  old?: true;
+  /** A Pod of the current revision. */
+  new?: true;
+  /** A Pod of the node is available. */
+  serves?: true;
+  /** The node should no longer run the DaemonSet. */
+  retiring?: true;
+  /** The node's update has not started. */
+  pending?: true;
+}
 
-/** One of `SITUATIONS`. */
-export type NodeUpdateState = (typeof NODE_UPDATE_STATES)[number];
+/**
+ * Each state of a node in an update, with its parts. Terminating Pods do not count.
+ * `excess`: more than one Pod of the same age group. `pair…`: an old and a new Pod side by side (surge).
+ * `inProgress`: an action was ordered and its result is not observed yet. `handedOver`: the host replaces the Pod
+ * itself, at any time. `awaitingResync`: the store was restored from a backup and the host has not reported since.
+ * `blocked`: the node has no Pod and gets none, because the revision to which it is pinned does not run there.
+ */
+const UPDATE_STATES = {
+  excess: {},
+  empty: { pending: true },
+  newAvailable: { new: true, serves: true },
+  newUnavailable: { new: true },
+  oldAvailable: { old: true, serves: true, pending: true },
+  oldUnavailable: { old: true, pending: true },
+  retiringAvailable: { old: true, serves: true, retiring: true, pending: true },
+  retiringUnavailable: { old: true, retiring: true, pending: true },
+  pairAvailable: { old: true, new: true, serves: true },
+  pairUnavailable: { old: true, new: true },
+  inProgress: {},
+  handedOver: { old: true },
+  awaitingResync: { pending: true },
+  blocked: { pending: true },
+} as const satisfies Record<string, UpdateStateParts>;
+
+export type NodeUpdateState = keyof typeof UPDATE_STATES;
+
+export const NODE_UPDATE_STATES = Object.keys(UPDATE_STATES) as readonly NodeUpdateState[];
+
+export function partsOf(state: NodeUpdateState): UpdateStateParts {
+  return UPDATE_STATES[state];
+}
 
 /** A node's place in the update and the Pods it concerns. */
 export interface NodeUpdateStatus {
@@ -71,7 +90,7 @@ export function nodeUpdateStatus(
 ): NodeUpdateStatus | undefined {
   const pods = presentPods(node);
   if (!node.shouldRun && pods.length === 0) return undefined;
-  if (node.awaitingResync && pods.length > 0) return { state: 'unheard', covered: false };
+  if (node.isAwaitingResync && pods.length > 0) return { state: 'awaitingResync', covered: false };
   const live = pods.filter((pod) => !pod.terminating);
   const [newPod, ...moreNew] = live.filter((pod) => pod.updated);
   const [oldPod, ...moreOld] = live.filter((pod) => !pod.updated);
@@ -80,23 +99,26 @@ export function nodeUpdateStatus(
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
-    if (!newPod) return { state: node.isBlocked ? 'withheld' : 'empty', covered };
+    if (!newPod) return { state: node.isBlocked ? 'blocked' : 'empty', covered };
     // Its turn to a revision from which the DaemonSet has come back: until that is taken back, its host may begin it.
-    if (newPod.handover && mayBegin(newPod.handover, now))
-      return { state: 'turned', covered, oldPod: newPod.name };
+    if (newPod.handover && mayStart(newPod.handover, now))
+      return { state: 'handedOver', covered, oldPod: newPod.name };
     return { state: covered ? 'newAvailable' : 'newUnavailable', covered };
   }
   const about = { covered, oldPod: oldPod.name };
   if (newPod) return { state: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
   const { handover: turn } = oldPod;
-  if (turn && mayBegin(turn, now)) return { state: 'turned', ...about };
+  if (turn && mayStart(turn, now)) return { state: 'handedOver', ...about };
   if (node.shouldRun) return { state: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
   return { state: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
 }
 
 /** Whatever was decided since: its host may have begun before it hears of that. */
-function mayBegin({ lastWindowEndsAt = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover, now: number): boolean {
-  return withdrawn !== 'Heard' && lastWindowEndsAt > now;
+function mayStart(
+  { lastWindowEndsAt = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover,
+  now: number,
+): boolean {
+  return withdrawn !== 'Acknowledged' && lastWindowEndsAt > now;
 }
 
 /** The first `count` of a set; none when negative. */
@@ -129,10 +151,10 @@ function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: n
     nodes.newUnavailable.size +
     nodes.pairAvailable.size +
     nodes.pairUnavailable.size +
-    nodes.underWay.size +
-    nodes.turned.size +
-    nodes.unheard.size +
-    nodes.withheld.size;
+    nodes.inProgress.size +
+    nodes.handedOver.size +
+    nodes.awaitingResync.size +
+    nodes.blocked.size;
   const left = maxUnavailable - unavailable;
   const first = take(nodes.oldAvailable, left);
   const then = take(nodes.retiringAvailable, left - first.length);
@@ -141,7 +163,13 @@ function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: n
 
 /** A successor starts beside its predecessor; Pods on nodes to be left go when enough others cover for them. */
 function surge({ nodes, covered, desired }: Fleet, maxSurge: number): Replacements {
-  const surging = [nodes.excess, nodes.pairUnavailable, nodes.underWay, nodes.turned, nodes.unheard]
+  const surging = [
+    nodes.excess,
+    nodes.pairUnavailable,
+    nodes.inProgress,
+    nodes.handedOver,
+    nodes.awaitingResync,
+  ]
     .map(({ size }) => size)
     .reduce((sum, size) => sum + size);
   const spare = take(nodes.retiringAvailable, covered - desired);

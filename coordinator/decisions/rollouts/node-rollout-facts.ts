@@ -1,5 +1,6 @@
 /** What a rollout by waves is to know of one node, from its record and its standing. Times are ms since the epoch. */
 
+import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
@@ -8,7 +9,57 @@ import type { NodeUpdateState } from '../daemonsets/rolling-update.js';
 import { NOT_RECONNECTED_SINCE_START } from '../nodes/link-end.js';
 import { contactOf, disconnectedSince, lostSince, type NodeContact } from '../nodes/node-contact.js';
 import { CONNECTED } from '../nodes/status-merge.js';
-import type { NodeFacts } from './node-rollout-state.js';
+
+/** What is known of a node and its Pods. */
+export interface NodeFacts {
+  updateState: NodeUpdateState;
+  contact: NodeContact;
+  /** Since when the link to its agent is down. */
+  awaySince?: number;
+  /** Since when nobody knows the node's state. */
+  lostAt?: number;
+  /** The coordinator has started, and has yet to hear of it. */
+  isAwaitingResync?: boolean;
+  /** When it was heard first after that: no time of its own counts from before. */
+  resyncedAt?: number;
+  /** What is wrong with the Pod of the current revision, and since when. */
+  failureReason?: string;
+  failureReasonSince?: number;
+  /** When that Pod was made. */
+  newPodAt?: number;
+  /** When its host could begin with it, where that is known. */
+  startedAt?: number;
+  /** It may not begin yet: its host has to end the Pod before it. */
+  awaitsPredecessor?: boolean;
+  /** When that one should have ended at the latest, where that is known: a host whose engine hangs is late from then on. */
+  predecessorEndsBy?: number;
+  /** Its host has yet to confirm it, and will, or go back. */
+  isConfirming?: boolean;
+  /** When the Pod of an older revision was made. */
+  oldPodAt?: number;
+  /** Its revision. */
+  oldHash?: string;
+  /** False: Pods name the node, and there is none. */
+  exists?: boolean;
+  /** The host was given its turn and has said why it waits. */
+  waitReason?: HandoverBlockReason;
+  /** Since when it has waited at all. */
+  waitingSince?: number;
+  /** When its turn may begin; absent: at any time. */
+  handoverWindows?: readonly { from: number; until: number }[];
+  /** When its 'not now' holds no longer. */
+  holdEndsAt?: number;
+  /** Its turn was taken back, and it has not said so far that it knows. */
+  isWithdrawn?: boolean;
+  /** Its turn is to something that is not wanted there any more. */
+  isOutdated?: boolean;
+  /** No Pod may be replaced there now. */
+  isOutOfWindow?: boolean;
+  /** A person took it out. */
+  isSkipped?: boolean;
+  /** The rollout has failed, and so had the one of the revision that it has. */
+  isStaleFailed?: boolean;
+}
 
 /** What is known of a node besides its Pods. */
 export interface NodeConnectivity {
@@ -21,7 +72,7 @@ export interface NodeConnectivity {
   /** The coordinator has started, and has yet to hear of it. */
   isAwaitingResync?: boolean;
   /** When it was heard first after that. */
-  heardAt?: number;
+  resyncedAt?: number;
 }
 
 /** How a node stands, as its Node says. `timeOf`: what its stored times mean, in ms; absent: what they say. */
@@ -46,7 +97,7 @@ export function nodeConnectivity(
 const COUNTED_FROM = [
   'awaySince',
   'lostAt',
-  'heardAt',
+  'resyncedAt',
   'failureReasonSince',
   'newPodAt',
   'startedAt',
@@ -86,7 +137,7 @@ export function nodeFacts(
 
 /** The same node, in contact as it is now. */
 export function withConnectivity(facts: NodeFacts, standing: NodeConnectivity): NodeFacts {
-  const { awaySince: _, lostAt: __, isAwaitingResync: ___, heardAt: ____, ...others } = facts;
+  const { awaySince: _, lostAt: __, isAwaitingResync: ___, resyncedAt: ____, ...others } = facts;
   return { ...others, ...contactFacts(standing) };
 }
 
@@ -95,14 +146,17 @@ function contactFacts({
   awaySince,
   lostAt,
   isAwaitingResync,
-  heardAt,
-}: NodeConnectivity): Pick<NodeFacts, 'contact' | 'awaySince' | 'lostAt' | 'isAwaitingResync' | 'heardAt'> {
+  resyncedAt,
+}: NodeConnectivity): Pick<
+  NodeFacts,
+  'contact' | 'awaySince' | 'lostAt' | 'isAwaitingResync' | 'resyncedAt'
+> {
   return {
     contact,
     ...(awaySince === undefined ? {} : { awaySince }),
     ...(lostAt === undefined ? {} : { lostAt }),
     ...(isAwaitingResync && { isAwaitingResync }),
-    ...(heardAt === undefined ? {} : { heardAt }),
+    ...(resyncedAt === undefined ? {} : { resyncedAt }),
   };
 }
 

@@ -30,8 +30,8 @@ function uselessOf({ fleet: { nodes }, failed }: RevertShare): string[] {
 
 /** Hosts that have no available Pod now, or may have none at any moment. */
 function withoutOf({ nodes, alsoUnavailable = 0 }: Fleet): number {
-  const { oldUnavailable, empty, underWay, turned, unheard } = nodes;
-  return [oldUnavailable, empty, underWay, turned, unheard].reduce(
+  const { oldUnavailable, empty, inProgress, handedOver, awaitingResync } = nodes;
+  return [oldUnavailable, empty, inProgress, handedOver, awaitingResync].reduce(
     (sum, { size }) => sum + size,
     alsoUnavailable,
   );

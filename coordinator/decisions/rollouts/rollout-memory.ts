@@ -43,7 +43,7 @@ export interface WaveCounts extends RolloutCounts {
   /** Nodes that hold one of this revision. */
   onRevision: number;
   /** Of the old and of the updated ones: nodes that have not been heard since the coordinator's start. */
-  awaited: number;
+  awaitingResync: number;
   awaitingResyncUpdated: number;
   /** Failed nodes that the budget counts. */
   failures: number;

@@ -160,7 +160,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     const phase = outside === missing ? 'AwaitingWindow' : 'Progressing';
     const rest = [
       ...counted(outside, 'of them outside its window', 'of them outside their window'),
-      ...counted(sum(begun, 'awaited'), `of them ${UNHEARD}`),
+      ...counted(sum(begun, 'awaitingResync'), `of them ${UNHEARD}`),
     ];
     const message = [`wave ${name}: ${countText(missing, 'node')} to go`, ...rest].join(', ');
     return { memory, verdict: { memory, openUpTo: wave, phase, message } };

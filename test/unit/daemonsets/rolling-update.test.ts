@@ -67,7 +67,7 @@ test('a surge deletes no Pod that is available and alone', () => {
 test('a Pod that is unheard since a restore is not replaced, and uses budget like one that is out of service', () => {
   const nodes = ['old', 'oldUnready', 'old'].map(nodeOf);
   const replaced = (unheard: readonly number[], rollingUpdate: DaemonSetUpdateStrategy['rollingUpdate']) => {
-    const marked = nodes.map((node, index) => ({ ...node, isUnheard: unheard.includes(index) }));
+    const marked = nodes.map((node, index) => ({ ...node, isAwaitingResync: unheard.includes(index) }));
     const spec = { updateStrategy: { type: 'RollingUpdate', ...(rollingUpdate ? { rollingUpdate } : {}) } };
     return syncPass({ nodes: marked, spec, hash: 'new', now: 1_000 }).deletePods;
   };

@@ -10,10 +10,8 @@ import {
   nodeUpdateStatus,
 } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
 import { handoverTerms, handoverWindows } from '../../../coordinator/decisions/handovers/handover-terms.js';
-import {
-  type NodeFacts,
-  nodeRolloutState,
-} from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import type { NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
+import { nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
 import { podFailureReason } from '../../../coordinator/decisions/rollouts/pod-trouble.js';
 import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -33,6 +31,9 @@ import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { daemonNodeView } from '../../harness/controllers/daemon-builders.js';
+import { stateText } from '../../harness/controllers/node-states.js';
+
+const stateOf = (...facts: Parameters<typeof nodeRolloutState>) => stateText(nodeRolloutState(...facts));
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -113,8 +114,8 @@ function situation(pod: Pod): string | undefined {
 
 describe('a host that has its turn', () => {
   test('is one of the update from then on, and uses its budget', () => {
-    assert.equal(situation(bearing('new')), 'turned');
-    const held: Partial<Record<NodeUpdateState, string>> = { turned: 'n1', oldAvailable: 'n2' };
+    assert.equal(situation(bearing('new')), 'handedOver');
+    const held: Partial<Record<NodeUpdateState, string>> = { handedOver: 'n1', oldAvailable: 'n2' };
     const sets = NODE_UPDATE_STATES.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
     const nodes = Object.fromEntries(sets) as Record<NodeUpdateState, Set<string>>;
     const one = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
@@ -123,7 +124,7 @@ describe('a host that has its turn', () => {
 
   test('has none that it cannot begin any more', () => {
     assert.equal(situation(bearing('new', NOW)), 'oldAvailable');
-    assert.equal(situation(bearing('new', NOW + HOUR)), 'turned');
+    assert.equal(situation(bearing('new', NOW + HOUR)), 'handedOver');
   });
 
   test('that was taken back counts until the host has said that it knows, of this very turn', () => {
@@ -132,35 +133,35 @@ describe('a host that has its turn', () => {
     pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
     assert.equal(withdrawnSuccessorOf(pod), 'b');
     assert.equal(handoverOf({ ...pod }), undefined, 'nobody can begin it any more');
-    assert.equal(situation({ ...pod }), 'turned');
+    assert.equal(situation({ ...pod }), 'handedOver');
     const said = (message: string) => {
       const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
       const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== HANDOVER_CONDITION);
       return situation({ ...pod, status: { ...pod.status, conditions: [...others, condition] } });
     };
-    assert.equal(said(withdrawnMessage('earlier')), 'turned', 'an earlier one');
+    assert.equal(said(withdrawnMessage('earlier')), 'handedOver', 'an earlier one');
     assert.equal(said(withdrawnMessage('b')), 'oldAvailable');
     const turnAt = (hash: string) => toDaemonPod(pod, { ...CURRENT, hash }).handover;
-    assert.deepEqual(turnAt('new'), { forced: false, withdrawn: 'Unheard' });
+    assert.deepEqual(turnAt('new'), { forced: false, withdrawn: 'Unacknowledged' });
     assert.equal(turnAt('newer')?.isOutdated, true, 'what it may have begun is of another revision');
   });
 
   test('to something that is not wanted there any more uses budget, and is to be taken back', () => {
-    assert.equal(situation(bearing('older')), 'turned');
+    assert.equal(situation(bearing('older')), 'handedOver');
     const record = (pod: Pod, shouldRun: boolean) =>
       recordNode(daemonNodeView([toDaemonPod(pod, CURRENT)], { shouldRun }), 0, NOW).handover?.isOutdated ===
       true;
     assert.deepEqual([record(bearing('older'), true), record(bearing('new'), true)], [true, false]);
     assert.equal(record(bearing('new'), false), true, 'tainted since');
-    const facts: NodeFacts = { updateState: 'turned', contact: 'lost', isOutdated: true };
-    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'deferred');
+    const facts: NodeFacts = { updateState: 'handedOver', contact: 'lost', isOutdated: true };
+    assert.equal(stateOf(facts, NOW, { deadlineMs: HOUR }), 'deferred');
     const image: NodeFacts = {
-      updateState: 'turned',
+      updateState: 'handedOver',
       contact: 'here',
       waitReason: 'ImageNotPulled',
       waitingSince: 0,
     };
-    assert.equal(nodeRolloutState({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
+    assert.equal(stateOf({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'handedOver');
   });
 
   test('keeps when it may begin, for when nothing is heard of it', () => {
@@ -187,26 +188,23 @@ describe('a host that has its turn', () => {
   });
 
   test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
-    const facts: NodeFacts = { updateState: 'turned', contact: 'lost' };
-    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
-    assert.equal(
-      nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, { deadlineMs: HOUR }),
-      'deferred',
-    );
-    assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
-    assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredHandover');
+    const facts: NodeFacts = { updateState: 'handedOver', contact: 'lost' };
+    assert.equal(stateOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(stateOf({ ...facts, waitReason: 'UpdateLocked' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(stateOf({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'handedOver');
+    assert.equal(stateOf(facts, NOW, {}), 'deferredHandover');
   });
 
   test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
     const facts: NodeFacts = {
-      updateState: 'turned',
+      updateState: 'handedOver',
       contact: 'away',
       waitReason: 'ImageNotPulled',
       waitingSince: NOW,
     };
     const rules = { deadlineMs: HOUR };
     const cases: [Partial<NodeFacts>, string][] = [
-      [{}, 'turned'],
+      [{}, 'handedOver'],
       [{ contact: 'lost', lostAt: NOW }, 'failed'],
       [{ contact: 'lost', lostAt: NOW, isWithdrawn: true }, 'failed'],
       [{ contact: 'lost', lostAt: NOW, isSkipped: true }, 'skipped'],
@@ -214,29 +212,26 @@ describe('a host that has its turn', () => {
       [{ contact: 'away', waitReason: 'UpdateLocked' }, 'deferred'],
       [{ contact: 'lost', waitReason: 'OutsideWindow' }, 'deferred'],
       [{ contact: 'lost', waitReason: 'InsufficientResources' }, 'deferred'],
-      [{ contact: 'here' }, 'turned'],
+      [{ contact: 'here' }, 'handedOver'],
     ];
     for (const [change, lane] of cases) {
-      assert.equal(nodeRolloutState({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
+      assert.equal(stateOf({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
     }
     assert.equal(
-      nodeRolloutState({ ...facts, contact: 'lost' }, NOW, {}),
+      stateOf({ ...facts, contact: 'lost' }, NOW, {}),
       'deferredHandover',
       'without failures it holds no wave, and uses budget',
     );
   });
 
   test('that does not get the image in time has failed, one that is busy has not', () => {
-    const facts: NodeFacts = { updateState: 'turned', contact: 'here', waitingSince: NOW - HOUR };
+    const facts: NodeFacts = { updateState: 'handedOver', contact: 'here', waitingSince: NOW - HOUR };
     const rules = { deadlineMs: HOUR };
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW, rules), 'failed');
-    assert.equal(
-      nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW - 1, rules),
-      'turned',
-    );
+    assert.equal(stateOf({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
+    assert.equal(stateOf({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'handedOver');
+    assert.equal(stateOf({ ...facts, waitReason: 'UpdateLocked' }, NOW, rules), 'handedOver');
+    assert.equal(stateOf({ ...facts, waitReason: 'InsufficientResources' }, NOW, rules), 'failed');
+    assert.equal(stateOf({ ...facts, waitReason: 'InsufficientResources' }, NOW - 1, rules), 'handedOver');
   });
 
   test('has its new Pod’s time begin when the old one has ended', () => {
@@ -285,11 +280,8 @@ describe('a host that has its turn', () => {
     pod.status?.conditions?.push(confirmed);
     assert.equal(situation(pod), 'newUnavailable');
     const facts = { updateState: 'newUnavailable', contact: 'here', newPodAt: 0 } as const;
-    assert.equal(
-      nodeRolloutState({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }),
-      'newUnavailable',
-    );
-    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(stateOf({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }), 'newUnavailable');
+    assert.equal(stateOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
     confirmed.status = 'True';
     assert.equal(situation(pod), 'newAvailable');
   });

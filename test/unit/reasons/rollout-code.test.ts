@@ -20,11 +20,15 @@ import { progressOf } from '../../../coordinator/decisions/rollouts/rollout-prog
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
 import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import { stateFrom } from '../../harness/controllers/node-states.js';
 import { wave } from '../../harness/controllers/rollout-inputs.js';
 
 const WAVES = 3;
-const place = (change: Partial<HostRolloutState>): HostRolloutState => ({
-  ...{ wave: 1, state: 'oldAvailable' },
+const place = ({
+  state = 'oldAvailable',
+  ...change
+}: Partial<Omit<HostRolloutState, 'state'>> & { state?: string }): HostRolloutState => ({
+  ...{ wave: 1, state: stateFrom(state) },
   ...change,
 });
 const stand = (change: Partial<RolloutPhaseInfo>): RolloutPhaseInfo => ({
@@ -39,7 +43,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ['its wave is watched', place({ state: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
   ['a wave after it is', place({ state: 'newAvailable', wave: 0 }), stand({ phase: 'Soaking' }), 'Updated'],
   ['not available yet', place({ state: 'newUnavailable' }), stand({}), 'Updating'],
-  ['ordered', place({ state: 'underWay' }), stand({}), 'Updating'],
+  ['ordered', place({ state: 'inProgress' }), stand({}), 'Updating'],
   ['two Pods side by side', place({ state: 'pairAvailable' }), stand({}), 'Updating'],
   ['no Pod in an open wave', place({ state: 'empty' }), stand({}), 'Updating'],
   ['others first', place({}), stand({}), 'Budget'],
@@ -70,7 +74,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ],
   [
     'its Pod of before is on its way',
-    place({ state: 'underWay' }),
+    place({ state: 'inProgress' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'RollingBack',
   ],
@@ -84,45 +88,50 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ['failed, and has gone back', place({ detail: 'FailedBefore' }), stand(BARRED), 'Failed'],
   [
     'failed, has gone back, and is outside its window',
-    place({ detail: 'FailedBefore', state: 'outOfWindowAvailable' }),
+    place({ detail: 'FailedBefore', state: 'outOfWindow/oldAvailable' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'Failed',
   ],
-  ['not heard since the start', place({ state: 'awaitingResyncAvailable' }), stand({}), 'AwaitingResync'],
+  ['not heard since the start', place({ state: 'awaitingResync/oldAvailable' }), stand({}), 'AwaitingResync'],
   [
     'not heard since the start, before its wave is open',
-    place({ state: 'awaitingResyncAvailable', wave: 2 }),
+    place({ state: 'awaitingResync/oldAvailable', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['updated, and not heard since the start', place({ state: 'awaitingResyncUpdated' }), stand({}), 'Updated'],
+  [
+    'updated, and not heard since the start',
+    place({ state: 'awaitingResync/newAvailable' }),
+    stand({}),
+    'Updated',
+  ],
   [
     'dark, with a turn that it may have begun',
     place({ state: 'deferredHandover' }),
     stand({}),
     'DeferredOffline',
   ],
-  ['outside its window', place({ state: 'outOfWindowAvailable' }), stand({}), 'OutsideWindow'],
+  ['outside its window', place({ state: 'outOfWindow/oldAvailable' }), stand({}), 'OutsideWindow'],
   [
     'outside its window, and not its turn',
-    place({ state: 'outOfWindowAvailable', wave: 2 }),
+    place({ state: 'outOfWindow/oldAvailable', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['updated, outside its window', place({ state: 'outOfWindowUpdated' }), stand({}), 'Updated'],
+  ['updated, outside its window', place({ state: 'outOfWindow/newAvailable' }), stand({}), 'Updated'],
   [
     'of a release that failed before',
-    place({ state: 'staleFailedAvailable' }),
+    place({ state: 'staleFailed/oldAvailable' }),
     stand({ phase: 'RolledBack', isBarred: true, isReverting: true }),
     'RollingBack',
   ],
   [
     'the same where nobody goes back',
-    place({ state: 'staleFailedAvailable' }),
+    place({ state: 'staleFailed/oldAvailable' }),
     stand({ phase: 'Failed', isBarred: true }),
     'RolloutFailed',
   ],
-  ['another Pod after a retry', place({ state: 'again' }), stand({}), 'Updating'],
+  ['another Pod after a retry', place({ state: 'retryPending' }), stand({}), 'Updating'],
   ['taken out', place({ state: 'skipped' }), stand({ phase: 'Paused' }), 'Skipped'],
   [
     'yet to follow, and paused',
@@ -130,23 +139,28 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
     stand({ phase: 'Completed', wave: 2, isHalted: true }),
     'RolloutPaused',
   ],
-  ['its host has its turn', place({ state: 'turned' }), stand({}), 'Updating'],
-  ['its host says why not', place({ state: 'turned', detail: 'UpdateLocked' }), stand({}), 'UpdateLocked'],
+  ['its host has its turn', place({ state: 'handedOver' }), stand({}), 'Updating'],
+  [
+    'its host says why not',
+    place({ state: 'handedOver', detail: 'UpdateLocked' }),
+    stand({}),
+    'UpdateLocked',
+  ],
   [
     'its turn was taken back',
-    place({ state: 'turned', detail: 'Withdrawn' }),
+    place({ state: 'handedOver', detail: 'Withdrawn' }),
     stand(BARRED),
     'RolloutFailed',
   ],
   [
     'the same, in a wave that is closed by now',
-    place({ state: 'turned', detail: 'Withdrawn', wave: 2 }),
+    place({ state: 'handedOver', detail: 'Withdrawn', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['its first Pod, in a wave that is open', place({ state: 'withheld' }), stand({}), 'Updating'],
-  ['its first Pod, in a later wave', place({ state: 'withheld', wave: 2 }), stand({}), 'WaitingForWave'],
-  ['its first Pod, outside its window', place({ state: 'outOfWindowBlocked' }), stand({}), 'OutsideWindow'],
+  ['its first Pod, in a wave that is open', place({ state: 'blocked' }), stand({}), 'Updating'],
+  ['its first Pod, in a later wave', place({ state: 'blocked', wave: 2 }), stand({}), 'WaitingForWave'],
+  ['its first Pod, outside its window', place({ state: 'outOfWindow/blocked' }), stand({}), 'OutsideWindow'],
   ['where no Pod belongs any more', place({ state: 'retiringAvailable' }), stand({}), 'Budget'],
   ['never had it', place({}), stand(BARRED), 'RolloutFailed'],
 ];
@@ -229,13 +243,13 @@ test('counts by code follow any events, agree with each host, and add up to the 
         waves.applyMemory({ revision: 'r', wave, startedAt: 1_000, ...failure });
         const codeOf = (at: HostRolloutState | undefined) => rolloutCode(at, now);
         const { codes } = progressOf(
-          waves.codeCounts.codes(WAVES, codeOf),
-          nodes.length - waves.codeCounts.existing,
+          waves.hostStates.codes(WAVES, codeOf),
+          nodes.length - waves.hostStates.existing,
           undefined,
         );
         const expected: Record<string, number> = {};
         for (const name of nodes) {
-          const code = codeOf(waves.codeCounts.of(name));
+          const code = codeOf(waves.hostStates.of(name));
           expected[code] = (expected[code] ?? 0) + 1;
         }
         assert.deepEqual({ ...codes }, expected);

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  failedSince,
-  type NodeFacts,
-  nodeRolloutState,
-} from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import type { NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
+import { failedSince, nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import { stateText } from '../../harness/controllers/node-states.js';
+
+const stateOf = (...facts: Parameters<typeof nodeRolloutState>) => stateText(nodeRolloutState(...facts));
 
 const OLD = { updateState: 'oldAvailable', contact: 'here' } as const;
 const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ['its link down before its turn', { updateState: 'oldAvailable', contact: 'away' }, 'deferred'],
   ['lost before its turn', { updateState: 'oldUnavailable', contact: 'lost' }, 'deferred'],
-  ['unheard since a restore holds its wave', { updateState: 'unheard', contact: 'here' }, 'unheard'],
-  ['unheard since a restore, and dark', { updateState: 'unheard', contact: 'lost' }, 'deferred'],
+  [
+    'unheard since a restore holds its wave',
+    { updateState: 'awaitingResync', contact: 'here' },
+    'awaitingResync',
+  ],
+  ['unheard since a restore, and dark', { updateState: 'awaitingResync', contact: 'lost' }, 'deferred'],
   ['its link down after its turn', { updateState: 'newAvailable', contact: 'away' }, 'newAvailable'],
   ['lost before its turn, and its Pod is gone', { updateState: 'empty', contact: 'lost' }, 'deferred'],
   ['lost after its turn', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
@@ -103,17 +107,17 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'its window closed',
     { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowAvailable',
+    'outOfWindow/oldAvailable',
   ],
   [
     'its window closed, its Pod broken',
     { updateState: 'oldUnavailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowUnavailable',
+    'outOfWindow/oldUnavailable',
   ],
   [
     'updated, and its window closed',
     { updateState: 'newAvailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowUpdated',
+    'outOfWindow/newAvailable',
   ],
   [
     'what was begun is finished',
@@ -143,30 +147,34 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'and not outside its window',
     { updateState: 'retiringUnavailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowRetiring',
+    'outOfWindow/retiringUnavailable',
   ],
-  ['its first Pod withheld', { updateState: 'withheld', contact: 'here' }, 'withheld'],
-  ['dark, its first Pod withheld', { updateState: 'withheld', contact: 'lost' }, 'deferred'],
+  ['its first Pod withheld', { updateState: 'blocked', contact: 'here' }, 'blocked'],
+  ['dark, its first Pod withheld', { updateState: 'blocked', contact: 'lost' }, 'deferred'],
   [
     'taken out, its first Pod withheld',
-    { updateState: 'withheld', contact: 'here', isSkipped: true },
+    { updateState: 'blocked', contact: 'here', isSkipped: true },
     'skipped',
   ],
   [
     'its first Pod comes in its window',
-    { updateState: 'withheld', contact: 'here', isOutOfWindow: true },
-    'outOfWindowBlocked',
+    { updateState: 'blocked', contact: 'here', isOutOfWindow: true },
+    'outOfWindow/blocked',
   ],
-  ['not heard since the start, its Pod old', { ...OLD, isAwaitingResync: true }, 'awaitingResyncAvailable'],
+  [
+    'not heard since the start, its Pod old',
+    { ...OLD, isAwaitingResync: true },
+    'awaitingResync/oldAvailable',
+  ],
   [
     'not heard since the start, its Pod old and broken',
     { ...OLD, updateState: 'oldUnavailable', isAwaitingResync: true },
-    'awaitingResyncUnavailable',
+    'awaitingResync/oldUnavailable',
   ],
   [
     'not heard since the start, updated',
     { ...OLD, updateState: 'newAvailable', isAwaitingResync: true },
-    'awaitingResyncUpdated',
+    'awaitingResync/newAvailable',
   ],
   [
     'not heard since the start, updated, and away before',
@@ -176,7 +184,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'not heard since the start, its window closed',
     { ...OLD, isAwaitingResync: true, isOutOfWindow: true },
-    'awaitingResyncAvailable',
+    'awaitingResync/oldAvailable',
   ],
   [
     'not heard since the start, and dark before',
@@ -186,23 +194,23 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'of a release that failed before, as this one has',
     { ...OLD, isStaleFailed: true },
-    'staleFailedAvailable',
+    'staleFailed/oldAvailable',
   ],
   [
     'the same outside its window',
     { ...OLD, isStaleFailed: true, isOutOfWindow: true },
-    'outOfWindowAvailable',
+    'outOfWindow/oldAvailable',
   ],
   [
     'the same, and of no use',
     { updateState: 'oldUnavailable', contact: 'here', isStaleFailed: true, isOutOfWindow: true },
-    'staleFailedUnavailable',
+    'staleFailed/oldUnavailable',
   ],
   ['the same, in the dark', { ...OLD, contact: 'away', isStaleFailed: true }, 'deferred'],
   [
     'the same, not heard since the start',
     { ...OLD, isAwaitingResync: true, isStaleFailed: true },
-    'awaitingResyncAvailable',
+    'awaitingResync/oldAvailable',
   ],
   ['not heard since the start, taken out', { ...OLD, isAwaitingResync: true, isSkipped: true }, 'skipped'],
   [
@@ -212,12 +220,12 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ],
   [
     'and begins anew when it is heard',
-    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, resyncedAt: 1 },
     'newUnavailable',
   ],
   [
     'to run out then',
-    { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, resyncedAt: 0 },
     'failed',
   ],
   [
@@ -228,18 +236,17 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
 ];
 
 for (const [name, facts, lane] of LANES) {
-  test(`a node in a rollout: ${name}`, () =>
-    assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600 }), lane));
+  test(`a node in a rollout: ${name}`, () => assert.equal(stateOf(facts, 600, { deadlineMs: 600 }), lane));
 }
 
 test('without a budget no node has failed: it holds its wave, as upstream', () => {
   const facts = {
     updateState: 'newUnavailable',
     contact: 'lost',
-    trouble: 'CrashLoopBackOff',
+    failureReason: 'CrashLoopBackOff',
     newPodAt: 0,
   } as const;
-  assert.equal(nodeRolloutState(facts, 600, {}), 'newUnavailable');
+  assert.equal(stateOf(facts, 600, {}), 'newUnavailable');
 });
 
 /** Now is 600. */
@@ -249,7 +256,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'its link down, it lacked the image',
     { waitReason: 'ImageNotPulled', contact: 'away' },
-    'turned',
+    'handedOver',
     'deferredHandover',
   ],
   ['it has heard no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
@@ -273,7 +280,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'the same, its link down only now',
     { waitReason: 'OutsideWindow', contact: 'away', handoverWindows: [{ from: 600, until: 900 }] },
-    'turned',
+    'handedOver',
     'deferredHandover',
   ],
   [
@@ -290,7 +297,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'the same, where nobody knows when it went dark',
     {
-      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      ...{ waitReason: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
       handoverWindows: [{ from: 100, until: 500 }],
     },
     'deferred',
@@ -298,7 +305,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'a window has opened since it was outside, and nobody knows when it went dark',
     {
-      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      ...{ waitReason: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
       handoverWindows: [{ from: 510, until: 520 }],
     },
     'failed',
@@ -332,16 +339,27 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
 ];
 
 for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
-  const whole: NodeFacts = { updateState: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
+  const whole: NodeFacts = {
+    updateState: 'handedOver',
+    contact: 'lost',
+    awaySince: 500,
+    lostAt: 540,
+    ...facts,
+  };
   test(`a host that went dark with its turn: ${name}`, () => {
-    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 1_000 }), lane);
-    assert.equal(nodeRolloutState(whole, 600, {}), withoutBudget);
+    assert.equal(stateOf(whole, 600, { deadlineMs: 1_000 }), lane);
+    assert.equal(stateOf(whole, 600, {}), withoutBudget);
   });
 }
 
 test('a host that may have begun in the dark has failed since it may have', () => {
-  const turnWindows = [{ from: 590, until: 700 }];
-  const facts = { updateState: 'turned', contact: 'lost', waiting: 'OutsideWindow', turnWindows } as const;
+  const handoverWindows = [{ from: 590, until: 700 }];
+  const facts = {
+    updateState: 'handedOver',
+    contact: 'lost',
+    waitReason: 'OutsideWindow',
+    handoverWindows,
+  } as const;
   assert.equal(failedSince({ ...facts, awaySince: 500, lostAt: 540 }, 600, { deadlineMs: 1_000 }), 590);
 });
 
@@ -349,7 +367,7 @@ const RETRIES: [string, NodeFacts, string][] = [
   [
     'a crash loop from before',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', newPodAt: 100 },
-    'again',
+    'retryPending',
   ],
   [
     'a crash loop since',
@@ -367,7 +385,7 @@ const RETRIES: [string, NodeFacts, string][] = [
 
 for (const [name, facts, lane] of RETRIES) {
   test(`a node after a retry: ${name}`, () => {
-    assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600, retriedAt: 100 }), lane);
+    assert.equal(stateOf(facts, 600, { deadlineMs: 600, retriedAt: 100 }), lane);
   });
 }
 
@@ -375,15 +393,15 @@ for (const [name, facts, lane] of [
   ['restarts before, available now', { updateState: 'newAvailable', newPodAt: 99 }, 'newAvailable'],
   [
     'restarts before, available now, outside its window',
-    { updateState: 'newAvailable', newPodAt: 99, isOutside: true },
-    'outOfWindowUpdated',
+    { updateState: 'newAvailable', newPodAt: 99, isOutOfWindow: true },
+    'outOfWindow/newAvailable',
   ],
   ['a crash loop from before', { updateState: 'newUnavailable', newPodAt: 99 }, 'failed'],
   ['restarts since', { updateState: 'newAvailable', newPodAt: 100 }, 'failed'],
 ] as const) {
   test(`a node that kept what a rollout comes back to: ${name}`, () => {
-    const whole = { contact: 'here', trouble: 'x', ...facts } as const;
-    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
+    const whole = { contact: 'here', failureReason: 'x', ...facts } as const;
+    assert.equal(stateOf(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
   });
 }
 

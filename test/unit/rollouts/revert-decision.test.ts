@@ -29,7 +29,7 @@ const CASES: [string, Partial<Record<NodeUpdateState, string[]>>, string[], obje
     { rollingUpdate: { maxUnavailable: 2 } },
     ['a', 'b'],
   ],
-  ['hosts that are without their Pod use it up', { newAvailable: ['a'], underWay: ['b'] }, [], one, []],
+  ['hosts that are without their Pod use it up', { newAvailable: ['a'], inProgress: ['b'] }, [], one, []],
   [
     'beside an old Pod the new one is of no use',
     { pairUnavailable: ['a'], pairAvailable: ['b'] },

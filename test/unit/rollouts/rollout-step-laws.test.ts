@@ -16,7 +16,7 @@ describe('whatever happens', () => {
       failed,
       failures: failed,
       lateFailures: 0,
-      awaited: 0,
+      awaitingResync: 0,
       awaitingResyncUpdated: 0,
       deferred,
       outsideWindow: 0,

@@ -63,7 +63,10 @@ testVerdicts([
   ],
   [
     'hosts not heard since the start of the coordinator hold a wave: they may yet come',
-    { memory: memory({}), waves: [wave({ updated: 1, old: 1, awaited: 1 }), OUTSTANDING, OUTSTANDING] },
+    {
+      memory: memory({}),
+      waves: [wave({ updated: 1, old: 1, awaitingResync: 1 }), OUTSTANDING, OUTSTANDING],
+    },
     'Progressing',
     0,
   ],
