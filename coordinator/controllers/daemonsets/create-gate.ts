@@ -1,4 +1,5 @@
 /** Holds back creates of a DaemonSet whose creates fail: the shell around `slow-start`. */
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import {
   afterCreate,
@@ -59,4 +60,12 @@ export class CreateGate {
       this.#wake(key);
     }
   }
+}
+
+/** Whether a create was refused for that (`NamespaceLifecycle`). */
+export function isNamespaceEnding(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
+  );
 }

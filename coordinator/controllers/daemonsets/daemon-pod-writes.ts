@@ -11,19 +11,21 @@ import type { HandoverCapacity } from '../handovers/handover-capacity.js';
 import type { HandoverWrites } from '../handovers/handover-writes.js';
 import { isGone } from '../queue/outdated-write.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import type { PinnedRevision } from '../rollouts/rollout-constraints.js';
 import { adopt, preconditionsOf, release } from './controller-ref.js';
-import { CreateGate } from './create-gate.js';
+import { CreateGate, isNamespaceEnding } from './create-gate.js';
 import type { DaemonPodTemplates } from './daemon-pod-templates.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import type { DaemonNodeView } from './daemonset-node-view.js';
-import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
-import { isNamespaceEnding } from './namespace-ending.js';
+import type { CountedDaemonSet } from './daemonset-tallies.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
 
 /** Whom a write is for, and the look that waits for it. */
 export interface NodeSubject {
   daemonSet: DaemonSet;
   tally: DaemonSetTally;
+  counted: CountedDaemonSet;
   nodeName: string;
   context: ReconcileContext;
 }
@@ -187,7 +189,7 @@ export class DaemonPodWrites {
     if (!gate.tryEnter(key)) return;
     const { recordEvent, refusals } = this.#parts;
     const { uid } = tally.subject;
-    const made = this.#madeFor(subject);
+    const made = this.#revisionFor(subject);
     try {
       const created = await this.#writePod(subject, made);
       gate.created();
@@ -215,8 +217,8 @@ export class DaemonPodWrites {
   }
 
   /** The revision that a new Pod of the node is to have. */
-  #madeFor({ daemonSet, nodeName, tally }: NodeSubject): PinnedRevision {
-    return tally.pinnedRevision(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
+  #revisionFor({ daemonSet, nodeName, tally, counted }: NodeSubject): PinnedRevision {
+    return counted.constraints.pinnedRevision(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
   }
 
   /** Bound by the same write when there is room, else left to the scheduler. */

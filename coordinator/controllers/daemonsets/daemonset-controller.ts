@@ -40,7 +40,7 @@ export function startDaemonSetController(parts: DaemonSetDeps): {
   watchDaemonSetTriggers(informers, {
     fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
     node: (daemonSet: DaemonSet, nodeName) => {
-      tallies.of(daemonSet)?.markInProgress(nodeName);
+      tallies.of(daemonSet)?.tally.markInProgress(nodeName);
       nodeWorker.queue.add(nodeKey(daemonSet, nodeName));
     },
     gone: (daemonSet) => {

@@ -7,9 +7,17 @@ import type { Registry } from '../../registry/registry.js';
 import type { RecordEvent } from '../events/event-recorder.js';
 import type { PodReservations } from '../nodes/node-reservations.js';
 import type { QueueMeter } from '../queue/reconcile-worker.js';
-import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
-import type { ResyncStatus } from '../rollouts/resync-status.js';
+import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 import type { CreateRefusals } from './create-refusals.js';
+
+export interface ResyncStatus {
+  /** The host has yet to tell how its Pods do, and may soon. One that is known to be out of contact is awaited by nobody. */
+  isAwaitingResync(node: string): boolean;
+  /** When it was heard first, ms since the epoch; undefined: it has not been heard. */
+  resyncedAt(node: string): number | undefined;
+  /** Hears of each host that was heard for the first time. */
+  onResynced(handler: (node: string) => void): void;
+}
 
 /** Their collaborators. */
 export interface DaemonSetDeps {

@@ -12,10 +12,10 @@ import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import { type DaemonNodeView, observeNode } from './daemonset-node-view.js';
-import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
+import type { CountedDaemonSet, DaemonSetTallies } from './daemonset-tallies.js';
+import type { OrderedAction } from './daemonset-tally.js';
 
-/** How the node controller calls for other looks. */
+/** How the node controller calls for other observeds. */
 interface NodeSignals {
   /** The tally of a DaemonSet moved. */
   tallyMoved(fleetKey: string): void;
@@ -23,7 +23,7 @@ interface NodeSignals {
   wakeNode(nodeKey: string): void;
 }
 
-/** One look at a node: what stands there, and what it asks for. */
+/** One observed at a node: what stands there, and what it asks for. */
 interface NodeObservation extends DaemonNodeView {
   step: NodeStep;
   updateStatus?: NodeUpdateStatus;
@@ -39,7 +39,7 @@ export class DaemonSetNodeReconciler {
   readonly #parts: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #signals: NodeSignals;
-  /** Keys whose writes the informers may not show yet: they end with the next look of that key. */
+  /** Keys whose writes the informers may not show yet: they end with the next observed of that key. */
   readonly #writing = new Set<string>();
   readonly #room: HandoverCapacity;
   readonly #writes: DaemonPodWrites;
@@ -57,14 +57,13 @@ export class DaemonSetNodeReconciler {
   }
 
   /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
-  observe(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): NodeObservation {
+  observe(daemonSet: DaemonSet, { tally, constraints }: CountedDaemonSet, nodeName: string): NodeObservation {
     const { clock, informers, restoredEpoch, timeOf } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
-    const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
     const view = observeNode(informers, daemonSet, current, nodeName, {
       restoredEpoch,
-      pinnedTo: heldTo,
+      pinnedTo: constraints.pinnedRevision(nodeName)?.daemonSet,
       timeOf,
     });
     const { claims } = view;
@@ -95,14 +94,15 @@ export class DaemonSetNodeReconciler {
     this.#writes.forget(uid);
   }
 
-  async reconcile(key: string, turn: ReconcileContext): Promise<void> {
+  async reconcile(key: string, context: ReconcileContext): Promise<void> {
     this.#writing.delete(key);
     const { ref, nodeName } = parseKey(key);
     const daemonSet = this.#parts.informers.daemonSets.get(ref);
     // Without a tally of this generation, the fleet key has yet to begin one, and that visits every node.
-    const tally = daemonSet && this.#tallies.of(daemonSet);
-    if (!daemonSet || !tally || daemonSet.metadata.deletionTimestamp) return;
-    const subject = { daemonSet, tally, nodeName, context: turn };
+    const counted = daemonSet && this.#tallies.of(daemonSet);
+    if (!daemonSet || !counted || daemonSet.metadata.deletionTimestamp) return;
+    const { tally } = counted;
+    const subject = { daemonSet, tally, counted, nodeName, context };
     try {
       await this.#act(subject);
     } finally {
@@ -112,48 +112,52 @@ export class DaemonSetNodeReconciler {
 
   /** First whose the Pods are, then what must be there, then what the rolling update wants: one of them a time. */
   async #act(subject: NodeSubject): Promise<void> {
-    const { daemonSet, tally, nodeName, context: turn } = subject;
+    const { daemonSet, tally, counted, nodeName, context } = subject;
     const order = tally.takeAction(nodeName);
-    const look = this.observe(daemonSet, tally, nodeName);
-    if (look.requeueAfterMs !== undefined) turn.requeueAfter(look.requeueAfterMs);
-    if (!look.hasWork && !order) return;
-    const isOfTurn = order?.action === 'withdraw' || look.settledHandover !== undefined;
-    if (!isOfTurn && tally.deferIfFrozen(nodeName)) return;
-    // Until its own writes have been seen and looked at, the node counts as under way.
+    const observed = this.observe(daemonSet, counted, nodeName);
+    if (observed.requeueAfterMs !== undefined) context.requeueAfter(observed.requeueAfterMs);
+    if (!observed.hasWork && !order) return;
+    const isHandoverEnd = order?.action === 'withdraw' || observed.settledHandover !== undefined;
+    if (!isHandoverEnd && tally.deferIfFrozen(nodeName, counted.constraints)) return;
+    // Until its own writes have been seen and observeded at, the node counts as under way.
     tally.markInProgress(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
-    if (look.settledHandover !== undefined)
-      await this.#writes.endHandover(subject, look.settledHandover, 'settle');
-    else if (look.claims.length > 0) await this.#writes.claim(subject, look.claims);
-    else if (!isIdle(look.step)) await this.#perform(subject, look.step);
-    else if (order) await this.#replace(subject, look, order);
+    if (observed.settledHandover !== undefined)
+      await this.#writes.endHandover(subject, observed.settledHandover, 'settle');
+    else if (observed.claims.length > 0) await this.#writes.claim(subject, observed.claims);
+    else if (!isIdle(observed.step)) await this.#perform(subject, observed.step);
+    else if (order) await this.#replace(subject, observed, order);
   }
 
   /** Carries out a turn, if it still makes sense. */
   async #replace(
     subject: NodeSubject,
-    { node, updateStatus: place }: NodeObservation,
+    { node, updateStatus }: NodeObservation,
     order: OrderedAction,
   ): Promise<void> {
-    const { action: turn } = order;
+    const { action } = order;
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);
     const [only] = live.length === 1 ? live : [];
-    const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
+    const isOfUseAgain = !order.wasCovered && updateStatus?.covered === true && live.length === 1;
     // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
-    const asSeen = place?.covered !== true;
-    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.context.requeueAfter(0);
-    else if (turn === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
-    else if (turn === 'revert' && isOfNoUse(subject, only))
+    const asSeen = updateStatus?.covered !== true;
+    if (isOfUseAgain && (action === 'replace' || action === 'revert')) subject.context.requeueAfter(0);
+    else if (action === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
+    else if (action === 'revert' && isOfNoUse(subject, only))
       await this.#writes.delete(subject, only.name, asSeen);
-    else if (turn === 'withdraw' && place?.oldPod)
-      await this.#writes.endHandover(subject, place.oldPod, 'withdraw');
-    else if (turn === 'replace' && place?.oldPod) {
+    else if (action === 'withdraw' && updateStatus?.oldPod)
+      await this.#writes.endHandover(subject, updateStatus.oldPod, 'withdraw');
+    else if (action === 'replace' && updateStatus?.oldPod) {
       // Where none belongs any more there is nothing that a host could put in its place.
-      const terms = live.length === 1 && node.shouldRun ? subject.tally.handoverTerms(node.name) : undefined;
-      if (terms) await this.#writes.requestHandover(subject, place.oldPod, terms);
-      else await this.#writes.delete(subject, place.oldPod, asSeen);
-    } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#writes.create(subject);
+      const terms =
+        live.length === 1 && node.shouldRun
+          ? subject.counted.constraints.handoverTerms(node.name)
+          : undefined;
+      if (terms) await this.#writes.requestHandover(subject, updateStatus.oldPod, terms);
+      else await this.#writes.delete(subject, updateStatus.oldPod, asSeen);
+    } else if (action === 'create' && updateStatus?.oldPod && live.length === 1)
+      await this.#writes.create(subject);
     else subject.context.requeueAfter(0);
   }
 
@@ -169,7 +173,7 @@ export class DaemonSetNodeReconciler {
 }
 
 /** Whether a Pod is to make room for one of the revision that the node is held to. */
-function isOfNoUse({ tally, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
-  const wanted = tally.pinnedRevision(nodeName)?.hash;
+function isOfNoUse({ counted, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
+  const wanted = counted.constraints.pinnedRevision(nodeName)?.hash;
   return pod !== undefined && wanted !== undefined && pod.hash !== wanted;
 }

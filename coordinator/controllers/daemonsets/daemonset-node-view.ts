@@ -10,8 +10,26 @@ import {
   type DaemonNode,
   toDaemonPod,
 } from '../../decisions/daemonsets/daemon-node.js';
+import {
+  compilePlacement,
+  type PlacementNode,
+  type PlacementVerdict,
+} from '../../decisions/placement/placement.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
-import { placementVerdict } from './cached-placement.js';
+
+type Placer = (node: PlacementNode) => PlacementVerdict;
+
+/** By the informers' object: it is never changed, only replaced. */
+const placers = new WeakMap<DaemonSet, Placer>();
+
+/** Whether the node should run the DaemonSet's Pod, and may keep one. */
+export function placementVerdict(node: PlacementNode, daemonSet: DaemonSet): PlacementVerdict {
+  const known = placers.get(daemonSet);
+  if (known) return known(node);
+  const placer = compilePlacement(daemonSet.spec.template.spec);
+  placers.set(daemonSet, placer);
+  return placer(node);
+}
 
 /** What a place is read from: informers, or who stands in for them. */
 export interface NodeReader {

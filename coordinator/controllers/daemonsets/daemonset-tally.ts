@@ -1,5 +1,4 @@
 /** The running count of one DaemonSet: a small record per node, summed, so that no event costs a walk over the fleet. */
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
 import type { StatusCounts } from '../../decisions/daemonsets/daemonset-status.js';
 import type { FailedPodBackoff } from '../../decisions/daemonsets/failed-pod-backoff.js';
@@ -9,8 +8,8 @@ import {
   NODE_UPDATE_STATES,
   type NodeUpdateState,
 } from '../../decisions/daemonsets/rolling-update.js';
-import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
+import type { RolloutConstraints } from '../rollouts/rollout-constraints.js';
 
 /** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
 export type NodeAction = 'create' | 'replace' | 'revert' | 'withdraw';
@@ -21,24 +20,8 @@ export interface OrderedAction {
   wasCovered: boolean;
 }
 
-/** Another revision than the current one, to make Pods of: the DaemonSet as it was then. */
-export interface PinnedRevision {
-  daemonSet: DaemonSet;
-  hash: string;
-}
-
-type HeldBack = (nodeName: string) => PinnedRevision | undefined;
-
-/** Every Pod is made of the current revision: upstream's way. */
-export const NOT_PINNED: HeldBack = () => undefined;
-
 /** What is summed. */
 const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
-
-/** All Pods are replaced from here. */
-export const NO_HANDOVERS = (): undefined => undefined;
-/** Pods are made and deleted everywhere. */
-export const NOT_FROZEN = (): boolean => false;
 
 /** For what a tally was counted: when this changes, all is counted anew. */
 export interface TallySubject {
@@ -72,14 +55,8 @@ export class DaemonSetTally implements Fleet {
   readonly nodes: Record<NodeUpdateState, Set<string>>;
   /** Memory of failed Pods by node. */
   readonly backoffs = new Map<string, FailedPodBackoff>();
-  /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */
-  pinnedRevision: HeldBack = NOT_PINNED;
   /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
   readonly lackingCapacitySince = new Map<string, number>();
-  /** What the host may decide about its turn; undefined: its Pod is replaced from here. */
-  handoverTerms: (nodeName: string) => HandoverTerms | undefined = NO_HANDOVERS;
-  /** Whether Pods of the node are neither made nor deleted. */
-  isFrozen: (nodeName: string) => boolean = NOT_FROZEN;
   /** Every node has been counted: sums and status may be believed. */
   isComplete = false;
   #covered = 0;
@@ -157,15 +134,15 @@ export class DaemonSetTally implements Fleet {
   }
 
   /** Whether nothing may be done on the node, though there is something to do: `takeThawed` names it once there may. */
-  deferIfFrozen(name: string): boolean {
-    if (!this.isFrozen(name)) return false;
+  deferIfFrozen(name: string, { isFrozen }: RolloutConstraints): boolean {
+    if (!isFrozen(name)) return false;
     this.#still.add(name);
     return true;
   }
 
   /** Nodes that were held still and need not be any longer, once. */
-  takeUnfrozen(): string[] {
-    const thawed = [...this.#still].filter((name) => !this.isFrozen(name));
+  takeUnfrozen({ isFrozen }: RolloutConstraints): string[] {
+    const thawed = [...this.#still].filter((name) => !isFrozen(name));
     for (const name of thawed) this.#still.delete(name);
     return thawed;
   }

@@ -6,7 +6,7 @@ import { controllerOf, type KubeObject, type ObjectMeta } from '../../../shared/
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { BY_NAMESPACE, type Informers, type ObjectChange } from '../../informers/informer.js';
-import { placementVerdict } from './cached-placement.js';
+import { placementVerdict } from './daemonset-node-view.js';
 
 /** What is to be looked at again. */
 interface DaemonSetCalls {

@@ -14,7 +14,7 @@ import {
   releaseWarningMessages,
   type SelectedDaemonSet,
 } from '../../decisions/plan/policy-warning-messages.js';
-import { placementVerdict } from '../daemonsets/cached-placement.js';
+import { placementVerdict } from '../daemonsets/daemonset-node-view.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
 import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 

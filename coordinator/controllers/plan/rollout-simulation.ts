@@ -24,6 +24,7 @@ const HORIZON_MS = 400 * 24 * 3_600_000;
 export async function simulateRollout(options: RehearsalOptions): Promise<void> {
   const { hosts, names, timeline, conductor, slice, tally } = options;
   const end = timeline.now + HORIZON_MS;
+  hosts.constraints = conductor.constraints;
   for (const name of names) {
     hosts.reconcile(name);
     await slice.yieldIfUsedUp();
@@ -46,6 +47,7 @@ export async function simulateRollout(options: RehearsalOptions): Promise<void> 
 function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): void {
   for (;;) {
     const { create, replace, revert = [], createFirst: fill = [] } = conductor.nextActions(timeline.now);
+    hosts.constraints = conductor.constraints;
     const given = [...giving(tally, create, 'create'), ...giving(tally, replace, 'replace')];
     given.push(...giving(tally, revert, 'revert'));
     for (const name of fill) tally.markInProgress(name);

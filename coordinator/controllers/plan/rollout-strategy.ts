@@ -8,8 +8,11 @@ import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import type { ReasonCode } from '../../decisions/reasons/reason-code.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
+import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 
 export interface RolloutStrategy {
+  /** What the rollout allows on each node, as of the last `nextActions`. */
+  readonly constraints: RolloutConstraints;
   /** Once every node has been counted, before the first turns. */
   start(): Promise<void>;
   /** The turns of this moment. */
@@ -33,6 +36,7 @@ export interface RolloutStrategy {
 export class UpstreamStrategy implements RolloutStrategy {
   readonly #daemonSet: DaemonSet;
   readonly #tally: DaemonSetTally;
+  readonly constraints = UNCONSTRAINED;
   readonly assumptions: readonly string[] = [];
   readonly waves: readonly { name: string; needsApproval: boolean }[] = [];
 

@@ -7,6 +7,7 @@ import { isIdle, nodeStep } from '../../decisions/daemonsets/node-step.js';
 import type { NodeContact } from '../../decisions/nodes/node-contact.js';
 import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
 import type { DaemonSetTally, NodeAction } from '../daemonsets/daemonset-tally.js';
+import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 import type { SimulationTimeline } from './simulation-timeline.js';
 
 /** A node as it stands before anything happens. */
@@ -52,6 +53,8 @@ export class SimulatedHosts {
   readonly #before = new Map<string, InitialHost>();
   readonly #courses = new Map<string, SimulatedHostState>();
   readonly #backoffs = new Map<string, FailedPodBackoff>();
+  /** Of the simulated rollout at its present time. */
+  constraints: RolloutConstraints = UNCONSTRAINED;
   #made = 0;
 
   constructor(options: SimulatedHostsOptions) {
@@ -74,7 +77,7 @@ export class SimulatedHosts {
     const { tally, daemonSet, current, timeline } = this.#options;
     const order = tally.takeAction(name)?.action;
     const { now } = timeline;
-    const other = tally.pinnedRevision(name);
+    const other = this.constraints.pinnedRevision(name);
     const node: DaemonNode = { ...host, ...(other && host.pinnedTo(other.daemonSet)), pods: course.pods };
     const backoff = this.#backoffs.get(name);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
@@ -83,7 +86,7 @@ export class SimulatedHosts {
     const again = [record.requeueAt, step.requeueAt].filter((at) => at !== undefined);
     if (again.length > 0) timeline.after(Math.min(...again) - now, () => this.reconcile(name));
     if (isIdle(step) && !order) return;
-    if (order !== 'withdraw' && tally.deferIfFrozen(name)) return;
+    if (order !== 'withdraw' && tally.deferIfFrozen(name, this.constraints)) return;
     if (!isIdle(step)) {
       if (step.backoff) this.#backoffs.set(name, step.backoff);
       for (const deletion of step.delete) this.#delete(host, course, deletion.name);
@@ -114,7 +117,7 @@ export class SimulatedHosts {
 
   /** Pods of an earlier revision are not judged: a template that was accepted before usually is again. */
   #isRefused(name: string): boolean {
-    return this.#options.isRefused && this.#options.tally.pinnedRevision(name) === undefined;
+    return this.#options.isRefused && this.constraints.pinnedRevision(name) === undefined;
   }
 
   /** The controller retries until the refusal ends, and until then the host uses budget. */
@@ -148,8 +151,8 @@ export class SimulatedHosts {
   #create(host: InitialHost, course: SimulatedHostState): boolean {
     if (this.#isRefused(host.name)) return this.#refuse(host, course);
     const { name, contact } = host;
-    const { timeline, pace, tally, current } = this.#options;
-    const other = tally.pinnedRevision(name);
+    const { timeline, pace, current } = this.#options;
+    const other = this.constraints.pinnedRevision(name);
     this.#made += 1;
     const pod: DaemonPod = {
       name: `new-${this.#made}`,

@@ -14,7 +14,7 @@ import { statusOf } from '../../decisions/rollouts/rollout-status.js';
 import { waveNames } from '../../decisions/rollouts/wave-plan.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import type { NodeActions } from '../rollouts/node-actions.js';
-import { rankNodes } from '../rollouts/node-ranking.js';
+import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 import { buildWaveIndex, decideRollout, type RolloutDecision } from '../rollouts/rollout-decision.js';
 import {
   isRevisionCompleted,
@@ -22,6 +22,7 @@ import {
   previousHash,
   stableRevisionIn,
 } from '../rollouts/rollout-revisions.js';
+import { rankNodes } from '../rollouts/wave-assignments.js';
 import type { WaveIndex } from '../rollouts/wave-index.js';
 import type { RolloutStrategy } from './rollout-strategy.js';
 import type { SimulationTimeline } from './simulation-timeline.js';
@@ -44,6 +45,7 @@ export interface WaveStrategyOptions {
 
 export class WaveStrategy implements RolloutStrategy {
   readonly #options: WaveStrategyOptions;
+  constraints: RolloutConstraints;
   readonly assumptions: string[] = [];
   /** Waves whose approval was supposed. */
   readonly #supposed = new Set<string>();
@@ -59,10 +61,9 @@ export class WaveStrategy implements RolloutStrategy {
     const { hash } = tally.subject.current;
     const { status } = rollout ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
-    tally.isFrozen = () => isFrozen;
-    if (!status || isRevisionCompleted(status, hash)) return;
-    const stable = this.#other(stableRevisionIn(status, hash));
-    tally.pinnedRevision = () => stable;
+    const isPinned = status !== undefined && !isRevisionCompleted(status, hash);
+    const stable = isPinned ? this.#other(stableRevisionIn(status, hash)) : undefined;
+    this.constraints = { ...UNCONSTRAINED, pinnedRevision: () => stable, isFrozen: () => isFrozen };
   }
 
   async start(): Promise<void> {
@@ -111,8 +112,11 @@ export class WaveStrategy implements RolloutStrategy {
     const status = statusOf(policy, verdict, counts, progress, nextWindowAt);
     this.#rollout = { ...(this.#rollout ?? { metadata: daemonSet.metadata }), status } as Rollout;
     const stable = this.#other(verdict.memory.stable);
-    tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
-    tally.isFrozen = decision.isFrozen;
+    this.constraints = {
+      ...UNCONSTRAINED,
+      pinnedRevision: (name) => (isOpen(name) ? undefined : stable),
+      isFrozen: decision.isFrozen,
+    };
     this.#decision = decision;
     return decision.actions;
   }

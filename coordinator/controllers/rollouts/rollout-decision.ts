@@ -11,14 +11,13 @@ import { type RolloutPhaseInfo, rolloutCode } from '../../decisions/rollouts/hos
 import type { NodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
 import type { FailureRules } from '../../decisions/rollouts/node-rollout-state.js';
 import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
-import { estimatedEnd } from '../../decisions/rollouts/rollout-estimate.js';
 import {
   type RolloutInput,
   type RolloutMemory,
   updateMemory,
   type WaveCounts,
 } from '../../decisions/rollouts/rollout-memory.js';
-import { progressOf, type RolloutProgress } from '../../decisions/rollouts/rollout-progress.js';
+import { estimatedEnd, progressOf, type RolloutProgress } from '../../decisions/rollouts/rollout-progress.js';
 import { memoryOf } from '../../decisions/rollouts/rollout-status.js';
 import { judgeRollout, type RolloutVerdict } from '../../decisions/rollouts/rollout-verdict.js';
 import { assignWavesStepwise, type PlannedNode, waveNames } from '../../decisions/rollouts/wave-plan.js';

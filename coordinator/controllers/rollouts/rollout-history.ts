@@ -14,8 +14,8 @@ import { BY_OWNER } from '../../informers/informer.js';
 import { rolloutKind } from '../../kinds/index.js';
 import { labelValueProblems } from '../../kinds/validation/name-rules.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
-import { isNamespaceEnding } from '../daemonsets/namespace-ending.js';
 import { unlessGone } from '../queue/outdated-write.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 

@@ -22,18 +22,12 @@ import { BY_NAMESPACE, BY_OWNER } from '../../informers/informer.js';
 import { rolloutKind } from '../../kinds/index.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
-import {
-  type DaemonSetTally,
-  NO_HANDOVERS,
-  NOT_FROZEN,
-  NOT_PINNED,
-  type PinnedRevision,
-} from '../daemonsets/daemonset-tally.js';
+import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import { ImagePrePuller } from './image-pre-puller.js';
 import type { NodeActions } from './node-actions.js';
+import { type PinnedRevision, type RolloutConstraints, UNCONSTRAINED } from './rollout-constraints.js';
 import { decideRollout, governingPolicy } from './rollout-decision.js';
-import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
 import {
   isRevisionCompleted,
@@ -41,31 +35,41 @@ import {
   previousHash,
   stableRevisionIn,
 } from './rollout-revisions.js';
-import { RolloutStatusWriter } from './rollout-status-writer.js';
+import { newFailures, RolloutStatusWriter } from './rollout-status-writer.js';
 import { type AssignedWaves, WaveAssignments } from './wave-assignments.js';
 import type { WaveIndex } from './wave-index.js';
 import { earliest } from './window-index.js';
 
+/** One step of a rollout. Its decision is stored already. */
+interface RolloutStep {
+  constraints: RolloutConstraints;
+  /**
+   * Starts image pulls, and returns the actions for nodes whose state has not changed since the decision. Call it when
+   * the constraints are in force.
+   */
+  takeActions(): Promise<NodeActions>;
+}
+
 export class RolloutReconciler {
-  readonly #parts: DaemonSetDeps;
+  readonly #deps: DaemonSetDeps;
   readonly #drawn: WaveAssignments;
   readonly #record: RolloutStatusWriter;
   readonly #prePulls: ImagePrePuller;
   readonly #history: RolloutHistory;
 
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
-  constructor(parts: DaemonSetDeps, moved: (fleetKey: string) => void) {
-    this.#parts = parts;
-    this.#drawn = new WaveAssignments(parts, moved);
-    this.#record = new RolloutStatusWriter(parts);
-    this.#prePulls = new ImagePrePuller(parts, moved);
-    this.#history = new RolloutHistory(parts);
+  constructor(deps: DaemonSetDeps, moved: (fleetKey: string) => void) {
+    this.#deps = deps;
+    this.#drawn = new WaveAssignments(deps, moved);
+    this.#record = new RolloutStatusWriter(deps);
+    this.#prePulls = new ImagePrePuller(deps, moved);
+    this.#history = new RolloutHistory(deps);
   }
 
   /** The first by name, of those of the namespace that select the DaemonSet. */
   policyOf(daemonSet: DaemonSet): RolloutPolicy | undefined {
     const { namespace = '' } = daemonSet.metadata;
-    return governingPolicy(daemonSet, this.#parts.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
+    return governingPolicy(daemonSet, this.#deps.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
   }
 
   /** Hash of the revision that the rollout of `hash` would go back to. */
@@ -79,49 +83,49 @@ export class RolloutReconciler {
     const key = refText(metadata);
     this.#drawn.forget(key);
     this.#prePulls.forget(key);
-    this.#parts.activeRollouts.set(metadata, undefined);
+    this.#deps.activeRollouts.set(metadata, undefined);
   }
 
   /**
    * Nothing governs the DaemonSet (any more): upstream's rules hold. Its Rollout, which would not be true, goes, and stays among
    * the past ones.
    */
-  async remove(daemonSet: DaemonSet, tally: DaemonSetTally, turn: ReconcileContext): Promise<void> {
+  async remove(daemonSet: DaemonSet, context: ReconcileContext): Promise<void> {
     this.forget(daemonSet);
-    tally.pinnedRevision = NOT_PINNED;
-    tally.handoverTerms = NO_HANDOVERS;
-    tally.isFrozen = NOT_FROZEN;
     const rollout = this.#own(daemonSet);
     if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
     const why = isRollingUpdate(daemonSet.spec.updateStrategy) ? NO_POLICY : ON_DELETE;
     // How many stay was the policy's to say: nobody trims until there is one again.
-    const kept = await this.#history.keep(daemonSet, rollout, why, turn);
+    const kept = await this.#history.keep(daemonSet, rollout, why, context);
     if (kept?.phase === 'Superseded') {
-      this.#parts.recordRolloutEvent(daemonSet, 'Warning', 'RolloutSuperseded', kept.message);
+      this.#deps.recordRolloutEvent(daemonSet, 'Warning', 'RolloutSuperseded', kept.message);
     }
-    const result = await this.#parts.registry.delete(rolloutKind, rollout.metadata, {
+    const result = await this.#deps.registry.delete(rolloutKind, rollout.metadata, {
       preconditions: preconditionsOf(rollout),
     });
-    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+    context.observeWrite('deleted' in result ? result.deleted : result.terminating);
   }
 
   /**
    * Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave; and where
    * it is frozen, none.
    */
-  pinUntilAssigned(daemonSet: DaemonSet, tally: DaemonSetTally): void {
+  initialConstraints(daemonSet: DaemonSet, hash: string): RolloutConstraints {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.policyOf(daemonSet);
-    if (!policy) return;
+    if (!policy) return UNCONSTRAINED;
     const { status } = this.#own(daemonSet) ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
     const classOf = compileMaintenanceSchedules(policy.spec);
-    tally.isFrozen = (name) => {
-      const { labels } = this.#parts.informers.nodes.get({ name })?.metadata ?? {};
-      return isFrozen || !classOf(labels).at(this.#parts.clock.now()).create;
+    const isPinned = status !== undefined && !isRevisionCompleted(status, hash);
+    const stable = isPinned ? this.#revision(daemonSet, stableRevisionIn(status, hash)) : undefined;
+    return {
+      ...UNCONSTRAINED,
+      pinnedRevision: () => stable,
+      isFrozen: (name) => {
+        const { labels } = this.#deps.informers.nodes.get({ name })?.metadata ?? {};
+        return isFrozen || !classOf(labels).at(this.#deps.clock.now()).create;
+      },
     };
-    if (!status || isRevisionCompleted(status, tally.subject.current.hash)) return;
-    const other = this.#revision(daemonSet, stableRevisionIn(status, tally.subject.current.hash));
-    tally.pinnedRevision = () => other;
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
@@ -129,15 +133,15 @@ export class RolloutReconciler {
     daemonSet: DaemonSet,
     policy: RolloutPolicy,
     tally: DaemonSetTally,
-    turn: ReconcileContext,
-  ): Promise<NodeActions> {
-    const { clock, timeOf } = this.#parts;
+    context: ReconcileContext,
+  ): Promise<RolloutStep> {
+    const { clock, informers, timeOf } = this.#deps;
     const { hash } = tally.subject.current;
     const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
     const rollout = this.#own(daemonSet);
     const decision = decideRollout({
       ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now(), timeOf },
-      fleetSize: this.#parts.informers.nodes.size,
+      fleetSize: informers.nodes.size,
       previous: previousHash(this.#revisions(daemonSet), hash),
       isKept: (one) => this.#revision(daemonSet, one) !== undefined,
     });
@@ -150,21 +154,36 @@ export class RolloutReconciler {
       tally,
     );
     if (rollout?.status && rollout.status.revision !== hash) {
-      await this.#history.keep(daemonSet, rollout, SUPERSEDED_BY_REVISION, turn);
+      await this.#history.keep(daemonSet, rollout, SUPERSEDED_BY_REVISION, context);
     }
-    await this.#record.write({ daemonSet, policy }, rollout, status, turn);
-    await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, turn);
+    await this.#record.write({ daemonSet, policy }, rollout, status, context);
+    await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, context);
     const stable = this.#revision(daemonSet, verdict.memory.stable);
-    tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
-    const overridden = this.#letHostsDecide(policy, tally, verdict.memory.steering);
-    tally.isFrozen = decision.isFrozen;
-    const pullAt = await this.#prePulls.reconcile({ daemonSet, policy, tally, waves, phase: verdict.phase });
-    this.#parts.activeRollouts.set(daemonSet.metadata, { stanceOf });
-    const next = earliest([requeueAt, pullAt]);
-    if (next !== undefined) turn.requeueAfter(Math.max(0, next - clock.now()));
-    const turns = stillDue();
-    if (verdict.openUpTo >= 0) turns.replace.push(...overridden.filter((name) => !decision.isFrozen(name)));
-    return turns;
+    const { steering } = verdict.memory;
+    const termsFor = handoverTerms(policy.spec, steering, clock.now());
+    const overridden = overriddenHandovers(policy, tally, steering);
+    const constraints: RolloutConstraints = {
+      pinnedRevision: (name) => (isOpen(name) ? undefined : stable),
+      handoverTerms: (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels }),
+      isFrozen: decision.isFrozen,
+    };
+    const takeActions = async () => {
+      const pullAt = await this.#prePulls.reconcile({
+        daemonSet,
+        policy,
+        tally,
+        waves,
+        phase: verdict.phase,
+      });
+      this.#deps.activeRollouts.set(daemonSet.metadata, { stanceOf });
+      const next = earliest([requeueAt, pullAt]);
+      if (next !== undefined) context.requeueAfter(Math.max(0, next - clock.now()));
+      const actions = stillDue();
+      if (verdict.openUpTo >= 0)
+        actions.replace.push(...overridden.filter((name) => !decision.isFrozen(name)));
+      return actions;
+    };
+    return { constraints, takeActions };
   }
 
   #withOutcome(
@@ -173,7 +192,7 @@ export class RolloutReconciler {
     waves: WaveIndex,
     tally: DaemonSetTally,
   ): RolloutStatus {
-    const { informers, clock } = this.#parts;
+    const { informers, clock } = this.#deps;
     const { status: before } = this.#own(daemonSet) ?? {};
     const revision = this.#revisions(daemonSet).find((one) => revisionHashOf(one) === status.revision);
     const failing = newFailures({ status, before }, waves, tally, informers);
@@ -183,34 +202,15 @@ export class RolloutReconciler {
     });
   }
 
-  /** From now on turns are given on the policy's terms. Answers the nodes that have one and are to be told that they are overridden. */
-  #letHostsDecide(
-    { spec }: RolloutPolicy,
-    tally: DaemonSetTally,
-    steering: SteeringStatus | undefined,
-  ): string[] {
-    const { informers, clock } = this.#parts;
-    const termsFor = handoverTerms(spec, steering, clock.now());
-    tally.handoverTerms = (name) =>
-      termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
-    // Where no host may hold its turn off there is nothing to override.
-    const turned = spec.updateLock && steering?.forced?.length ? [...tally.nodes.handedOver] : [];
-    const isToBeTold = (name: string) => {
-      const { forced, withdrawn, isOutdated, waitReason: waiting } = tally.recordOf(name)?.handover ?? {};
-      return !forced && !withdrawn && !isOutdated && waiting !== 'InsufficientResources';
-    };
-    return turned.filter((name) => isAmong(name, steering?.forced) && isToBeTold(name));
-  }
-
   /** One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made. */
   #own(daemonSet: DaemonSet): Rollout | undefined {
-    const found = this.#parts.informers.rollouts.get(refOf(daemonSet));
+    const found = this.#deps.informers.rollouts.get(refOf(daemonSet));
     const owner = found && controllerOf(found.metadata);
     return !owner || owner.uid === daemonSet.metadata.uid ? found : undefined;
   }
 
   #revisions({ metadata }: DaemonSet): readonly ControllerRevision[] {
-    return this.#parts.informers.controllerRevisions.indexed(BY_OWNER, metadata.uid ?? '');
+    return this.#deps.informers.controllerRevisions.indexed(BY_OWNER, metadata.uid ?? '');
   }
 
   #revision(daemonSet: DaemonSet, hash: string | undefined): PinnedRevision | undefined {
@@ -248,4 +248,18 @@ function whoHaveNotMoved(turns: NodeActions, waves: WaveIndex): () => NodeAction
 
 function refOf({ metadata }: DaemonSet) {
   return { ...(metadata.namespace ? { namespace: metadata.namespace } : {}), name: metadata.name };
+}
+
+/** Nodes whose host owns a handover that an operator forced: it is requested again to tell the host of the override. */
+function overriddenHandovers(
+  { spec }: RolloutPolicy,
+  tally: DaemonSetTally,
+  steering: SteeringStatus | undefined,
+): string[] {
+  if (!spec.updateLock || !steering?.forced?.length) return [];
+  return [...tally.nodes.handedOver].filter((name) => {
+    const { forced, withdrawn, isOutdated, waitReason } = tally.recordOf(name)?.handover ?? {};
+    const isOpen = !forced && !withdrawn && !isOutdated && waitReason !== 'InsufficientResources';
+    return isOpen && isAmong(name, steering.forced);
+  });
 }

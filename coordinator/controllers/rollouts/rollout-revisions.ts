@@ -3,7 +3,7 @@
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { revisionHashOf, templateOf, withTemplate } from '../../decisions/daemonsets/template-revision.js';
-import type { PinnedRevision } from '../daemonsets/daemonset-tally.js';
+import type { PinnedRevision } from './rollout-constraints.js';
 
 /** Whether the revision `hash` has been completed: it is what Pods are made of everywhere. */
 export function isRevisionCompleted(status: RolloutStatus, hash: string): boolean {

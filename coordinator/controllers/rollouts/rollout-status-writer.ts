@@ -1,15 +1,21 @@
 /** The Rollout as it is stored, with its Events. */
 
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import type { HostFailure, Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { daemonSetOwner } from '../../decisions/daemonsets/daemon-pod.js';
+import { podProgress } from '../../decisions/reasons/pod-progress.js';
+import { knownFailures, MAX_FAILURES } from '../../decisions/rollouts/rollout-outcome.js';
 import { isSameProgress } from '../../decisions/rollouts/rollout-status.js';
 import { appliesTo } from '../../decisions/rollouts/steering-state.js';
+import { type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
 import { rolloutKind } from '../../kinds/index.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
+import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import type { WaveIndex } from './wave-index.js';
 
 /** A DaemonSet, and the policy that governs it. */
 interface Governed {
@@ -72,4 +78,41 @@ function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revis
     const late = appliesTo(request, revision) ? '' : ' (not obeyed: it was about an earlier revision)';
     tell('Normal', 'RolloutSteered', `${user} asked for ${what}${why}${late}`);
   }
+}
+
+type Failing = Omit<HostFailure, 'time'>;
+
+/** Those that `before` does not tell of, as long as there is room for them. */
+export function newFailures(
+  { status, before }: { status: RolloutStatus; before: RolloutStatus | undefined },
+  waves: WaveIndex,
+  tally: DaemonSetTally,
+  informers: Pick<Informers, 'pods'>,
+): Failing[] {
+  const known = new Set(knownFailures(before, status).map(({ node }) => node));
+  const failing: Failing[] = [];
+  if (status.failed === 0 || known.size >= MAX_FAILURES) return failing;
+  for (const wave of status.waves.keys()) {
+    for (const node of waves.failed(wave)) {
+      if (known.size + failing.length >= MAX_FAILURES) return failing;
+      if (!known.has(node)) failing.push(failureOn(node, tally, informers));
+    }
+  }
+  return failing;
+}
+
+function failureOn(node: string, tally: DaemonSetTally, { pods }: Pick<Informers, 'pods'>): Failing {
+  const { subject } = tally;
+  const pod = pods
+    .indexed(PODS_BY_TARGET_NODE, node)
+    .filter(({ metadata }) => controllerOf(metadata)?.uid === subject.uid)
+    .find(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] === subject.current.hash);
+  const { trouble } = tally.recordOf(node)?.newPod ?? {};
+  const progress = pod && podProgress(pod);
+  const isLost = trouble === undefined && progress?.code === 'Running';
+  return {
+    node,
+    reason: trouble ?? (isLost ? 'HostLost' : 'NotAvailableInTime'),
+    ...(progress && !isLost ? { message: progress.because } : {}),
+  };
 }

@@ -1,22 +1,25 @@
 /** The waves of each DaemonSet that a policy governs: drawn from its tally, and followed as hosts come, go and are heard. */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { refText } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { runInSlices, TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { contactOf } from '../../decisions/nodes/node-contact.js';
+import { HEALTH, healthOf, lastRestartOf } from '../../decisions/rollouts/node-health-rank.js';
 import { type NodeConnectivity, nodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
 import { measurePodTimings, type PodTimings } from '../../decisions/rollouts/pod-timings.js';
 import { isBarred } from '../../decisions/rollouts/rollout-outcome.js';
-import type { PlannedNode } from '../../decisions/rollouts/wave-plan.js';
+import { nodeRank, type PlannedNode, type RankedRevision } from '../../decisions/rollouts/wave-plan.js';
 import { BY_OWNER, type ObjectChange } from '../../informers/informer.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
-import { rankNodes } from './node-ranking.js';
 import { buildWaveIndex } from './rollout-decision.js';
 import { isPastRollout } from './rollout-history.js';
+import { stableRevisionIn } from './rollout-revisions.js';
 import type { WaveIndex } from './wave-index.js';
 
 /** What waves are drawn for. */
@@ -146,4 +149,54 @@ function versionOf({ metadata: { uid = '', generation = 0 } }: RolloutPolicy): s
 
 function isSameStanding(a: Node, b: Node): boolean {
   return contactOf(a) === contactOf(b) && isDeepStrictEqual(a.metadata.labels, b.metadata.labels);
+}
+
+interface Ranking {
+  tally: DaemonSetTally;
+  nodeOf(name: string): Node | undefined;
+  /** All Pods of the DaemonSet. */
+  pods: readonly Pod[];
+  /** As it is stored; absent before the first look. */
+  status: RolloutStatus | undefined;
+  /** Hash of the newest revision but the one on its way. */
+  previous: string | undefined;
+  now: number;
+  /** As in `DaemonSetParts`. */
+  timeOf?: ((stored: string) => number) | undefined;
+  slice: TimeSlice;
+}
+
+/** All nodes of the tally with their ranks: visits each, in slices. */
+export async function rankNodes(ranking: Ranking): Promise<PlannedNode[]> {
+  const { tally, nodeOf, pods, now, slice } = ranking;
+  const revision = revisionIn(ranking);
+  const restarts = await lastRestarts(pods, slice);
+  const nodes: PlannedNode[] = [];
+  for (const name of [...tally.nodeNames()]) {
+    const node = nodeOf(name);
+    const { hashes = [], newPod } = tally.recordOf(name) ?? {};
+    const health = node ? healthOf(node, restarts.get(name), now) : HEALTH.dark;
+    const rank = nodeRank({ hashes, newPodAt: newPod?.createdAt }, revision, health);
+    nodes.push({ name, labels: node?.metadata.labels, rank });
+    await slice.yieldIfUsedUp();
+  }
+  return nodes;
+}
+
+function revisionIn({ tally, status, previous, timeOf = Date.parse }: Ranking): RankedRevision {
+  const { hash } = tally.subject.current;
+  const stable = (status && stableRevisionIn(status, hash)) ?? previous;
+  if (status?.revision !== hash) return { hash, stable, startedAt: undefined };
+  // What was there before a retry was given by the same rollout.
+  return { hash, stable, startedAt: status.retryTime ? 0 : timeOf(status.startTime) };
+}
+
+async function lastRestarts(pods: readonly Pod[], slice: TimeSlice): Promise<Map<string, number>> {
+  const restarts = new Map<string, number>();
+  for (const pod of pods) {
+    const at = lastRestartOf(pod);
+    if (at !== undefined && pod.spec.nodeName) restarts.set(pod.spec.nodeName, at);
+    await slice.yieldIfUsedUp();
+  }
+  return restarts;
 }

@@ -24,8 +24,8 @@ import {
   type NodeRolloutState,
   nodeRolloutState,
 } from '../../decisions/rollouts/node-rollout-state.js';
-import type { WindowOpening } from '../../decisions/rollouts/rollout-estimate.js';
 import type { RolloutMemory, WaveCounts } from '../../decisions/rollouts/rollout-memory.js';
+import type { WindowOpening } from '../../decisions/rollouts/rollout-progress.js';
 import { DeadlineQueue } from '../queue/deadline-queue.js';
 import { RolloutMilestones } from './rollout-milestones.js';
 import { HostStateCounts, PendingHandovers, WaveMembers } from './wave-members.js';

@@ -26,7 +26,7 @@ import { BY_OWNER, type Informers } from '../../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../../kinds/index.js';
 import type { CreateRefusals } from '../daemonsets/create-refusals.js';
 import { nodeNamesOf, podsOnNode } from '../daemonsets/daemonset-node-view.js';
-import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
+import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 
 /** Why, for one node. `rules`: [] when there is no Node to hold them to. */
 interface NodeAnswer {

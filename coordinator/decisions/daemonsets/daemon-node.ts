@@ -17,8 +17,8 @@ import {
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../../shared/kube/pods/pod-types.js';
+import { podFailureReason } from '../reasons/pod-progress.js';
 import { AHEAD_MS } from '../restore/stored-time.js';
-import { podFailureReason } from '../rollouts/pod-trouble.js';
 
 /** A Pod of the DaemonSet, cut down to what its controller looks at. Times are ms since the epoch. */
 export interface DaemonPod {

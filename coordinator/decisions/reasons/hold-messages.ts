@@ -1,6 +1,19 @@
 /** Why hosts keep an older Pod, in words: what each code means, and what to do about it. */
 import type { UpdateBlockCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
-import type { ReasonMessage, ReasonSubject } from './reason-wording.js';
+
+/** What the reason is about. */
+export interface ReasonSubject {
+  namespace: string;
+  daemonSet: string;
+  node: string;
+}
+
+/** What of a sentence depends on the code. `does` stands before the node's name. */
+export interface ReasonMessage {
+  phrase: string;
+  /** What to do; `pod` is the name of the Pod that the reason names, "" without one. */
+  advice(subject: ReasonSubject, pod: string): string;
+}
 
 const status = ({ namespace, daemonSet }: ReasonSubject) =>
   `see how far the rollout is: everynode rollout status -n ${namespace} ds/${daemonSet}`;

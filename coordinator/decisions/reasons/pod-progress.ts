@@ -1,6 +1,10 @@
 /** How far a Pod has come, read from its status alone: what `why` says of the Pod on a node. */
 
-import { WAITS_FOR_PREDECESSOR } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  REVERTED_BY_HOST,
+  REVERTED_CONDITION,
+  WAITS_FOR_PREDECESSOR,
+} from '../../../shared/kube/handovers/host-handover.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
@@ -85,4 +89,20 @@ function readyText(statuses: readonly ContainerStatus[]): string {
 function inBrackets(...texts: readonly (string | undefined)[]): string {
   const present = texts.filter((text) => text !== undefined && text !== '');
   return present.length > 0 ? ` (${present.join(': ')})` : '';
+}
+
+/** A container that was started so often again is not well, even while it runs. */
+const MAX_RESTARTS = 1;
+function failureReasonOf({ state, restartCount }: ContainerStatus): string | undefined {
+  const reason = state?.waiting?.reason ?? '';
+  if (!PATIENT_REASONS.has(reason)) return reason;
+  return restartCount > MAX_RESTARTS ? 'Restarting' : undefined;
+}
+
+/** `CrashLoopBackOff`, `ImagePullBackOff`, `Restarting` and the like; undefined for a Pod that may yet be well. */
+export function podFailureReason({ status }: Pod): string | undefined {
+  if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return REVERTED_BY_HOST;
+  if (status?.phase === 'Failed') return status.reason || 'Failed';
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return containers.map(failureReasonOf).find((trouble) => trouble !== undefined);
 }

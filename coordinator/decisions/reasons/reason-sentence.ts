@@ -1,9 +1,8 @@
 /** A reason as one sentence for a tired person on call: what, why, what to do. */
 
 import { countText } from '../../../shared/kube/objects/count-text.js';
-import { HOLD_MESSAGES } from './hold-messages.js';
+import { HOLD_MESSAGES, type ReasonMessage, type ReasonSubject } from './hold-messages.js';
 import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
-import type { ReasonMessage, ReasonSubject } from './reason-wording.js';
 
 const describePod = ({ namespace }: ReasonSubject, pod: string) =>
   `kubectl describe pod -n ${namespace} ${pod}`;

@@ -10,9 +10,9 @@ import {
   nodeUpdateStatus,
 } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
 import { handoverTerms, handoverWindows } from '../../../coordinator/decisions/handovers/handover-terms.js';
+import { podFailureReason } from '../../../coordinator/decisions/reasons/pod-progress.js';
 import type { NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
 import { nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
-import { podFailureReason } from '../../../coordinator/decisions/rollouts/pod-trouble.js';
 import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {

@@ -14,9 +14,8 @@ import {
   type RolloutPhaseInfo,
   rolloutCode,
 } from '../../../coordinator/decisions/rollouts/host-rollout-code.js';
-import { estimatedEnd } from '../../../coordinator/decisions/rollouts/rollout-estimate.js';
 import type { WaveCounts } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
-import { progressOf } from '../../../coordinator/decisions/rollouts/rollout-progress.js';
+import { estimatedEnd, progressOf } from '../../../coordinator/decisions/rollouts/rollout-progress.js';
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
 import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
