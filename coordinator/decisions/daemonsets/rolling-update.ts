@@ -1,4 +1,4 @@
-/** Which nodes get the current revision now (pkg/controller/daemon/update.go rollingUpdate). */
+/** Decides which nodes get the current revision now (pkg/controller/daemon/update.go rollingUpdate). */
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   type DaemonNode,
@@ -9,26 +9,26 @@ import {
 } from './daemon-node.js';
 import { updateBudget } from './update-strategy.js';
 
-/** What an update state says about a node's live Pods. */
+/** What an update state says about the Pods of a node. */
 interface UpdateStateParts {
-  /** A Pod of an older revision. */
+  /** The node has a Pod of an older revision. */
   old?: true;
-  /** A Pod of the current revision. */
+  /** The node has a Pod of the current revision. */
   new?: true;
   /** A Pod of the node is available. */
   serves?: true;
-  /** The node should no longer run the DaemonSet. */
+  /** The node should not run the DaemonSet any longer. */
   retiring?: true;
-  /** The node's update has not started. */
+  /** The update of the node has not started. */
   pending?: true;
 }
 
 /**
- * Each state of a node in an update, with its parts. Terminating Pods do not count.
- * `excess`: more than one Pod of the same age group. `pair…`: an old and a new Pod side by side (surge).
- * `inProgress`: an action was ordered and its result is not observed yet. `handedOver`: the host replaces the Pod
- * itself, at any time. `awaitingResync`: the store was restored from a backup and the host has not reported since.
- * `blocked`: the node has no Pod and gets none, because the revision to which it is pinned does not run there.
+ * All states of a node in an update. Terminating Pods do not count. `excess`: several old or several new Pods. `pair…`:
+ * one old and one new Pod side by side (surge). `inProgress`: an action was ordered, and its result is not observed
+ * yet. `handedOver`: the host replaces the Pod itself, and may do so at any time. `awaitingResync`: the store was
+ * restored from a backup and the host has not reported since. `blocked`: the node has no Pod and gets none, because the
+ * revision to which it is pinned does not run there.
  */
 const UPDATE_STATES = {
   excess: {},
@@ -55,34 +55,34 @@ export function partsOf(state: NodeUpdateState): UpdateStateParts {
   return UPDATE_STATES[state];
 }
 
-/** A node's place in the update and the Pods it concerns. */
+/** A node's state in the update. */
 export interface NodeUpdateStatus {
   state: NodeUpdateState;
-  /** Counts as covered: by its old Pod where there is one, else by the new. */
+  /** True if the old Pod is available, or the new one if there is no old one. */
   covered: boolean;
-  /** Where it is the host's turn: the Pod that bears that turn. */
+  /** The Pod to replace, or the Pod that carries the handover. */
   oldPod?: string;
 }
 
-/** The fleet as counted: enough to choose from without looking at each node. */
+/** Counts of a fleet: enough to choose nodes without visiting each. */
 export interface Fleet {
   /** Nodes that should run the DaemonSet. */
   desired: number;
-  /** Nodes with `covered`. */
+  /** Nodes with an available Pod, as in `NodeUpdateStatus.covered`. */
   covered: number;
-  /** Names of the nodes in each situation. */
+  /** Names of the nodes in each state. */
   nodes: Readonly<Record<NodeUpdateState, ReadonlySet<string>>>;
-  /** Nodes beside these without an available Pod, and without a turn: they use budget. */
+  /** Nodes that are not in `nodes`, but have no available Pod and use budget. */
   alsoUnavailable?: number;
 }
 
-/** Names of nodes. On `create` a new Pod joins the old one; on `replace` the old one is deleted. */
+/** Names of nodes. `create`: a new Pod joins the old one. `replace`: the old Pod is deleted. */
 export interface Replacements {
   create: string[];
   replace: string[];
 }
 
-/** Undefined for a node that is neither eligible nor holds a Pod: it is no part of the update. */
+/** Returns undefined for a node that is neither eligible nor has a Pod. */
 export function nodeUpdateStatus(
   node: DaemonNode,
   minReadySeconds: number,
@@ -100,7 +100,7 @@ export function nodeUpdateStatus(
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
     if (!newPod) return { state: node.isBlocked ? 'blocked' : 'empty', covered };
-    // Its turn to a revision from which the DaemonSet has come back: until that is taken back, its host may begin it.
+    // The template was changed back after the handover was requested. Until it is withdrawn, the host may start it.
     if (newPod.handover && mayStart(newPod.handover, now))
       return { state: 'handedOver', covered, oldPod: newPod.name };
     return { state: covered ? 'newAvailable' : 'newUnavailable', covered };
@@ -113,7 +113,7 @@ export function nodeUpdateStatus(
   return { state: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
 }
 
-/** Whatever was decided since: its host may have begun before it hears of that. */
+/** A host may start a handover until it acknowledges that it was withdrawn. */
 function mayStart(
   { lastWindowEndsAt = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover,
   now: number,
@@ -121,7 +121,7 @@ function mayStart(
   return withdrawn !== 'Acknowledged' && lastWindowEndsAt > now;
 }
 
-/** The first `count` of a set; none when negative. */
+/** Returns the first `count` names, or none if `count` is negative. */
 function take(names: Iterable<string>, count: number): string[] {
   const taken: string[] = [];
   for (const name of names) {
@@ -131,7 +131,7 @@ function take(names: Iterable<string>, count: number): string[] {
   return taken;
 }
 
-/** What may be replaced now; nothing more than the budget allows, save Pods that are of no use anyway. */
+/** Returns the nodes to update now. Only Pods that are unavailable anyway may exceed the budget. */
 export function chooseReplacements(
   fleet: Fleet,
   strategy: DaemonSetUpdateStrategy | undefined,
@@ -140,7 +140,7 @@ export function chooseReplacements(
   return maxSurge > 0 ? surge(fleet, maxSurge) : replaceInPlace(fleet, maxUnavailable);
 }
 
-/** Old Pods that are unavailable go whatever the budget, and use it up. */
+/** Unavailable old Pods are replaced regardless of the budget, but use it up. */
 function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: number): Replacements {
   const useless = [...nodes.oldUnavailable, ...nodes.retiringUnavailable];
   const unavailable =
@@ -161,7 +161,7 @@ function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: n
   return { create: [], replace: [...useless, ...first, ...then] };
 }
 
-/** A successor starts beside its predecessor; Pods on nodes to be left go when enough others cover for them. */
+/** A successor starts next to its predecessor. A retiring Pod is deleted when enough other nodes are covered. */
 function surge({ nodes, covered, desired }: Fleet, maxSurge: number): Replacements {
   const surging = [
     nodes.excess,

@@ -1,32 +1,29 @@
-/**
- * What whoever writes a RolloutPolicy, or takes one away, is to know: it may be said, and may yet not be what was meant.
- * Warnings in words. Pure.
- */
+/** Warnings for the author of a valid RolloutPolicy, or of its deletion, whose effect may not be intended. */
 
 import { REST_WAVE, type RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
-/** What the policy finds at one DaemonSet that it selects. */
+/** How a policy applies to one DaemonSet that it selects. */
 export interface SelectedDaemonSet {
   name: string;
-  /** The policy that governs it: of those that select it the first by name. */
+  /** The policy that governs the DaemonSet: the first by name of those that select it. */
   governor: string;
-  /** Its Pods are replaced by a rollout at all. */
+  /** False: the update strategy is OnDelete, so there are no rollouts. */
   isRollingUpdate: boolean;
-  /** Nodes that it runs on, or is to. */
+  /** Number of nodes that should run the DaemonSet. */
   nodes: number;
-  /** Of these, by wave: nodes that the wave's selector matches. */
+  /** For each wave: how many of these nodes match its selector. */
   matched: readonly number[];
-  /** Of these, in the order of names: nodes for which no window ever opens. */
+  /** Names of these nodes for which no window ever opens, sorted. */
   closed: readonly string[];
 }
 
-/** So many are named. */
+/** Maximum number of node names in a warning. */
 const MOST_NAMES = 3;
 
 /**
- * Of a policy as it is stored from now on. `selected`: the DaemonSets of its namespace that it selects. `mayNameNodes`: else nodes
- * are counted alone, for who may write a policy need not be one who may see them.
+ * Warnings for a policy that is stored. `selected`: the DaemonSets of its namespace that it selects. `mayNameNodes`:
+ * false if the author may not read Nodes, so that warnings must not name them.
  */
 export function policyWarningMessages(
   { name, spec }: { name: string; spec: RolloutPolicySpec },
@@ -64,7 +61,7 @@ function placeRemarks(
   return [...empty, ...(closed.length > 0 ? [shut] : [])];
 }
 
-/** What a DaemonSet is left with that no policy governs any more; none where nothing is on its way. */
+/** Warnings for a DaemonSet that no policy governs any longer. Returns [] if no rollout is in progress. */
 export function releaseWarningMessages(name: string, status: RolloutStatus | undefined): string[] {
   if (!status || (status.completionTime !== undefined && status.failure === undefined)) return [];
   const { revision, phase, wave, updated, nodes, failure } = status;

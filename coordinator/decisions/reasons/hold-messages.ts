@@ -1,17 +1,16 @@
-/** Why hosts keep an older Pod, in words: what each code means, and what to do about it. */
+/** Messages for the codes that keep an older Pod on a host: what the code means, and what to do. */
 import type { UpdateBlockCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 
-/** What the reason is about. */
 export interface ReasonSubject {
   namespace: string;
   daemonSet: string;
   node: string;
 }
 
-/** What of a sentence depends on the code. `does` stands before the node's name. */
+/** The code-dependent parts of a sentence. `phrase` precedes the node's name. */
 export interface ReasonMessage {
   phrase: string;
-  /** What to do; `pod` is the name of the Pod that the reason names, "" without one. */
+  /** What to do. `pod`: the Pod of the reason, or "". */
   advice(subject: ReasonSubject, pod: string): string;
 }
 
@@ -22,7 +21,6 @@ const steer =
   ({ namespace, daemonSet }: ReasonSubject) =>
     `everynode rollout ${verb} -n ${namespace} ds/${daemonSet}${rest}`;
 
-/** By code. */
 export const HOLD_MESSAGES: Readonly<Record<UpdateBlockCode, ReasonMessage>> = {
   Reverted: {
     phrase: 'went back to its earlier revision on',

@@ -1,4 +1,4 @@
-/** How far a Pod has come, read from its status alone: what `why` says of the Pod on a node. */
+/** How far a Pod has come, and whether a rollout counts it as failed, by its status alone. */
 
 import {
   REVERTED_BY_HOST,
@@ -8,16 +8,16 @@ import {
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** One of these holds at a time; each is also a reason code. `because`: in words. */
+/** Each code is also a reason code. `because`: a clause about the Pod. */
 export interface PodProgress {
   code: 'Running' | 'Starting' | 'NotReady' | 'Failing' | 'Unschedulable' | 'BackOff' | 'Creating';
   because: string;
 }
 
-/** What a container says while it simply takes its time; any other reason is a failure. */
+/** Waiting reasons of a container that is still starting. Any other reason is a failure. */
 const PATIENT_REASONS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
-/** Judges a Pod that is not being deleted. */
+/** `pod` must not be terminating. */
 export function podProgress(pod: Pod): PodProgress {
   const { phase, reason, message } = pod.status ?? {};
   switch (phase) {
@@ -67,7 +67,7 @@ function namesOf(statuses: readonly ContainerStatus[]): string {
   return statuses.map(({ name }) => name).join(', ');
 }
 
-/** An init container that ended with 0 has done its part. */
+/** An init container with exit code 0 is done. */
 function initTrouble(status: ContainerStatus): string | undefined {
   return status.state?.terminated?.exitCode === 0 ? undefined : containerTrouble(status);
 }
@@ -91,7 +91,7 @@ function inBrackets(...texts: readonly (string | undefined)[]): string {
   return present.length > 0 ? ` (${present.join(': ')})` : '';
 }
 
-/** A container that was started so often again is not well, even while it runs. */
+/** With more restarts than this a container counts as failed, even while it runs. */
 const MAX_RESTARTS = 1;
 function failureReasonOf({ state, restartCount }: ContainerStatus): string | undefined {
   const reason = state?.waiting?.reason ?? '';
@@ -99,7 +99,10 @@ function failureReasonOf({ state, restartCount }: ContainerStatus): string | und
   return restartCount > MAX_RESTARTS ? 'Restarting' : undefined;
 }
 
-/** `CrashLoopBackOff`, `ImagePullBackOff`, `Restarting` and the like; undefined for a Pod that may yet be well. */
+/**
+ * Returns `CrashLoopBackOff`, `ImagePullBackOff`, `Restarting` or the like. Undefined if the Pod may still become
+ * ready.
+ */
 export function podFailureReason({ status }: Pod): string | undefined {
   if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return REVERTED_BY_HOST;
   if (status?.phase === 'Failed') return status.reason || 'Failed';

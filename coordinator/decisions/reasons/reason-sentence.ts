@@ -1,4 +1,4 @@
-/** A reason as one sentence for a tired person on call: what, why, what to do. */
+/** A reason as one sentence for an operator on call: what happened, why, and what to do. */
 
 import { countText } from '../../../shared/kube/objects/count-text.js';
 import { HOLD_MESSAGES, type ReasonMessage, type ReasonSubject } from './hold-messages.js';
@@ -8,7 +8,7 @@ const describePod = ({ namespace }: ReasonSubject, pod: string) =>
   `kubectl describe pod -n ${namespace} ${pod}`;
 const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}`;
 
-/** By code: with HOLD_WORDINGS, this table is also what each code means. */
+/** With HOLD_MESSAGES, this table defines what each code means. */
 const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   ...HOLD_MESSAGES,
   Running: { phrase: 'runs on', advice: () => 'nothing to do' },
@@ -103,7 +103,7 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   },
 };
 
-/** `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
+/** Returns `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
 export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSubject): string {
   const { phrase: does, advice } = WORDINGS[code];
   const about = pod === undefined ? '' : ` (Pod ${pod})`;
@@ -111,7 +111,10 @@ export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSu
   return `${what}: ${because}; ${advice(subject, pod ?? '')}.`;
 }
 
-/** `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are left out; `refusal` follows as `FailedCreate: …`. */
+/**
+ * Returns `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are omitted. A refusal follows as
+ * `FailedCreate: …`.
+ */
 export function fleetSentence(
   { namespace, daemonSet }: Pick<ReasonSubject, 'namespace' | 'daemonSet'>,
   counts: readonly { code: ReasonCode; count: number }[],

@@ -1,4 +1,4 @@
-/** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
+/** The reason code of one host in a rollout by waves. */
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
 import type { RolloutReasonCode } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -11,7 +11,7 @@ import {
   type NodeRolloutState,
 } from './node-rollout-state.js';
 
-/** Where one host stands. */
+/** The wave and state of one host. */
 export interface HostRolloutState {
   /** Index of its wave. */
   wave: number;
@@ -20,23 +20,22 @@ export interface HostRolloutState {
 }
 
 /**
- * What sets hosts of one lane apart: given the earlier revision while this rollout ran (`FailedBefore`: after it failed with the
- * new one), why the host has not begun its turn, or that it was taken back.
+ * `Restored`: the host got its earlier revision back during this rollout. `FailedBefore`: it got that back after it had
+ * failed with the new one. `Withdrawn`: its handover was withdrawn. Others: why it has not started its handover.
  */
 type HostDetail = 'Restored' | 'FailedBefore' | 'Withdrawn' | HandoverBlockReason;
 
-/** Of a rollout, what decides on remarks. `startedAt`: ms since the epoch. */
+/** The parts of a rollout's history that `rolloutDetail` needs. `startedAt`: ms since the epoch. */
 interface RolloutHistory {
   startedAt: number | undefined;
   /** Why the revision is barred. */
   failure: string | undefined;
-  /** This host has failed with the revision. */
   hasFailed: boolean;
-  /** It has had a Pod of the revision, as far as is known. */
+  /** The host has had a Pod of the revision, as far as is known. */
   hasReceived: boolean;
 }
 
-/** What sets a host apart from others of its lane, in a rollout that began and failed so; undefined: nothing. */
+/** Returns what distinguishes a host from others in the same state, or undefined. */
 export function rolloutDetail(
   state: NodeRolloutState,
   { oldPodAt, waitReason, isWithdrawn, isOutdated }: NodeFacts,
@@ -46,25 +45,24 @@ export function rolloutDetail(
     return isWithdrawn || isOutdated ? 'Withdrawn' : waitReason;
   if (!isPending(state) || failure === undefined || startedAt === undefined) return undefined;
   if (hasFailed) return 'FailedBefore';
-  // Stored times are whole seconds, so the time alone does not tell what happened within one.
+  // Stored times are whole seconds, so they do not order events within one second.
   const isRestored = oldPodAt !== undefined && (hasReceived || oldPodAt > startedAt);
   return isRestored ? 'Restored' : undefined;
 }
 
-/** How the rollout stands, as `rolloutStep` has it. */
+/** The parts of `judgeRollout`'s verdict that a reason code depends on. */
 export interface RolloutPhaseInfo {
   phase: RolloutPhase;
-  /** Index of the last open wave; -1 = none. */
+  /** Index of the last open wave. -1: none. */
   wave: number;
-  /** Nobody is given a turn now. */
+  /** No host may start its update now. */
   isHalted: boolean;
-  /** The revision is barred. */
   isBarred: boolean;
-  /** Hosts that have it go back. */
+  /** Hosts that have the revision roll back. */
   isReverting: boolean;
 }
 
-/** Undefined: the host has no part in the rollout. The same for all hosts of one place. */
+/** `host`: undefined if the host is not part of the rollout. Hosts in the same state have the same code. */
 export function rolloutCode(
   host: HostRolloutState | undefined,
   rollout: RolloutPhaseInfo,

@@ -1,4 +1,4 @@
-/** What a rollout by waves is to know of one node, from its record and its standing. Times are ms since the epoch. */
+/** What a rollout by waves needs to know of one node. Times are ms since the epoch. */
 
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -10,72 +10,71 @@ import { NOT_RECONNECTED_SINCE_START } from '../nodes/link-end.js';
 import { contactOf, disconnectedSince, lostSince, type NodeContact } from '../nodes/node-contact.js';
 import { CONNECTED } from '../nodes/status-merge.js';
 
-/** What is known of a node and its Pods. */
 export interface NodeFacts {
   updateState: NodeUpdateState;
   contact: NodeContact;
-  /** Since when the link to its agent is down. */
+  /** Since when the link to the node's agent is down. */
   awaySince?: number;
-  /** Since when nobody knows the node's state. */
+  /** Since when the node's state is unknown. */
   lostAt?: number;
-  /** The coordinator has started, and has yet to hear of it. */
+  /** The host has not reported since the coordinator started. */
   isAwaitingResync?: boolean;
-  /** When it was heard first after that: no time of its own counts from before. */
+  /** When the host first reported after the coordinator's start. Deadlines count from here at the earliest. */
   resyncedAt?: number;
-  /** What is wrong with the Pod of the current revision, and since when. */
+  /** Why the Pod of the current revision counts as failed, and since when. */
   failureReason?: string;
   failureReasonSince?: number;
-  /** When that Pod was made. */
+  /** When that Pod was created. */
   newPodAt?: number;
-  /** When its host could begin with it, where that is known. */
+  /** When its host could start the Pod, where known. */
   startedAt?: number;
-  /** It may not begin yet: its host has to end the Pod before it. */
+  /** The host may not start the Pod yet, because it must first stop the Pod that this one replaces. */
   awaitsPredecessor?: boolean;
-  /** When that one should have ended at the latest, where that is known: a host whose engine hangs is late from then on. */
+  /** End of that Pod's grace period, where known. If the engine hangs, the deadline of the new Pod counts from here. */
   predecessorEndsBy?: number;
-  /** Its host has yet to confirm it, and will, or go back. */
+  /** The host has not confirmed the Pod yet. It will confirm it or revert. */
   isConfirming?: boolean;
-  /** When the Pod of an older revision was made. */
+  /** When the Pod of an older revision was created. */
   oldPodAt?: number;
-  /** Its revision. */
+  /** Revision of that Pod. */
   oldHash?: string;
-  /** False: Pods name the node, and there is none. */
+  /** False if Pods name the node, but there is no Node object. */
   exists?: boolean;
-  /** The host was given its turn and has said why it waits. */
+  /** Why the host has not started its handover, as it reported. */
   waitReason?: HandoverBlockReason;
-  /** Since when it has waited at all. */
+  /** Since when the host has waited for any reason. */
   waitingSince?: number;
-  /** When its turn may begin; absent: at any time. */
+  /** When the handover may start. Absent: at any time. */
   handoverWindows?: readonly { from: number; until: number }[];
-  /** When its 'not now' holds no longer. */
+  /** When the host's update lock expires. */
   holdEndsAt?: number;
-  /** Its turn was taken back, and it has not said so far that it knows. */
+  /** The handover was withdrawn, and the host has not acknowledged that. */
   isWithdrawn?: boolean;
-  /** Its turn is to something that is not wanted there any more. */
+  /** The successor of the handover is not wanted any longer. */
   isOutdated?: boolean;
-  /** No Pod may be replaced there now. */
+  /** The node's maintenance window is closed. */
   isOutOfWindow?: boolean;
-  /** A person took it out. */
+  /** An operator excluded the node from this rollout. */
   isSkipped?: boolean;
-  /** The rollout has failed, and so had the one of the revision that it has. */
+  /** The current revision is barred, and the node's Pod is of an earlier barred revision. */
   isStaleFailed?: boolean;
 }
 
-/** What is known of a node besides its Pods. */
+/** What is known of a node apart from its Pods. */
 export interface NodeConnectivity {
   contact: NodeContact;
-  /** Since when the link to its agent is down, where that is known. */
+  /** Since when the link to its agent is down, where known. */
   awaySince?: number;
-  /** Since when nobody knows its state. */
+  /** Since when the node's state is unknown. */
   lostAt?: number;
   labels?: Labels | undefined;
-  /** The coordinator has started, and has yet to hear of it. */
+  /** The host has not reported since the coordinator started. */
   isAwaitingResync?: boolean;
-  /** When it was heard first after that. */
+  /** When the host first reported after the coordinator's start. */
   resyncedAt?: number;
 }
 
-/** How a node stands, as its Node says. `timeOf`: what its stored times mean, in ms; absent: what they say. */
+/** `timeOf` converts a stored time to ms. It corrects for steps of the coordinator's clock; the default does not. */
 export function nodeConnectivity(
   node: Node | undefined,
   timeOf?: (stored: string) => number,
@@ -83,7 +82,7 @@ export function nodeConnectivity(
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node, timeOf);
   const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_RECONNECTED_SINCE_START;
-  // It may have gone, and begun its turn, at any time while there was no coordinator.
+  // The host may have gone offline, and started its handover, at any time while the coordinator was down.
   const downSince = isUnheard ? undefined : disconnectedSince(node, timeOf);
   return {
     contact: contactOf(node),
@@ -104,7 +103,6 @@ const COUNTED_FROM = [
   'waitingSince',
 ] as const;
 
-/** The facts of a node that stands so. */
 export function nodeFacts(
   situation: NodeUpdateState,
   record: NodeRecord | undefined,
@@ -135,7 +133,7 @@ export function nodeFacts(
   };
 }
 
-/** The same node, in contact as it is now. */
+/** Returns the facts with the node's present connectivity. */
 export function withConnectivity(facts: NodeFacts, standing: NodeConnectivity): NodeFacts {
   const { awaySince: _, lostAt: __, isAwaitingResync: ___, resyncedAt: ____, ...others } = facts;
   return { ...others, ...contactFacts(standing) };
@@ -161,8 +159,8 @@ function contactFacts({
 }
 
 /**
- * The facts with a bound for a Pod whose host says that it waits for one of which nothing is known here any more: from when that
- * was seen first, the host is late as one whose engine hangs. `before`: what this answered for the node last.
+ * Bounds the wait of a Pod for a predecessor that is not in the store. The deadline counts from the first sight of that
+ * wait: otherwise a host with a hung engine would never fail. `before`: what this function last returned for the node.
  */
 export function withBoundedWait(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
   if (!facts.awaitsPredecessor || facts.predecessorEndsBy !== undefined) return facts;
@@ -171,8 +169,8 @@ export function withBoundedWait(facts: NodeFacts, before: NodeFacts | undefined,
 }
 
 /**
- * The facts without times that lie ahead, as they do after the clock was set back: such a one counts from when that was seen
- * first, else a deadline could be years away. So does the end of the Pod that a new one waits for, its grace kept. `before`: what this answered for the node last.
+ * Moves future times, which remain after the clock was set back, to when they were first seen. Otherwise a deadline
+ * could be years away. `before`: what this function last returned for the node.
  */
 export function clampFutureTimes(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
   const ahead = COUNTED_FROM.filter((key) => (facts[key] ?? now) > now);
@@ -183,7 +181,7 @@ export function clampFutureTimes(facts: NodeFacts, before: NodeFacts | undefined
   return { ...facts, ...moved, ...endOfPredecessor(facts, moved) };
 }
 
-/** That it should have ended by a time ahead may be right, but not by one that its successor was made before by the clock of then. */
+/** If the new Pod's creation time moves, the end of its predecessor moves with it and keeps its grace period. */
 function endOfPredecessor(
   { newPodAt, predecessorEndsBy }: NodeFacts,
   moved: Partial<NodeFacts>,

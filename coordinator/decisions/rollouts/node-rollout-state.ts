@@ -3,12 +3,12 @@ import { NODE_UPDATE_STATES, type NodeUpdateState, partsOf } from '../daemonsets
 import type { NodeFacts } from './node-rollout-facts.js';
 
 /**
- * What keeps a node from being judged by its Pods alone. At most one applies.
- * `deferred`: the host was offline before its update started; it follows when it returns. `deferredHandover`: the
- * host is offline and may have started its handover, but the policy has no failure budget. `failed`: the host
- * received the revision and is not well. `retryPending`: it failed before a retry and gets another Pod.
- * `staleFailed`: the current revision is barred and the Pod is of an earlier barred revision.
- * `awaitingResync`: the host was connected, but has not reported since the coordinator started.
+ * What overrides the judgement of a node by its Pods. At most one condition applies. `deferred`: the host was offline
+ * before its update started, and is updated when it returns. `deferredHandover`: the host is offline and may have
+ * started its handover, but the policy has no failure budget. `failed`: the host received the revision and is not well.
+ * `retryPending`: it failed before a retry and gets another Pod. `staleFailed`: the current revision is barred, and the
+ * Pod is of an earlier barred revision. `awaitingResync`: the host was connected, but has not reported since the
+ * coordinator started.
  */
 const CONDITIONS = [
   'none',
@@ -24,7 +24,7 @@ const CONDITIONS = [
 
 type NodeCondition = (typeof CONDITIONS)[number];
 
-/** Interned: equal states are the same object, so that they can be compared by identity and used as Map keys. */
+/** Interned: equal states are the same object, so they can be compared by identity and used as Map keys. */
 export interface NodeRolloutState {
   readonly pods: NodeUpdateState;
   readonly condition: NodeCondition;
@@ -43,7 +43,7 @@ export function rolloutState(pods: NodeUpdateState, condition: NodeCondition = '
   return STATES.get(pods)?.get(condition) ?? { pods, condition };
 }
 
-/** Whether the node's Pods still decide its state. The other conditions replace the judgement of the Pods. */
+/** True if the node's Pods decide its state. The other conditions replace that judgement. */
 function isJudgedByPods({ condition }: NodeRolloutState): boolean {
   return (
     condition === 'none' ||
@@ -53,7 +53,7 @@ function isJudgedByPods({ condition }: NodeRolloutState): boolean {
   );
 }
 
-/** True for a node that was set aside before its update, whatever Pod it has. */
+/** True if the node was taken out of the rollout before its update, whatever Pod it has. */
 function isSetAside({ condition }: NodeRolloutState): boolean {
   return condition === 'skipped' || isDeferred({ condition });
 }
@@ -62,19 +62,19 @@ export function isDeferred({ condition }: Pick<NodeRolloutState, 'condition'>): 
   return condition === 'deferred' || condition === 'deferredHandover';
 }
 
-/** Whether the node counts as one with a Pod of an older revision. */
+/** True if the node counts as one with a Pod of an older revision. */
 export function hasOldPod(state: NodeRolloutState): boolean {
   return isSetAside(state) || (isJudgedByPods(state) && partsOf(state.pods).old === true);
 }
 
-/** Whether the node may hold a Pod that a rollback has to remove. */
+/** True if the node may have a Pod that a rollback has to remove. */
 export function mayHoldBarredPod(state: NodeRolloutState): boolean {
   const { pods, condition } = state;
   if (condition === 'failed' || condition === 'retryPending' || condition === 'staleFailed') return true;
   return !isSetAside(state) && (partsOf(pods).new === true || pods === 'awaitingResync');
 }
 
-/** Whether the node's Pod is being replaced now. */
+/** True if the node's Pod is being replaced now. */
 export function isInProgress({ pods, condition }: NodeRolloutState): boolean {
   if (condition !== 'none') return condition === 'retryPending';
   return (
@@ -85,12 +85,12 @@ export function isInProgress({ pods, condition }: NodeRolloutState): boolean {
   );
 }
 
-/** Whether the node's update has not started, for any reason but being set aside. */
+/** True if the node's update has not started, and the node is neither skipped nor deferred. */
 export function isPending(state: NodeRolloutState): boolean {
   return isJudgedByPods(state) && partsOf(state.pods).pending === true;
 }
 
-/** Whether the node's update waits for its maintenance window. */
+/** True if the node's update waits for its maintenance window. */
 export function awaitsWindow({ pods, condition }: NodeRolloutState): boolean {
   return condition === 'outOfWindow' && !partsOf(pods).new;
 }
@@ -99,45 +99,47 @@ export function isUpdated(state: NodeRolloutState): boolean {
   return isJudgedByPods(state) && state.pods === 'newAvailable';
 }
 
-/** Whether the update of the node is not finished, or failed. */
+/** True if the node's update is not completed, or has failed. */
 export function isUnfinished(state: NodeRolloutState): boolean {
   return hasOldPod(state) || state.condition === 'failed' || state.condition === 'retryPending';
 }
 
-/** Whether upstream's choice counts the node: maxUnavailable is a share of these. */
+/** True if upstream's choice counts the node. maxUnavailable is a share of these nodes. */
 export function usesBudget({ pods, condition }: NodeRolloutState): boolean {
   if (condition === 'outOfWindow') return !partsOf(pods).retiring;
   return condition !== 'deferred' && condition !== 'failed' && condition !== 'skipped';
 }
 
-/** Whether the node uses budget, though its update state alone does not show that it may lack an available Pod. */
+/** True if the node uses budget, but is in no set of nodes that upstream's choice counts as unavailable. */
 export function isAlsoUnavailable({ pods, condition }: NodeRolloutState): boolean {
   if (condition === 'retryPending' || condition === 'deferredHandover') return true;
   return (condition === 'awaitingResync' || condition === 'outOfWindow') && pods === 'oldUnavailable';
 }
 
-/** Whether an available Pod of the node counts for upstream's choice. */
+/** True if an available Pod of the node counts for upstream's choice. */
 export function isCovered(state: NodeRolloutState): boolean {
   return isJudgedByPods(state) && usesBudget(state) && partsOf(state.pods).serves === true;
 }
 
-/** What a policy calls a failure. */
+/** What a policy counts as a failure. */
 export interface FailureRules {
-  /** How long a new Pod may take; absent: no node fails, it holds its wave, as upstream. */
+  /**
+   * Time that a new Pod has to become available. Absent: no node fails, and a slow Pod blocks its wave, as upstream.
+   */
   deadlineMs?: number;
-  /** For how long a failure counts; absent: for good. */
+  /** How long a failure counts. Absent: permanently. */
   withinMs?: number;
-  /** When the rollout began. */
+  /** When the rollout started. */
   startedAt?: number | undefined;
-  /** What was not well before is tried again. */
+  /** When the rollout was last retried. Earlier failures do not count. */
   retriedAt?: number | undefined;
 }
 
-/** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
+/** Returns when an unavailable new Pod, or a host that cannot start its handover, fails. Undefined for other nodes. */
 export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): number | undefined {
   const { updateState, newPodAt, isConfirming, waitReason, waitingSince, isWithdrawn, isOutdated } = facts;
   const { isAwaitingResync, resyncedAt = Number.NEGATIVE_INFINITY, awaitsPredecessor, startedAt } = facts;
-  // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
+  // While the coordinator was down, the Pod may have become available. The host may also never have received it.
   if (isAwaitingResync) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
   const isStuck = waitReason === 'ImageNotPulled' || waitReason === 'InsufficientResources';
@@ -150,15 +152,15 @@ export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): numb
   return Math.max(newPodAt, couldStartAt, resyncedAt) + deadlineMs;
 }
 
-/** Since when a node has failed; undefined: it has not. */
+/** Returns since when a node has failed, or undefined. */
 export function failedSince(facts: NodeFacts, now: number, rules: FailureRules): number | undefined {
   const { updateState, contact, lostAt, failureReason, newPodAt } = facts;
-  // A host that had only to begin may have cut itself off by it.
+  // A host that had only to start its handover may have lost its link because of the new Pod.
   const mayHaveIt = partsOf(updateState).new === true || updateState === 'handedOver';
   if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
   const hasServed =
     isNewAvailable(updateState) && newPodAt !== undefined && newPodAt < (rules.startedAt ?? newPodAt);
-  // How often a Pod was restarted before a rollout came back to its revision says nothing of that.
+  // Restarts from before a rollout returned to this revision do not count as failures of the rollout.
   if (failureReason !== undefined && !hasServed) return facts.failureReasonSince ?? newPodAt ?? now;
   if (contact === 'lost') return Math.max(lostAt ?? now, earliestHandoverStart(facts) ?? 0);
   const deadline = deadlineOf(facts, { deadlineMs: rules.deadlineMs });
@@ -169,10 +171,7 @@ export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRu
   return rolloutState(facts.updateState, conditionOf(facts, now, rules));
 }
 
-/**
- * A retiring Pod is updated in its turn like any other, as in upstream's rolling update: it is deleted and has no
- * successor.
- */
+/** A retiring Pod is deleted in its wave like any other, as in upstream's rolling update, but has no successor. */
 function conditionOf(facts: NodeFacts, now: number, rules: FailureRules): NodeCondition {
   const { updateState, contact, isSkipped, isStaleFailed } = facts;
   const { old, pending } = partsOf(updateState);
@@ -187,26 +186,27 @@ function conditionOf(facts: NodeFacts, now: number, rules: FailureRules): NodeCo
   const since = failedSince(facts, now, rules);
   if (since !== undefined) return failedCondition(facts, since, rules);
   const isPlainOld = updateState === 'oldAvailable' || updateState === 'oldUnavailable';
-  // A host that was offline at the start is not awaited: it is as well known as before, and may connect once a day.
+  // Do not await a host that was offline at the start. Its state is as well known as before, and it may connect only
+  // once a day.
   if (facts.isAwaitingResync && contact === 'here' && (isPlainOld || updateState === 'newAvailable'))
     return 'awaitingResync';
-  // Like a Pod of the current revision: an available one is replaced in its window, a useless one at any hour.
+  // As with Pods of the current revision: replace an available Pod in its window, an unavailable one at any time.
   if (isStaleFailed && updateState === 'oldUnavailable') return 'staleFailed';
   const hasWindow = (old && pending) || updateState === 'newAvailable' || updateState === 'blocked';
   if (facts.isOutOfWindow && hasWindow) return 'outOfWindow';
   return isStaleFailed && updateState === 'oldAvailable' ? 'staleFailed' : 'none';
 }
 
-/** The first moment from then on that lies in a window; undefined: none does. */
+/** Returns the first time at or after `from` that lies in a window, or undefined. */
 function firstWithin(windows: NonNullable<NodeFacts['handoverWindows']>, from: number): number | undefined {
   const open = windows.filter(({ until }) => until > from).map((window) => Math.max(window.from, from));
   return open.length > 0 ? Math.min(...open) : undefined;
 }
 
 /**
- * From when on a host out of contact may have begun the turn that it has, as far as was heard; undefined: it cannot. One that
- * lacked the image alone begins in the moment in which it has that, and may have cut itself off by it before its word arrived; so does one of
- * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
+ * Returns when an offline host may have started its handover, or undefined if it cannot have started. A host that
+ * lacked only the image starts as soon as it has that, and may lose its link before it can report. A host outside its
+ * window may start in the next window, and a host with an update lock when the lock expires.
  */
 export function earliestHandoverStart(facts: NodeFacts): number | undefined {
   const { waitReason, waitingSince = 0, awaySince = 0, holdEndsAt, handoverWindows } = facts;

@@ -1,16 +1,18 @@
-/** Which nodes go back from a revision that failed: those without use of it at once, the others within the budget. */
+/** Decides which nodes roll back from a failed revision: useless Pods at once, available ones within the budget. */
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Fleet } from '../daemonsets/rolling-update.js';
 import { updateBudget } from '../daemonsets/update-strategy.js';
 
-/** Nodes of one wave; `failed` are apart from `fleet`. `strays` serve, with a Pod of another revision that failed. */
+/**
+ * The nodes of one wave. `failed` nodes are not in `fleet`. `strays` have an available Pod of another failed revision.
+ */
 interface RevertShare {
   fleet: Fleet;
   failed: readonly string[];
   strays: readonly string[];
 }
 
-/** Names of nodes whose Pod of the revision is to go now. All shares use one budget, the earlier ones first. */
+/** Returns the nodes whose Pod has to be deleted now. All shares use one budget, in their order. */
 export function chooseReverts(
   shares: readonly RevertShare[],
   strategy: DaemonSetUpdateStrategy | undefined,
@@ -28,7 +30,7 @@ function uselessOf({ fleet: { nodes }, failed }: RevertShare): string[] {
   return [...failed, ...nodes.newUnavailable, ...nodes.pairUnavailable, ...nodes.pairAvailable];
 }
 
-/** Hosts that have no available Pod now, or may have none at any moment. */
+/** Counts nodes that have no available Pod, or may lose it at any time. */
 function withoutOf({ nodes, alsoUnavailable = 0 }: Fleet): number {
   const { oldUnavailable, empty, inProgress, handedOver, awaitingResync } = nodes;
   return [oldUnavailable, empty, inProgress, handedOver, awaitingResync].reduce(

@@ -1,4 +1,4 @@
-/** What a rollout tells of its hosts beyond its own counts: all codes of the fleet, and what is under way in each wave. */
+/** The progress of a rollout: hosts by reason code, nodes in progress, and the estimated end. */
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import {
   ROLLOUT_REASON_CODES,
@@ -8,17 +8,17 @@ import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.j
 import { outstanding, type WaveCounts } from './rollout-memory.js';
 
 export interface RolloutProgress {
-  /** In the order of `ROLLOUT_CODES`; they add up to the fleet. Codes that no host has are left out. */
+  /** In the order of `ROLLOUT_REASON_CODES`. The counts add up to the fleet. Codes without hosts are omitted. */
   codes: Partial<Record<RolloutReasonCode, number>>;
-  /** By wave: hosts whose Pod is being replaced, or that go back. */
+  /** By wave: hosts whose Pod is being replaced, or that roll back. */
   inProgress: number[];
-  /** ms since the epoch; undefined where only a person can go on, and at the end. */
+  /** In ms since the epoch. Absent if only an operator can continue the rollout, or if it has ended. */
   estimatedEnd?: number;
 }
 
 const UNDER_WAY: readonly RolloutReasonCode[] = ['Updating', 'RollingBack'];
 
-/** `notEligible`: nodes that have no part in the rollout. */
+/** `notEligible`: nodes that are not part of the rollout. */
 export function progressOf(
   waves: readonly ReadonlyMap<RolloutReasonCode, number>[],
   notEligible: number,
@@ -36,9 +36,9 @@ export function progressOf(
   };
 }
 
-/** Hosts that wait for one window. */
+/** Hosts that wait for the same window. */
 export interface WindowOpening {
-  /** ms since the epoch; undefined: it never opens. */
+  /** In ms since the epoch. Undefined: the window never opens. */
   at: number | undefined;
   hosts: number;
 }
@@ -48,21 +48,21 @@ interface EstimateInput {
   phase: RolloutPhase;
   /** In the order of `waveNames`. */
   waves: readonly WaveCounts[];
-  /** Index of the last open wave; -1 = none. */
+  /** Index of the last open wave. -1: none. */
   wave: number;
-  /** Since when it is watched, ms. */
+  /** Since when the wave soaks, in ms since the epoch. */
   soakingSince?: number | undefined;
-  /** Hosts of a wave whose windows are closed, by when those open. */
+  /** Hosts of a wave whose windows are closed, by opening time. */
   windowOpenings(wave: number): readonly WindowOpening[];
-  /** Hosts of a wave that may be without their Pod at once. */
+  /** Number of hosts of a wave that may lack their Pod at once. */
   budgetOf(wave: number): number;
-  /** How long a host takes from its turn until it is available, ms. */
+  /** Duration of one host's update, in ms. */
   cycleMs: number;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   now: number;
 }
 
-/** In these phases somebody must act, or hosts come back, or all is over. */
+/** Phases that end only by a request or a returning host, or not at all. */
 const WITHOUT_END: ReadonlySet<RolloutPhase> = new Set([
   'AwaitingApproval',
   'AwaitingHosts',
@@ -74,8 +74,8 @@ const WITHOUT_END: ReadonlySet<RolloutPhase> = new Set([
 ]);
 
 /**
- * Supposes that approvals still to come are given at once, and that a window that will have opened is open. Undefined where only a
- * person can go on, and at the end. ms since the epoch.
+ * Returns when the rollout will be completed if nothing fails, in ms since the epoch. Assumes that approvals are given
+ * at once and that an opened window stays open. Undefined in phases of `WITHOUT_END`.
  */
 export function estimatedEnd(input: EstimateInput): number | undefined {
   const { spec, phase, waves, wave, soakingSince, now } = input;
@@ -92,7 +92,7 @@ export function estimatedEnd(input: EstimateInput): number | undefined {
   return at;
 }
 
-/** When the `left` hosts of a wave that begins at `from` are done: those in their windows first, then zone by zone as theirs open. */
+/** Returns when `left` hosts of a wave that starts at `from` are updated: open windows first, then zone by zone. */
 function endOfWave(
   { budgetOf, windowOpenings, cycleMs }: EstimateInput,
   wave: number,

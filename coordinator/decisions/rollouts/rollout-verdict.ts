@@ -1,4 +1,4 @@
-/** How far a rollout by waves may go: which wave is open, and why no more. Pure; the controller performs it. */
+/** Decides how far a rollout by waves may go: which waves are open, and why no more. */
 import { countText } from '../../../shared/kube/objects/count-text.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -18,17 +18,19 @@ export interface RolloutVerdict {
   memory: RolloutMemory;
   phase: RolloutPhase;
   message: string;
-  /** Nodes of waves up to this one may be replaced; -1 = none. */
+  /** Index of the last wave whose nodes may be updated. -1: none. */
   openUpTo: number;
-  /** Nodes that have the revision are to go back to the stable one: all of them, or those that failed after completion. */
+  /**
+   * Nodes that have to roll back to the stable revision: all that have this one, or only those that failed after
+   * completion.
+   */
   revert?: 'all' | 'late';
   /** No Pod is created, replaced or deleted. */
   frozen?: boolean;
-  /** When time alone changes the verdict. */
+  /** When the verdict changes without any event, in ms since the epoch. */
   requeueAt?: number;
 }
 
-/** The rollout as it stands now. */
 export function judgeRollout(input: RolloutInput): RolloutVerdict {
   const memory = updateMemory(input);
   const { spec } = input;
@@ -60,13 +62,13 @@ function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): Rollou
   };
 }
 
-/** `left`: nodes that have yet to follow, in their window or now. */
+/** `left`: nodes that are not updated yet. */
 function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], left: number): string {
   if (sum(waves, 'nodes') === 0) return 'no node is eligible';
   const updated = sum(waves, 'updated');
   const outside = sum(waves, 'outsideWindow');
   const aside = [...counted(sum(waves, 'failed'), 'failed'), ...counted(sum(waves, 'skipped'), 'skipped')];
-  // It is complete before any Pod runs: there is nothing to replace.
+  // The first revision is complete before any Pod runs, because it replaces none.
   const isFirst = memory.stable === undefined && !memory.wasStable && sum(waves, 'old') === 0;
   const parts = [
     ...aside,
@@ -86,7 +88,7 @@ function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], lef
   return [done, ...parts].join(', ');
 }
 
-/** A pause keeps hosts from going back by themselves, not by a person's word. */
+/** A pause stops automatic rollbacks, but not an operator's abort. */
 function failed(memory: RolloutMemory, failure: string, input: RolloutInput): RolloutVerdict {
   const { spec, waves, isKept } = input;
   const isPaused = spec.paused === true || memory.steering?.paused === true;
@@ -96,7 +98,7 @@ function failed(memory: RolloutMemory, failure: string, input: RolloutInput): Ro
   if (!goesBack || stable === undefined) return stopped(memory, phase, failure);
   const left = sum(waves, 'onRevision');
   const hasGoneBack = memory.completedAt === undefined && left === 0;
-  // Pods that went would be made of the failed one again, without end.
+  // Without the stable revision, deleted Pods would be created of the failed revision again, in an endless loop.
   if (!hasGoneBack && isKept?.(stable) === false) {
     const message = `${failure}; nobody goes back: there is no ControllerRevision of ${stable} any more`;
     return stopped(memory, 'Failed', message);
@@ -117,7 +119,7 @@ function stopped(memory: RolloutMemory, phase: RolloutPhase, message: string): R
   return { memory: withoutSoak(memory), phase, message, openUpTo: -1 };
 }
 
-/** Opens waves as long as the open one is done, has soaked, and the next is approved. */
+/** Opens the next wave as long as the open one is updated, has soaked, and the next one is approved. */
 function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
   const { spec, waves } = input;
   const names = waveNames(spec.waves ?? []);
@@ -144,7 +146,7 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
   }
 }
 
-/** What keeps the rollout in its open wave, if anything does. */
+/** Why the rollout stays in its open wave. Without `verdict` it does not stay. */
 interface Hold {
   memory: RolloutMemory;
   verdict?: RolloutVerdict;
@@ -172,7 +174,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     const message = `wave ${name} has updated nobody: ${untried}; the next wave opens when one of them is, or the wave is promoted`;
     return { memory, verdict: { memory, openUpTo: wave, phase: 'AwaitingHosts', message } };
   }
-  // One that lies in the future is from before the clock was set back.
+  // A future time was stored before the clock was set back.
   const soakingSince = Math.min(open.soakingSince ?? now, now);
   const memory = { ...open, soakingSince };
   const soakedAt = soakingSince + (spec.waves?.[wave]?.soakSeconds ?? 0) * 1000;
@@ -181,7 +183,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
   return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, requeueAt: soakedAt } };
 }
 
-/** What happened to updated nodes while there was no coordinator is to be known before the rollout goes on from them. */
+/** Updated nodes may have failed while the coordinator was down. Wait for their report before the next wave opens. */
 function unheardOf(
   memory: RolloutMemory,
   name: string,
@@ -194,7 +196,10 @@ function unheardOf(
   return { memory, openUpTo: wave, phase: 'Soaking', message };
 }
 
-/** Who is left in a wave in which nobody has shown how the revision does; undefined: some have, or none need to. */
+/**
+ * Describes a wave in which no node was updated, so that the revision is untested. Returns undefined if one was, or if
+ * the wave has no nodes to update.
+ */
 function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | undefined {
   if (!counts || isLast || counts.updated > 0) return undefined;
   const { deferred, failed } = counts;
@@ -204,7 +209,7 @@ function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | un
 
 const UNHEARD = "not heard since the coordinator's start";
 
-/** None, where there is nothing to say. */
+/** Returns [] for a count of 0. */
 function counted(count: number, one: string, many = one): string[] {
   return count > 0 ? [countText(count, one, many)] : [];
 }
