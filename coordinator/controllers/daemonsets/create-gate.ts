@@ -1,4 +1,4 @@
-/** Holds back creates of a DaemonSet whose creates fail: the shell around `slow-start`. */
+/** Delays creates of a DaemonSet's Pods after a create failed, as `slow-start` decides. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import {
@@ -8,7 +8,7 @@ import {
   type SlowStart,
 } from '../../decisions/daemonsets/slow-start.js';
 
-/** One per DaemonSet. Keys held back come again by `wake`, as many at a time as may create. */
+/** One for each DaemonSet. Delayed keys are woken by `wake`, as many at a time as may create. */
 export class CreateGate {
   readonly #clock: Clock;
   readonly #wake: (key: string) => void;
@@ -21,7 +21,10 @@ export class CreateGate {
     this.#wake = wake;
   }
 
-  /** True: the key may create now and must tell by `created`, `refused` or `left`. False: it will be woken. */
+  /**
+   * Returns true if the key may create now. It must then call `created`, `refused` or `cancelled`. Otherwise it is
+   * woken later.
+   */
   tryEnter(key: string): boolean {
     if (!mayCreate(this.#slow, this.#underWay, this.#clock.monotonic())) {
       this.#waiting.add(key);
@@ -36,12 +39,12 @@ export class CreateGate {
     this.#slow = afterCreate(this.#slow);
   }
 
-  /** The key that entered has nothing to create. */
+  /** Ends an attempt that has nothing to create. */
   cancelled(): void {
     this.#underWay -= 1;
   }
 
-  /** The key itself is the first to try again. */
+  /** The key itself is the first to retry. */
   refused(key: string): void {
     this.#underWay -= 1;
     this.#slow = afterRefusal(this.#slow, this.#clock.monotonic());
@@ -49,7 +52,10 @@ export class CreateGate {
     this.#clock.after(this.#slow.notBefore - this.#clock.monotonic(), () => this.wakeWaiting());
   }
 
-  /** Wakes as many as may create. To be called whenever a key was looked at: one that was woken may not need its turn. */
+  /**
+   * Wakes as many keys as may create. Call it after each reconcile, because a woken key may not need its create any
+   * longer.
+   */
   wakeWaiting(): void {
     const now = this.#clock.monotonic();
     let expected = this.#underWay;
@@ -62,7 +68,7 @@ export class CreateGate {
   }
 }
 
-/** Whether a create was refused for that (`NamespaceLifecycle`). */
+/** Returns true if a create was refused because its namespace is being deleted (`NamespaceLifecycle`). */
 export function isNamespaceEnding(error: unknown): boolean {
   return (
     error instanceof ApiError &&

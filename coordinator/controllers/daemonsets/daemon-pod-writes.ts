@@ -1,4 +1,4 @@
-/** What is written for one DaemonSet on one node: Pods made and deleted, adopted and let go, turns given and taken back. */
+/** All writes for one DaemonSet on one node: Pods and their owners, and handovers. */
 
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
@@ -21,7 +21,7 @@ import type { DaemonNodeView } from './daemonset-node-view.js';
 import type { CountedDaemonSet } from './daemonset-tallies.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 
-/** Whom a write is for, and the look that waits for it. */
+/** The node and DaemonSet of a write, and the reconcile that makes it. */
 export interface NodeSubject {
   daemonSet: DaemonSet;
   tally: DaemonSetTally;
@@ -36,14 +36,14 @@ interface Makers {
   room: HandoverCapacity;
 }
 
-/** Each write tells the key what it wrote, and records its event. What another has overtaken is left out in silence. */
+/** Each write is reported to the reconcile context and recorded as an Event. A write that lost a race is dropped. */
 export class DaemonPodWrites {
   readonly #parts: DaemonSetDeps;
   readonly #models: DaemonPodTemplates;
   readonly #hostHandovers: HandoverWrites;
   readonly #room: HandoverCapacity;
   readonly #wakeNode: (nodeKey: string) => void;
-  /** By uid of the DaemonSet; only those whose creates were asked for. `hash`: of the revision that it was made for. */
+  /** By uid of the DaemonSet. `hash`: the revision for which the gate was made. */
   readonly #gates = new Map<string, { hash: string; gate: CreateGate }>();
 
   constructor(
@@ -58,24 +58,24 @@ export class DaemonPodWrites {
     this.#wakeNode = wakeNode;
   }
 
-  /** Forgets what is kept in memory of a DaemonSet that is gone. */
+  /** Forgets a deleted DaemonSet. */
   forget(uid: string): void {
     this.#gates.delete(uid);
     this.#parts.refusals.forget(uid);
   }
 
-  /** Wakes keys whose creates were held back. To be called whenever one was looked at. */
+  /** Wakes keys whose creates were delayed. Call it after each reconcile. */
   wakeWaiting(uid: string): void {
     this.#gates.get(uid)?.gate.wakeWaiting();
   }
 
-  /** The key is kept until the write is seen, and then looks again. */
+  /** Requeues the key, which stays blocked until the informers show the write. */
   #wrote({ context: turn }: NodeSubject, object: KubeObject): void {
     turn.observeWrite(object);
     turn.requeueAfter(0);
   }
 
-  /** Adopts and lets go. Throws ApiError. */
+  /** Adopts and releases Pods. Throws ApiError. */
   async claim(subject: NodeSubject, claims: DaemonNodeView['claims']): Promise<void> {
     const { registry } = this.#parts;
     for (const { pod, claim } of claims) {
@@ -89,7 +89,7 @@ export class DaemonPodWrites {
     }
   }
 
-  /** Why a Pod goes that has ended. */
+  /** Records an Event for a Pod that is deleted because it has ended. */
   recordDeletionReason({ daemonSet, nodeName }: NodeSubject, { name, reason }: PodDeletion): void {
     const pod = `${daemonSet.metadata.namespace}/${name}`;
     if (reason === 'failed') {
@@ -101,7 +101,7 @@ export class DaemonPodWrites {
     }
   }
 
-  /** `asSeen`: only if nothing of it has changed since. Throws ApiError. */
+  /** `asSeen`: only if the Pod has not changed since. Throws ApiError. */
   async delete(subject: NodeSubject, name: string, asSeen = false): Promise<void> {
     const { daemonSet } = subject;
     const { registry, recordEvent } = this.#parts;
@@ -121,8 +121,9 @@ export class DaemonPodWrites {
   }
 
   /**
-   * Has the host replace the Pod by itself, if it has room for both. A refused successor is retried with the back-off of a
-   * refused create; otherwise the fleet's key would repeat the turn in a tight loop.
+   * Requests that the host replaces the Pod itself, if the node has capacity for the successor. A refused successor is
+   * retried with the back-off of a refused create; otherwise the fleet reconciler would repeat the request in a tight
+   * loop.
    */
   async requestHandover(subject: NodeSubject, name: string, terms: HandoverTerms): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
@@ -151,7 +152,7 @@ export class DaemonPodWrites {
 
   #hasNoRoom({ daemonSet, nodeName, tally, context: turn }: NodeSubject, old: Pod): boolean {
     const { hash } = tally.subject.current;
-    // A turn to the same revision that stands there has its room already.
+    // A present handover to the same revision has its capacity already.
     const isGiven = handoverOf(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const refusals = isGiven ? [] : this.#room.refusals(daemonSet, tally, old);
     if (refusals.length === 0) return false;
@@ -162,7 +163,7 @@ export class DaemonPodWrites {
     return true;
   }
 
-  /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
+  /** Withdraws the Pod's handover, or removes what is left of it. Throws ApiError. */
   async endHandover(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
     if (subject.tally.lackingCapacitySince.delete(subject.nodeName)) {
       subject.context.requeueAfter(0);
@@ -181,7 +182,7 @@ export class DaemonPodWrites {
     return this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name });
   }
 
-  /** Makes the node's Pod, when creates of the DaemonSet are not held back. */
+  /** Creates the node's Pod, unless creates of the DaemonSet are delayed. */
   async create(subject: NodeSubject): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
     const key = nodeKey(daemonSet, nodeName);
@@ -201,7 +202,7 @@ export class DaemonPodWrites {
     }
   }
 
-  /** The API refused a Pod of revision `hash`: the key is woken when it may try again. */
+  /** Records that the API refused a Pod of revision `hash`. The key is woken when it may retry. */
   #refused(
     { daemonSet, nodeName, tally }: NodeSubject,
     gate: CreateGate,
@@ -216,12 +217,11 @@ export class DaemonPodWrites {
     log.warn({ err: error, node: nodeName, daemonSet: fleetKey(daemonSet) }, 'could not create a Pod');
   }
 
-  /** The revision that a new Pod of the node is to have. */
   #revisionFor({ daemonSet, nodeName, tally, counted }: NodeSubject): PinnedRevision {
     return counted.constraints.pinnedRevision(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
   }
 
-  /** Bound by the same write when there is room, else left to the scheduler. */
+  /** Binds the Pod in the same write if the node has capacity. Otherwise the scheduler binds it. */
   async #writePod({ daemonSet, nodeName }: NodeSubject, made: PinnedRevision): Promise<Pod> {
     const { registry, reservations } = this.#parts;
     const pod = this.#models.pod(made.daemonSet, nodeName, made.hash);
@@ -239,7 +239,9 @@ export class DaemonPodWrites {
     }
   }
 
-  /** Another template gets a gate of its own: refusals of the last one may hold creates back for up to 17 minutes. */
+  /**
+   * A changed template gets a new gate, because refusals of the last template may delay creates by up to 17 minutes.
+   */
   #gateOf({ subject: { uid, current } }: DaemonSetTally): CreateGate {
     const present = this.#gates.get(uid);
     if (present?.hash === current.hash) return present.gate;

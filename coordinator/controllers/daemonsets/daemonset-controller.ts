@@ -1,4 +1,4 @@
-/** The DaemonSet controller: two kinds of keys, one tally a DaemonSet. */
+/** The DaemonSet controller: one queue for whole DaemonSets, one for their nodes, and a tally for each DaemonSet. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { Worker } from '../queue/reconcile-worker.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
@@ -8,10 +8,13 @@ import { DaemonSetNodeReconciler } from './daemonset-node-reconciler.js';
 import { DaemonSetTallies } from './daemonset-tallies.js';
 import { watchDaemonSetTriggers } from './daemonset-triggers.js';
 
-/** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
+/**
+ * Concurrent reconciles of nodes. Their writes fill one commit of the store, and its answers do not block the event
+ * loop.
+ */
 const NODES_AT_ONCE = 64;
 
-/** Runs until `stop()`. To be called once the informers have synced. `onClockStep` is to be called when the wall clock was set. */
+/** Call it when the informers have synced. Call `onClockStep` when the wall clock was set. */
 export function startDaemonSetController(parts: DaemonSetDeps): {
   onClockStep(): void;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What the controllers of DaemonSets share. */
+/** Dependencies of the DaemonSet controllers. */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -11,15 +11,16 @@ import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 import type { CreateRefusals } from './create-refusals.js';
 
 export interface ResyncStatus {
-  /** The host has yet to tell how its Pods do, and may soon. One that is known to be out of contact is awaited by nobody. */
+  /**
+   * The host has not reported since the start, but probably will soon. False for a host that is known to be offline.
+   */
   isAwaitingResync(node: string): boolean;
-  /** When it was heard first, ms since the epoch; undefined: it has not been heard. */
+  /** When the host first reported, in ms since the epoch. Undefined: it has not reported. */
   resyncedAt(node: string): number | undefined;
-  /** Hears of each host that was heard for the first time. */
+  /** `handler` is called once for each host that reports. */
   onResynced(handler: (node: string) => void): void;
 }
 
-/** Their collaborators. */
 export interface DaemonSetDeps {
   registry: Pick<
     Registry,
@@ -37,22 +38,25 @@ export interface DaemonSetDeps {
     'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'
   >;
   reservations: PodReservations;
-  /** Where rollouts by waves say how they stand. */
+  /** Where rollouts publish their status. */
   activeRollouts: ActiveRollouts;
-  /** Where refused creates of Pods are recorded for `why`. */
+  /** Records refused creates of Pods for `why`. */
   refusals: CreateRefusals;
-  /** The store's epoch, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`RESYNCED_IN_EPOCH`). */
+  /**
+   * Set if the store was restored from a backup. Pods are created only on nodes whose host has reported since
+   * (`RESYNCED_IN_EPOCH`).
+   */
   restoredEpoch?: string;
-  /** Absent: all hosts were heard. */
+  /** Absent: all hosts have reported. */
   heard?: ResyncStatus;
-  /** Absent: nobody counts. */
+  /** Absent: no metrics. */
   queueMeter?: QueueMeter;
   clock: Clock;
-  /** What a stored time means since the clock was set, ms since the epoch; absent: what it says. */
+  /** Converts a stored time to ms since the epoch, corrected for steps of the clock. Absent: no correction. */
   timeOf?: (stored: string) => number;
   log: Logger;
-  /** As component `daemonset-controller`. */
+  /** Component `daemonset-controller`. */
   recordEvent: RecordEvent;
-  /** As component `rollout-controller`: what it says is not to drown in the Pods' Events. */
+  /** Component `rollout-controller`, so that the Events of Pods do not hide those of rollouts. */
   recordRolloutEvent: RecordEvent;
 }

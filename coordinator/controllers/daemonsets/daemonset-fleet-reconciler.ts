@@ -1,4 +1,7 @@
-/** Key `ds`: history, count, turns of the rolling update, status. It writes no Pod: that is for the nodes' keys. */
+/**
+ * Reconciles a whole DaemonSet: revisions, counts, actions of the rolling update, and status. Only the node reconciler
+ * writes Pods.
+ */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
@@ -23,16 +26,15 @@ import { DaemonSetRevisions } from './daemonset-revisions.js';
 import type { CountedDaemonSet, DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 
-/** A DaemonSet on so many hosts tells its figures together: each time is a write, a commit, and news for whoever watches. */
+/** From this number of nodes on, status updates are debounced: each is a commit and an event for every watcher. */
 const CROWD = 100;
 const REST_MS = 50;
 
-/** `{}` selects every Pod of the namespace: only objects older than that check have it. */
+/** `{}` selects every Pod of the namespace. Validation refuses it, but older objects may have it. */
 function selectsAll(selector: LabelSelector | undefined): boolean {
   return selector !== undefined && Object.keys(selector).length === 0;
 }
 
-/** Reconciles fleet keys. */
 export class DaemonSetFleetReconciler {
   readonly #deps: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
@@ -40,10 +42,10 @@ export class DaemonSetFleetReconciler {
   readonly #nodeQueue: () => WorkQueue;
   readonly #history: DaemonSetRevisions;
   readonly #rollouts: RolloutReconciler;
-  /** By key: until when a crowd's figures rest, by the monotonic clock. */
+  /** By fleet key: end of the debounce time, by the monotonic clock. */
   readonly #restUntil = new Map<string, number>();
 
-  /** `nodeQueue` takes the keys of nodes, `callFleet` asks for another look at a fleet key. */
+  /** `nodeQueue`: the queue of node keys. `callFleet` enqueues a fleet key. */
   constructor(
     deps: DaemonSetDeps,
     tallies: DaemonSetTallies,
@@ -59,12 +61,15 @@ export class DaemonSetFleetReconciler {
     this.#rollouts = new RolloutReconciler(deps, callFleet);
   }
 
-  /** How long another look is to wait, ms: in a fan-out each node calls for one. Not above 0: it need not. */
+  /** Returns how long the next reconcile has to wait, in ms. Not above 0: no wait. */
   statusDebounceMs(key: string): number {
     return (this.#restUntil.get(key) ?? Number.NEGATIVE_INFINITY) - this.#deps.clock.monotonic();
   }
 
-  /** Of a DaemonSet that is there, all is counted and drawn anew with the next look. */
+  /**
+   * Drops all state in memory. For a DaemonSet that exists, the next reconcile counts all nodes and assigns all waves
+   * again.
+   */
   forget(ref: ObjectRef): void {
     this.#tallies.forget(ref);
     this.#restUntil.delete(refText(ref));
@@ -83,7 +88,7 @@ export class DaemonSetFleetReconciler {
       this.#deps.recordEvent(daemonSet, 'Warning', 'SelectingAll', text);
       return;
     }
-    // Pods that change their hash must not be judged by the one that the tally was begun with.
+    // Pods that change their hash must not be counted in a tally of the old hash.
     const stopCounting = () => this.#tallies.forget(ref);
     const { hash, old } = await this.#history.sync(daemonSet, context, stopCounting);
     const counted = await this.#count(daemonSet, hash);
@@ -96,7 +101,7 @@ export class DaemonSetFleetReconciler {
     await this.#history.trim(daemonSet, old, isInUse, context);
   }
 
-  /** The tally of this generation and hash; begun anew, every node is counted before it is used. */
+  /** Returns the tally of this generation and hash. A new tally counts every node first. */
   async #count(daemonSet: DaemonSet, hash: string): Promise<CountedDaemonSet> {
     const { uid = '', generation = 0 } = daemonSet.metadata;
     const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
@@ -121,7 +126,7 @@ export class DaemonSetFleetReconciler {
     this.#nodeQueue().add(nodeKey(daemonSet, nodeName));
   }
 
-  /** By its policy's waves, where there is one; else as upstream. */
+  /** Chooses actions by the policy's waves, or like upstream if there is no policy. */
   async #chooseActions(
     daemonSet: DaemonSet,
     counted: CountedDaemonSet,
@@ -139,7 +144,7 @@ export class DaemonSetFleetReconciler {
     const actions = isRollingUpdate(daemonSet.spec.updateStrategy)
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_ACTIONS;
-    // Nobody holds them to an older revision, which had no place there, any more.
+    // Without a policy no node is pinned, so blocked nodes can get their Pod.
     return { ...actions, withdraw: tally.withdrawableHandovers(), createFirst: [...tally.nodes.blocked] };
   }
 

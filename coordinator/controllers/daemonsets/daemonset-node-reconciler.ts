@@ -1,4 +1,4 @@
-/** Key `ds@node`: place, remove and replace one DaemonSet's Pods on one node. Nobody else creates or deletes them. */
+/** Reconciles one DaemonSet on one node. No other code creates or deletes its Pods. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
 import { recordNode } from '../../decisions/daemonsets/node-record.js';
@@ -15,31 +15,30 @@ import { type DaemonNodeView, observeNode } from './daemonset-node-view.js';
 import type { CountedDaemonSet, DaemonSetTallies } from './daemonset-tallies.js';
 import type { OrderedAction } from './daemonset-tally.js';
 
-/** How the node controller calls for other observeds. */
+/** Requests of the node reconciler for other reconciles. */
 interface NodeSignals {
-  /** The tally of a DaemonSet moved. */
+  /** A tally has changed, so the DaemonSet has to be reconciled. */
   tallyMoved(fleetKey: string): void;
-  /** Look at a node again. */
   wakeNode(nodeKey: string): void;
 }
 
-/** One observed at a node: what stands there, and what it asks for. */
+/** The state of a node, and what it needs. */
 interface NodeObservation extends DaemonNodeView {
   step: NodeStep;
   updateStatus?: NodeUpdateStatus;
   hasWork: boolean;
-  /** Name of the old Pod whose host has said that it knows that its turn was taken back. */
+  /** Name of the old Pod whose host acknowledged that its handover was withdrawn. */
   settledHandover?: string;
-  /** Time alone changes something after so many ms. */
+  /** When the state changes without an event, in ms from now. */
   requeueAfterMs?: number;
 }
 
-/** Reconciles nodes' keys; what it keeps in memory only slows or delays, and may be lost. */
+/** State in memory only delays writes, so it may be lost. */
 export class DaemonSetNodeReconciler {
   readonly #parts: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #signals: NodeSignals;
-  /** Keys whose writes the informers may not show yet: they end with the next observed of that key. */
+  /** Keys with writes that the informers may not show yet. The next reconcile of a key removes it. */
   readonly #writing = new Set<string>();
   readonly #room: HandoverCapacity;
   readonly #writes: DaemonPodWrites;
@@ -56,7 +55,7 @@ export class DaemonSetNodeReconciler {
     this.#signals = signals;
   }
 
-  /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
+  /** Updates the tally with the node's state. `hasWork`: the node has to be reconciled. */
   observe(daemonSet: DaemonSet, { tally, constraints }: CountedDaemonSet, nodeName: string): NodeObservation {
     const { clock, informers, restoredEpoch, timeOf } = this.#parts;
     const { current } = tally.subject;
@@ -89,7 +88,7 @@ export class DaemonSetNodeReconciler {
     };
   }
 
-  /** Forgets what is kept in memory of a DaemonSet that is gone. */
+  /** Forgets a deleted DaemonSet. */
   forget(uid: string): void {
     this.#writes.forget(uid);
   }
@@ -98,7 +97,7 @@ export class DaemonSetNodeReconciler {
     this.#writing.delete(key);
     const { ref, nodeName } = parseKey(key);
     const daemonSet = this.#parts.informers.daemonSets.get(ref);
-    // Without a tally of this generation, the fleet key has yet to begin one, and that visits every node.
+    // Without a tally of this generation there is nothing to do: the fleet reconciler starts one and visits every node.
     const counted = daemonSet && this.#tallies.of(daemonSet);
     if (!daemonSet || !counted || daemonSet.metadata.deletionTimestamp) return;
     const { tally } = counted;
@@ -110,7 +109,7 @@ export class DaemonSetNodeReconciler {
     }
   }
 
-  /** First whose the Pods are, then what must be there, then what the rolling update wants: one of them a time. */
+  /** One change at a time, in this order: ownership, missing and surplus Pods, the ordered action. */
   async #act(subject: NodeSubject): Promise<void> {
     const { daemonSet, tally, counted, nodeName, context } = subject;
     const order = tally.takeAction(nodeName);
@@ -119,7 +118,7 @@ export class DaemonSetNodeReconciler {
     if (!observed.hasWork && !order) return;
     const isHandoverEnd = order?.action === 'withdraw' || observed.settledHandover !== undefined;
     if (!isHandoverEnd && tally.deferIfFrozen(nodeName, counted.constraints)) return;
-    // Until its own writes have been seen and observeded at, the node counts as under way.
+    // Until the next reconcile has seen the writes of this one, the node counts as in progress.
     tally.markInProgress(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
     if (observed.settledHandover !== undefined)
@@ -129,7 +128,7 @@ export class DaemonSetNodeReconciler {
     else if (order) await this.#replace(subject, observed, order);
   }
 
-  /** Carries out a turn, if it still makes sense. */
+  /** Performs the action, if it is still possible. */
   async #replace(
     subject: NodeSubject,
     { node, updateStatus }: NodeObservation,
@@ -140,7 +139,7 @@ export class DaemonSetNodeReconciler {
     const [newPod] = live.filter(({ updated }) => updated);
     const [only] = live.length === 1 ? live : [];
     const isOfUseAgain = !order.wasCovered && updateStatus?.covered === true && live.length === 1;
-    // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
+    // An unavailable Pod is deleted regardless of the budget. `asSeen` spares it if it becomes available first.
     const asSeen = updateStatus?.covered !== true;
     if (isOfUseAgain && (action === 'replace' || action === 'revert')) subject.context.requeueAfter(0);
     else if (action === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
@@ -149,7 +148,7 @@ export class DaemonSetNodeReconciler {
     else if (action === 'withdraw' && updateStatus?.oldPod)
       await this.#writes.endHandover(subject, updateStatus.oldPod, 'withdraw');
     else if (action === 'replace' && updateStatus?.oldPod) {
-      // Where none belongs any more there is nothing that a host could put in its place.
+      // A node that should not run the DaemonSet gets no successor.
       const terms =
         live.length === 1 && node.shouldRun
           ? subject.counted.constraints.handoverTerms(node.name)
@@ -172,7 +171,7 @@ export class DaemonSetNodeReconciler {
   }
 }
 
-/** Whether a Pod is to make room for one of the revision that the node is held to. */
+/** True if the Pod has to be replaced by one of the revision to which the node is pinned. */
 function isOfNoUse({ counted, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
   const wanted = counted.constraints.pinnedRevision(nodeName)?.hash;
   return pod !== undefined && wanted !== undefined && pod.hash !== wanted;

@@ -1,4 +1,6 @@
-/** Keeps a DaemonSet's ControllerRevisions: claims them, makes the current one, drops what is over the limit. */
+/**
+ * Writes a DaemonSet's ControllerRevisions: adopts them, creates the current one, and deletes those beyond the limit.
+ */
 
 import {
   type ControllerRevision,
@@ -21,7 +23,7 @@ import { adopt, preconditionsOf, release } from './controller-ref.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { claimOf } from './daemonset-node-view.js';
 
-/** The present template's hash, and the revisions of other templates. */
+/** Hash of the current template, and revisions of other templates. */
 interface CurrentHistory {
   hash: string;
   old: ControllerRevision[];
@@ -29,7 +31,7 @@ interface CurrentHistory {
 
 type HistoryParts = Pick<DaemonSetDeps, 'registry' | 'informers'>;
 
-/** Works for the fleet key alone, so no two of its calls about one DaemonSet overlap. */
+/** Only the fleet reconciler calls it, so no two calls for one DaemonSet overlap. */
 export class DaemonSetRevisions {
   readonly #parts: HistoryParts;
 
@@ -38,8 +40,8 @@ export class DaemonSetRevisions {
   }
 
   /**
-   * Makes the history what it must be. Throws ApiError: Conflict after a collision of names, which the next try evades.
-   * `relabelling` is called before Pods are moved to another hash.
+   * Brings the revisions up to date. Throws ApiError Conflict after a name collision; the retry uses another name.
+   * `relabelling` is called before Pods get another hash.
    */
   async sync(daemonSet: DaemonSet, turn: ReconcileContext, relabelling: () => void): Promise<CurrentHistory> {
     const owned = await this.#claim(daemonSet, turn);
@@ -80,7 +82,7 @@ export class DaemonSetRevisions {
     return Promise.all(owned.map((revision) => this.#labelled(revision, turn)));
   }
 
-  /** A revision without a hash gets its own name as one. */
+  /** A revision without a hash label gets its name as its hash. */
   async #labelled(revision: ControllerRevision, turn: ReconcileContext): Promise<ControllerRevision> {
     if (revision.metadata.labels?.[REVISION_HASH_LABEL]) return revision;
     const change = ({ metadata }: ControllerRevision) => {
@@ -113,7 +115,7 @@ export class DaemonSetRevisions {
     }
   }
 
-  /** Another template has the name already: the count is part of the hash, so the next try gets another name. */
+  /** Another template has the name already. The collision count is part of the hash, so the retry gets another name. */
   async #countCollision(daemonSet: DaemonSet, turn: ReconcileContext): Promise<void> {
     const change = (stored: DaemonSet): undefined | false => {
       if (!stored.status) return false;

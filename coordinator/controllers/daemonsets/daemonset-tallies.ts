@@ -1,4 +1,4 @@
-/** The tallies of all DaemonSets, and which of them still speak of the present one. */
+/** The tallies of all DaemonSets. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';

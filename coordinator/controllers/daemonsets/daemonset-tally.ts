@@ -1,4 +1,4 @@
-/** The running count of one DaemonSet: a small record per node, summed, so that no event costs a walk over the fleet. */
+/** Counts of one DaemonSet, kept as sums of one record for each node, so that no event has to visit the fleet. */
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
 import type { StatusCounts } from '../../decisions/daemonsets/daemonset-status.js';
 import type { FailedPodBackoff } from '../../decisions/daemonsets/failed-pod-backoff.js';
@@ -11,27 +11,31 @@ import {
 import { sameJson } from '../../registry/encoding/json-value.js';
 import type { RolloutConstraints } from '../rollouts/rollout-constraints.js';
 
-/** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
+/**
+ * An action that the fleet reconciler orders for a node: create a Pod next to the old one, replace the old one, delete
+ * the new one, or withdraw a handover.
+ */
 export type NodeAction = 'create' | 'replace' | 'revert' | 'withdraw';
 
-/** A turn, and whether the node was covered when it was given: a Pod that was of no use goes whatever the budget, if it still is. */
+/**
+ * `wasCovered`: the node had an available Pod when the action was ordered. If it had none and has one now, the action
+ * is dropped.
+ */
 export interface OrderedAction {
   action: NodeAction;
   wasCovered: boolean;
 }
 
-/** What is summed. */
 const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
 
-/** For what a tally was counted: when this changes, all is counted anew. */
+/** What a tally counts. If it changes, a new tally is started. */
 export interface TallySubject {
   uid: string;
-  /** metadata.generation of the DaemonSet. */
   generation: number;
   current: CurrentRevision;
 }
 
-/** Hears where a node stands whenever that changes; undefined for a node that has no part in the update any more. */
+/** Called when a node's state changes. `updateState`: undefined for a node that left the update. */
 type TallyFollower = (
   name: string,
   situation: NodeUpdateState | undefined,
@@ -39,8 +43,8 @@ type TallyFollower = (
 ) => void;
 
 /**
- * Records are replaced whole, so the sums cannot drift. A node where something happened or was ordered counts as under
- * way until it was looked at again: the rolling update never spends the same budget twice.
+ * Records are replaced as a whole, so the sums cannot drift. After an event or an ordered action, the node counts as in
+ * progress until it is observed again. The rolling update therefore never spends the same budget twice.
  */
 export class DaemonSetTally implements Fleet {
   readonly subject: TallySubject;
@@ -53,18 +57,18 @@ export class DaemonSetTally implements Fleet {
     updated: 0,
   };
   readonly nodes: Record<NodeUpdateState, Set<string>>;
-  /** Memory of failed Pods by node. */
+  /** Back-off for failed Pods, by node. */
   readonly backoffs = new Map<string, FailedPodBackoff>();
-  /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
+  /** Nodes that lack capacity for the successor of a handover, and since when, in ms since the epoch. */
   readonly lackingCapacitySince = new Map<string, number>();
-  /** Every node has been counted: sums and status may be believed. */
+  /** True when every node has been counted. Before that, sums and status are not valid. */
   isComplete = false;
   #covered = 0;
   readonly #records = new Map<string, NodeRecord>();
   readonly #underWay = new Set<string>();
   readonly #turns = new Map<string, OrderedAction>();
   readonly #still = new Set<string>();
-  /** How many nodes carry Pods of each revision. */
+  /** Number of nodes with Pods of each revision. */
   readonly #hashes = new Map<string, number>();
 
   #follower: TallyFollower | undefined;
@@ -83,29 +87,29 @@ export class DaemonSetTally implements Fleet {
     return this.#covered;
   }
 
-  /** Revisions that some Pod carries. */
+  /** Revisions of which at least one Pod exists. */
   get carriedHashes(): { has(hash: string): boolean } {
     return this.#hashes;
   }
 
-  /** One at a time: it hears of changes from now on. Undefined: nobody. */
+  /** Replaces the follower, which is called for changes from now on. */
   subscribe(follower: TallyFollower | undefined): void {
     this.#follower = follower;
   }
 
-  /** All nodes that have a part in the update. */
+  /** Names of all nodes that are part of the update. */
   nodeNames(): Iterable<string> {
     return new Set(Object.values(this.nodes).flatMap((names) => [...names]));
   }
 
-  /** Tells the follower of a node as it stands. */
+  /** Calls the follower with the node's state. */
   notify(name: string): void {
     const record = this.#records.get(name);
     const situation = this.#underWay.has(name) ? 'inProgress' : record?.updateStatus?.state;
     this.#follower?.(name, situation, record);
   }
 
-  /** Takes in what a look at the node found. True when that is news. */
+  /** Replaces the record of a node. Returns true if it changed. */
   record(name: string, record: NodeRecord): boolean {
     const before = this.#records.get(name);
     const wasUnderWay = this.#underWay.delete(name);
@@ -118,7 +122,7 @@ export class DaemonSetTally implements Fleet {
     return wasUnderWay || !sameJson(before, record);
   }
 
-  /** The node must be looked at before it is trusted again. */
+  /** Counts the node as in progress until it is observed again. */
   markInProgress(name: string): void {
     if (this.#underWay.has(name)) return;
     const record = this.#records.get(name);
@@ -128,19 +132,19 @@ export class DaemonSetTally implements Fleet {
     this.notify(name);
   }
 
-  /** What was last seen of a node. */
+  /** Returns the last observation of a node. */
   recordOf(name: string): NodeRecord | undefined {
     return this.#records.get(name);
   }
 
-  /** Whether nothing may be done on the node, though there is something to do: `takeThawed` names it once there may. */
+  /** Returns true if the node is frozen. `takeUnfrozen` returns its name when it is not frozen any longer. */
   deferIfFrozen(name: string, { isFrozen }: RolloutConstraints): boolean {
     if (!isFrozen(name)) return false;
     this.#still.add(name);
     return true;
   }
 
-  /** Nodes that were held still and need not be any longer, once. */
+  /** Returns deferred nodes that are not frozen any longer, each once. */
   takeUnfrozen({ isFrozen }: RolloutConstraints): string[] {
     const thawed = [...this.#still].filter((name) => !isFrozen(name));
     for (const name of thawed) this.#still.delete(name);
@@ -155,12 +159,12 @@ export class DaemonSetTally implements Fleet {
     });
   }
 
-  /** Nodes whose host has a turn that was not taken back. */
+  /** Returns nodes whose handover was not withdrawn yet. */
   withdrawableHandovers(): string[] {
     return [...this.nodes.handedOver].filter((name) => !this.recordOf(name)?.handover?.withdrawn);
   }
 
-  /** The turn given to the node, once. */
+  /** Returns and removes the action that was ordered for the node. */
   takeAction(name: string): OrderedAction | undefined {
     const given = this.#turns.get(name);
     this.#turns.delete(name);

@@ -1,4 +1,4 @@
-/** The plan of one DaemonSet: its hosts as they stand, a rehearsal, and what came of it. */
+/** The plan of one DaemonSet: simulates its rollout and describes the result. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
@@ -32,17 +32,17 @@ import { SimulationTimeline } from './simulation-timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './wave-strategy.js';
 
 interface PlanSubject {
-  /** Absent where the apply would make it. */
+  /** Absent if the apply creates it. */
   before?: DaemonSet | undefined;
   after: DaemonSet;
   world: OverlayInformers;
   informers: PlanInformers;
   clock: Clock;
-  /** Why a create of this Pod would be refused now; undefined: it would not be. */
+  /** Returns why a create of this Pod would be refused now, or undefined. */
   refusalOf(pod: Pod): Promise<string | undefined>;
 }
 
-/** Costs a look at every node, and one for every change there: in slices. */
+/** Visits every node, and each once more for every change, in time slices. */
 export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan> {
   const { before, after, clock, informers } = subject;
   const slice = new TimeSlice(clock);
@@ -114,7 +114,7 @@ function isChanging(hosts: readonly PlannedHost[]): boolean {
   return hosts.some(({ action }) => CHANGING_ACTIONS.includes(action));
 }
 
-/** A refusal of a new template is reported even if no host gets a Pod of it now. */
+/** Reports a refusal of a new template even if no host gets a Pod of it now. */
 function obstacleTo(
   hosts: readonly PlannedHost[],
   refusal: string | undefined,
@@ -125,7 +125,7 @@ function obstacleTo(
   return isMet ? `the API refuses its Pods: ${refusal}` : undefined;
 }
 
-/** Which hosts replace their Pods themselves by the policy, and how long each watches its new Pod. */
+/** Returns which hosts replace their Pods themselves, and how long each watches its new Pod. */
 function hostTurnsBy(
   policy: RolloutPolicy | undefined,
   { after, world }: PlanSubject,

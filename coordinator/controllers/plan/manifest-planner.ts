@@ -1,4 +1,4 @@
-/** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
+/** Plans what manifests would change on hosts, from dry runs of the registry and from informers. Writes nothing. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
@@ -48,17 +48,17 @@ interface PlanRights {
   requireRead(kind: Kind, ref: ObjectRef): void;
 }
 
-/** Where a manifest goes that names no namespace, by which verb, and for whom. */
+/** Default namespace, verb and caller of the manifests. */
 interface Way extends Required<Omit<PlanRequest, 'manifests'>> {
   rights: PlanRights;
 }
 
-/** What the applies would make, by kind. */
+/** The results of all dry runs, by kind. */
 interface Applied {
   daemonSets: DryRunResult<DaemonSet>[];
   policies: DryRunResult<RolloutPolicy>[];
   nodes: DryRunResult<Node>[];
-  /** What the applies make that admission of the others looks up. */
+  /** Objects that the admission of the others needs. */
   assumed: (Namespace | ServiceAccount)[];
 }
 
@@ -70,8 +70,9 @@ export class ManifestPlanner {
   }
 
   /**
-   * The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. A manifest of an object that
-   * the caller may not read is refused, because a plan shows the stored object. Other DaemonSets that they may not read are only counted.
+   * Plans all manifests together. Manifests that the API would refuse are named in the plan and left out of it. An
+   * object that the caller may not read is refused, because a plan shows the stored object. Other unreadable DaemonSets
+   * are only counted.
    */
   async planManifests(
     { manifests, namespace = 'default', mode = 'apply' }: PlanRequest,
@@ -104,14 +105,14 @@ export class ManifestPlanner {
     };
   }
 
-  /** The plan of one DaemonSet as a dry run has made it. `before`: as it is stored. */
+  /** Plans one DaemonSet after a dry run. `before`: as stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan> {
     const { informers, clock } = this.#parts;
     const world = new OverlayInformers(informers, { daemonSets: [after], policies: [], nodes: [] });
     return planDaemonSet({ before, after, world, informers, clock, refusalOf: this.#refusals() });
   }
 
-  /** What whoever wrote a policy is to know. */
+  /** Returns warnings for the author of a policy. */
   warningsFor(write: WrittenPolicy): Promise<string[]> {
     const { before, after } = write;
     const policies = after ? [after] : [];
@@ -177,7 +178,7 @@ export class ManifestPlanner {
     return foresee(this.#parts.registry, kind, ref, manifest, options);
   }
 
-  /** Creates a Pod as a dry run, by the same admission as the controller's creates. */
+  /** Returns a check that creates a Pod in a dry run, with the same admission as the controller's creates. */
   #refusals(assumed: readonly KubeObject[] = []): (pod: Pod) => Promise<string | undefined> {
     return async (pod) => {
       try {
@@ -190,7 +191,7 @@ export class ManifestPlanner {
     };
   }
 
-  /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */
+  /** Plans the applied DaemonSets and those that applied policies or nodes concern, by namespace and name. */
   async #plans(
     { daemonSets, policies, nodes, assumed }: Applied,
     world: OverlayInformers,
@@ -216,7 +217,7 @@ function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** A List as its items, as `kubectl get -o yaml` prints it. */
+/** Returns the items of a List, as `kubectl get -o yaml` prints it. */
 function itemsOf(manifest: unknown): Manifest[] {
   if (typeof manifest !== 'object' || manifest === null) return [];
   const { items } = manifest as { items?: unknown };
@@ -228,7 +229,7 @@ function namesOf({ kind, metadata }: Manifest): { kind: string; name: string } {
   return { kind: typeof kind === 'string' ? kind : 'object', name: typeof name === 'string' ? name : '' };
 }
 
-/** Whether the policy selects the DaemonSet, or did. */
+/** Returns true if the policy selects the DaemonSet, or did before the change. */
 function concerns({ before, after }: DryRunResult<RolloutPolicy>, { metadata }: DaemonSet): boolean {
   return [before, after].some(
     (policy) =>

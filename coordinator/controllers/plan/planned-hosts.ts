@@ -1,4 +1,4 @@
-/** What a rehearsal says of each host: what becomes of it, when, and why not at once. */
+/** The result of a simulation for each host: what changes, when, and why not at once. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/fleet/plan-types.js';
@@ -8,7 +8,7 @@ import { PLACEMENT_REASON_CODES, type ReasonCode } from '../../decisions/reasons
 import type { RolloutStrategy } from './rollout-strategy.js';
 import type { InitialHost, SimulatedHostState, SimulatedHosts } from './simulated-hosts.js';
 
-/** A host's reason the moment after the apply. */
+/** A host's reason right after the apply. */
 export interface FirstReason {
   code: ReasonCode | RolloutReasonCode;
   because?: string;
@@ -16,7 +16,7 @@ export interface FirstReason {
 
 const isLive = ({ terminating }: { terminating: boolean }) => !terminating;
 
-/** Why the host stands as it does when all has been ordered that may be ordered at once. */
+/** Returns the reason when all actions have been ordered that may be ordered at once. */
 export function firstReason(
   host: InitialHost,
   course: SimulatedHostState,
@@ -58,15 +58,15 @@ function actionOf(
   return had ? 'keep' : 'none';
 }
 
-/** A rehearsal that is over. */
+/** A completed simulation. */
 interface Rehearsed {
   reasons: ReadonlyMap<string, FirstReason>;
   conductor: RolloutStrategy;
-  /** When it began, ms since the epoch. */
+  /** Start of the simulation, in ms since the epoch. */
   begun: number;
 }
 
-/** All hosts by name, as they come out of the rehearsal. */
+/** Returns all hosts by name. */
 export function plannedHosts(
   befores: readonly InitialHost[],
   hosts: SimulatedHosts,
@@ -92,12 +92,11 @@ export function plannedHosts(
     .sort((a, b) => (a.node < b.node ? -1 : 1));
 }
 
-/** Of a host whose next Pod the API refuses. The words of the refusal are the same for all: they stand in `blockedBy`. */
+/** For a host whose next Pod the API refuses. The refusal is the same for all hosts and is shown in `blockedBy`. */
 function refusedReason({ isRefused }: SimulatedHostState): FirstReason | undefined {
   return isRefused ? { code: 'FailedCreate', because: 'the API refuses its Pod' } : undefined;
 }
 
-/** The waves as their hosts go through them. */
 export function plannedWaves({ waves }: RolloutStrategy, hosts: readonly PlannedHost[]): PlannedWave[] {
   return waves.map(({ name, needsApproval }) => {
     const own = hosts.filter(({ wave }) => wave === name);
@@ -114,7 +113,7 @@ export function plannedWaves({ waves }: RolloutStrategy, hosts: readonly Planned
   });
 }
 
-/** Not by spreading: there may be more hosts than a call takes arguments. */
+/** Not `Math.max(...values)`: there may be more hosts than a call can take arguments. */
 export function maxOf(values: readonly number[]): number {
   return values.reduce((top, value) => Math.max(top, value), Number.NEGATIVE_INFINITY);
 }

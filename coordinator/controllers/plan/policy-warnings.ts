@@ -1,4 +1,4 @@
-/** What a write of a RolloutPolicy means for the DaemonSets that are there: remarks for whoever wrote it. Writes nothing. */
+/** Warnings for the author of a RolloutPolicy about the DaemonSets that it selects. Writes nothing. */
 import {
   compileMaintenanceSchedules,
   nextReplacementTime,
@@ -19,22 +19,22 @@ import { governingPolicy } from '../rollouts/rollout-decision.js';
 import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 
 export interface WrittenPolicy {
-  /** As it was stored; absent where the write made it. */
+  /** As stored. Absent if the write creates it. */
   before?: RolloutPolicy | undefined;
-  /** Absent where the write took it away. */
+  /** Absent if the write deletes it. */
   after?: RolloutPolicy | undefined;
-  /** False: nodes are counted, and not named. */
+  /** False: warnings count nodes, but do not name them. */
   mayNameNodes: boolean;
 }
 
 interface RemarkedWrite extends WrittenPolicy {
-  /** As it is after the write. */
+  /** The state after the write. */
   world: OverlayInformers;
   informers: Pick<PlanInformers, 'rollouts'>;
   clock: Clock;
 }
 
-/** Costs a look at every node for each DaemonSet that is governed: in slices. */
+/** Visits every node for each governed DaemonSet, in time slices. */
 export async function policyWarnings({
   before,
   after,
@@ -46,7 +46,7 @@ export async function policyWarnings({
   const { namespace = '' } = (after ?? before)?.metadata ?? {};
   const policies = world.policiesIn(namespace);
   const daemonSets = world.daemonSetsIn(namespace);
-  // First, for the controller takes the Rollout of a DaemonSet away that nothing governs.
+  // Read the Rollouts first, because the controller deletes those that no policy governs.
   const released = daemonSets
     .filter((daemonSet) => before && selects(before, daemonSet) && !governingPolicy(daemonSet, policies))
     .map(({ metadata: { name } }) => ({ name, status: informers.rollouts.get({ namespace, name })?.status }));
@@ -70,7 +70,7 @@ export async function policyWarnings({
   ];
 }
 
-/** Where the policy is not in force, what it would find is nobody's question. */
+/** For a policy that is not in force, its nodes do not matter. */
 const NOT_LOOKED_AT = { nodes: 0, matched: [], closed: [] };
 
 function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {

@@ -1,4 +1,4 @@
-/** A rollout played to its end on pretended hosts: what decides whose turn it is are the functions that the controller runs. */
+/** Simulates a rollout on simulated hosts to its end. The controller's own functions make the decisions. */
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { DaemonSetTally, NodeAction } from '../daemonsets/daemonset-tally.js';
 import type { RolloutStrategy } from './rollout-strategy.js';
@@ -13,14 +13,14 @@ interface RehearsalOptions {
   timeline: SimulationTimeline;
   conductor: RolloutStrategy;
   slice: TimeSlice;
-  /** Hears of the first moment, when all that happens at once has been ordered. */
+  /** Called when all actions have been ordered that may be ordered at once. */
   begun?: () => void;
 }
 
-/** A rollout that takes longer than this is not foreseen. */
+/** A longer rollout is not simulated further. */
 const HORIZON_MS = 400 * 24 * 3_600_000;
 
-/** Plays to the end, or until nothing can happen without a person or a host that is out of contact. */
+/** Runs to the end, or until only an operator or an offline host could continue the rollout. */
 export async function simulateRollout(options: RehearsalOptions): Promise<void> {
   const { hosts, names, timeline, conductor, slice, tally } = options;
   const end = timeline.now + HORIZON_MS;
@@ -43,7 +43,7 @@ export async function simulateRollout(options: RehearsalOptions): Promise<void> 
   }
 }
 
-/** Until nobody is given a turn any more at this moment. */
+/** Orders actions until there are none at the present time. */
 function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): void {
   for (;;) {
     const { create, replace, revert = [], createFirst: fill = [] } = conductor.nextActions(timeline.now);

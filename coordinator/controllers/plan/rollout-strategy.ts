@@ -1,4 +1,4 @@
-/** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
+/** Decides the actions in a simulation: upstream's rolling update, or a policy's waves. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { countText } from '../../../shared/kube/objects/count-text.js';
@@ -13,26 +13,28 @@ import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-cons
 export interface RolloutStrategy {
   /** What the rollout allows on each node, as of the last `nextActions`. */
   readonly constraints: RolloutConstraints;
-  /** Once every node has been counted, before the first turns. */
+  /** Call it when every node has been counted, before `nextActions`. */
   start(): Promise<void>;
-  /** The turns of this moment. */
   nextActions(now: number): NodeActions;
-  /** When time alone changes what `turns` says, ms; undefined: never. */
+  /** When `nextActions` changes without an event, in ms since the epoch. Undefined: never. */
   requeueAt(): number | undefined;
-  /** Nothing happens any more: may something be supposed (an approval, say) for it to go on? True when it was. */
+  /**
+   * Called when the simulation cannot continue. Assumes what is needed, such as an approval. Returns false if nothing
+   * helps.
+   */
   assumeApproval(): boolean;
-  /** What was supposed, in words. */
+  /** The assumptions as sentences. */
   readonly assumptions: readonly string[];
-  /** Waves in order, and which of them opened only by an approval that was supposed; [] without a policy. */
+  /** Waves in their order, and whether an approval was assumed for each. [] without a policy. */
   readonly waves: readonly { name: string; needsApproval: boolean }[];
   waveOf(node: string): string | undefined;
-  /** Why a node that has an older Pod keeps it now. */
+  /** Returns why a node with an older Pod keeps it now. */
   blockReason(node: string): { code: ReasonCode | RolloutReasonCode; because: string };
-  /** Why nothing more happens, if that is not because all is done. */
+  /** Returns why the rollout stops before all nodes are updated, or undefined. */
   stopReason(): string | undefined;
 }
 
-/** Without a policy: as upstream, over the whole fleet. */
+/** Without a policy: upstream's rolling update of the whole fleet. */
 export class UpstreamStrategy implements RolloutStrategy {
   readonly #daemonSet: DaemonSet;
   readonly #tally: DaemonSetTally;
@@ -50,7 +52,7 @@ export class UpstreamStrategy implements RolloutStrategy {
   }
 
   async start(): Promise<void> {
-    // Nothing to draw.
+    // No waves to assign.
   }
 
   nextActions(): NodeActions {

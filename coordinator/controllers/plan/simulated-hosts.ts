@@ -1,4 +1,4 @@
-/** Hosts that only pretend: they do at once, on a timeline, what nodes' keys would order of real ones. */
+/** Simulated hosts, which perform at once, on a timeline, what the node reconciler would order. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { CurrentRevision, DaemonNode, DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
 import type { FailedPodBackoff } from '../../decisions/daemonsets/failed-pod-backoff.js';
@@ -10,25 +10,25 @@ import type { DaemonSetTally, NodeAction } from '../daemonsets/daemonset-tally.j
 import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 import type { SimulationTimeline } from './simulation-timeline.js';
 
-/** A node as it stands before anything happens. */
+/** A node before the simulation. */
 export interface InitialHost extends DaemonNode {
   contact: NodeContact;
-  /** Its place where its Pods are made of this revision instead of the current one (`placeOn`). */
+  /** Its placement if it is pinned to this revision (`placementOn`). */
   pinnedTo(other: DaemonSet): Partial<DaemonNode>;
 }
 
-/** What becomes of a host. Times are ms since the epoch. */
+/** State of a host in the simulation. Times are ms since the epoch. */
 export interface SimulatedHostState {
   pods: DaemonPod[];
-  /** When the first Pod is created or deleted there; absent: never. */
+  /** When the first Pod is created or deleted. Absent: never. */
   firstAt?: number;
-  /** When the last change was over. */
+  /** When the last change ended. */
   lastAt?: number;
   created: number;
   deleted: number;
-  /** Its host replaces the Pod that it has, and is to confirm the next. */
+  /** The host replaces its Pod itself and has to confirm the successor. */
   isHandedOver?: boolean;
-  /** A Pod was to be created there, and the API refused it. */
+  /** The API refused a create of a Pod for this host. */
   isRefused?: boolean;
 }
 
@@ -39,21 +39,21 @@ export interface SimulatedHostsOptions {
   timeline: SimulationTimeline;
   pace: PodTimings;
   hosts: readonly InitialHost[];
-  /** How long a host watches what it brings in the place of another Pod before it confirms it, ms; 0: it does not. */
+  /** How long a host watches a successor before it confirms it, in ms. 0: it does not confirm. */
   confirmMs: number;
   /** The API refuses Pods of the current revision. */
   isRefused: boolean;
-  /** Whether the host itself replaces its Pod, on terms that the policy gives it. */
+  /** Returns true if the host replaces its Pod itself. */
   isHandover(name: string): boolean;
 }
 
-/** What `DaemonSetNodes` does with a registry and agents, without either. */
+/** Does the work of `DaemonSetNodeReconciler`, without a registry or agents. */
 export class SimulatedHosts {
   readonly #options: SimulatedHostsOptions;
   readonly #before = new Map<string, InitialHost>();
   readonly #courses = new Map<string, SimulatedHostState>();
   readonly #backoffs = new Map<string, FailedPodBackoff>();
-  /** Of the simulated rollout at its present time. */
+  /** The constraints at the present time of the simulation. */
   constraints: RolloutConstraints = UNCONSTRAINED;
   #made = 0;
 
@@ -69,7 +69,7 @@ export class SimulatedHosts {
     return this.#courses.get(name);
   }
 
-  /** As a node's key: counts, then creates and deletes what must be, else takes its turn. */
+  /** Like the node reconciler: observes the node, then creates and deletes Pods, or else performs its action. */
   reconcile(name: string): void {
     const host = this.#before.get(name);
     const course = this.#courses.get(name);
@@ -95,7 +95,7 @@ export class SimulatedHosts {
     this.reconcile(name);
   }
 
-  /** Carries out a turn, if it still makes sense. False: nothing came of it. */
+  /** Performs the action if it is still possible. Returns false if it is not. */
   #replace(
     host: InitialHost,
     course: SimulatedHostState,
@@ -115,12 +115,12 @@ export class SimulatedHosts {
     return true;
   }
 
-  /** Pods of an earlier revision are not judged: a template that was accepted before usually is again. */
+  /** Assumes that Pods of an earlier revision are accepted, because they were accepted before. */
   #isRefused(name: string): boolean {
     return this.#options.isRefused && this.constraints.pinnedRevision(name) === undefined;
   }
 
-  /** The controller retries until the refusal ends, and until then the host uses budget. */
+  /** The controller retries until the API accepts the Pod. Until then the host uses budget. */
   #refuse({ name }: InitialHost, course: SimulatedHostState): false {
     course.isRefused = true;
     this.#options.tally.markInProgress(name);
@@ -133,7 +133,7 @@ export class SimulatedHosts {
     course.lastAt = now;
   }
 
-  /** A host out of contact stops nothing until it is back, which nobody can foresee. */
+  /** An offline host stops its Pod when it returns, which no plan can predict. */
   #delete({ name, contact }: InitialHost, course: SimulatedHostState, podName: string): void {
     const { timeline, pace } = this.#options;
     course.deleted += 1;
@@ -147,7 +147,7 @@ export class SimulatedHosts {
     });
   }
 
-  /** False: the API refuses the Pod. */
+  /** Returns false if the API refuses the Pod. */
   #create(host: InitialHost, course: SimulatedHostState): boolean {
     if (this.#isRefused(host.name)) return this.#refuse(host, course);
     const { name, contact } = host;

@@ -1,4 +1,7 @@
-/** A policy's waves in a rehearsal: each look is the controller's own, at what the last one would have stored. */
+/**
+ * A policy's waves in a simulation. Each step uses the controller's decision, on the status that the last step would
+ * have stored.
+ */
 
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -33,9 +36,9 @@ export interface WaveStrategyOptions {
   tally: DaemonSetTally;
   timeline: SimulationTimeline;
   pace: PodTimings;
-  /** As it is stored; absent where there is none. */
+  /** As stored, if there is one. */
   rollout: Rollout | undefined;
-  /** Of the DaemonSet, as they are stored. */
+  /** As stored. */
   revisions: readonly ControllerRevision[];
   pods: readonly Pod[];
   nodeOf(name: string): Node | undefined;
@@ -47,13 +50,13 @@ export class WaveStrategy implements RolloutStrategy {
   readonly #options: WaveStrategyOptions;
   constraints: RolloutConstraints;
   readonly assumptions: string[] = [];
-  /** Waves whose approval was supposed. */
+  /** Waves whose approval was assumed. */
   readonly #supposed = new Set<string>();
   #waves: WaveIndex | undefined;
   #rollout: Rollout | undefined;
   #decision: RolloutDecision | undefined;
 
-  /** Until `begin`, Pods are made of the stable revision, as by the controller. */
+  /** Until `start`, nodes are pinned to the stable revision, as by the controller. */
   constructor(options: WaveStrategyOptions) {
     this.#options = options;
     const { rollout, tally, policy } = options;
@@ -125,7 +128,7 @@ export class WaveStrategy implements RolloutStrategy {
     return this.#decision?.requeueAt;
   }
 
-  /** An approval that the rollout waits for. */
+  /** Approves the next wave if the rollout waits for that. */
   assumeApproval(): boolean {
     const { verdict } = this.#decision ?? {};
     const { status } = this.#rollout ?? {};

@@ -1,6 +1,6 @@
 /**
- * Has hosts fetch the next image ahead of their turn, so many at once and in the order of the waves. What is kept in memory
- * can be lost: annotations and what hosts report of their images say how far each is.
+ * Lets hosts pull the next image before their update, in the order of the waves and up to the policy's limits. State in
+ * memory may be lost: it can be restored from annotations and from the images that hosts report.
  */
 import {
   compileMaintenanceSchedules,
@@ -33,9 +33,9 @@ import { earliest } from './window-index.js';
 
 const DEFAULT_AHEAD_SECONDS = 3600;
 const DEFAULT_PARALLEL = 10;
-/** After so long a host gives up its place, unless the policy says otherwise. */
+/** Default time after which a pull no longer counts for the limit. */
 const DEFAULT_DEADLINE_SECONDS = 600;
-/** After the store failed. */
+/** Delay after a failed write. */
 const RETRY_MS = 1_000;
 
 const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
@@ -46,30 +46,29 @@ const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
   'AwaitingHosts',
 ]);
 
-/** One site's hosts; all are one where no site has limits of its own. */
+/** The hosts of one site. Without limits for sites, all hosts are one site. */
 interface Site extends PullLine {
   queue: PullQueued[];
 }
 
 type PrePullParts = Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock' | 'log'>;
 
-/** How far one revision of a DaemonSet has come. */
+/** The pulls for one revision of a DaemonSet. */
 interface Fetching {
   tally: DaemonSetTally;
   policy: string;
   images: string[];
-  /** What these take together, once a host has said it. */
+  /** Total size, once a host has reported it. */
   imageBytes?: number | undefined;
   nodes: number;
   sites: Site[];
-  /** Out of contact when their time had come. */
+  /** Hosts that were offline when they were due. */
   dark: Map<string, { queued: PullQueued; site: Site }>;
-  /** By node: until when it may take. */
+  /** By node: when its pull times out. */
   running: Map<string, { deadline: number; site: Site }>;
   lastStartAt?: number | undefined;
 }
 
-/** A rollout at one look. */
 interface PrePullView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
@@ -82,7 +81,7 @@ export class ImagePrePuller {
   readonly #parts: PrePullParts;
   readonly #fetching = new Map<string, Fetching>();
 
-  /** `moved` hears the key of a DaemonSet of which another host may fetch. */
+  /** `moved` is called with the fleet key of a DaemonSet when another host may start its pull. */
   constructor(parts: PrePullParts, moved: (fleetKey: string) => void) {
     this.#parts = parts;
     parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
@@ -92,7 +91,7 @@ export class ImagePrePuller {
     this.#fetching.delete(fleetKey);
   }
 
-  /** Lets the next hosts fetch; answers when time alone lets others, ms since the epoch. */
+  /** Starts pulls up to the limits. Returns when the next one may start without an event, in ms since the epoch. */
   async reconcile(view: PrePullView): Promise<number | undefined> {
     const { daemonSet, policy, phase } = view;
     const key = refText(daemonSet.metadata);
@@ -104,7 +103,7 @@ export class ImagePrePuller {
     const fetching = await this.#begin(key, view);
     const now = this.#parts.clock.now();
     const { sites, running, nodes, imageBytes, lastStartAt } = fetching;
-    // Deadlines were set in order: the first that is to come ends the look.
+    // Deadlines are in insertion order, so the first future one ends the loop.
     for (const [name, { deadline }] of running) {
       if (deadline > now) break;
       end(fetching, name);
@@ -132,7 +131,7 @@ export class ImagePrePuller {
     return earliest([requeueAt, ...(await Promise.all(starts))]);
   }
 
-  /** Once for a tally and a policy: visits all nodes, in slices. */
+  /** Returns the pulls for this tally and policy. Visits all nodes if they are new. */
   async #begin(key: string, { daemonSet, policy, tally, waves }: PrePullView): Promise<Fetching> {
     const { informers, clock } = this.#parts;
     const version = `${policy.metadata.uid}/${policy.metadata.generation}`;
@@ -161,14 +160,14 @@ export class ImagePrePuller {
         } else {
           running.set(name, { deadline: clock.now() + deadlineMs(policy), site });
           site.running += 1;
-          // Nobody remembers when it began.
+          // The start time was lost in a restart.
           site.lastStartAt = clock.now();
         }
       }
       await slice.yieldIfUsedUp();
     }
     for (const [order, { site, ...host }] of byWave.flat().entries()) site.queue.push({ ...host, order });
-    // A sort keeps the order of waves among those that are due together.
+    // The sort is stable, so hosts with the same due time keep the order of the waves.
     for (const { queue } of sites.values()) queue.sort((a, b) => a.dueAt - b.dueAt);
     const fetching: Fetching = {
       ...{ tally, policy: version, images, imageBytes, nodes, dark: new Map(), running },
@@ -189,7 +188,7 @@ export class ImagePrePuller {
     };
   }
 
-  /** Answers when to look again at the place of a host that could not be told, ms since the epoch. Never rejects. */
+  /** Returns when to retry a failed write, in ms since the epoch. Never rejects. */
   async #start(
     { daemonSet, waves }: PrePullView,
     fetching: Fetching,
@@ -219,7 +218,7 @@ export class ImagePrePuller {
       return undefined;
     } catch (error) {
       end(fetching, name);
-      // One whose Node is refused for good fetches when its turn comes: it is not to hold up the others.
+      // If the write to a Node is refused permanently, that host pulls during its update and must not block the others.
       const isToRetry = mayPass(error);
       if (isToRetry) site.queue.unshift(queued);
       const isGone = error instanceof ApiError && error.reason === 'NotFound';
@@ -228,7 +227,7 @@ export class ImagePrePuller {
     }
   }
 
-  /** A host that has its images, or is back, makes way or comes next. */
+  /** A host that has its images ends its pull. A host that reconnects is queued first. */
   #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
     const name = (current ?? previous)?.metadata.name ?? '';
     for (const [key, fetching] of this.#fetching) {
@@ -244,12 +243,12 @@ export class ImagePrePuller {
   }
 }
 
-/** Whether the same write may succeed another time. */
+/** Returns true if a retry of the write may succeed. */
 function mayPass(error: unknown): boolean {
   return !(error instanceof ApiError) || error.code >= 500 || error.reason === 'Conflict';
 }
 
-/** The host fetches no more, or has had its time. */
+/** Ends a pull that is complete or has timed out. */
 function end({ running }: Fetching, name: string): void {
   const present = running.get(name);
   if (present) present.site.running -= 1;

@@ -1,4 +1,4 @@
-/** Whose turn it is in a rollout by waves, once it is known how far it may go. */
+/** Chooses the actions of a rollout by waves, once it is decided which waves are open. */
 
 import type { DaemonSet, DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RolloutPolicy, RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
@@ -8,19 +8,19 @@ import { chooseReverts } from '../../decisions/rollouts/revert-choice.js';
 import { scaledAmount } from '../../decisions/rollouts/wave-plan.js';
 import type { WaveIndex } from './wave-index.js';
 
-/** Names of nodes by what is their turn. */
+/** Names of nodes by action. */
 export interface NodeActions extends Replacements {
-  /** Their Pod of the current revision goes. */
+  /** Nodes whose Pod of the current revision is deleted. */
   revert?: string[];
-  /** The turn that their host has not begun is taken back. */
+  /** Nodes whose handover is withdrawn. */
   withdraw?: string[];
-  /** They may have their first Pod now. */
+  /** Nodes that may get their first Pod. */
   createFirst?: string[];
 }
 
 export const NO_ACTIONS: NodeActions = { create: [], replace: [] };
 
-/** The DaemonSet's own strategy, with what the wave says instead. */
+/** Returns the DaemonSet's strategy with the wave's `maxUnavailable`. */
 export function waveStrategy(
   wave: RolloutWave | undefined,
   strategy: DaemonSetUpdateStrategy | undefined,
@@ -33,7 +33,7 @@ export function waveStrategy(
   return { type: 'RollingUpdate', rollingUpdate };
 }
 
-/** Upstream's choice in each open wave, and other Pods for those from before a retry. */
+/** Upstream's choice in each open wave. Pods that failed before a retry are replaced too. */
 export function updateActions(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
@@ -58,7 +58,7 @@ export function updateActions(
   return turns;
 }
 
-/** Of the turns of those that follow after completion no more than may be under way at once. */
+/** Limits the concurrent updates of hosts that catch up after completion (`catchUp.maxParallel`). */
 export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { maxParallel } = spec.catchUp ?? {};
   if (maxParallel === undefined) return turns;
@@ -75,8 +75,8 @@ export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves:
 }
 
 /**
- * The nodes that have the revision. All waves go back at once: those without a `maxUnavailable` of their own have the
- * DaemonSet's together, or it would count once for each.
+ * Rolls back all waves at once. Waves without a `maxUnavailable` of their own share the DaemonSet's budget; otherwise
+ * it would count once for each wave.
  */
 export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { updateStrategy } = daemonSet.spec;
@@ -94,12 +94,12 @@ export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, wav
   return { create: [], replace: [], revert, withdraw: waves.handoversToWithdraw(-1) };
 }
 
-/** Nothing is done, and what hosts might do by themselves is taken back. */
+/** Orders no action, and withdraws all handovers. */
 export function withdrawActions(waves: WaveIndex): NodeActions {
   return { create: [], replace: [], withdraw: waves.handoversToWithdraw(-1) };
 }
 
-/** Those nodes alone that took the revision after completion and failed. */
+/** Rolls back only nodes that received the revision after completion and failed. */
 export function lateRevertActions(waves: WaveIndex): NodeActions {
   const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
   return { ...withdrawActions(waves), revert };

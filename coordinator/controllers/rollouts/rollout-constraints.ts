@@ -20,23 +20,23 @@ export interface RolloutConstraints {
   isFrozen(nodeName: string): boolean;
 }
 
-/** Without a policy: like kube-controller-manager. */
+/** No policy: behave like kube-controller-manager. */
 export const UNCONSTRAINED: RolloutConstraints = {
   pinnedRevision: () => undefined,
   handoverTerms: () => undefined,
   isFrozen: () => false,
 };
 
-/** One rollout as it stands: read at once, since it moves. */
+/** Read it at once, because the rollout goes on changing. */
 interface PostedRollout {
-  /** How it stands for a node; `NotEligible` for one that has no part in it. */
+  /** Returns the rollout's status for a node. The code is `NotEligible` if the node is not part of the rollout. */
   stanceOf(node: string): NodeRolloutStatus;
 }
 
 export class ActiveRollouts {
   readonly #posted = new Map<string, PostedRollout>();
 
-  /** `undefined`: no policy governs the DaemonSet. */
+  /** `rollout`: undefined if no policy governs the DaemonSet. */
   set(daemonSet: ObjectRef, rollout: PostedRollout | undefined): void {
     if (rollout) this.#posted.set(refText(daemonSet), rollout);
     else this.#posted.delete(refText(daemonSet));

@@ -1,4 +1,6 @@
-/** One look at a rollout by waves, with nothing read or written: the controller takes it, and so do those who foresee. */
+/**
+ * Decides one step of a rollout by waves, without reading or writing the store. Used by the controller and by plans.
+ */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
@@ -34,10 +36,12 @@ import { WaveIndex } from './wave-index.js';
 import { earliest } from './window-index.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
-/** A verdict changes what is counted twice at most: by a request, and by a rollout that ends through it. */
+/** A verdict changes the counts at most twice: by a request, and by completing the rollout. */
 const MAX_LOOKS = 4;
 
-/** Of the policies of its namespace, the one that governs a DaemonSet: the first by name that selects it. */
+/**
+ * Returns the policy that governs a DaemonSet: the first by name that selects it. `policies`: those of its namespace.
+ */
 export function governingPolicy(
   { metadata }: DaemonSet,
   policies: readonly RolloutPolicy[],
@@ -48,23 +52,22 @@ export function governingPolicy(
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
 }
 
-/** What waves are drawn from. */
 interface Draw {
-  /** With the ranks in which they come. */
+  /** With their ranks. */
   nodes: readonly PlannedNode[];
-  /** Hash of the revision on its way. */
+  /** Hash of the current revision. */
   revision: string;
   connectivity: (node: string) => NodeConnectivity;
-  /** Whether a revision failed before this one came; absent: none did. */
+  /** Returns true if a revision failed in an earlier rollout. Absent: none did. */
   isBarred?: ((hash: string) => boolean) | undefined;
-  /** As in `RolloutWavesOptions`. */
+  /** As in `WaveIndexOptions`. */
   failedAndReverted?: readonly string[] | undefined;
   now: () => number;
 }
 
 /**
- * The waves of a policy over these nodes, still empty: the tally tells them where each node stands. Pauses on the way, as
- * `drawingOfWaves`.
+ * Assigns the nodes to the policy's waves. The index is empty until the tally notifies it of each node. Yields like
+ * `assignWavesStepwise`.
  */
 export function* buildWaveIndex(
   { metadata, spec }: RolloutPolicy,
@@ -87,49 +90,48 @@ export function* buildWaveIndex(
   return { waves: new WaveIndex(options), order: [...plan.keys()] };
 }
 
-/** What a look is taken at. */
 interface RolloutView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   waves: WaveIndex;
   /** Hash of the current revision. */
   revision: string;
-  /** Hash of the newest revision but this one. */
+  /** Hash of the newest revision before it. */
   previous: string | undefined;
-  /** Whether Pods can be made of the revision of this hash. */
+  /** Returns true if Pods can be made of this revision, because its ControllerRevision exists. */
   isKept(hash: string): boolean;
-  /** As it is stored; absent before the first look. */
+  /** As stored. Undefined before the first reconcile. */
   rollout: Rollout | undefined;
-  /** All Nodes there are. */
+  /** Number of all Nodes. */
   fleetSize: number;
   pace: PodTimings;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   now: number;
-  /** As in `DaemonSetParts`. */
+  /** As in `DaemonSetDeps`. */
   timeOf?: ((stored: string) => number) | undefined;
 }
 
 export interface RolloutDecision {
   verdict: RolloutVerdict;
-  /** As they are shown: hosts that failed count as failed also once they have their earlier revision again. */
+  /** For display: failed hosts count as failed even after they got their earlier revision back. */
   counts: readonly WaveCounts[];
-  /** Whose turn it is, once the verdict has been stored. */
+  /** Perform them only after the verdict has been stored. */
   actions: NodeActions;
-  /** Whether Pods of this node are made of the current revision: of the stable one, where not. */
+  /** Returns true if the node's Pods are made of the current revision, false if of the stable one. */
   isOpen(node: string): boolean;
-  /** Whether no Pod is made or deleted there. */
+  /** Returns true if no Pod of the node may be created or deleted. */
   isFrozen(node: string): boolean;
-  /** How the rollout stands for one node: `NotEligible`, where it has nothing to do with it. */
+  /** The code is `NotEligible` if the node is not part of the rollout. */
   nodeStatus(node: string): NodeRolloutStatus;
-  /** All nodes by code, and the estimated end. */
+  /** Counts by reason code, and the estimated end. */
   progress: RolloutProgress;
-  /** When time alone changes something, ms. */
+  /** When the decision changes without an event, in ms since the epoch. */
   requeueAt?: number;
-  /** When the first host outside its window may go on, ms. */
+  /** When the first host outside its window may be updated, in ms since the epoch. */
   nextWindowAt?: number;
 }
 
-/** How far the rollout may go now. Moves nodes of `waves` whose time is up, and whom a request concerns. */
+/** Also updates nodes of `waves` whose deadline has passed, or which an operator's request names. */
 export function decideRollout(view: RolloutView): RolloutDecision {
   const { waves, policy } = view;
   const { verdict, counts, deadline } = look(view);
@@ -166,7 +168,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   };
 }
 
-/** Only for display. Decisions treat a failed host that has its earlier revision again like any host with an old Pod. */
+/** Only for display. Decisions treat a reverted host like any host with an old Pod. */
 function withFailedBefore(counts: readonly WaveCounts[], { hostStates }: WaveIndex): WaveCounts[] {
   return counts.map((wave, index) => {
     const { failed, outOfWindow } = hostStates.failedBefore(index);
@@ -206,12 +208,15 @@ function estimateOf(
       const { maxUnavailable, maxSurge } = updateBudget(strategy, counts[wave]?.nodes ?? 0);
       return Math.max(maxUnavailable, maxSurge);
     },
-    // A Pod that its host has to confirm counts as available from then on.
+    // A Pod that its host has to confirm becomes available with the confirmation.
     cycleMs: pace.stopMs + Math.max(pace.startMs + minReadySeconds * 1000, confirmMs),
   });
 }
 
-/** Until what was decided moves no node any more. Requests are taken in before anything is counted: they say what counts. */
+/**
+ * Repeats the step until it changes no node. Requests are applied before nodes are counted, because they change the
+ * counts.
+ */
 function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf }: RolloutView) {
   const deadline = waves.advanceTime();
   const { requests } = rollout?.spec ?? {};
@@ -237,14 +242,16 @@ function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerd
   return verdict.phase === 'Completed' ? limitCatchUp(turns, policy, waves) : turns;
 }
 
-/** What is of no use goes whatever the hour, but not while nothing may be made: its turn would be given again and again. */
+/**
+ * Useless Pods are deleted outside windows too, but not on frozen nodes: the action would be ordered in a tight loop.
+ */
 function thawedOf(turns: NodeActions, isFrozen: (node: string) => boolean): NodeActions {
   return { ...turns, revert: turns.revert?.filter((node) => !isFrozen(node)) ?? [] };
 }
 
 /**
- * Where the revision is barred no Pod is made of it, save, when only those that follow late have failed, on the nodes that
- * are done. Before completion it is not brought to a node outside its window that has not had it yet.
+ * Returns a function that tells on which nodes Pods of the current revision may be created. A barred revision is
+ * created nowhere, unless only late nodes failed. A node outside its window first gets the revision after completion.
  */
 function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) => boolean {
   const { failure, completedAt, wave } = memory;
@@ -255,7 +262,7 @@ function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) =>
   };
 }
 
-/** Without a budget no host counts as failed: it holds its wave, as upstream. */
+/** Without a failure budget no host fails. A host that is not well then blocks its wave, as upstream. */
 function rulesIn({ failureBudget }: RolloutPolicySpec): FailureRules {
   if (!failureBudget) return {};
   const { progressDeadlineSeconds = DEFAULT_DEADLINE_SECONDS, withinSeconds } = failureBudget;

@@ -1,4 +1,4 @@
-/** Past rollouts of a DaemonSet: Rollouts that stay as they ended, as many as the policy says. */
+/** Past rollouts of a DaemonSet: Rollout objects that are not changed any longer, up to the policy's limit. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
@@ -22,8 +22,8 @@ import type { ReconcileContext } from '../queue/reconcile-worker.js';
 const DEFAULT_LIMIT = 10;
 
 /**
- * No DaemonSet is likely to be called so, and none can be kept from it: then that rollout is not kept. `time`: a revision is
- * begun anew where its policy was taken away and there is one again.
+ * If a DaemonSet has this very name, the past rollout is not kept. `time` numbers repeated rollouts of one revision,
+ * which happen when its policy was deleted and created again.
  */
 function pastName(daemonSet: string, { revisionNumber, revision }: RolloutStatus, time: number): string {
   const name = `${daemonSet}.r${revisionNumber ?? revision}`;
@@ -38,8 +38,9 @@ export class RolloutHistory {
   }
 
   /**
-   * Keeps `present`, whose status is about to make room for that of another revision, or to go, and answers what is kept; undefined:
-   * it cannot be. `why`: what puts an end to it. A kill anywhere repeats it: the status makes room only after this.
+   * Stores a copy of `present`, whose status is about to be replaced or deleted. Returns the copy, or undefined if it
+   * cannot be kept. `why`: why the rollout ended. After a crash this is repeated, because the status is replaced only
+   * afterwards.
    */
   async keep(
     daemonSet: DaemonSet,
@@ -49,7 +50,7 @@ export class RolloutHistory {
   ): Promise<RolloutStatus | undefined> {
     const { registry, clock } = this.#parts;
     const { status, metadata } = present;
-    // By the label it is found, and a name may be longer than a label.
+    // Past rollouts are found by a label, and a name may be too long for a label.
     if (!status || labelValueProblems(metadata.name).length > 0) return undefined;
     const stored = await this.#recordOf(daemonSet, metadata, status);
     if (!stored) return undefined;
@@ -60,7 +61,7 @@ export class RolloutHistory {
     return past;
   }
 
-  /** Where `status` is kept: made, or as a kill has left it; undefined where there is no place for it. */
+  /** Returns the object for `status`: a new one, or one left by a crash. Undefined if another object has the name. */
   async #recordOf(
     daemonSet: DaemonSet,
     { name, namespace }: ObjectMeta,
@@ -79,7 +80,7 @@ export class RolloutHistory {
     }
   }
 
-  /** Undefined in a namespace that ends: what is there goes with it. */
+  /** Returns undefined if the namespace is being deleted. */
   async #madeOrPresent(
     namespace: string | undefined,
     wanted: Pick<Rollout, 'metadata'>,
@@ -95,7 +96,7 @@ export class RolloutHistory {
     }
   }
 
-  /** Deletes the oldest beyond the limit. */
+  /** Deletes the oldest past rollouts beyond the limit. */
   async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, turn: ReconcileContext): Promise<void> {
     const { informers, registry } = this.#parts;
     const owned = informers.rollouts.indexed(BY_OWNER, metadata.uid ?? '').filter(isPastRollout);
@@ -111,7 +112,6 @@ export class RolloutHistory {
   }
 }
 
-/** Of Rollouts: one that is kept as it ended. */
 export function isPastRollout({ metadata }: Rollout): boolean {
   return metadata.labels?.[PAST_ROLLOUT_LABEL] !== undefined && controllerOf(metadata) !== undefined;
 }

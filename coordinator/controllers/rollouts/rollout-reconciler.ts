@@ -1,6 +1,6 @@
 /**
- * Rollouts by waves, for DaemonSets that a RolloutPolicy governs: keeps the waves' counts, writes the Rollout, and says
- * whose turn it is. What was decided is stored before anybody gets a turn by it.
+ * Rollouts by waves of DaemonSets that a RolloutPolicy governs. Each decision is stored in the Rollout before any
+ * action is ordered: otherwise a crash could lose the decision that an update was based on.
  */
 import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -57,7 +57,7 @@ export class RolloutReconciler {
   readonly #prePulls: ImagePrePuller;
   readonly #history: RolloutHistory;
 
-  /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
+  /** `moved` is called with the fleet key of a DaemonSet when a node's connectivity or labels change its waves. */
   constructor(deps: DaemonSetDeps, moved: (fleetKey: string) => void) {
     this.#deps = deps;
     this.#drawn = new WaveAssignments(deps, moved);
@@ -66,19 +66,19 @@ export class RolloutReconciler {
     this.#history = new RolloutHistory(deps);
   }
 
-  /** The first by name, of those of the namespace that select the DaemonSet. */
+  /** Returns the policy that governs the DaemonSet. */
   policyOf(daemonSet: DaemonSet): RolloutPolicy | undefined {
     const { namespace = '' } = daemonSet.metadata;
     return governingPolicy(daemonSet, this.#deps.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
   }
 
-  /** Hash of the revision that the rollout of `hash` would go back to. */
+  /** Returns the hash of the revision to which a rollout of `hash` would roll back. */
   stableRevision(daemonSet: DaemonSet, hash: string): string | undefined {
     const { status } = this.#own(daemonSet) ?? {};
     return status && stableRevisionIn(status, hash);
   }
 
-  /** Nothing is kept in memory of the DaemonSet any more. */
+  /** Drops all state in memory. */
   forget({ metadata }: Pick<DaemonSet, 'metadata'>): void {
     const key = refText(metadata);
     this.#drawn.forget(key);
@@ -87,15 +87,15 @@ export class RolloutReconciler {
   }
 
   /**
-   * Nothing governs the DaemonSet (any more): upstream's rules hold. Its Rollout, which would not be true, goes, and stays among
-   * the past ones.
+   * For a DaemonSet that no policy governs: keeps its Rollout as a past one and deletes it, because its status is
+   * outdated.
    */
   async remove(daemonSet: DaemonSet, context: ReconcileContext): Promise<void> {
     this.forget(daemonSet);
     const rollout = this.#own(daemonSet);
     if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
     const why = isRollingUpdate(daemonSet.spec.updateStrategy) ? NO_POLICY : ON_DELETE;
-    // How many stay was the policy's to say: nobody trims until there is one again.
+    // The policy set the limit of past rollouts. Without a policy none is deleted.
     const kept = await this.#history.keep(daemonSet, rollout, why, context);
     if (kept?.phase === 'Superseded') {
       this.#deps.recordRolloutEvent(daemonSet, 'Warning', 'RolloutSuperseded', kept.message);
@@ -107,8 +107,8 @@ export class RolloutReconciler {
   }
 
   /**
-   * Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave; and where
-   * it is frozen, none.
+   * Returns the constraints until the waves of a new tally are assigned. Nodes are pinned to the stable revision:
+   * otherwise one could be updated before its wave opens.
    */
   initialConstraints(daemonSet: DaemonSet, hash: string): RolloutConstraints {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.policyOf(daemonSet);
@@ -128,7 +128,7 @@ export class RolloutReconciler {
     };
   }
 
-  /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
+  /** Decides and stores the next step. `tally` must be complete. */
   async reconcile(
     daemonSet: DaemonSet,
     policy: RolloutPolicy,
@@ -202,7 +202,10 @@ export class RolloutReconciler {
     });
   }
 
-  /** One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made. */
+  /**
+   * A Rollout of a deleted DaemonSet of this name is ignored. The garbage collector deletes it, and then a new one is
+   * created.
+   */
   #own(daemonSet: DaemonSet): Rollout | undefined {
     const found = this.#deps.informers.rollouts.get(refOf(daemonSet));
     const owner = found && controllerOf(found.metadata);
@@ -217,7 +220,7 @@ export class RolloutReconciler {
     return pinnedRevisionOf(daemonSet, this.#revisions(daemonSet), hash);
   }
 
-  /** Drawn anew for another count or policy. */
+  /** Assigns the waves again if the tally or the policy changed. */
   async #drawnFor(
     daemonSet: DaemonSet,
     policy: RolloutPolicy,
@@ -233,8 +236,8 @@ export class RolloutReconciler {
 }
 
 /**
- * Of these turns, those of nodes that stand where they stood when it was asked for the first time: a Pod of no use that was to go
- * whatever the budget may serve once the decision is stored. The others are decided on anew.
+ * Returns a function that filters the actions to nodes whose state has not changed since. A useless Pod may have become
+ * available while the decision was stored. The next reconcile decides about such nodes.
  */
 function whoHaveNotMoved(turns: NodeActions, waves: WaveIndex): () => NodeActions {
   const named = Object.entries(turns) as [keyof NodeActions, string[]][];
@@ -250,7 +253,10 @@ function refOf({ metadata }: DaemonSet) {
   return { ...(metadata.namespace ? { namespace: metadata.namespace } : {}), name: metadata.name };
 }
 
-/** Nodes whose host owns a handover that an operator forced: it is requested again to tell the host of the override. */
+/**
+ * Returns nodes whose handover an operator's override concerns. It is requested again, to bring the override to the
+ * host.
+ */
 function overriddenHandovers(
   { spec }: RolloutPolicy,
   tally: DaemonSetTally,

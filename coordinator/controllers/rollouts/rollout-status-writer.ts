@@ -1,4 +1,4 @@
-/** The Rollout as it is stored, with its Events. */
+/** Writes a Rollout's status and records its Events. */
 
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
@@ -17,13 +17,13 @@ import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import type { WaveIndex } from './wave-index.js';
 
-/** A DaemonSet, and the policy that governs it. */
+/** A DaemonSet and the policy that governs it. */
 interface Governed {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
 }
 
-/** On all three that `kubectl describe` shows: a rollout has some Events in each wave, so three of one cost nothing. */
+/** Records the Event on all three objects, so that `kubectl describe` shows it on each. */
 type Tell = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 
 export class RolloutStatusWriter {
@@ -33,7 +33,10 @@ export class RolloutStatusWriter {
     this.#parts = parts;
   }
 
-  /** Writes what is news, making the Rollout where there is none, and tells of a new phase or wave and of each request. */
+  /**
+   * Creates the Rollout if needed and writes a changed status. Records Events for a new phase or wave and for each
+   * request.
+   */
   async write(
     { daemonSet, policy }: Governed,
     present: Rollout | undefined,
@@ -82,7 +85,7 @@ function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revis
 
 type Failing = Omit<HostFailure, 'time'>;
 
-/** Those that `before` does not tell of, as long as there is room for them. */
+/** Returns failures that `before` does not have, up to the limit. */
 export function newFailures(
   { status, before }: { status: RolloutStatus; before: RolloutStatus | undefined },
   waves: WaveIndex,

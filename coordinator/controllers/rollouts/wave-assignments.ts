@@ -1,4 +1,4 @@
-/** The waves of each DaemonSet that a policy governs: drawn from its tally, and followed as hosts come, go and are heard. */
+/** The waves of each DaemonSet that a policy governs. They follow its tally and the connectivity of hosts. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -22,23 +22,22 @@ import { isPastRollout } from './rollout-history.js';
 import { stableRevisionIn } from './rollout-revisions.js';
 import type { WaveIndex } from './wave-index.js';
 
-/** What waves are drawn for. */
 interface WavesSubject {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   tally: DaemonSetTally;
-  /** Of its Rollout; absent before the first look. */
+  /** Status of the Rollout. Undefined before the first reconcile. */
   status: RolloutStatus | undefined;
-  /** Hash of the newest revision but the current one. */
+  /** Hash of the newest other revision. */
   previous: string | undefined;
 }
 
-/** The waves of one DaemonSet, and for which count and policy they were drawn. */
+/** The waves of one DaemonSet, and the tally and policy for which they were assigned. */
 export interface AssignedWaves {
   tally: DaemonSetTally;
   policy: string;
   waves: WaveIndex;
-  /** As the Pods that were there then have shown. */
+  /** Measured when the waves were assigned. */
   pace: PodTimings;
   key: string;
 }
@@ -46,10 +45,10 @@ export interface AssignedWaves {
 export class WaveAssignments {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
   readonly #drawn = new Map<string, AssignedWaves>();
-  /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
+  /** Waves that are being filled, which takes many turns of the event loop. Changes of nodes must reach them too. */
   readonly #filling = new Set<WaveIndex>();
 
-  /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
+  /** `moved` is called with the fleet key of a DaemonSet when a node's connectivity or labels change its waves. */
   constructor(
     parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>,
     moved: (fleetKey: string) => void,
@@ -59,19 +58,19 @@ export class WaveAssignments {
     parts.heard?.onResynced((name) => this.#standsElse(name, moved));
   }
 
-  /** They follow their tally no more. */
+  /** Detaches the waves from their tally. */
   forget(key: string): void {
     this.#drawn.get(key)?.tally.subscribe(undefined);
     this.#drawn.delete(key);
   }
 
-  /** As they were drawn for this very count and policy; undefined: others were, or none. */
+  /** Returns the waves of this tally and policy, or undefined. */
   current(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): AssignedWaves | undefined {
     const drawn = this.#drawn.get(refText(daemonSet.metadata));
     return drawn?.tally === tally && drawn.policy === versionOf(policy) ? drawn : undefined;
   }
 
-  /** Draws them anew: visits all nodes, in slices. */
+  /** Assigns all nodes to waves. Visits all nodes in time slices. */
   async assign(subject: WavesSubject): Promise<AssignedWaves> {
     const { daemonSet, policy, tally } = subject;
     const { informers, clock, timeOf } = this.#parts;
@@ -95,7 +94,7 @@ export class WaveAssignments {
     tally.subscribe((name, situation, record) => waves.update(name, situation, record));
     this.#filling.add(waves);
     try {
-      // The sets keep this order: it is that of the turns.
+      // The sets keep this insertion order, and nodes are updated in it.
       for (const name of order) {
         tally.notify(name);
         await slice.yieldIfUsedUp();
@@ -134,7 +133,7 @@ export class WaveAssignments {
     for (const { waves, key } of this.#drawn.values()) if (waves.updateConnectivity(name)) moved(key);
   }
 
-  /** What is known of a host since the coordinator's start. */
+  /** What is known of a host since the coordinator started. */
   #hearing(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'resyncedAt'> {
     const { heard } = this.#parts;
     const resyncedAt = heard?.resyncedAt(name);
@@ -156,17 +155,17 @@ interface Ranking {
   nodeOf(name: string): Node | undefined;
   /** All Pods of the DaemonSet. */
   pods: readonly Pod[];
-  /** As it is stored; absent before the first look. */
+  /** As stored. Undefined before the first reconcile. */
   status: RolloutStatus | undefined;
-  /** Hash of the newest revision but the one on its way. */
+  /** Hash of the newest other revision. */
   previous: string | undefined;
   now: number;
-  /** As in `DaemonSetParts`. */
+  /** As in `DaemonSetDeps`. */
   timeOf?: ((stored: string) => number) | undefined;
   slice: TimeSlice;
 }
 
-/** All nodes of the tally with their ranks: visits each, in slices. */
+/** Returns all nodes of the tally with their ranks. Visits all nodes in time slices. */
 export async function rankNodes(ranking: Ranking): Promise<PlannedNode[]> {
   const { tally, nodeOf, pods, now, slice } = ranking;
   const revision = revisionIn(ranking);
@@ -187,7 +186,7 @@ function revisionIn({ tally, status, previous, timeOf = Date.parse }: Ranking): 
   const { hash } = tally.subject.current;
   const stable = (status && stableRevisionIn(status, hash)) ?? previous;
   if (status?.revision !== hash) return { hash, stable, startedAt: undefined };
-  // What was there before a retry was given by the same rollout.
+  // The Pods from before a retry belong to the same rollout.
   return { hash, stable, startedAt: status.retryTime ? 0 : timeOf(status.startTime) };
 }
 

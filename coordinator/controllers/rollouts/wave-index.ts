@@ -1,4 +1,4 @@
-/** The waves of one rollout as sets of nodes, kept up by the tally: no event costs more than its own node. */
+/** The waves of one rollout as sets of nodes. An event costs no more than the update of its own node. */
 import type { MaintenanceScheduleSpec } from '../../../shared/calendar/maintenance-schedule.js';
 import { ALL_TARGETS } from '../../../shared/kube/rollouts/steering-requests.js';
 import type { NodeRecord } from '../../decisions/daemonsets/node-record.js';
@@ -32,15 +32,15 @@ import { HostStateCounts, PendingHandovers, WaveMembers } from './wave-members.j
 import { earliest, WindowIndex } from './window-index.js';
 
 export interface WaveIndexOptions {
-  /** The wave of each node. One that is not named joins the last. */
+  /** The wave of each node. Other nodes are in the last wave. */
   plan: ReadonlyMap<string, number>;
   waves: number;
   connectivity: (node: string) => NodeConnectivity;
   times: MaintenanceScheduleSpec;
   rules: FailureRules;
-  /** Whether a revision failed before the one on its way came. */
+  /** Returns true if a revision failed in an earlier rollout. */
   isBarred?: ((hash: string) => boolean) | undefined;
-  /** Hosts that failed with this revision, which is barred for that, before these waves were drawn; absent: none. */
+  /** Hosts that failed with this revision before the waves were assigned. Absent: none. */
   failedAndReverted?: readonly string[] | undefined;
   now: () => number;
 }
@@ -56,17 +56,16 @@ export class WaveIndex {
   readonly #windows: WindowIndex;
   readonly #deadlines = new DeadlineQueue();
   readonly #handovers = new PendingHandovers();
-  /** Nodes that hold, or have held since the waves were drawn, a Pod of the revision. */
+  /** Nodes that have had a Pod of the revision since the waves were assigned. */
   readonly #received = new Set<string>();
-  /** Nodes that have yet to follow after completion, or have done so. */
+  /** Nodes that were not updated at completion. */
   readonly #late = new Set<string>();
-  /** Nodes that have failed: those that fail now, and once the revision is barred also those that go back. */
+  /** Nodes that fail now. If the revision is barred, also nodes that failed and rolled back. */
   readonly #failed: Set<string>;
   #isBarred: boolean;
   readonly #milestones = new RolloutMilestones();
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   #lastNow = Number.NEGATIVE_INFINITY;
-  /** For the counts by code. */
   readonly hostStates = new HostStateCounts();
 
   constructor(options: WaveIndexOptions) {
@@ -77,7 +76,7 @@ export class WaveIndex {
     this.#isBarred = this.#failed.size > 0;
   }
 
-  /** Where the tally sees a node now. */
+  /** `updateState`: undefined for a node that left the update. */
   update(name: string, updateState: NodeUpdateState | undefined, record: NodeRecord | undefined): void {
     this.#handovers.update(name, updateState, record?.handover);
     if (updateState === undefined) {
@@ -90,7 +89,7 @@ export class WaveIndex {
     this.#keep(name, nodeFacts(updateState, record, this.#connectivityOf(name)));
   }
 
-  /** A node went out of contact or came back, or has other labels. True when that moved it. */
+  /** Updates connectivity and labels. Returns true if the node's state changed. */
   updateConnectivity(name: string): boolean {
     const facts = this.#facts.get(name);
     if (!facts) return false;
@@ -99,12 +98,12 @@ export class WaveIndex {
     return this.#placed.get(name)?.state !== before;
   }
 
-  /** Takes over what has changed for nodes; true when some are to be counted anew. */
+  /** Applies changes of the memory to nodes. Returns true if the counts may have changed. */
   applyMemory(memory: RolloutMemory): boolean {
     const { named, hasBegun, hasTurned } = this.#milestones.update(memory);
     const wasBarred = this.#isBarred;
     this.#isBarred = memory.failure !== undefined;
-    // A retry begins with no failed host.
+    // A retry starts without failed hosts.
     if (wasBarred && !this.#isBarred) this.#failed.clear();
     const affected = new Set(named.includes(ALL_TARGETS) ? this.#facts.keys() : named);
     const isAffected = hasTurned ? isUnfinished : hasBegun ? isFailed : undefined;
@@ -114,10 +113,10 @@ export class WaveIndex {
     return affected.size > 0;
   }
 
-  /** Moves nodes whose time is up; answers when the next one's is, ms since the epoch. */
+  /** Updates nodes whose deadline has passed. Returns the next deadline, in ms since the epoch. */
   advanceTime(): number | undefined {
     const now = this.#options.now();
-    // The clock was set back: what is kept may lie ahead now.
+    // The clock was set back, so stored facts may have future times.
     if (now < this.#lastNow) for (const [name, facts] of this.#facts) this.#keep(name, facts);
     this.#lastNow = now;
     for (const name of this.#windows.advance(now)) this.#judge(name);
@@ -125,7 +124,7 @@ export class WaveIndex {
     return earliest([this.#deadlines.next, this.#windows.next]);
   }
 
-  /** Nodes that have failed, also those that have their earlier revision again; by name, at most so many. */
+  /** Returns at most `most` names of failed nodes, including those that rolled back, sorted. */
   failedNames(most: number): string[] {
     return [...this.#failed].slice(0, most).sort();
   }
@@ -134,17 +133,17 @@ export class WaveIndex {
     return this.#waves.map(({ counts }) => counts);
   }
 
-  /** Nodes that are being updated at this moment, in all waves. */
+  /** Number of nodes in all waves whose Pod is being replaced. */
   get inProgress(): number {
     return this.#waves.reduce((total, { inProgress }) => total + inProgress, 0);
   }
 
-  /** When the first node that is outside its window may go on, ms since the epoch. */
+  /** When the first node outside its window may be updated, in ms since the epoch. */
   get nextWindowOpening(): number | undefined {
     return this.#windows.nextWindowOpening(this.#options.now());
   }
 
-  /** Hosts of a wave whose windows are closed and that have yet to have their turn, zone by zone. */
+  /** Returns the hosts of a wave that wait for their window, by zone. */
   windowOpenings(wave: number): WindowOpening[] {
     const now = this.#options.now();
     return [...this.#wave(wave).outOfWindowByZone].map(([zone, hosts]) => ({
@@ -153,12 +152,12 @@ export class WaveIndex {
     }));
   }
 
-  /** A wave as upstream's choice takes it; hosts that failed, are out of reach or taken out use none of its budget. */
+  /** The wave as upstream's choice takes it. Failed, offline and skipped hosts use none of its budget. */
   fleet(wave: number): Fleet {
     return this.#wave(wave).fleet;
   }
 
-  /** Hosts that have a Pod of the revision that is of no use, and may lose it at this hour. */
+  /** Returns hosts with a useless Pod of the revision that may be deleted now. */
   failed(wave: number): string[] {
     const failed = this.#wave(wave)
       .select(isFailed)
@@ -167,39 +166,36 @@ export class WaveIndex {
     return [...failed, ...this.retryPending(wave), ...stale];
   }
 
-  /** Hosts that serve with a Pod of an earlier revision that failed. */
+  /** Returns hosts with an available Pod of an earlier failed revision. */
   staleFailed(wave: number): string[] {
     return this.#wave(wave).select(isStaleFailed('oldAvailable'));
   }
 
-  /**
-   * Hosts that have a turn which they are not to begin: those of waves beyond this one and those that were taken out
-   * since, whatever else is known of them, and whose turn is to something that is not wanted any more.
-   */
+  /** Returns hosts whose handover must not start: in a wave above `openUpTo`, skipped, or outdated. */
   handoversToWithdraw(openUpTo: number): string[] {
     return this.#handovers.toWithdraw((name) => this.waveOf(name) > openUpTo || this.isSkipped(name));
   }
 
-  /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
+  /** Returns hosts whose Pod failed before a retry and may be replaced now. */
   retryPending(wave: number): string[] {
     return this.#wave(wave)
       .select(isRetryPending)
       .filter((name) => this.#mayLose(name));
   }
 
-  /** Hosts that are to have their first Pod, and have none while the wave is closed. */
+  /** Returns hosts that get no first Pod while their wave is closed. */
   blocked(wave: number): Iterable<string> {
     return this.#wave(wave).fleet.nodes.blocked;
   }
 
-  /** Hosts that took the revision after completion and failed. */
+  /** Returns hosts that received the revision after completion and failed. */
   failedLate(wave: number): string[] {
     return this.#wave(wave)
       .select(isFailed)
       .filter((name) => this.#late.has(name) && this.#mayLose(name));
   }
 
-  /** One that failed and is available all the same (it restarted twice, nobody hears it) has its window. */
+  /** A failed host can have an available Pod: after two restarts, or while it is offline. Its window then applies. */
   #mayLose(name: string): boolean {
     const isAvailable = isNewAvailable(this.#facts.get(name)?.updateState ?? 'empty');
     return !this.#handovers.has(name) && !(isAvailable && this.closedWindow(name) !== undefined);
@@ -209,13 +205,13 @@ export class WaveIndex {
     return this.#placed.get(name)?.state;
   }
 
-  /** The wave that the node is in, or would be. */
+  /** Returns the wave of the node, also if it is not part of the rollout. */
   waveOf(name: string): number {
     const last = this.#waves.length - 1;
     return Math.min(this.#options.plan.get(name) ?? last, last);
   }
 
-  /** Whether a Pod of the revision has been there. */
+  /** Returns true if the node has had a Pod of the revision. */
   hasReceived(name: string): boolean {
     return this.#received.has(name);
   }
@@ -224,7 +220,9 @@ export class WaveIndex {
     return this.#late.has(name);
   }
 
-  /** What keeps Pods of the node from being replaced, or even made, at this hour; undefined: nothing. */
+  /**
+   * Returns why Pods of the node may not be replaced now, and whether they may be created. Undefined: no restriction.
+   */
   closedWindow(name: string): { why: string; create: boolean } | undefined {
     const hours = this.#windows.hoursOf(name);
     if (!hours || hours.replace || this.#milestones.isOverridden(name)) return undefined;
@@ -276,7 +274,9 @@ export class WaveIndex {
     this.#schedule(name, facts, state, rules);
   }
 
-  /** What failed under a policy may be stable since: without one, upstream brought it to all. */
+  /**
+   * A revision that failed under a policy can be stable: without a policy, upstream's rules brought it to all nodes.
+   */
   #isStaleFailed({ oldHash }: NodeFacts): boolean {
     const { failure, stable } = this.#milestones.times;
     if (oldHash === undefined || oldHash === stable || failure === undefined) return false;
@@ -289,14 +289,14 @@ export class WaveIndex {
     else if (hasOldPod(state) || newPodAt > completedAt) this.#late.add(name);
   }
 
-  /** A failure counts for its time; a Pod that is not available yet has its own. */
+  /** Schedules the next change without an event: the end of a failure's time, or the deadline of an unavailable Pod. */
   #schedule(name: string, facts: NodeFacts, state: NodeRolloutState, rules: FailureRules): void {
     const now = this.#options.now();
     const wave = this.#placed.get(name)?.wave;
     wave?.uncountFailure(name);
     if (!isFailed(state)) {
       const at = state.condition === 'deferred' ? earliestHandoverStart(facts) : deadlineOf(facts, rules);
-      // One that is up changes nothing any more: the node was taken out, or is to have another Pod.
+      // A past deadline changes nothing: the node was skipped, or gets another Pod.
       this.#deadlines.set(name, at !== undefined && at > now ? at : undefined);
       return;
     }

@@ -26,10 +26,10 @@ type StatePredicate = (state: NodeRolloutState) => boolean;
 
 /** The nodes of one wave. */
 export class WaveMembers {
-  /** Nodes that wait for their maintenance window, by the window's zone. */
+  /** Number of nodes that wait for their maintenance window, by the window's zone. */
   readonly outOfWindowByZone = new Map<string, number>();
   readonly #byState = new Map<NodeRolloutState, Set<string>>();
-  /** Sets of `#byState` for nodes without a condition: what upstream's choice picks from. */
+  /** The sets of nodes without a condition: upstream's choice picks from these. */
   readonly #unconditional: Record<NodeUpdateState, Set<string>>;
   /** Failed nodes that the failure budget counts. */
   readonly #failures = new Set<string>();
@@ -71,7 +71,7 @@ export class WaveMembers {
     this.#lateFailures.delete(name);
   }
 
-  /** Names of the nodes whose state fulfils the predicate. */
+  /** Returns the nodes whose state fulfils the predicate. */
   select(predicate: StatePredicate): string[] {
     return [...this.#byState].flatMap(([state, names]) => (predicate(state) ? [...names] : []));
   }
@@ -99,8 +99,8 @@ export class WaveMembers {
   }
 
   /**
-   * The wave as upstream's choice takes it. Retiring Pods count as desired and covered: otherwise a percentage of a wave
-   * that has nothing but retiring Pods would be 0, and its update would never end.
+   * The wave as upstream's choice takes it. Retiring Pods count as desired and covered: otherwise a percentage of a
+   * wave with only retiring Pods would be 0, and its update would never end.
    */
   get fleet(): Fleet {
     const { retiringAvailable, retiringUnavailable } = this.#unconditional;
@@ -151,12 +151,12 @@ export class HostStateCounts {
     return this.#states.get(name);
   }
 
-  /** How many hosts of the rollout have a Node object. */
+  /** Number of hosts of the rollout that have a Node object. */
   get existing(): number {
     return this.#existing.size;
   }
 
-  /** Hosts by reason code, one map for each of `waves` waves. */
+  /** Returns hosts by reason code, one map for each wave. */
   codes(
     waves: number,
     codeOf: (state: HostRolloutState) => RolloutReasonCode,
@@ -170,7 +170,9 @@ export class HostStateCounts {
     return codes;
   }
 
-  /** Hosts of a wave that failed and have their earlier revision again: `outOfWindow` of them wait for a window. */
+  /**
+   * Counts hosts of a wave that failed and got their earlier revision back. `outOfWindow` of them wait for a window.
+   */
   failedBefore(wave: number): { failed: number; outOfWindow: number } {
     const total = { failed: 0, outOfWindow: 0 };
     for (const { state, count } of this.#counts.values()) {
@@ -190,10 +192,10 @@ export class HostStateCounts {
   }
 }
 
-/** Nodes whose host owns a handover that it is not known to have started. */
+/** Nodes with a handover that the host is not known to have started. */
 export class PendingHandovers {
   readonly #nodes = new Set<string>();
-  /** Nodes of `#nodes` whose handover was not withdrawn yet. */
+  /** Nodes whose handover was not withdrawn yet. */
   readonly #withdrawable = new Map<string, { isOutdated: boolean }>();
 
   update(name: string, updateState: NodeUpdateState | undefined, handover: NodeRecord['handover']): void {
@@ -209,7 +211,7 @@ export class PendingHandovers {
     return this.#nodes.has(name);
   }
 
-  /** Nodes whose handover has to be withdrawn: an outdated one, or one for which `isRevoked` is true. */
+  /** Returns nodes whose handover is outdated, or for which `isRevoked` is true. */
   toWithdraw(isRevoked: (name: string) => boolean): string[] {
     return [...this.#withdrawable].flatMap(([name, { isOutdated }]) =>
       isOutdated || isRevoked(name) ? name : [],

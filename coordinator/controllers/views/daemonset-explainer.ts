@@ -1,4 +1,4 @@
-/** Answers why a DaemonSet does or does not run where: fits the API's `Explain` from informers, and writes nothing. */
+/** Explains why a DaemonSet does or does not run on nodes (`Explain` of the API), from informers. Writes nothing. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { notFound } from '../../../shared/kube/objects/api-status.js';
@@ -28,18 +28,18 @@ import type { CreateRefusals } from '../daemonsets/create-refusals.js';
 import { nodeNamesOf, podsOnNode } from '../daemonsets/daemonset-node-view.js';
 import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 
-/** Why, for one node. `rules`: [] when there is no Node to hold them to. */
+/** The reason for one node. `rules`: [] if there is no Node object. */
 interface NodeAnswer {
   code: ReasonCode;
   sentence: string;
   rules: RuleResult[];
   pod?: string;
   failedCreate?: FailedCreate;
-  /** Where a policy governs the DaemonSet. */
+  /** Set if a policy governs the DaemonSet. */
   rollout?: { code: RolloutReasonCode; wave: string };
 }
 
-/** Why, for the whole fleet: every node is named under exactly one code. Codes without a node are left out. */
+/** The reasons for the whole fleet. Each node has exactly one code. Codes without nodes are omitted. */
 interface FleetAnswer {
   sentence: string;
   total: number;
@@ -47,7 +47,7 @@ interface FleetAnswer {
   failedCreate?: FailedCreate;
 }
 
-/** Pods that the API refused to create, as their Event of this reason counts them. */
+/** Refused creates of Pods, as counted by the Event of this reason. */
 interface FailedCreate {
   message: string;
   count: number;
@@ -55,7 +55,7 @@ interface FailedCreate {
   lastTime: Timestamp;
 }
 
-/** Which hosts of a rollout. */
+/** Filter and page of a rollout's hosts. */
 interface HostsWish {
   codes: readonly string[];
   wave?: string;
@@ -83,7 +83,7 @@ interface ExplainerParts {
   refusals: Pick<CreateRefusals, 'of'>;
 }
 
-/** A DaemonSet with what is the same for all its nodes. */
+/** A DaemonSet, with data that is the same for all nodes. */
 interface Subject {
   daemonSet: DaemonSet;
   matcher: Matcher;
@@ -98,7 +98,10 @@ export class DaemonSetExplainer {
     this.#parts = parts;
   }
 
-  /** Costs as much as there are Pods on that node. Throws 404 for a DaemonSet, or for a node that neither exists nor holds its Pods. */
+  /**
+   * The cost is proportional to the Pods on the node. Throws 404 for an unknown DaemonSet, and for a node that neither
+   * exists nor has Pods of it.
+   */
   explainNode(ref: ObjectRef, nodeName: string): NodeAnswer {
     const subject = this.#subject(ref);
     const { daemonSet } = subject;
@@ -117,7 +120,7 @@ export class DaemonSetExplainer {
     };
   }
 
-  /** Visits all nodes, in slices. Throws 404. */
+  /** Visits all nodes in time slices. Throws 404. */
   async explainFleet(ref: ObjectRef): Promise<FleetAnswer> {
     const subject = this.#subject(ref);
     const slice = new TimeSlice(this.#parts.clock);
@@ -138,7 +141,7 @@ export class DaemonSetExplainer {
     };
   }
 
-  /** Visits all nodes, in slices; puts into words those of one page. Throws 404. */
+  /** Visits all nodes in time slices, and makes sentences for one page. Throws 404. */
   async rolloutHosts(ref: ObjectRef, wish: HostsWish): Promise<HostList> {
     const subject = this.#subject(ref);
     const posted = this.#parts.rollouts.rolloutOf(ref);
