@@ -141,7 +141,7 @@ export function observeNode(
 
 /**
  * Uses the current template. A node that is pinned to another revision keeps Pods which that revision allows, and gets
- * no new Pod that it does not allow. A template that selects other nodes thereby goes through the waves like any other.
+ * no new Pod that it does not allow. A template that selects other nodes goes through the waves like any other.
  */
 export function placementOn(
   node: Node | undefined,

@@ -28,7 +28,7 @@ export interface OrderedAction {
 
 const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
 
-/** What a tally counts. If it changes, a new tally is started. */
+/** The subject of a tally. If it changes, a new tally is started. */
 export interface TallySubject {
   uid: string;
   generation: number;

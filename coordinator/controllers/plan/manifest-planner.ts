@@ -41,7 +41,7 @@ interface PlannerParts {
 
 type Manifest = Record<string, unknown> & { metadata?: { name?: unknown; namespace?: unknown } };
 
-/** What the caller may read. */
+/** The caller's rights. */
 interface PlanRights {
   mayRead(kind: Kind, ref: ObjectRef): boolean;
   /** Throws ApiError 403. */
@@ -191,7 +191,7 @@ export class ManifestPlanner {
     };
   }
 
-  /** Plans the applied DaemonSets and those that applied policies or nodes concern, by namespace and name. */
+  /** Plans the applied DaemonSets and the DaemonSets that applied policies or nodes concern, by namespace and name. */
   async #plans(
     { daemonSets, policies, nodes, assumed }: Applied,
     world: OverlayInformers,

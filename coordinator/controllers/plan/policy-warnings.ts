@@ -46,7 +46,7 @@ export async function policyWarnings({
   const { namespace = '' } = (after ?? before)?.metadata ?? {};
   const policies = world.policiesIn(namespace);
   const daemonSets = world.daemonSetsIn(namespace);
-  // Read the Rollouts first, because the controller deletes those that no policy governs.
+  // Read the Rollouts first, because the controller deletes Rollouts that no policy governs.
   const released = daemonSets
     .filter((daemonSet) => before && selects(before, daemonSet) && !governingPolicy(daemonSet, policies))
     .map(({ metadata: { name } }) => ({ name, status: informers.rollouts.get({ namespace, name })?.status }));

@@ -11,7 +11,7 @@ import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
 import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 
 export interface RolloutStrategy {
-  /** What the rollout allows on each node, as of the last `nextActions`. */
+  /** The rollout's constraints as of the last `nextActions`. */
   readonly constraints: RolloutConstraints;
   /** Call it when every node has been counted, before `nextActions`. */
   start(): Promise<void>;

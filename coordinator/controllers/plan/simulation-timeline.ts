@@ -29,7 +29,7 @@ export class SimulationTimeline {
     else this.#due.set(at, [happen]);
   }
 
-  /** Runs all callbacks that are due by then. A past `time` runs only those that are due now. */
+  /** Runs all callbacks that are due by then. A past `time` runs only callbacks that are due now. */
   moveTo(time: number): void {
     for (let next = this.next; next !== undefined && next <= time; next = this.next) {
       this.#now = Math.max(this.#now, next);

@@ -1,4 +1,4 @@
-/** What a rollout allows on each node. The rollout decides it; the node reconciler obeys it. */
+/** The limits that a rollout sets for each node. The node reconciler obeys them. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
@@ -27,7 +27,7 @@ export const UNCONSTRAINED: RolloutConstraints = {
   isFrozen: () => false,
 };
 
-/** Read it at once, because the rollout goes on changing. */
+/** Read it at once, because the rollout changes with each event. */
 interface PostedRollout {
   /** Returns the rollout's status for a node. The code is `NotEligible` if the node is not part of the rollout. */
   stanceOf(node: string): NodeRolloutStatus;

@@ -250,7 +250,7 @@ function thawedOf(turns: NodeActions, isFrozen: (node: string) => boolean): Node
 }
 
 /**
- * Returns a function that tells on which nodes Pods of the current revision may be created. A barred revision is
+ * Returns the test for nodes on which Pods of the current revision may be created. A barred revision is
  * created nowhere, unless only late nodes failed. A node outside its window first gets the revision after completion.
  */
 function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) => boolean {
@@ -262,7 +262,7 @@ function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) =>
   };
 }
 
-/** Without a failure budget no host fails. A host that is not well then blocks its wave, as upstream. */
+/** Without a failure budget no host fails. A host that is not well then blocks its wave, like in upstream's rolling update. */
 function rulesIn({ failureBudget }: RolloutPolicySpec): FailureRules {
   if (!failureBudget) return {};
   const { progressDeadlineSeconds = DEFAULT_DEADLINE_SECONDS, withinSeconds } = failureBudget;

@@ -19,7 +19,7 @@ const AT_THE_START: Course = {
   steering: undefined,
 };
 
-/** Nodes whose state may have changed. */
+/** Nodes with a state that may have changed. */
 interface CourseChange {
   /** Names. `*`: all nodes. */
   named: readonly string[];

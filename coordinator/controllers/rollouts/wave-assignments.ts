@@ -133,7 +133,7 @@ export class WaveAssignments {
     for (const { waves, key } of this.#drawn.values()) if (waves.updateConnectivity(name)) moved(key);
   }
 
-  /** What is known of a host since the coordinator started. */
+  /** The reports of a host since the coordinator started. */
   #hearing(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'resyncedAt'> {
     const { heard } = this.#parts;
     const resyncedAt = heard?.resyncedAt(name);

@@ -1,4 +1,4 @@
-/** The waves of one rollout as sets of nodes. An event costs no more than the update of its own node. */
+/** The waves of one rollout as sets of nodes. An event updates only its node. */
 import type { MaintenanceScheduleSpec } from '../../../shared/calendar/maintenance-schedule.js';
 import { ALL_TARGETS } from '../../../shared/kube/rollouts/steering-requests.js';
 import type { NodeRecord } from '../../decisions/daemonsets/node-record.js';
@@ -124,7 +124,7 @@ export class WaveIndex {
     return earliest([this.#deadlines.next, this.#windows.next]);
   }
 
-  /** Returns at most `most` names of failed nodes, including those that rolled back, sorted. */
+  /** Returns at most `most` names of failed nodes, also of nodes that rolled back, sorted. */
   failedNames(most: number): string[] {
     return [...this.#failed].slice(0, most).sort();
   }
@@ -152,7 +152,7 @@ export class WaveIndex {
     }));
   }
 
-  /** The wave as upstream's choice takes it. Failed, offline and skipped hosts use none of its budget. */
+  /** The wave in the form that upstream's choice needs. Failed, offline and skipped hosts use none of its budget. */
   fleet(wave: number): Fleet {
     return this.#wave(wave).fleet;
   }

@@ -33,7 +33,7 @@ export class WaveMembers {
   readonly #unconditional: Record<NodeUpdateState, Set<string>>;
   /** Failed nodes that the failure budget counts. */
   readonly #failures = new Set<string>();
-  /** Those of `#failures` that received the revision after the rollout was completed. */
+  /** Nodes of `#failures` that received the revision after the rollout was completed. */
   readonly #lateFailures = new Set<string>();
 
   constructor() {
@@ -99,7 +99,7 @@ export class WaveMembers {
   }
 
   /**
-   * The wave as upstream's choice takes it. Retiring Pods count as desired and covered: otherwise a percentage of a
+   * The wave in the form that upstream's choice needs. Retiring Pods count as desired and covered: otherwise a percentage of a
    * wave with only retiring Pods would be 0, and its update would never end.
    */
   get fleet(): Fleet {

@@ -175,7 +175,7 @@ function pendingTurnOf(
   };
 }
 
-/** Returns all Pods except those that were deleted and have ended. Those do not block a successor. */
+/** Returns all Pods except deleted Pods that have ended, because these do not block a successor. */
 export function presentPods({ pods }: DaemonNode): readonly DaemonPod[] {
   return pods.every(isPresent) ? pods : pods.filter(isPresent);
 }

@@ -1,4 +1,4 @@
-/** What one node contributes to a DaemonSet's status and to its rolling update. */
+/** The share of one node in a DaemonSet's status and to its rolling update. */
 import {
   availableAt,
   comparePods,
@@ -20,10 +20,10 @@ export interface StatusShare {
   updated: boolean;
 }
 
-/** What the tally keeps for a node. */
+/** The tally's record of a node. */
 export interface NodeRecord {
   share: StatusShare;
-  /** Absent for a node that is neither eligible nor has a Pod. */
+  /** Absent for a node that is not eligible and has no Pod. */
   updateStatus?: NodeUpdateStatus;
   /** Revisions of all Pods on the node, ended ones included. The revision history must keep these. */
   hashes: readonly string[];

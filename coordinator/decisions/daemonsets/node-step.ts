@@ -100,7 +100,7 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
   };
 }
 
-/** Keeps one Pod, whatever its revision or readiness. */
+/** Keeps one Pod, regardless of revision and readiness. */
 function excess(running: readonly DaemonPod[]): DaemonPod[] {
   return [...running].sort(comparePods).slice(1);
 }

@@ -9,7 +9,7 @@ import {
 } from './daemon-node.js';
 import { updateBudget } from './update-strategy.js';
 
-/** What an update state says about the Pods of a node. */
+/** Facts about the Pods of a node in one update state. */
 interface UpdateStateParts {
   /** The node has a Pod of an older revision. */
   old?: true;
@@ -82,7 +82,7 @@ export interface Replacements {
   replace: string[];
 }
 
-/** Returns undefined for a node that is neither eligible nor has a Pod. */
+/** Returns undefined for a node that is not eligible and has no Pod. */
 export function nodeUpdateStatus(
   node: DaemonNode,
   minReadySeconds: number,

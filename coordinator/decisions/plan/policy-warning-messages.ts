@@ -6,7 +6,7 @@ import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.
 /** How a policy applies to one DaemonSet that it selects. */
 export interface SelectedDaemonSet {
   name: string;
-  /** The policy that governs the DaemonSet: the first by name of those that select it. */
+  /** The policy that governs the DaemonSet: the first by name that selects it. */
   governor: string;
   /** False: the update strategy is OnDelete, so there are no rollouts. */
   isRollingUpdate: boolean;

@@ -10,7 +10,7 @@ export interface ReasonSubject {
 /** The code-dependent parts of a sentence. `phrase` precedes the node's name. */
 export interface ReasonMessage {
   phrase: string;
-  /** What to do. `pod`: the Pod of the reason, or "". */
+  /** Advice to the operator. `pod`: the Pod of the reason, or "". */
   advice(subject: ReasonSubject, pod: string): string;
 }
 

@@ -214,7 +214,7 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
   };
 }
 
-/** Codes for which the host reports a message of its own. */
+/** Codes for which the host reports its own message. */
 const HAS_ITS_OWN_WORD: ReadonlySet<UpdateBlockCode> = new Set(['UpdateLocked', 'ImageNotPulled']);
 
 /** Returns the host's message for why its handover has not started: of its update lock or its engine. */

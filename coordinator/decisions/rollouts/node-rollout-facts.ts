@@ -1,4 +1,4 @@
-/** What a rollout by waves needs to know of one node. Times are ms since the epoch. */
+/** Facts about one node, as needed by a rollout by waves. Times are ms since the epoch. */
 
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -60,7 +60,7 @@ export interface NodeFacts {
   isStaleFailed?: boolean;
 }
 
-/** What is known of a node apart from its Pods. */
+/** Facts about a node apart from its Pods. */
 export interface NodeConnectivity {
   contact: NodeContact;
   /** Since when the link to its agent is down, where known. */

@@ -3,7 +3,7 @@ import { NODE_UPDATE_STATES, type NodeUpdateState, partsOf } from '../daemonsets
 import type { NodeFacts } from './node-rollout-facts.js';
 
 /**
- * What overrides the judgement of a node by its Pods. At most one condition applies. `deferred`: the host was offline
+ * Conditions that override the judgement of a node by its Pods. At most one condition applies. `deferred`: the host was offline
  * before its update started, and is updated when it returns. `deferredHandover`: the host is offline and may have
  * started its handover, but the policy has no failure budget. `failed`: the host received the revision and is not well.
  * `retryPending`: it failed before a retry and gets another Pod. `staleFailed`: the current revision is barred, and the
@@ -53,7 +53,7 @@ function isJudgedByPods({ condition }: NodeRolloutState): boolean {
   );
 }
 
-/** True if the node was taken out of the rollout before its update, whatever Pod it has. */
+/** True if the node was taken out of the rollout before its update. Its Pod does not matter. */
 function isSetAside({ condition }: NodeRolloutState): boolean {
   return condition === 'skipped' || isDeferred({ condition });
 }
@@ -85,7 +85,7 @@ export function isInProgress({ pods, condition }: NodeRolloutState): boolean {
   );
 }
 
-/** True if the node's update has not started, and the node is neither skipped nor deferred. */
+/** True if the node's update has not started, and the node is not skipped or deferred. */
 export function isPending(state: NodeRolloutState): boolean {
   return isJudgedByPods(state) && partsOf(state.pods).pending === true;
 }
@@ -121,10 +121,10 @@ export function isCovered(state: NodeRolloutState): boolean {
   return isJudgedByPods(state) && usesBudget(state) && partsOf(state.pods).serves === true;
 }
 
-/** What a policy counts as a failure. */
+/** Rules of a policy for failures. */
 export interface FailureRules {
   /**
-   * Time that a new Pod has to become available. Absent: no node fails, and a slow Pod blocks its wave, as upstream.
+   * Time that a new Pod has to become available. Absent: no node fails, and a slow Pod blocks its wave, like in upstream's rolling update.
    */
   deadlineMs?: number;
   /** How long a failure counts. Absent: permanently. */

@@ -49,7 +49,7 @@ export interface WaveCounts extends RolloutCounts {
   awaitingResyncUpdated: number;
   /** Failed nodes that the failure budget counts. */
   failures: number;
-  /** Those of `failures` that received the revision after completion. */
+  /** Nodes of `failures` that received the revision after completion. */
   lateFailures: number;
 }
 

@@ -1,4 +1,4 @@
-/** What is kept of a rollout that ended: when it ended, and why hosts failed. */
+/** The record of a rollout that ended: when it ended, and why hosts failed. */
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { HostFailure, Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
@@ -12,7 +12,7 @@ export interface Outcome {
   number: number | undefined;
   /** Failed hosts that are not in the status yet. */
   failing: readonly Omit<HostFailure, 'time'>[];
-  /** Names of failed hosts, including those that got their earlier revision back. */
+  /** Names of failed hosts, also of hosts that got their earlier revision back. */
   failedNodes: readonly string[];
   /** In ms since the epoch. */
   now: number;

@@ -1,4 +1,4 @@
-/** Decides how far a rollout by waves may go: which waves are open, and why no more. */
+/** Decides how far a rollout by waves may go: which waves are open, and what blocks the next one. */
 import { countText } from '../../../shared/kube/objects/count-text.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
