@@ -142,7 +142,7 @@ export class DaemonPodWrites {
       gate.created();
       this.#parts.refusals.accepted(uid, current.hash);
       this.#wrote(subject, given);
-      const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
+      const text = `Requested from node ${nodeName} a handover of pod: ${name}`;
       this.#parts.recordEvent(daemonSet, 'Normal', 'HandoverRequested', text);
     } catch (error) {
       if (isGone(error)) gate.cancelled();

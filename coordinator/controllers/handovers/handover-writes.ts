@@ -95,7 +95,7 @@ export class HandoverWrites {
   ): Promise<Pod> {
     const record = await this.#registry.modify(podKind, metadata, (stored): undefined | false => {
       if (stored.metadata.uid !== metadata.uid)
-        throw new ApiError('Conflict', 'the Pod is another one by now');
+        throw new ApiError('Conflict', 'the Pod was replaced by another one');
       const text = textOf(stored);
       if (text === UNCHANGED) return false;
       const { [HANDOVER_ANNOTATION]: _, ...others } = stored.metadata.annotations ?? {};

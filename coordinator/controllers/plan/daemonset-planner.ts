@@ -102,8 +102,8 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_REASON_CODES, ...REASON_CODES])]),
     assumptions: [
       pace.isMeasured
-        ? `a Pod takes ${pace.startMs / 1000} s to become ready, as the present ones did`
-        : `a Pod takes ${pace.startMs / 1000} s to become ready: none has shown yet how long`,
+        ? `a Pod takes ${pace.startMs / 1000} s to become ready, like the present Pods`
+        : `a Pod takes ${pace.startMs / 1000} s to become ready (assumed: no Pod was measured)`,
       ...conductor.assumptions,
     ],
     hosts: planned,

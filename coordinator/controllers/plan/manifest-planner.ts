@@ -157,7 +157,7 @@ export class ManifestPlanner {
         return;
       default: {
         const { kind, name } = namesOf(manifest);
-        notes.add(`${kind} ${name}: starts and stops nothing by itself, and is not looked at`);
+        notes.add(`${kind} ${name}: does not start or stop Pods by itself, so it is not planned`);
       }
     }
   }

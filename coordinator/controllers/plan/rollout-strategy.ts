@@ -73,8 +73,8 @@ export class UpstreamStrategy implements RolloutStrategy {
 
   blockReason(): { code: ReasonCode; because: string } {
     return this.#rolls
-      ? { code: 'Budget', because: 'as many others as may be unavailable at once go first' }
-      : { code: 'UpdateOnDelete', because: 'the update strategy is OnDelete: its Pod has to be deleted' };
+      ? { code: 'Budget', because: 'the budget is used up: other hosts are updated first' }
+      : { code: 'UpdateOnDelete', because: 'the update strategy is OnDelete: delete its Pod to update it' };
   }
 
   stopReason(): string | undefined {
@@ -82,6 +82,6 @@ export class UpstreamStrategy implements RolloutStrategy {
     const left = nodes.oldAvailable.size + nodes.retiringAvailable.size;
     if (!this.#rolls || left === 0) return undefined;
     const waiting = countText(left, 'host waits', 'hosts wait');
-    return `${waiting} for others that do not become available and use up maxUnavailable`;
+    return `${waiting} because other hosts do not become available and use up maxUnavailable`;
   }
 }

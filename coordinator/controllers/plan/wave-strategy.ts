@@ -138,7 +138,7 @@ export class WaveStrategy implements RolloutStrategy {
     const approved = [...(steering.approved ?? []), next];
     this.#rollout = { ...this.#rollout, status: { ...status, steering: { ...steering, approved } } };
     this.#supposed.add(next);
-    this.assumptions.push(`wave ${next} is approved as soon as it may open`);
+    this.assumptions.push(`wave ${next} is approved as soon as it can open`);
     return true;
   }
 

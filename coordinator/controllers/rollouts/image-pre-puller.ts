@@ -222,7 +222,8 @@ export class ImagePrePuller {
       const isToRetry = mayPass(error);
       if (isToRetry) site.queue.unshift(queued);
       const isGone = error instanceof ApiError && error.reason === 'NotFound';
-      if (!isGone) log.warn({ node: name, err: error, isToRetry }, 'host not told to fetch ahead');
+      if (!isGone)
+        log.warn({ node: name, err: error, isToRetry }, 'could not request an image pull from the host');
       return clock.now() + (isToRetry ? RETRY_MS : 0);
     }
   }

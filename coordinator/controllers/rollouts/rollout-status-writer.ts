@@ -78,8 +78,8 @@ function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revis
     const { verb, targets, user, reason } = request;
     const what = [verb, ...(targets ?? [])].join(' ');
     const why = reason ? `: ${reason}` : '';
-    const late = appliesTo(request, revision) ? '' : ' (not obeyed: it was about an earlier revision)';
-    tell('Normal', 'RolloutSteered', `${user} asked for ${what}${why}${late}`);
+    const late = appliesTo(request, revision) ? '' : ' (ignored: it was for an earlier revision)';
+    tell('Normal', 'RolloutSteered', `${user} requested ${what}${why}${late}`);
   }
 }
 
@@ -110,12 +110,12 @@ function failureOn(node: string, tally: DaemonSetTally, { pods }: Pick<Informers
     .indexed(PODS_BY_TARGET_NODE, node)
     .filter(({ metadata }) => controllerOf(metadata)?.uid === subject.uid)
     .find(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] === subject.current.hash);
-  const { trouble } = tally.recordOf(node)?.newPod ?? {};
+  const { failureReason } = tally.recordOf(node)?.newPod ?? {};
   const progress = pod && podProgress(pod);
-  const isLost = trouble === undefined && progress?.code === 'Running';
+  const isLost = failureReason === undefined && progress?.code === 'Running';
   return {
     node,
-    reason: trouble ?? (isLost ? 'HostLost' : 'NotAvailableInTime'),
+    reason: failureReason ?? (isLost ? 'HostLost' : 'NotAvailableInTime'),
     ...(progress && !isLost ? { message: progress.because } : {}),
   };
 }

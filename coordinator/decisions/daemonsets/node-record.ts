@@ -45,12 +45,12 @@ interface NewPodRecord {
   /** When its host could start the Pod, where known. */
   startedAt?: number;
   /** The host may not start the Pod yet, because it must first stop the Pod that this one replaces. */
-  isHeldUp?: boolean;
+  awaitsPredecessor?: boolean;
   /** End of that Pod's grace period, where known. */
   predecessorEndsBy?: number;
   /** Why a rollout counts the Pod as failed, and since when. */
-  trouble?: string;
-  troubleAt?: number;
+  failureReason?: string;
+  failureReasonSince?: number;
   /** The host has not confirmed the Pod yet. */
   confirming?: boolean;
 }
@@ -58,20 +58,20 @@ interface NewPodRecord {
 function newPodOf(present: readonly DaemonPod[]): NewPodRecord | undefined {
   const pod = present.find(({ updated, terminating }) => updated && !terminating);
   if (!pod) return undefined;
-  const { createdAt, startedAt, failureReason: trouble, readySince, confirming } = pod;
+  const { createdAt, startedAt, failureReason, readySince, confirming } = pod;
   // A host stores the new Pod while the old one, which carries the handover, is still terminating.
-  const predecessor = present.find(({ terminating, handover: turn }) => terminating && turn);
-  const isHeldUp = pod.awaitsPredecessor || predecessor !== undefined;
+  const predecessor = present.find(({ terminating, handover }) => terminating && handover);
+  const awaitsPredecessor = pod.awaitsPredecessor || predecessor !== undefined;
   const { endsBy: predecessorEndsBy } = predecessor ?? {};
   const made = {
     createdAt,
     ...(startedAt === undefined ? {} : { startedAt }),
-    ...(isHeldUp && { awaitsPredecessor: isHeldUp }),
+    ...(awaitsPredecessor && { awaitsPredecessor }),
     ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
   };
-  if (trouble === undefined) return { ...made, ...(confirming && { confirming }) };
+  if (failureReason === undefined) return { ...made, ...(confirming && { confirming }) };
   // The Pod's readiness last changed together with the failure, or shortly before.
-  return { ...made, trouble, ...(readySince === undefined ? {} : { troubleAt: readySince }) };
+  return { ...made, failureReason, ...(readySince === undefined ? {} : { failureReasonSince: readySince }) };
 }
 
 /** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */

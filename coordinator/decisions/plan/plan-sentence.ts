@@ -73,6 +73,6 @@ export function planSentence({
       ? `; in ${countText(changing, 'wave')} by policy ${policy}`
       : '';
   const when = endSeconds === undefined ? '' : `${how ? ',' : ';'} done in about ${spanText(endSeconds)}`;
-  const but = blockedBy === undefined ? '' : `. It would not end by itself: ${blockedBy}`;
+  const but = blockedBy === undefined ? '' : `. It would not complete: ${blockedBy}`;
   return `${namespace}/${name} on ${countText(total, 'host')}: ${what || 'nothing'}${how}${when}${but}.`;
 }

@@ -30,14 +30,14 @@ export function policyWarningMessages(
   selected: readonly SelectedDaemonSet[],
   mayNameNodes: boolean,
 ): string[] {
-  if (selected.length === 0) return ['spec.selector: selects no DaemonSet of this namespace, so far'];
+  if (selected.length === 0) return ['spec.selector: selects no DaemonSet of this namespace'];
   return selected.flatMap((daemonSet) => {
     const { governor, isRollingUpdate } = daemonSet;
     const whose = `DaemonSet ${daemonSet.name}`;
     if (governor !== name) {
-      return [`${whose} is governed by RolloutPolicy ${governor}: of those that select it the first by name`];
+      return [`${whose} is governed by RolloutPolicy ${governor}, the first by name that selects it`];
     }
-    if (!isRollingUpdate) return [`${whose} has the update strategy OnDelete: nothing is rolled out there`];
+    if (!isRollingUpdate) return [`${whose} has the update strategy OnDelete, so it has no rollouts`];
     return daemonSet.nodes === 0 ? [] : placeRemarks(spec, daemonSet, mayNameNodes);
   });
 }
@@ -51,13 +51,13 @@ function placeRemarks(
   const where = `of the ${nodes} nodes of DaemonSet ${name}`;
   const empty = waves.flatMap((wave, index) =>
     matched[index] === 0
-      ? [`spec.waves[${index}].nodeSelector: matches none ${where}: wave ${wave.name} holds nothing up`]
+      ? [`spec.waves[${index}].nodeSelector: matches none ${where}: wave ${wave.name} has no effect`]
       : [],
   );
   const named = closed.slice(0, MOST_NAMES).join(', ');
   const more = closed.length > MOST_NAMES ? ', …' : '';
   const which = mayNameNodes ? ` (${named}${more})` : '';
-  const shut = `spec.windows: none ever opens for ${closed.length} ${where}${which}: no pod is replaced there`;
+  const shut = `spec.windows: no window ever opens for ${closed.length} ${where}${which}; their Pods are never replaced`;
   return [...empty, ...(closed.length > 0 ? [shut] : [])];
 }
 

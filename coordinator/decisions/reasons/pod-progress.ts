@@ -24,7 +24,7 @@ export function podProgress(pod: Pod): PodProgress {
     case 'Failed':
       return { code: 'BackOff', because: `it has failed${inBrackets(reason, message)}` };
     case 'Succeeded':
-      return { code: 'Creating', because: 'it has ended with success, and its successor is due' };
+      return { code: 'Creating', because: 'it has succeeded, and its successor is due' };
     default:
       return pod.spec.nodeName ? boundProgress(pod) : unboundProgress(pod);
   }
@@ -47,7 +47,7 @@ function boundProgress(pod: Pod): PodProgress {
   if (isConditionTrue(conditions, 'Ready')) return { code: 'Running', because: readyText(containerStatuses) };
   if (containerStatuses.length === 0) return { code: 'Starting', because: 'its agent has not reported yet' };
   if (findCondition(conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_PREDECESSOR)
-    return { code: 'Starting', because: 'the pod before it has yet to end' };
+    return { code: 'Starting', because: 'its predecessor has not stopped yet' };
   const waiting = containerStatuses.filter((status) => !status.state?.running || status.started === false);
   if (waiting.length > 0) return { code: 'Starting', because: `not started yet: ${namesOf(waiting)}` };
   const unready = containerStatuses.filter((status) => !status.ready);

@@ -191,11 +191,11 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
   const about = { pod: view.name };
   if (view.terminating) {
     const code = rolling && !view.updated ? 'Updating' : 'Terminating';
-    return { code, ...about, because: `it is to have stopped by ${pod.metadata.deletionTimestamp}` };
+    return { code, ...about, because: `it should have stopped by ${pod.metadata.deletionTimestamp}` };
   }
   const { code, because } = podProgress(pod);
   if (view.updated) {
-    const yet = view.confirming ? ', and its host has yet to confirm it' : '';
+    const yet = view.confirming ? ', and its host has not confirmed it yet' : '';
     return { code, ...about, because: `${because}${yet}` };
   }
   const held = rollout && holdOf(rollout);
@@ -226,26 +226,24 @@ function hostsOwnWord({ status }: Pod, held: UpdateBlockCode): string {
 
 /** Why a node keeps its old Pod, by code. */
 const HOLDS: Readonly<Record<UpdateBlockCode, (stance: NodeRolloutStatus) => string>> = {
-  Budget: ({ wave }) =>
-    `its wave ${wave} is open, and as many hosts as may be without their Pod at once go first`,
+  Budget: ({ wave }) => `its wave ${wave} is open, and its budget is used up: other hosts are updated first`,
   WaitingForWave: ({ wave, message }) => `its wave ${wave} is not open yet: ${message}`,
-  WaitingForApproval: ({ wave }) => `its wave ${wave} opens when somebody approves it`,
+  WaitingForApproval: ({ wave }) => `its wave ${wave} waits for approval`,
   OutsideWindow: ({ message }) => `no Pod is replaced there now: ${message}`,
-  AwaitingResync: () => "the host has not been heard since the coordinator's start",
-  UpdateLocked: () => "the host says 'not now'",
-  ImageNotPulled: () => 'the host has not fetched the next image yet',
-  NoTrustedTime: () => 'the host has heard no time since it booted',
-  InsufficientResources: () =>
-    'the node has no room for what the next Pod requests, in the place of this one',
+  AwaitingResync: () => 'the host has not reported since the coordinator started',
+  UpdateLocked: () => 'the host has an update lock',
+  ImageNotPulled: () => 'the host has not pulled the next image yet',
+  NoTrustedTime: () => 'the host has received no trusted time since it booted',
+  InsufficientResources: () => 'the node lacks free resources for the requests of the new Pod',
   RolloutPaused: ({ message }) => message,
   Frozen: ({ message }) => message,
   RolloutFailed: ({ message }) => `the newest template is barred: ${message}`,
   Reverted: ({ code, failure, message }) => {
     const first = code === 'Failed' ? `failed${failure ? ` (${failure})` : ''} and ` : '';
-    return `it ${first}was given back its earlier revision: ${message}`;
+    return `it ${first}was rolled back to its earlier revision: ${message}`;
   },
-  Skipped: () => 'somebody took it out of this rollout',
-  DeferredOffline: () => 'it was out of contact at its turn, and follows',
+  Skipped: () => 'an operator skipped it in this rollout',
+  DeferredOffline: () => 'it was offline when its wave was updated; it is updated when it returns',
 };
 
 /** A failed node with its old Pod has been reverted, like nodes that were well. */

@@ -18,9 +18,9 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
       `if it lasts, see what refuses the Pod: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   FailedCreate: {
-    phrase: 'cannot get its Pod on',
+    phrase: 'cannot create its Pod on',
     advice: ({ namespace, daemonSet }) =>
-      `the API refuses the Pod: once the cause is gone it is created at the next try, within 17 minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
+      `the API refuses the Pod: it is retried within 17 minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   Starting: {
     phrase: 'is starting on',
@@ -28,7 +28,7 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   },
   NotReady: {
     phrase: 'runs but is not ready on',
-    advice: ({ namespace }, pod) => `see what it says: kubectl logs -n ${namespace} ${pod} --all-containers`,
+    advice: ({ namespace }, pod) => `see its logs: kubectl logs -n ${namespace} ${pod} --all-containers`,
   },
   Failing: {
     phrase: 'fails on',
@@ -36,18 +36,18 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
       `see ${describePod(subject, pod)} and kubectl logs -n ${subject.namespace} ${pod} --all-containers --previous`,
   },
   BackOff: {
-    phrase: 'waits to try again on',
+    phrase: 'is in back-off on',
     advice: (subject, pod) =>
-      `the Pod is replaced by itself after 1 s, then 2, 4 … up to 15 min, so mend the cause: ${describePod(subject, pod)}`,
+      `the Pod is replaced automatically after 1 s, then 2, 4 … up to 15 min; fix the cause: ${describePod(subject, pod)}`,
   },
   Unschedulable: {
-    phrase: 'finds no room on',
-    advice: () => "free what is short on the node, or lower the template's requests or host ports",
+    phrase: 'does not fit on',
+    advice: () => "free resources on the node, or lower the template's requests or host ports",
   },
   Terminating: {
     phrase: 'waits for its old Pod to stop on',
     advice: (subject) =>
-      `a new one is made once it is gone; if it lasts, look after the agent: ${describeNode(subject)}`,
+      `a new one is created when it has stopped; if it lasts, check the agent: ${describeNode(subject)}`,
   },
   Updating: {
     phrase: 'still has its old Pod on',
@@ -63,11 +63,11 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
     phrase: 'cannot be judged or changed on',
     advice: (_subject, pod) =>
       pod
-        ? "containers keep running without the link; check the host's power, network and everynode-agent"
-        : "it gets a Pod when it is back; check the host's power, network and everynode-agent",
+        ? "containers keep running while it is offline; check the host's power, network and everynode-agent"
+        : "it gets a Pod when it returns; check the host's power, network and everynode-agent",
   },
   KeptDespiteTaint: {
-    phrase: 'keeps the Pod that it has, but would start none, on',
+    phrase: 'keeps its present Pod, but would not start a new one, on',
     advice: (subject) => `tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
   },
   UntoleratedTaint: {
@@ -77,7 +77,7 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   },
   NodeNameMismatch: {
     phrase: 'does not run on',
-    advice: () => "if it should, take nodeName out of the template's spec",
+    advice: () => "if it should, remove nodeName from the template's spec",
   },
   NodeSelectorMismatch: {
     phrase: 'does not run on',
@@ -90,10 +90,10 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
       `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's affinity`,
   },
   NodeNotFound: {
-    phrase: 'has no place on',
+    phrase: 'has no Node object for',
     advice: (_subject, pod) =>
       pod
-        ? 'the Pod is collected within two minutes unless the Node comes back'
+        ? 'the Pod is deleted within two minutes unless the Node returns'
         : 'check the name: kubectl get nodes',
   },
   DaemonSetDeleting: {

@@ -13,7 +13,7 @@ export function exceededBudget(memory: RolloutMemory, { spec, waves }: RolloutIn
   if (!failureBudget || memory.caughtUp) return undefined;
   const isLate = memory.completedAt !== undefined;
   const inAll = beyond(waves, failureBudget, failureBudget.maxFailed ?? 0, isLate);
-  if (inAll) return isLate ? `among those that follow ${inAll}` : inAll;
+  if (inAll) return isLate ? `among late nodes: ${inAll}` : inAll;
   if (isLate) return undefined;
   for (const [index, wave] of (spec.waves ?? []).entries()) {
     const counts = waves[index];

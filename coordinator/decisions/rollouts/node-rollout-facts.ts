@@ -104,31 +104,27 @@ const COUNTED_FROM = [
 ] as const;
 
 export function nodeFacts(
-  situation: NodeUpdateState,
+  updateState: NodeUpdateState,
   record: NodeRecord | undefined,
-  standing: NodeConnectivity,
+  connectivity: NodeConnectivity,
 ): NodeFacts {
-  const { trouble, troubleAt, createdAt, startedAt, isHeldUp, predecessorEndsBy, confirming } =
-    record?.newPod ?? {};
-  const { handover: turn } = record ?? {};
+  const { createdAt: newPodAt, confirming, ...newPod } = record?.newPod ?? {};
+  const { waitReason, waitingSince, windows, holdEndsAt, withdrawn, isOutdated } = record?.handover ?? {};
+  const { oldPodAt, oldHash } = record ?? {};
   return {
-    updateState: situation,
-    ...contactFacts(standing),
-    ...(trouble === undefined ? {} : { failureReason: trouble }),
-    ...(troubleAt === undefined ? {} : { failureReasonSince: troubleAt }),
-    ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(isHeldUp && { awaitsPredecessor: isHeldUp }),
-    ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
+    updateState,
+    ...contactFacts(connectivity),
+    ...newPod,
+    ...(newPodAt === undefined ? {} : { newPodAt }),
     ...(confirming && { isConfirming: true }),
-    ...(turn?.waitReason && { waitReason: turn.waitReason }),
-    ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),
-    ...(turn?.windows && { handoverWindows: turn.windows }),
-    ...(turn?.holdEndsAt === undefined ? {} : { holdEndsAt: turn.holdEndsAt }),
-    ...(turn?.withdrawn && { isWithdrawn: true }),
-    ...(turn?.isOutdated && { isOutdated: true }),
-    ...(record?.oldPodAt === undefined ? {} : { oldPodAt: record.oldPodAt }),
-    ...(record?.oldHash === undefined ? {} : { oldHash: record.oldHash }),
+    ...(waitReason && { waitReason }),
+    ...(waitingSince === undefined ? {} : { waitingSince }),
+    ...(windows && { handoverWindows: windows }),
+    ...(holdEndsAt === undefined ? {} : { holdEndsAt }),
+    ...(withdrawn && { isWithdrawn: true }),
+    ...(isOutdated && { isOutdated: true }),
+    ...(oldPodAt === undefined ? {} : { oldPodAt }),
+    ...(oldHash === undefined ? {} : { oldHash }),
     exists: !record || record.share.desired || record.share.misscheduled,
   };
 }

@@ -85,8 +85,8 @@ export function isBarred(past: readonly Rollout[], hash: string): boolean {
 }
 
 /** Why a rollout ended. */
-export const SUPERSEDED_BY_REVISION = 'another revision came';
-export const NO_POLICY = 'no policy governs the DaemonSet any more';
+export const SUPERSEDED_BY_REVISION = 'another revision was applied';
+export const NO_POLICY = 'no policy governs the DaemonSet any longer';
 export const ON_DELETE = 'the update strategy is OnDelete now';
 
 /** Returns the status of a past rollout. `why`: why it ended, if it had not ended by itself. */

@@ -37,14 +37,14 @@ export function judgeRollout(input: RolloutInput): RolloutVerdict {
   const steering = memory.steering ?? NO_STEERING;
   if (spec.frozen || steering.frozen) {
     const who = spec.frozen ? 'the policy is frozen' : `frozen${lastRequestText(steering, 'freeze')}`;
-    return { ...stopped(memory, 'Frozen', `${who}; nothing is touched`), frozen: true };
+    return { ...stopped(memory, 'Frozen', `${who}; no Pod is changed`), frozen: true };
   }
   const failure = memory.failure ?? exceededBudget(memory, input);
   if (failure !== undefined) return failed({ ...memory, failure }, failure, input);
   if (memory.completedAt !== undefined) return completed(memory, input);
-  if (spec.paused) return stopped(memory, 'Paused', 'the policy is paused: nothing is replaced');
+  if (spec.paused) return stopped(memory, 'Paused', 'the policy is paused; no Pod is replaced');
   if (steering.paused) {
-    return stopped(memory, 'Paused', `paused${lastRequestText(steering, 'pause')}; nothing is replaced`);
+    return stopped(memory, 'Paused', `paused${lastRequestText(steering, 'pause')}; no Pod is replaced`);
   }
   return advance(memory, input);
 }
@@ -72,11 +72,11 @@ function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], lef
   const isFirst = memory.stable === undefined && !memory.wasStable && sum(waves, 'old') === 0;
   const parts = [
     ...aside,
-    ...counted(sum(waves, 'deferred'), 'follows when it is back', 'follow when they are back'),
-    ...counted(outside, 'follows in its window', 'follow in their window'),
+    ...counted(sum(waves, 'deferred'), 'is updated when it returns', 'are updated when they return'),
+    ...counted(outside, 'is updated in its window', 'are updated in their windows'),
     ...(isFirst
       ? counted(left - outside, 'gets its first Pod now', 'get their first Pod now')
-      : counted(left - outside, 'follows now', 'follow now')),
+      : counted(left - outside, 'is updated now', 'are updated now')),
   ];
   if (parts.length === 0) return 'all nodes are updated';
   const done =
@@ -100,18 +100,18 @@ function failed(memory: RolloutMemory, failure: string, input: RolloutInput): Ro
   const hasGoneBack = memory.completedAt === undefined && left === 0;
   // Without the stable revision, deleted Pods would be created of the failed revision again, in an endless loop.
   if (!hasGoneBack && isKept?.(stable) === false) {
-    const message = `${failure}; nobody goes back: there is no ControllerRevision of ${stable} any more`;
+    const message = `${failure}; no rollback: there is no ControllerRevision of ${stable} any more`;
     return stopped(memory, 'Failed', message);
   }
   if (memory.completedAt !== undefined) {
-    const message = `${failure}; those go back to revision ${stable}, and nobody else follows`;
+    const message = `${failure}; these nodes roll back to revision ${stable}, and no other node is updated`;
     return { ...stopped(memory, 'Failed', message), revert: 'late' };
   }
   if (hasGoneBack) {
     const message = `${failure}; no node has the revision any more`;
     return stopped({ ...memory, rolledBack: true }, 'RolledBack', message);
   }
-  const message = `${failure}; ${countText(left, 'node goes back', 'nodes go back')} to revision ${stable}`;
+  const message = `${failure}; ${countText(left, 'node rolls back', 'nodes roll back')} to revision ${stable}`;
   return { ...stopped(memory, phase, message), revert: 'all' };
 }
 
@@ -171,7 +171,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
   const untried = untriedIn(waves[wave], wave === waves.length - 1);
   if (untried) {
     const memory = withoutSoak(open);
-    const message = `wave ${name} has updated nobody: ${untried}; the next wave opens when one of them is, or the wave is promoted`;
+    const message = `wave ${name} has updated no node: ${untried}; the next wave opens when one of them is, or the wave is promoted`;
     return { memory, verdict: { memory, openUpTo: wave, phase: 'AwaitingHosts', message } };
   }
   // A future time was stored before the clock was set back.
@@ -179,7 +179,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
   const memory = { ...open, soakingSince };
   const soakedAt = soakingSince + (spec.waves?.[wave]?.soakSeconds ?? 0) * 1000;
   if (now >= soakedAt) return { memory };
-  const message = `wave ${name} is updated and watched until ${toTimestamp(soakedAt)}`;
+  const message = `wave ${name} is updated and soaks until ${toTimestamp(soakedAt)}`;
   return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, requeueAt: soakedAt } };
 }
 
@@ -192,7 +192,7 @@ function unheardOf(
   const { wave } = memory;
   const unheard = counted(sum(waves.slice(0, wave + 1), 'awaitingResyncUpdated'), `of its nodes ${UNHEARD}`);
   if (unheard.length === 0) return undefined;
-  const message = [`wave ${name} is updated and watched`, ...unheard].join(', ');
+  const message = [`wave ${name} is updated and soaks`, ...unheard].join(', ');
   return { memory, openUpTo: wave, phase: 'Soaking', message };
 }
 
@@ -203,11 +203,11 @@ function unheardOf(
 function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | undefined {
   if (!counts || isLast || counts.updated > 0) return undefined;
   const { deferred, failed } = counts;
-  const left = [...counted(deferred, 'out of contact'), ...counted(failed, 'failed')];
+  const left = [...counted(deferred, 'offline'), ...counted(failed, 'failed')];
   return left.length > 0 ? left.join(', ') : undefined;
 }
 
-const UNHEARD = "not heard since the coordinator's start";
+const UNHEARD = 'not reported since the coordinator started';
 
 /** Returns [] for a count of 0. */
 function counted(count: number, one: string, many = one): string[] {

@@ -174,7 +174,7 @@ describe('without a policy', () => {
     });
     assert.equal(verdict, 'Blocked');
     assert.deepEqual([refused[0]?.name, daemonSets.length], ['Wrong Name', 1]);
-    assert.match(notes[0] ?? '', /ConfigMap other: starts and stops nothing/);
+    assert.match(notes[0] ?? '', /ConfigMap other: does not start or stop Pods/);
   });
 });
 

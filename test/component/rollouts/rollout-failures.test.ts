@@ -194,7 +194,7 @@ describe('failures', () => {
       const before = rolling.newPods().map(({ metadata }) => metadata.uid);
       await rolling.crash(ill);
       await rolling.expectStatus('Failed', 'canary', 2);
-      assert.match(rolling.status?.message ?? '', /nobody goes back: there is no ControllerRevision of /);
+      assert.match(rolling.status?.message ?? '', /no rollback: there is no ControllerRevision of /);
       assert.deepEqual(
         rolling.newPods().map(({ metadata }) => metadata.uid),
         before,
@@ -353,7 +353,7 @@ describe('hosts that follow after completion', () => {
       await rolling.expectStatus('Completed', 'rest', 7);
       await crashNewest();
       await rolling.expectStatus('Failed', 'rest', 5);
-      assert.match(rolling.status?.failure ?? '', /those that follow 2 nodes have failed, 1 may/);
+      assert.match(rolling.status?.failure ?? '', /among late nodes: 2 nodes have failed, 1 may/);
       assert.deepEqual(rolling.images, { 'app:1': 5, 'app:2': 5 });
       await fleet.restartController();
       await rolling.advance(3_600_000);

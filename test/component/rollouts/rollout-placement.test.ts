@@ -59,7 +59,7 @@ describe('a template that selects other hosts', () => {
       assert.equal(fleet.status('web')?.desiredNumberScheduled, 10);
       const { code, sentence } = explainer.explainNode(REF, 'n5');
       assert.equal(code, 'WaitingForApproval');
-      assert.match(sentence, /its wave shops opens when somebody approves it/);
+      assert.match(sentence, /its wave shops waits for approval/);
       await fleet.restartController();
       await comesTo(rolling, 'AwaitingApproval', 'lab', { 'app:2': 4, 'app:3': 1 });
       await rolling.approve('shops');

@@ -257,9 +257,9 @@ describe('a host that has its turn', () => {
       status: 'False',
       reason: 'WaitsForPredecessor',
     } as const;
-    const heldUp = { createdAt: NOW, isHeldUp: true, predecessorEndsBy: NOW + 30_000 };
+    const heldUp = { createdAt: NOW, awaitsPredecessor: true, predecessorEndsBy: NOW + 30_000 };
     assert.deepEqual(newPod(made(), old), heldUp, 'not a word from it yet');
-    assert.deepEqual(newPod(made({ conditions: [waits] })), { createdAt: NOW, isHeldUp: true });
+    assert.deepEqual(newPod(made({ conditions: [waits] })), { createdAt: NOW, awaitsPredecessor: true });
     assert.deepEqual(newPod(made({ startTime: '2026-03-01T13:00:00Z' })), {
       createdAt: NOW,
       startedAt: NOW + HOUR,

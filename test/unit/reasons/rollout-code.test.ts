@@ -207,7 +207,7 @@ function recordOf(
   };
   return {
     ...{ share: yes, updateStatus: { state: at, covered: true }, hashes: [] },
-    newPod: { createdAt: 0, ...(trouble ? { trouble: 'CrashLoopBackOff' } : {}) },
+    newPod: { createdAt: 0, ...(trouble ? { failureReason: 'CrashLoopBackOff' } : {}) },
     oldPodAt,
     handover: { forced: false, ...(waiting ? { waitReason: waiting } : {}) },
   };

@@ -37,13 +37,13 @@ test('a Pod that waits for one of which nothing is known has its time from when 
     waves.advanceTime();
     return stateText(waves.stateOf('lab'));
   };
-  const made = { createdAt: NOW - 3_600_000, isHeldUp: true };
+  const made = { createdAt: NOW - 3_600_000, awaitsPredecessor: true };
   put({ ...made, predecessorEndsBy: NOW - 300_000 });
   assert.equal(laneAfter(0), 'newUnavailable');
   put(made);
   assert.equal(laneAfter(299_000), 'newUnavailable', 'it should have ended five minutes ago');
   assert.equal(laneAfter(1_000), 'failed');
-  const next = { createdAt: now, isHeldUp: true };
+  const next = { createdAt: now, awaitsPredecessor: true };
   put(next);
   assert.equal(laneAfter(599_000), 'newUnavailable', 'of another Pod nothing was known before');
   put(next);
