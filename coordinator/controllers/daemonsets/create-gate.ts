@@ -13,7 +13,7 @@ export class CreateGate {
   readonly #clock: Clock;
   readonly #wake: (key: string) => void;
   readonly #waiting = new Set<string>();
-  #underWay = 0;
+  #running = 0;
   #slow: SlowStart | undefined;
 
   constructor(clock: Clock, wake: (key: string) => void) {
@@ -26,27 +26,27 @@ export class CreateGate {
    * woken later.
    */
   tryEnter(key: string): boolean {
-    if (!mayCreate(this.#slow, this.#underWay, this.#clock.monotonic())) {
+    if (!mayCreate(this.#slow, this.#running, this.#clock.monotonic())) {
       this.#waiting.add(key);
       return false;
     }
-    this.#underWay += 1;
+    this.#running += 1;
     return true;
   }
 
   created(): void {
-    this.#underWay -= 1;
+    this.#running -= 1;
     this.#slow = afterCreate(this.#slow);
   }
 
   /** Ends an attempt that has nothing to create. */
   cancelled(): void {
-    this.#underWay -= 1;
+    this.#running -= 1;
   }
 
   /** The key itself is the first to retry. */
   refused(key: string): void {
-    this.#underWay -= 1;
+    this.#running -= 1;
     this.#slow = afterRefusal(this.#slow, this.#clock.monotonic());
     this.#waiting.add(key);
     this.#clock.after(this.#slow.notBefore - this.#clock.monotonic(), () => this.wakeWaiting());
@@ -58,7 +58,7 @@ export class CreateGate {
    */
   wakeWaiting(): void {
     const now = this.#clock.monotonic();
-    let expected = this.#underWay;
+    let expected = this.#running;
     for (const key of this.#waiting) {
       if (!mayCreate(this.#slow, expected, now)) return;
       expected += 1;

@@ -30,38 +30,38 @@ export interface NodeSubject {
   context: ReconcileContext;
 }
 
-interface Makers {
-  models: DaemonPodTemplates;
+interface WriteDeps {
+  templates: DaemonPodTemplates;
   hostHandovers: HandoverWrites;
-  room: HandoverCapacity;
+  capacity: HandoverCapacity;
 }
 
 /** Each write is reported to the reconcile context and recorded as an Event. A write that lost a race is dropped. */
 export class DaemonPodWrites {
-  readonly #parts: DaemonSetDeps;
-  readonly #models: DaemonPodTemplates;
+  readonly #deps: DaemonSetDeps;
+  readonly #templates: DaemonPodTemplates;
   readonly #hostHandovers: HandoverWrites;
-  readonly #room: HandoverCapacity;
+  readonly #capacity: HandoverCapacity;
   readonly #wakeNode: (nodeKey: string) => void;
   /** By uid of the DaemonSet. `hash`: the revision for which the gate was made. */
   readonly #gates = new Map<string, { hash: string; gate: CreateGate }>();
 
   constructor(
-    parts: DaemonSetDeps,
-    { models, hostHandovers, room }: Makers,
+    deps: DaemonSetDeps,
+    { templates, hostHandovers, capacity }: WriteDeps,
     wakeNode: (nodeKey: string) => void,
   ) {
-    this.#parts = parts;
-    this.#models = models;
+    this.#deps = deps;
+    this.#templates = templates;
     this.#hostHandovers = hostHandovers;
-    this.#room = room;
+    this.#capacity = capacity;
     this.#wakeNode = wakeNode;
   }
 
   /** Forgets a deleted DaemonSet. */
   forget(uid: string): void {
     this.#gates.delete(uid);
-    this.#parts.refusals.forget(uid);
+    this.#deps.refusals.forget(uid);
   }
 
   /** Wakes keys whose creates were delayed. Call it after each reconcile. */
@@ -70,14 +70,14 @@ export class DaemonPodWrites {
   }
 
   /** Requeues the key, which stays blocked until the informers show the write. */
-  #wrote({ context: turn }: NodeSubject, object: KubeObject): void {
-    turn.observeWrite(object);
-    turn.requeueAfter(0);
+  #wrote({ context }: NodeSubject, object: KubeObject): void {
+    context.observeWrite(object);
+    context.requeueAfter(0);
   }
 
   /** Adopts and releases Pods. Throws ApiError. */
   async claim(subject: NodeSubject, claims: DaemonNodeView['claims']): Promise<void> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     for (const { pod, claim } of claims) {
       const take = claim === 'adopt' ? adopt : release;
       try {
@@ -94,17 +94,17 @@ export class DaemonPodWrites {
     const pod = `${daemonSet.metadata.namespace}/${name}`;
     if (reason === 'failed') {
       const text = `Found failed daemon pod ${pod} on node ${nodeName}, will try to kill it`;
-      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedDaemonPod', text);
+      this.#deps.recordEvent(daemonSet, 'Warning', 'FailedDaemonPod', text);
     } else if (reason === 'succeeded') {
       const text = `Found succeeded daemon pod ${pod} on node ${nodeName}, will try to delete it`;
-      this.#parts.recordEvent(daemonSet, 'Normal', 'SucceededDaemonPod', text);
+      this.#deps.recordEvent(daemonSet, 'Normal', 'SucceededDaemonPod', text);
     }
   }
 
   /** `asSeen`: only if the Pod has not changed since. Throws ApiError. */
   async delete(subject: NodeSubject, name: string, asSeen = false): Promise<void> {
     const { daemonSet } = subject;
-    const { registry, recordEvent } = this.#parts;
+    const { registry, recordEvent } = this.#deps;
     const pod = this.#podNamed(daemonSet, name);
     if (!pod) return;
     const { resourceVersion } = pod.metadata;
@@ -134,32 +134,32 @@ export class DaemonPodWrites {
     const gate = this.#gateOf(tally);
     if (!gate.tryEnter(key)) return;
     try {
-      if (this.#hasNoRoom(subject, old)) {
+      if (this.#lacksCapacity(subject, old)) {
         gate.cancelled();
         return;
       }
       const given = await this.#hostHandovers.request({ daemonSet, hash: current.hash }, old, terms);
       gate.created();
-      this.#parts.refusals.accepted(uid, current.hash);
+      this.#deps.refusals.accepted(uid, current.hash);
       this.#wrote(subject, given);
       const text = `Requested from node ${nodeName} a handover of pod: ${name}`;
-      this.#parts.recordEvent(daemonSet, 'Normal', 'HandoverRequested', text);
+      this.#deps.recordEvent(daemonSet, 'Normal', 'HandoverRequested', text);
     } catch (error) {
       if (isGone(error)) gate.cancelled();
       else this.#refused(subject, gate, current.hash, error);
     }
   }
 
-  #hasNoRoom({ daemonSet, nodeName, tally, context: turn }: NodeSubject, old: Pod): boolean {
+  #lacksCapacity({ daemonSet, nodeName, tally, context }: NodeSubject, old: Pod): boolean {
     const { hash } = tally.subject.current;
     // A present handover to the same revision has its capacity already.
     const isGiven = handoverOf(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
-    const refusals = isGiven ? [] : this.#room.refusals(daemonSet, tally, old);
+    const refusals = isGiven ? [] : this.#capacity.refusals(daemonSet, tally, old);
     if (refusals.length === 0) return false;
-    tally.lackingCapacitySince.set(nodeName, this.#parts.clock.now());
+    tally.lackingCapacitySince.set(nodeName, this.#deps.clock.now());
     const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
-    this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
-    turn.requeueAfter(0);
+    this.#deps.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
+    context.requeueAfter(0);
     return true;
   }
 
@@ -179,7 +179,7 @@ export class DaemonPodWrites {
   }
 
   #podNamed({ metadata: { namespace } }: DaemonSet, name: string): Pod | undefined {
-    return this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name });
+    return this.#deps.informers.pods.get({ ...(namespace ? { namespace } : {}), name });
   }
 
   /** Creates the node's Pod, unless creates of the DaemonSet are delayed. */
@@ -188,17 +188,17 @@ export class DaemonPodWrites {
     const key = nodeKey(daemonSet, nodeName);
     const gate = this.#gateOf(tally);
     if (!gate.tryEnter(key)) return;
-    const { recordEvent, refusals } = this.#parts;
+    const { recordEvent, refusals } = this.#deps;
     const { uid } = tally.subject;
-    const made = this.#revisionFor(subject);
+    const revision = this.#revisionFor(subject);
     try {
-      const created = await this.#writePod(subject, made);
+      const created = await this.#writePod(subject, revision);
       gate.created();
-      refusals.accepted(uid, made.hash);
+      refusals.accepted(uid, revision.hash);
       this.#wrote(subject, created);
       recordEvent(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     } catch (error) {
-      this.#refused(subject, gate, made.hash, error);
+      this.#refused(subject, gate, revision.hash, error);
     }
   }
 
@@ -209,7 +209,7 @@ export class DaemonPodWrites {
     hash: string,
     error: unknown,
   ): void {
-    const { refusals, recordEvent, clock, log } = this.#parts;
+    const { refusals, recordEvent, clock, log } = this.#deps;
     gate.refused(nodeKey(daemonSet, nodeName));
     refusals.refused(tally.subject.uid, hash, textOf(error), clock.now());
     if (isNamespaceEnding(error)) return;
@@ -222,15 +222,15 @@ export class DaemonPodWrites {
   }
 
   /** Binds the Pod in the same write if the node has capacity. Otherwise the scheduler binds it. */
-  async #writePod({ daemonSet, nodeName }: NodeSubject, made: PinnedRevision): Promise<Pod> {
-    const { registry, reservations } = this.#parts;
-    const pod = this.#models.pod(made.daemonSet, nodeName, made.hash);
+  async #writePod({ daemonSet, nodeName }: NodeSubject, revision: PinnedRevision): Promise<Pod> {
+    const { registry, reservations } = this.#deps;
+    const pod = this.#templates.pod(revision.daemonSet, nodeName, revision.hash);
     const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
     if (reservation?.bound) pod.spec.nodeName = nodeName;
     let written: Pod | undefined;
     try {
       const record = reservation?.bound
-        ? await registry.createFromTemplate(this.#models.templateFor(daemonSet, pod), nodeName)
+        ? await registry.createFromTemplate(this.#templates.templateFor(daemonSet, pod), nodeName)
         : await registry.create(podKind, daemonSet.metadata.namespace, pod);
       written = record.object();
       return written;
@@ -245,8 +245,8 @@ export class DaemonPodWrites {
   #gateOf({ subject: { uid, current } }: DaemonSetTally): CreateGate {
     const present = this.#gates.get(uid);
     if (present?.hash === current.hash) return present.gate;
-    if (present) this.#parts.refusals.forget(uid);
-    const gate = new CreateGate(this.#parts.clock, (key) => this.#wakeNode(key));
+    if (present) this.#deps.refusals.forget(uid);
+    const gate = new CreateGate(this.#deps.clock, (key) => this.#wakeNode(key));
     this.#gates.set(uid, { hash: current.hash, gate });
     return gate;
   }

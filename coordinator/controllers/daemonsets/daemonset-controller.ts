@@ -15,33 +15,33 @@ import { watchDaemonSetTriggers } from './daemonset-triggers.js';
 const NODES_AT_ONCE = 64;
 
 /** Call it when the informers have synced. Call `onClockStep` when the wall clock was set. */
-export function startDaemonSetController(parts: DaemonSetDeps): {
+export function startDaemonSetController(deps: DaemonSetDeps): {
   onClockStep(): void;
   stop(): Promise<void>;
 } {
-  const { informers, clock, log, queueMeter } = parts;
+  const { informers, clock, log, queueMeter } = deps;
   const worker = { informers, clock, log, ...(queueMeter ? { queueMeter } : {}) };
   const tallies = new DaemonSetTallies();
-  const nodes = new DaemonSetNodeReconciler(parts, tallies, {
-    tallyMoved: (key) => lookAtFleet(key),
+  const nodes = new DaemonSetNodeReconciler(deps, tallies, {
+    tallyMoved: (key) => debounceFleet(key),
     wakeNode: (key) => nodeWorker.queue.add(key),
   });
   const nodeWorker = new Worker({
     name: 'daemonset-node',
-    reconcile: (key, turn) => nodes.reconcile(key, turn),
+    reconcile: (key, context) => nodes.reconcile(key, context),
     ...worker,
     concurrency: NODES_AT_ONCE,
   });
-  const callFleet = (key: string) => fleetWorker.queue.add(key);
-  const fleet = new DaemonSetFleetReconciler(parts, tallies, nodes, () => nodeWorker.queue, callFleet);
+  const enqueueFleet = (key: string) => fleetWorker.queue.add(key);
+  const fleet = new DaemonSetFleetReconciler(deps, tallies, nodes, () => nodeWorker.queue, enqueueFleet);
   const fleetWorker = new Worker({
     name: 'daemonset',
-    reconcile: (key, turn) => fleet.reconcile(key, turn),
+    reconcile: (key, context) => fleet.reconcile(key, context),
     ...worker,
   });
-  const lookAtFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.statusDebounceMs(key));
+  const debounceFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.statusDebounceMs(key));
   watchDaemonSetTriggers(informers, {
-    fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
+    fleet: (daemonSet) => debounceFleet(fleetKey(daemonSet)),
     node: (daemonSet: DaemonSet, nodeName) => {
       tallies.of(daemonSet)?.tally.markInProgress(nodeName);
       nodeWorker.queue.add(nodeKey(daemonSet, nodeName));

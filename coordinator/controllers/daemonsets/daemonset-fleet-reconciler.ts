@@ -27,8 +27,8 @@ import type { CountedDaemonSet, DaemonSetTallies } from './daemonset-tallies.js'
 import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 
 /** From this number of nodes on, status updates are debounced: each is a commit and an event for every watcher. */
-const CROWD = 100;
-const REST_MS = 50;
+const DEBOUNCE_FROM_NODES = 100;
+const STATUS_DEBOUNCE_MS = 50;
 
 /** `{}` selects every Pod of the namespace. Validation refuses it, but older objects may have it. */
 function selectsAll(selector: LabelSelector | undefined): boolean {
@@ -43,7 +43,7 @@ export class DaemonSetFleetReconciler {
   readonly #history: DaemonSetRevisions;
   readonly #rollouts: RolloutReconciler;
   /** By fleet key: end of the debounce time, by the monotonic clock. */
-  readonly #restUntil = new Map<string, number>();
+  readonly #debounceUntil = new Map<string, number>();
 
   /** `nodeQueue`: the queue of node keys. `callFleet` enqueues a fleet key. */
   constructor(
@@ -51,19 +51,19 @@ export class DaemonSetFleetReconciler {
     tallies: DaemonSetTallies,
     nodes: DaemonSetNodeReconciler,
     nodeQueue: () => WorkQueue,
-    callFleet: (fleetKey: string) => void,
+    enqueueFleet: (fleetKey: string) => void,
   ) {
     this.#deps = deps;
     this.#tallies = tallies;
     this.#nodes = nodes;
     this.#nodeQueue = nodeQueue;
     this.#history = new DaemonSetRevisions(deps);
-    this.#rollouts = new RolloutReconciler(deps, callFleet);
+    this.#rollouts = new RolloutReconciler(deps, enqueueFleet);
   }
 
   /** Returns how long the next reconcile has to wait, in ms. Not above 0: no wait. */
   statusDebounceMs(key: string): number {
-    return (this.#restUntil.get(key) ?? Number.NEGATIVE_INFINITY) - this.#deps.clock.monotonic();
+    return (this.#debounceUntil.get(key) ?? Number.NEGATIVE_INFINITY) - this.#deps.clock.monotonic();
   }
 
   /**
@@ -72,7 +72,7 @@ export class DaemonSetFleetReconciler {
    */
   forget(ref: ObjectRef): void {
     this.#tallies.forget(ref);
-    this.#restUntil.delete(refText(ref));
+    this.#debounceUntil.delete(refText(ref));
     this.#rollouts.forget({ metadata: ref });
   }
 
@@ -180,7 +180,7 @@ export class DaemonSetFleetReconciler {
       preconditionsOf(daemonSet),
     );
     context.observeWrite(record.object());
-    if (tally.desired >= CROWD)
-      this.#restUntil.set(fleetKey(daemonSet), this.#deps.clock.monotonic() + REST_MS);
+    if (tally.desired >= DEBOUNCE_FROM_NODES)
+      this.#debounceUntil.set(fleetKey(daemonSet), this.#deps.clock.monotonic() + STATUS_DEBOUNCE_MS);
   }
 }

@@ -35,29 +35,29 @@ interface NodeObservation extends DaemonNodeView {
 
 /** State in memory only delays writes, so it may be lost. */
 export class DaemonSetNodeReconciler {
-  readonly #parts: DaemonSetDeps;
+  readonly #deps: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #signals: NodeSignals;
   /** Keys with writes that the informers may not show yet. The next reconcile of a key removes it. */
   readonly #writing = new Set<string>();
-  readonly #room: HandoverCapacity;
+  readonly #capacity: HandoverCapacity;
   readonly #writes: DaemonPodWrites;
 
-  constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
-    const models = new DaemonPodTemplates(parts.registry);
-    const hostHandovers = new HandoverWrites(parts.registry, models);
-    this.#room = new HandoverCapacity(parts, hostHandovers);
-    this.#writes = new DaemonPodWrites(parts, { models, hostHandovers, room: this.#room }, (key) =>
+  constructor(deps: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
+    const templates = new DaemonPodTemplates(deps.registry);
+    const hostHandovers = new HandoverWrites(deps.registry, templates);
+    this.#capacity = new HandoverCapacity(deps, hostHandovers);
+    this.#writes = new DaemonPodWrites(deps, { templates, hostHandovers, capacity: this.#capacity }, (key) =>
       signals.wakeNode(key),
     );
-    this.#parts = parts;
+    this.#deps = deps;
     this.#tallies = tallies;
     this.#signals = signals;
   }
 
   /** Updates the tally with the node's state. `hasWork`: the node has to be reconciled. */
   observe(daemonSet: DaemonSet, { tally, constraints }: CountedDaemonSet, nodeName: string): NodeObservation {
-    const { clock, informers, restoredEpoch, timeOf } = this.#parts;
+    const { clock, informers, restoredEpoch, timeOf } = this.#deps;
     const { current } = tally.subject;
     const now = clock.now();
     const view = observeNode(informers, daemonSet, current, nodeName, {
@@ -66,7 +66,7 @@ export class DaemonSetNodeReconciler {
       timeOf,
     });
     const { claims } = view;
-    const node = this.#room.markLackingCapacity(daemonSet, tally, view.node);
+    const node = this.#capacity.markLackingCapacity(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
@@ -75,8 +75,8 @@ export class DaemonSetNodeReconciler {
     const settled = node.pods.find(
       ({ handover: turn, terminating }) => turn?.withdrawn === 'Acknowledged' && !terminating,
     )?.name;
-    const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
-    const times = [record.requeueAt, step.requeueAt, roomAt].filter((time) => time !== undefined);
+    const capacityAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
+    const times = [record.requeueAt, step.requeueAt, capacityAt].filter((time) => time !== undefined);
     return {
       node,
       claims,
@@ -96,7 +96,7 @@ export class DaemonSetNodeReconciler {
   async reconcile(key: string, context: ReconcileContext): Promise<void> {
     this.#writing.delete(key);
     const { ref, nodeName } = parseKey(key);
-    const daemonSet = this.#parts.informers.daemonSets.get(ref);
+    const daemonSet = this.#deps.informers.daemonSets.get(ref);
     // Without a tally of this generation there is nothing to do: the fleet reconciler starts one and visits every node.
     const counted = daemonSet && this.#tallies.of(daemonSet);
     if (!daemonSet || !counted || daemonSet.metadata.deletionTimestamp) return;

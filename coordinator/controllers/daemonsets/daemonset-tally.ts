@@ -26,7 +26,7 @@ export interface OrderedAction {
   wasCovered: boolean;
 }
 
-const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
+const COUNTED = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
 
 /** The subject of a tally. If it changes, a new tally is started. */
 export interface TallySubject {
@@ -38,7 +38,7 @@ export interface TallySubject {
 /** Called when a node's state changes. `updateState`: undefined for a node that left the update. */
 type TallyFollower = (
   name: string,
-  situation: NodeUpdateState | undefined,
+  updateState: NodeUpdateState | undefined,
   record: NodeRecord | undefined,
 ) => void;
 
@@ -65,9 +65,9 @@ export class DaemonSetTally implements Fleet {
   isComplete = false;
   #covered = 0;
   readonly #records = new Map<string, NodeRecord>();
-  readonly #underWay = new Set<string>();
-  readonly #turns = new Map<string, OrderedAction>();
-  readonly #still = new Set<string>();
+  readonly #inProgress = new Set<string>();
+  readonly #actions = new Map<string, OrderedAction>();
+  readonly #deferred = new Set<string>();
   /** Number of nodes with Pods of each revision. */
   readonly #hashes = new Map<string, number>();
 
@@ -75,7 +75,7 @@ export class DaemonSetTally implements Fleet {
 
   constructor(subject: TallySubject) {
     this.subject = subject;
-    const empty = NODE_UPDATE_STATES.map((situation) => [situation, new Set<string>()]);
+    const empty = NODE_UPDATE_STATES.map((updateState) => [updateState, new Set<string>()]);
     this.nodes = Object.fromEntries(empty);
   }
 
@@ -105,29 +105,29 @@ export class DaemonSetTally implements Fleet {
   /** Calls the follower with the node's state. */
   notify(name: string): void {
     const record = this.#records.get(name);
-    const situation = this.#underWay.has(name) ? 'inProgress' : record?.updateStatus?.state;
-    this.#follower?.(name, situation, record);
+    const updateState = this.#inProgress.has(name) ? 'inProgress' : record?.updateStatus?.state;
+    this.#follower?.(name, updateState, record);
   }
 
   /** Replaces the record of a node. Returns true if it changed. */
   record(name: string, record: NodeRecord): boolean {
     const before = this.#records.get(name);
-    const wasUnderWay = this.#underWay.delete(name);
-    this.#count(name, before, -1, wasUnderWay);
+    const wasInProgress = this.#inProgress.delete(name);
+    this.#count(name, before, -1, wasInProgress);
     const isEmpty = !record.updateStatus && !record.share.misscheduled && record.hashes.length === 0;
     if (isEmpty) this.#records.delete(name);
     else this.#records.set(name, record);
     this.#count(name, isEmpty ? undefined : record, 1, false);
     this.notify(name);
-    return wasUnderWay || !sameJson(before, record);
+    return wasInProgress || !sameJson(before, record);
   }
 
   /** Counts the node as in progress until it is observed again. */
   markInProgress(name: string): void {
-    if (this.#underWay.has(name)) return;
+    if (this.#inProgress.has(name)) return;
     const record = this.#records.get(name);
     this.#count(name, record, -1, false);
-    this.#underWay.add(name);
+    this.#inProgress.add(name);
     this.#count(name, record, 1, true);
     this.notify(name);
   }
@@ -140,21 +140,21 @@ export class DaemonSetTally implements Fleet {
   /** Returns true if the node is frozen. `takeUnfrozen` returns its name when it is not frozen any longer. */
   deferIfFrozen(name: string, { isFrozen }: RolloutConstraints): boolean {
     if (!isFrozen(name)) return false;
-    this.#still.add(name);
+    this.#deferred.add(name);
     return true;
   }
 
   /** Returns deferred nodes that are not frozen any longer, each once. */
   takeUnfrozen({ isFrozen }: RolloutConstraints): string[] {
-    const thawed = [...this.#still].filter((name) => !isFrozen(name));
-    for (const name of thawed) this.#still.delete(name);
-    return thawed;
+    const unfrozen = [...this.#deferred].filter((name) => !isFrozen(name));
+    for (const name of unfrozen) this.#deferred.delete(name);
+    return unfrozen;
   }
 
-  orderAction(name: string, turn: NodeAction): void {
+  orderAction(name: string, action: NodeAction): void {
     this.markInProgress(name);
-    this.#turns.set(name, {
-      action: turn,
+    this.#actions.set(name, {
+      action: action,
       wasCovered: this.#records.get(name)?.updateStatus?.covered ?? false,
     });
   }
@@ -166,19 +166,19 @@ export class DaemonSetTally implements Fleet {
 
   /** Returns and removes the action that was ordered for the node. */
   takeAction(name: string): OrderedAction | undefined {
-    const given = this.#turns.get(name);
-    this.#turns.delete(name);
+    const given = this.#actions.get(name);
+    this.#actions.delete(name);
     return given;
   }
 
-  #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, underWay: boolean): void {
-    if (underWay) change(this.nodes.inProgress, name, sign);
+  #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, isInProgress: boolean): void {
+    if (isInProgress) change(this.nodes.inProgress, name, sign);
     if (!record) return;
-    for (const key of SHARES) {
+    for (const key of COUNTED) {
       if (record.share[key]) this.counts[key] += sign;
     }
     for (const hash of record.hashes) this.#countHash(hash, sign);
-    if (!record.updateStatus || underWay) return;
+    if (!record.updateStatus || isInProgress) return;
     if (record.updateStatus.covered) this.#covered += sign;
     change(this.nodes[record.updateStatus.state], name, sign);
   }

@@ -11,14 +11,14 @@ import type { HandoverWrites } from './handover-writes.js';
 export const CAPACITY_RECHECK_MS = 10_000;
 
 export class HandoverCapacity {
-  readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
+  readonly #deps: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
   readonly #hostHandovers: Pick<HandoverWrites, 'successor'>;
 
   constructor(
-    parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
+    deps: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
     hostHandovers: Pick<HandoverWrites, 'successor'>,
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
     this.#hostHandovers = hostHandovers;
   }
 
@@ -26,7 +26,7 @@ export class HandoverCapacity {
   refusals(daemonSet: DaemonSet, { subject }: DaemonSetTally, old: Pod): string[] {
     const { nodeName = '' } = old.spec;
     const successor = this.#hostHandovers.successor(daemonSet, subject.current.hash, nodeName);
-    return this.#parts.reservations.refusals(successor, nodeName, old);
+    return this.#deps.reservations.refusals(successor, nodeName, old);
   }
 
   /** A node that still lacks capacity gets a handover that waits for it. */
@@ -37,8 +37,7 @@ export class HandoverCapacity {
       ({ updated, terminating, handover: turn }) => !updated && !terminating && !turn,
     );
     const { namespace } = daemonSet.metadata;
-    const pod =
-      old && this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
+    const pod = old && this.#deps.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
     if (!old || !pod || this.refusals(daemonSet, tally, pod).length === 0) {
       tally.lackingCapacitySince.delete(node.name);
       return node;

@@ -22,11 +22,11 @@ const UNCHANGED = Symbol('unchanged');
 
 export class HandoverWrites {
   readonly #registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>;
-  readonly #models: DaemonPodTemplates;
+  readonly #templates: DaemonPodTemplates;
 
-  constructor(registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>, models: DaemonPodTemplates) {
+  constructor(registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>, templates: DaemonPodTemplates) {
     this.#registry = registry;
-    this.#models = models;
+    this.#templates = templates;
   }
 
   /**
@@ -43,8 +43,8 @@ export class HandoverWrites {
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const { nodeName = '' } = old.spec;
     const successor = present && isSame ? present : await this.#admitted(daemonSet, hash, nodeName);
-    const turn: HostHandover = { successor, ...terms };
-    return this.#annotate(old, () => JSON.stringify(turn));
+    const handover: HostHandover = { successor, ...terms };
+    return this.#annotate(old, () => JSON.stringify(handover));
   }
 
   /**
@@ -55,8 +55,8 @@ export class HandoverWrites {
     return this.#annotate(old, (stored) => {
       if (withdrawnSuccessorOf(stored) !== undefined) return UNCHANGED;
       // `handoverOf` caches by object. Pass a copy, because this object is about to change.
-      const turn = handoverOf({ ...stored });
-      return turn && withdrawalAnnotationFor(turn);
+      const handover = handoverOf({ ...stored });
+      return handover && withdrawalAnnotationFor(handover);
     });
   }
 
@@ -70,7 +70,7 @@ export class HandoverWrites {
    * starts.
    */
   successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
-    return withoutBirth(this.#model(daemonSet, hash, nodeName).render(nodeName).object);
+    return withoutCreationTime(this.#template(daemonSet, hash, nodeName).render(nodeName).object);
   }
 
   /**
@@ -78,14 +78,14 @@ export class HandoverWrites {
    * check, so a handover must never bring a host a Pod that its namespace refuses.
    */
   async #admitted(daemonSet: DaemonSet, hash: string, nodeName: string): Promise<Pod> {
-    const model = this.#model(daemonSet, hash, nodeName);
-    return withoutBirth(await this.#registry.reviewFromTemplate(model, nodeName));
+    const template = this.#template(daemonSet, hash, nodeName);
+    return withoutCreationTime(await this.#registry.reviewFromTemplate(template, nodeName));
   }
 
-  #model(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectTemplate<Pod> {
-    const made = daemonPod(daemonSet, nodeName, hash);
-    made.spec.nodeName = nodeName;
-    return this.#models.templateFor(daemonSet, made);
+  #template(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectTemplate<Pod> {
+    const pod = daemonPod(daemonSet, nodeName, hash);
+    pod.spec.nodeName = nodeName;
+    return this.#templates.templateFor(daemonSet, pod);
   }
 
   /** `textOf` returns the annotation for the stored Pod. Undefined: none. */
@@ -106,7 +106,7 @@ export class HandoverWrites {
   }
 }
 
-function withoutBirth({ status: _, ...pod }: Pod): Pod {
+function withoutCreationTime({ status: _, ...pod }: Pod): Pod {
   const { creationTimestamp: __, ...metadata } = pod.metadata;
   return { ...pod, metadata };
 }

@@ -33,7 +33,7 @@ import { planDaemonSet } from './daemonset-planner.js';
 import { OverlayInformers, type PlanInformers } from './overlay-informers.js';
 import { policyWarnings, type WrittenPolicy } from './policy-warnings.js';
 
-interface PlannerParts {
+interface PlannerDeps {
   registry: Registry;
   informers: PlanInformers;
   clock: Clock;
@@ -63,10 +63,10 @@ interface Applied {
 }
 
 export class ManifestPlanner {
-  readonly #parts: PlannerParts;
+  readonly #deps: PlannerDeps;
 
-  constructor(parts: PlannerParts) {
-    this.#parts = parts;
+  constructor(deps: PlannerDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -89,11 +89,12 @@ export class ManifestPlanner {
         refused.push({ ...namesOf(manifest), message: error.message });
       }
     }
-    const world = this.#worldOf(applied);
+    const overlay = this.#overlayOf(applied);
     for (const policy of applied.policies) {
-      for (const remark of await this.#remarksIn(world, { ...policy, mayNameNodes: true })) notes.add(remark);
+      for (const warning of await this.#warningsIn(overlay, { ...policy, mayNameNodes: true }))
+        notes.add(warning);
     }
-    const plans = await this.#plans(applied, world);
+    const plans = await this.#plans(applied, overlay);
     const daemonSets = plans.filter((plan) => rights.mayRead(daemonSetKind, plan));
     const unreadable = plans.filter((plan) => changesHosts(plan) && !daemonSets.includes(plan)).length;
     if (unreadable > 0) notes.add(unreadableNote(unreadable));
@@ -107,9 +108,9 @@ export class ManifestPlanner {
 
   /** Plans one DaemonSet after a dry run. `before`: as stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan> {
-    const { informers, clock } = this.#parts;
-    const world = new OverlayInformers(informers, { daemonSets: [after], policies: [], nodes: [] });
-    return planDaemonSet({ before, after, world, informers, clock, refusalOf: this.#refusals() });
+    const { informers, clock } = this.#deps;
+    const overlay = new OverlayInformers(informers, { daemonSets: [after], policies: [], nodes: [] });
+    return planDaemonSet({ before, after, overlay, informers, clock, refusalOf: this.#refusals() });
   }
 
   /** Returns warnings for the author of a policy. */
@@ -117,17 +118,17 @@ export class ManifestPlanner {
     const { before, after } = write;
     const policies = after ? [after] : [];
     const gone = before && !after ? [before] : [];
-    const world = new OverlayInformers(this.#parts.informers, { daemonSets: [], policies, nodes: [], gone });
-    return this.#remarksIn(world, write);
+    const overlay = new OverlayInformers(this.#deps.informers, { daemonSets: [], policies, nodes: [], gone });
+    return this.#warningsIn(overlay, write);
   }
 
-  #remarksIn(world: OverlayInformers, write: WrittenPolicy): Promise<string[]> {
-    const { informers, clock } = this.#parts;
-    return policyWarnings({ ...write, world, informers, clock });
+  #warningsIn(overlay: OverlayInformers, write: WrittenPolicy): Promise<string[]> {
+    const { informers, clock } = this.#deps;
+    return policyWarnings({ ...write, overlay, informers, clock });
   }
 
-  #worldOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {
-    return new OverlayInformers(this.#parts.informers, {
+  #overlayOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {
+    return new OverlayInformers(this.#deps.informers, {
       daemonSets: daemonSets.map(({ after }) => after),
       policies: policies.map(({ after }) => after),
       nodes: nodes.map(({ after }) => after),
@@ -175,14 +176,14 @@ export class ManifestPlanner {
       : { name };
     rights.requireRead(kind, ref);
     const foresee = mode === 'replace' ? dryRunReplace : dryRunApply;
-    return foresee(this.#parts.registry, kind, ref, manifest, options);
+    return foresee(this.#deps.registry, kind, ref, manifest, options);
   }
 
   /** Returns a check that creates a Pod in a dry run, with the same admission as the controller's creates. */
   #refusals(assumed: readonly KubeObject[] = []): (pod: Pod) => Promise<string | undefined> {
     return async (pod) => {
       try {
-        await this.#parts.registry.create(podKind, pod.metadata.namespace, pod, { dryRun: true, assumed });
+        await this.#deps.registry.create(podKind, pod.metadata.namespace, pod, { dryRun: true, assumed });
         return undefined;
       } catch (error) {
         if (error instanceof ApiError) return error.message;
@@ -194,9 +195,9 @@ export class ManifestPlanner {
   /** Plans the applied DaemonSets and the DaemonSets that applied policies or nodes concern, by namespace and name. */
   async #plans(
     { daemonSets, policies, nodes, assumed }: Applied,
-    world: OverlayInformers,
+    overlay: OverlayInformers,
   ): Promise<DaemonSetPlan[]> {
-    const { informers, clock } = this.#parts;
+    const { informers, clock } = this.#deps;
     const refusalOf = this.#refusals(assumed);
     const subjects = new Map<string, DryRunResult<DaemonSet>>();
     for (const stored of informers.daemonSets.list()) {
@@ -207,7 +208,7 @@ export class ManifestPlanner {
     for (const foreseen of daemonSets) subjects.set(keyOf(foreseen.after), foreseen);
     const plans: DaemonSetPlan[] = [];
     for (const [, { before, after }] of [...subjects].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      plans.push(await planDaemonSet({ before, after, world, informers, clock, refusalOf }));
+      plans.push(await planDaemonSet({ before, after, overlay, informers, clock, refusalOf }));
     }
     return plans;
   }

@@ -29,7 +29,7 @@ export interface WrittenPolicy {
 
 interface RemarkedWrite extends WrittenPolicy {
   /** The state after the write. */
-  world: OverlayInformers;
+  overlay: OverlayInformers;
   informers: Pick<PlanInformers, 'rollouts'>;
   clock: Clock;
 }
@@ -39,13 +39,13 @@ export async function policyWarnings({
   before,
   after,
   mayNameNodes,
-  world,
+  overlay,
   informers,
   clock,
 }: RemarkedWrite): Promise<string[]> {
   const { namespace = '' } = (after ?? before)?.metadata ?? {};
-  const policies = world.policiesIn(namespace);
-  const daemonSets = world.daemonSetsIn(namespace);
+  const policies = overlay.policiesIn(namespace);
+  const daemonSets = overlay.daemonSetsIn(namespace);
   // Read the Rollouts first, because the controller deletes Rollouts that no policy governs.
   const released = daemonSets
     .filter((daemonSet) => before && selects(before, daemonSet) && !governingPolicy(daemonSet, policies))
@@ -61,7 +61,7 @@ export async function policyWarnings({
       name: daemonSet.metadata.name,
       governor,
       isRollingUpdate: isRolled,
-      ...(isInForce ? await foundAt(daemonSet, after, world, clock) : NOT_LOOKED_AT),
+      ...(isInForce ? await foundAt(daemonSet, after, overlay, clock) : NOT_LOOKED_AT),
     });
   }
   return [
@@ -80,7 +80,7 @@ function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {
 async function foundAt(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
-  world: OverlayInformers,
+  overlay: OverlayInformers,
   clock: Clock,
 ): Promise<Pick<SelectedDaemonSet, 'nodes' | 'matched' | 'closed'>> {
   const classOf = compileMaintenanceSchedules(spec);
@@ -90,7 +90,7 @@ async function foundAt(
   const closed: string[] = [];
   const slice = new TimeSlice(clock);
   let nodes = 0;
-  for (const node of world.nodeReader.nodes.list()) {
+  for (const node of overlay.nodeReader.nodes.list()) {
     await slice.yieldIfUsedUp();
     if (!placementVerdict(node, daemonSet).shouldRun) continue;
     const { name, labels } = node.metadata;

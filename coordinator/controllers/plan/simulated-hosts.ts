@@ -72,13 +72,13 @@ export class SimulatedHosts {
   /** Like the node reconciler: observes the node, then creates and deletes Pods, or else performs its action. */
   reconcile(name: string): void {
     const host = this.#before.get(name);
-    const course = this.#courses.get(name);
-    if (!host || !course) return;
+    const hostState = this.#courses.get(name);
+    if (!host || !hostState) return;
     const { tally, daemonSet, current, timeline } = this.#options;
     const order = tally.takeAction(name)?.action;
     const { now } = timeline;
     const other = this.constraints.pinnedRevision(name);
-    const node: DaemonNode = { ...host, ...(other && host.pinnedTo(other.daemonSet)), pods: course.pods };
+    const node: DaemonNode = { ...host, ...(other && host.pinnedTo(other.daemonSet)), pods: hostState.pods };
     const backoff = this.#backoffs.get(name);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
@@ -89,28 +89,28 @@ export class SimulatedHosts {
     if (order !== 'withdraw' && tally.deferIfFrozen(name, this.constraints)) return;
     if (!isIdle(step)) {
       if (step.backoff) this.#backoffs.set(name, step.backoff);
-      for (const deletion of step.delete) this.#delete(host, course, deletion.name);
-      if (step.create && !this.#create(host, course)) return;
-    } else if (order && !this.#replace(host, course, order, record.updateStatus?.oldPod)) return;
+      for (const deletion of step.delete) this.#delete(host, hostState, deletion.name);
+      if (step.create && !this.#create(host, hostState)) return;
+    } else if (order && !this.#replace(host, hostState, order, record.updateStatus?.oldPod)) return;
     this.reconcile(name);
   }
 
   /** Performs the action if it is still possible. Returns false if it is not. */
   #replace(
     host: InitialHost,
-    course: SimulatedHostState,
+    hostState: SimulatedHostState,
     order: NodeAction,
     oldPod: string | undefined,
   ): boolean {
-    const live = course.pods.filter((pod) => !pod.terminating);
+    const live = hostState.pods.filter((pod) => !pod.terminating);
     const newPod = live.find(({ updated }) => updated);
-    if (order === 'revert' && newPod) this.#delete(host, course, newPod.name);
+    if (order === 'revert' && newPod) this.#delete(host, hostState, newPod.name);
     else if (order === 'replace' && oldPod) {
       const isHostTurn = live.length === 1 && host.shouldRun && this.#options.isHandover(host.name);
-      if (isHostTurn && this.#isRefused(host.name)) return this.#refuse(host, course);
-      course.isHandedOver = true;
-      this.#delete(host, course, oldPod);
-    } else if (order === 'create' && oldPod && live.length === 1) return this.#create(host, course);
+      if (isHostTurn && this.#isRefused(host.name)) return this.#refuse(host, hostState);
+      hostState.isHandedOver = true;
+      this.#delete(host, hostState, oldPod);
+    } else if (order === 'create' && oldPod && live.length === 1) return this.#create(host, hostState);
     else return false;
     return true;
   }
@@ -121,35 +121,37 @@ export class SimulatedHosts {
   }
 
   /** The controller retries until the API accepts the Pod. Until then the host uses budget. */
-  #refuse({ name }: InitialHost, course: SimulatedHostState): false {
-    course.isRefused = true;
+  #refuse({ name }: InitialHost, hostState: SimulatedHostState): false {
+    hostState.isRefused = true;
     this.#options.tally.markInProgress(name);
     return false;
   }
 
-  #changed(course: SimulatedHostState): void {
+  #changed(hostState: SimulatedHostState): void {
     const { now } = this.#options.timeline;
-    course.firstAt ??= now;
-    course.lastAt = now;
+    hostState.firstAt ??= now;
+    hostState.lastAt = now;
   }
 
   /** An offline host stops its Pod when it returns, which no plan can predict. */
-  #delete({ name, contact }: InitialHost, course: SimulatedHostState, podName: string): void {
+  #delete({ name, contact }: InitialHost, hostState: SimulatedHostState, podName: string): void {
     const { timeline, pace } = this.#options;
-    course.deleted += 1;
-    this.#changed(course);
-    course.pods = course.pods.map((pod) => (pod.name === podName ? { ...pod, terminating: true } : pod));
+    hostState.deleted += 1;
+    this.#changed(hostState);
+    hostState.pods = hostState.pods.map((pod) =>
+      pod.name === podName ? { ...pod, terminating: true } : pod,
+    );
     if (contact !== 'here') return;
     timeline.after(pace.stopMs, () => {
-      course.pods = course.pods.filter((pod) => pod.name !== podName);
-      this.#changed(course);
+      hostState.pods = hostState.pods.filter((pod) => pod.name !== podName);
+      this.#changed(hostState);
       this.reconcile(name);
     });
   }
 
   /** Returns false if the API refuses the Pod. */
-  #create(host: InitialHost, course: SimulatedHostState): boolean {
-    if (this.#isRefused(host.name)) return this.#refuse(host, course);
+  #create(host: InitialHost, hostState: SimulatedHostState): boolean {
+    if (this.#isRefused(host.name)) return this.#refuse(host, hostState);
     const { name, contact } = host;
     const { timeline, pace, current } = this.#options;
     const other = this.constraints.pinnedRevision(name);
@@ -164,25 +166,25 @@ export class SimulatedHosts {
       hash: other?.hash ?? current.hash,
       updated: other === undefined,
     };
-    course.created += 1;
-    course.pods = [...course.pods, pod];
-    this.#changed(course);
+    hostState.created += 1;
+    hostState.pods = [...hostState.pods, pod];
+    this.#changed(hostState);
     if (contact !== 'here') return true;
-    const confirmMs = course.isHandedOver ? this.#options.confirmMs : 0;
-    delete course.isHandedOver;
+    const confirmMs = hostState.isHandedOver ? this.#options.confirmMs : 0;
+    delete hostState.isHandedOver;
     timeline.after(pace.startMs, () => {
       const ready = { phase: 'Running' as const, ready: true, readySince: timeline.now };
-      this.#becomes(name, course, pod.name, { ...ready, confirming: confirmMs > pace.startMs });
+      this.#becomes(name, hostState, pod.name, { ...ready, confirming: confirmMs > pace.startMs });
     });
     if (confirmMs > pace.startMs) {
-      timeline.after(confirmMs, () => this.#becomes(name, course, pod.name, { confirming: false }));
+      timeline.after(confirmMs, () => this.#becomes(name, hostState, pod.name, { confirming: false }));
     }
     return true;
   }
 
-  #becomes(node: string, course: SimulatedHostState, podName: string, change: Partial<DaemonPod>): void {
-    course.pods = course.pods.map((each) => (each.name === podName ? { ...each, ...change } : each));
-    this.#changed(course);
+  #becomes(node: string, hostState: SimulatedHostState, podName: string, change: Partial<DaemonPod>): void {
+    hostState.pods = hostState.pods.map((each) => (each.name === podName ? { ...each, ...change } : each));
+    this.#changed(hostState);
     this.reconcile(node);
   }
 }

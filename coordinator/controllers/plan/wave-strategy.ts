@@ -51,7 +51,7 @@ export class WaveStrategy implements RolloutStrategy {
   constraints: RolloutConstraints;
   readonly assumptions: string[] = [];
   /** Waves whose approval was assumed. */
-  readonly #supposed = new Set<string>();
+  readonly #assumed = new Set<string>();
   #waves: WaveIndex | undefined;
   #rollout: Rollout | undefined;
   #decision: RolloutDecision | undefined;
@@ -75,12 +75,12 @@ export class WaveStrategy implements RolloutStrategy {
     const { status } = rollout ?? {};
     const previous = previousHash(revisions, hash);
     const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
-    const standing = (name: string) => nodeConnectivity(nodeOf(name));
+    const connectivity = (name: string) => nodeConnectivity(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
     const draw = {
       nodes,
       revision: hash,
-      connectivity: standing,
+      connectivity: connectivity,
       failedAndReverted: failedBefore,
       now: () => timeline.now,
     };
@@ -137,14 +137,14 @@ export class WaveStrategy implements RolloutStrategy {
     const steering = status.steering ?? { handled: 0 };
     const approved = [...(steering.approved ?? []), next];
     this.#rollout = { ...this.#rollout, status: { ...status, steering: { ...steering, approved } } };
-    this.#supposed.add(next);
+    this.#assumed.add(next);
     this.assumptions.push(`wave ${next} is approved as soon as it can open`);
     return true;
   }
 
   get waves(): { name: string; needsApproval: boolean }[] {
     return waveNames(this.#options.policy.spec.waves ?? []).map((name) => {
-      return { name, needsApproval: this.#supposed.has(name) };
+      return { name, needsApproval: this.#assumed.has(name) };
     });
   }
 

@@ -38,7 +38,7 @@ const DEFAULT_DEADLINE_SECONDS = 600;
 /** Delay after a failed write. */
 const RETRY_MS = 1_000;
 
-const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
+const ACTIVE_PHASES: ReadonlySet<RolloutPhase> = new Set([
   'Progressing',
   'Soaking',
   'AwaitingApproval',
@@ -51,10 +51,10 @@ interface Site extends PullLine {
   queue: PullQueued[];
 }
 
-type PrePullParts = Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock' | 'log'>;
+type PrePullDeps = Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock' | 'log'>;
 
 /** The pulls for one revision of a DaemonSet. */
-interface Fetching {
+interface Pulls {
   tally: DaemonSetTally;
   policy: string;
   images: string[];
@@ -63,7 +63,7 @@ interface Fetching {
   nodes: number;
   sites: Site[];
   /** Hosts that were offline when they were due. */
-  dark: Map<string, { queued: PullQueued; site: Site }>;
+  offline: Map<string, { queued: PullQueued; site: Site }>;
   /** By node: when its pull times out. */
   running: Map<string, { deadline: number; site: Site }>;
   lastStartAt?: number | undefined;
@@ -78,17 +78,17 @@ interface PrePullView {
 }
 
 export class ImagePrePuller {
-  readonly #parts: PrePullParts;
-  readonly #fetching = new Map<string, Fetching>();
+  readonly #deps: PrePullDeps;
+  readonly #pulls = new Map<string, Pulls>();
 
   /** `moved` is called with the fleet key of a DaemonSet when another host may start its pull. */
-  constructor(parts: PrePullParts, moved: (fleetKey: string) => void) {
-    this.#parts = parts;
-    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+  constructor(deps: PrePullDeps, moved: (fleetKey: string) => void) {
+    this.#deps = deps;
+    deps.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
   }
 
   forget(fleetKey: string): void {
-    this.#fetching.delete(fleetKey);
+    this.#pulls.delete(fleetKey);
   }
 
   /** Starts pulls up to the limits. Returns when the next one may start without an event, in ms since the epoch. */
@@ -96,17 +96,17 @@ export class ImagePrePuller {
     const { daemonSet, policy, phase } = view;
     const key = refText(daemonSet.metadata);
     const { prePull } = policy.spec;
-    if (!prePull || !UNDER_WAY.has(phase)) {
+    if (!prePull || !ACTIVE_PHASES.has(phase)) {
       this.forget(key);
       return undefined;
     }
-    const fetching = await this.#begin(key, view);
-    const now = this.#parts.clock.now();
-    const { sites, running, nodes, imageBytes, lastStartAt } = fetching;
+    const pulls = await this.#begin(key, view);
+    const now = this.#deps.clock.now();
+    const { sites, running, nodes, imageBytes, lastStartAt } = pulls;
     // Deadlines are in insertion order, so the first future one ends the loop.
     for (const [name, { deadline }] of running) {
       if (deadline > now) break;
-      end(fetching, name);
+      endPull(pulls, name);
     }
     const [first] = running.values();
     const { maxParallel = DEFAULT_PARALLEL, bytesPerSecond, perSite } = prePull;
@@ -122,26 +122,26 @@ export class ImagePrePuller {
       siteLimit: perSite ?? {},
     });
     const deadline = now + deadlineMs(policy);
-    const begun = start.flatMap(({ site: index }) => {
+    const started = start.flatMap(({ site: index }) => {
       const site = sites[index];
       const queued = site?.queue.shift();
       return site && queued ? { site, queued } : [];
     });
-    const starts = begun.map(({ site, queued }) => this.#start(view, fetching, site, queued, deadline));
+    const starts = started.map(({ site, queued }) => this.#start(view, pulls, site, queued, deadline));
     return earliest([requeueAt, ...(await Promise.all(starts))]);
   }
 
   /** Returns the pulls for this tally and policy. Visits all nodes if they are new. */
-  async #begin(key: string, { daemonSet, policy, tally, waves }: PrePullView): Promise<Fetching> {
-    const { informers, clock } = this.#parts;
+  async #begin(key: string, { daemonSet, policy, tally, waves }: PrePullView): Promise<Pulls> {
+    const { informers, clock } = this.#deps;
     const version = `${policy.metadata.uid}/${policy.metadata.generation}`;
-    const present = this.#fetching.get(key);
+    const present = this.#pulls.get(key);
     if (present?.tally === tally && present.policy === version) return present;
     const { containers, initContainers = [] } = daemonSet.spec.template.spec;
     const images = [...new Set([...initContainers, ...containers].map(({ image }) => image))];
     const dueAt = this.#dueTimes(policy);
     const byWave: { name: string; dueAt: number; site: Site }[][] = [];
-    const running: Fetching['running'] = new Map();
+    const running: Pulls['running'] = new Map();
     const sites = new Map<string, Site>();
     let imageBytes: number | undefined;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
@@ -169,17 +169,17 @@ export class ImagePrePuller {
     for (const [order, { site, ...host }] of byWave.flat().entries()) site.queue.push({ ...host, order });
     // The sort is stable, so hosts with the same due time keep the order of the waves.
     for (const { queue } of sites.values()) queue.sort((a, b) => a.dueAt - b.dueAt);
-    const fetching: Fetching = {
-      ...{ tally, policy: version, images, imageBytes, nodes, dark: new Map(), running },
+    const pulls: Pulls = {
+      ...{ tally, policy: version, images, imageBytes, nodes, offline: new Map(), running },
       sites: [...sites.values()],
       ...(running.size > 0 && { lastStartAt: clock.now() }),
     };
-    this.#fetching.set(key, fetching);
-    return fetching;
+    this.#pulls.set(key, pulls);
+    return pulls;
   }
 
   #dueTimes({ spec }: RolloutPolicy): (node: Node) => number {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const aheadMs = (spec.prePull?.aheadSeconds ?? DEFAULT_AHEAD_SECONDS) * 1000;
     const classOf = compileMaintenanceSchedules(spec);
     return ({ metadata }) => {
@@ -191,25 +191,25 @@ export class ImagePrePuller {
   /** Returns when to retry a failed write, in ms since the epoch. Never rejects. */
   async #start(
     { daemonSet, waves }: PrePullView,
-    fetching: Fetching,
+    pulls: Pulls,
     site: Site,
     queued: PullQueued,
     deadline: number,
   ): Promise<number | undefined> {
-    const { informers, registry, clock, log } = this.#parts;
+    const { informers, registry, clock, log } = this.#deps;
     const { name } = queued;
     const node = informers.nodes.get({ name });
     if (!node || waves.hasReceived(name)) return undefined;
     if (contactOf(node) !== 'here') {
-      fetching.dark.set(name, { queued, site });
+      pulls.offline.set(name, { queued, site });
       return undefined;
     }
-    fetching.running.set(name, { deadline, site });
+    pulls.running.set(name, { deadline, site });
     site.running += 1;
     site.lastStartAt = clock.now();
-    fetching.lastStartAt = site.lastStartAt;
+    pulls.lastStartAt = site.lastStartAt;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
-    const value = fetching.images.join();
+    const value = pulls.images.join();
     if (node.metadata.annotations?.[annotation] === value) return undefined;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }): undefined => {
@@ -217,9 +217,9 @@ export class ImagePrePuller {
       });
       return undefined;
     } catch (error) {
-      end(fetching, name);
+      endPull(pulls, name);
       // If the write to a Node is refused permanently, that host pulls during its update and must not block the others.
-      const isToRetry = mayPass(error);
+      const isToRetry = mayRetry(error);
       if (isToRetry) site.queue.unshift(queued);
       const isGone = error instanceof ApiError && error.reason === 'NotFound';
       if (!isGone)
@@ -231,26 +231,26 @@ export class ImagePrePuller {
   /** A host that has its images ends its pull. A host that reconnects is queued first. */
   #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
     const name = (current ?? previous)?.metadata.name ?? '';
-    for (const [key, fetching] of this.#fetching) {
-      const { running, dark, images } = fetching;
+    for (const [key, pulls] of this.#pulls) {
+      const { running, offline, images } = pulls;
       const isDone = running.has(name) && (!current || hasImages(current, images));
-      if (isDone) end(fetching, name);
-      if (isDone && current) fetching.imageBytes ??= imageBytesOf(current, images);
-      const back = current && contactOf(current) === 'here' ? dark.get(name) : undefined;
+      if (isDone) endPull(pulls, name);
+      if (isDone && current) pulls.imageBytes ??= imageBytesOf(current, images);
+      const back = current && contactOf(current) === 'here' ? offline.get(name) : undefined;
       back?.site.queue.unshift(back.queued);
-      if (back) dark.delete(name);
+      if (back) offline.delete(name);
       if (isDone || back) moved(key);
     }
   }
 }
 
 /** Returns true if a retry of the write may succeed. */
-function mayPass(error: unknown): boolean {
+function mayRetry(error: unknown): boolean {
   return !(error instanceof ApiError) || error.code >= 500 || error.reason === 'Conflict';
 }
 
 /** Ends a pull that is complete or has timed out. */
-function end({ running }: Fetching, name: string): void {
+function endPull({ running }: Pulls, name: string): void {
   const present = running.get(name);
   if (present) present.site.running -= 1;
   running.delete(name);

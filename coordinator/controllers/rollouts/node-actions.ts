@@ -40,7 +40,7 @@ export function updateActions(
   waves: WaveIndex,
   openUpTo: number,
 ): NodeActions {
-  const turns = {
+  const actions = {
     create: [] as string[],
     replace: [] as string[],
     revert: [] as string[],
@@ -50,27 +50,27 @@ export function updateActions(
   for (let wave = 0; wave <= openUpTo; wave += 1) {
     const strategy = waveStrategy(spec.waves?.[wave], daemonSet.spec.updateStrategy);
     const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
-    turns.create.push(...create);
-    turns.replace.push(...replace);
-    turns.revert.push(...waves.retryPending(wave));
-    turns.createFirst.push(...waves.blocked(wave));
+    actions.create.push(...create);
+    actions.replace.push(...replace);
+    actions.revert.push(...waves.retryPending(wave));
+    actions.createFirst.push(...waves.blocked(wave));
   }
-  return turns;
+  return actions;
 }
 
 /** Limits the concurrent updates of hosts that catch up after completion (`catchUp.maxParallel`). */
-export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
+export function limitCatchUp(actions: NodeActions, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { maxParallel } = spec.catchUp ?? {};
-  if (maxParallel === undefined) return turns;
+  if (maxParallel === undefined) return actions;
   const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
-  const room = Math.max(0, scaledAmount(maxParallel, nodes, Math.ceil) - waves.inProgress);
-  const create = turns.create.slice(0, room);
-  const replace = turns.replace.slice(0, room - create.length);
+  const budget = Math.max(0, scaledAmount(maxParallel, nodes, Math.ceil) - waves.inProgress);
+  const create = actions.create.slice(0, budget);
+  const replace = actions.replace.slice(0, budget - create.length);
   return {
-    ...turns,
+    ...actions,
     create,
     replace,
-    createFirst: turns.createFirst?.slice(0, room - create.length - replace.length) ?? [],
+    createFirst: actions.createFirst?.slice(0, budget - create.length - replace.length) ?? [],
   };
 }
 
@@ -81,8 +81,8 @@ export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves:
 export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { updateStrategy } = daemonSet.spec;
   const shares = waves.counts().map((_, wave) => {
-    const strays = waves.staleFailed(wave);
-    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave), strays };
+    const staleFailed = waves.staleFailed(wave);
+    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave), staleFailed };
   });
   const isShared = ({ own }: (typeof shares)[number]) => own?.maxUnavailable === undefined;
   const revert = [

@@ -37,7 +37,7 @@ import { earliest } from './window-index.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
 /** A verdict changes the counts at most twice: by a request, and by completing the rollout. */
-const MAX_LOOKS = 4;
+const MAX_ROUNDS = 4;
 
 /**
  * Returns the policy that governs a DaemonSet: the first by name that selects it. `policies`: those of its namespace.
@@ -52,7 +52,7 @@ export function governingPolicy(
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
 }
 
-interface Draw {
+interface AssignmentInput {
   /** With their ranks. */
   nodes: readonly PlannedNode[];
   /** Hash of the current revision. */
@@ -71,16 +71,16 @@ interface Draw {
  */
 export function* buildWaveIndex(
   { metadata, spec }: RolloutPolicy,
-  draw: Draw,
+  input: AssignmentInput,
 ): Generator<undefined, { waves: WaveIndex; order: string[] }, undefined> {
-  const { nodes, revision, connectivity: standing, isBarred, failedAndReverted: failedBefore, now } = draw;
+  const { nodes, revision, connectivity, isBarred, failedAndReverted: failedBefore, now } = input;
   const { waves = [], spreadBy } = spec;
   const plan = yield* assignWavesStepwise(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
-  const rules = rulesIn(spec);
+  const rules = failureRules(spec);
   const options = {
     plan,
     waves: waves.length + 1,
-    connectivity: standing,
+    connectivity: connectivity,
     times: spec,
     rules,
     isBarred,
@@ -134,11 +134,11 @@ export interface RolloutDecision {
 /** Also updates nodes of `waves` whose deadline has passed, or which an operator's request names. */
 export function decideRollout(view: RolloutView): RolloutDecision {
   const { waves, policy } = view;
-  const { verdict, counts, deadline } = look(view);
+  const { verdict, counts, deadline } = decideUntilStable(view);
   const { message } = verdict;
-  const isOpen = opener(verdict, waves);
+  const isOpen = openTest(verdict, waves);
   const names = waveNames(policy.spec.waves ?? []);
-  const stand = standOf(verdict);
+  const phaseInfo = phaseInfoOf(verdict);
   const isFrozen = (node: string) => verdict.frozen === true || waves.closedWindow(node)?.create === false;
   const requeueAt = earliest([deadline, verdict.requeueAt]);
   const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0)
@@ -147,19 +147,19 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   return {
     verdict,
     counts: withFailedBefore(counts, waves),
-    actions: thawedOf(turnsBy(view, verdict), isFrozen),
+    actions: withoutFrozen(actionsBy(view, verdict), isFrozen),
     isOpen,
     isFrozen,
     nodeStatus: (node) => {
-      const place = waves.hostStates.of(node);
-      const code = rolloutCode(place, stand);
+      const host = waves.hostStates.of(node);
+      const code = rolloutCode(host, phaseInfo);
       const closed = code === 'OutsideWindow' ? waves.closedWindow(node)?.why : undefined;
       const failure = code === 'Failed' ? failureOf(view, node) : undefined;
-      const wave = place ? (names[place.wave] ?? '') : '';
+      const wave = host ? (names[host.wave] ?? '') : '';
       return { code, wave, message: closed ?? message, ...(failure ? { failure } : {}) };
     },
     progress: progressOf(
-      waves.hostStates.codes(counts.length, (place) => rolloutCode(place, stand)),
+      waves.hostStates.codes(counts.length, (host) => rolloutCode(host, phaseInfo)),
       Math.max(0, view.fleetSize - waves.hostStates.existing),
       estimateOf(view, verdict, counts),
     ),
@@ -184,7 +184,7 @@ function failureOf({ rollout, revision }: RolloutView, node: string): string | u
   return known.message ? `${known.reason}: ${known.message}` : known.reason;
 }
 
-function standOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutPhaseInfo {
+function phaseInfoOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutPhaseInfo {
   return {
     ...{ phase, wave: memory.wave, isHalted: openUpTo < 0 },
     isBarred: memory.failure !== undefined,
@@ -217,43 +217,43 @@ function estimateOf(
  * Repeats the step until it changes no node. Requests are applied before nodes are counted, because they change the
  * counts.
  */
-function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf }: RolloutView) {
+function decideUntilStable({ policy, waves, revision, previous, isKept, rollout, now, timeOf }: RolloutView) {
   const deadline = waves.advanceTime();
   const { requests } = rollout?.spec ?? {};
   const input = (memory: RolloutMemory | undefined): RolloutInput => {
     return { spec: policy.spec, revision, previous, isKept, requests, now, memory, waves: waves.counts() };
   };
   let memory = updateMemory(input(memoryOf(rollout, policy.spec, timeOf)));
-  for (let looks = 1; ; looks += 1) {
+  for (let rounds = 1; ; rounds += 1) {
     waves.applyMemory(memory);
     const verdict = judgeRollout(input(memory));
     memory = verdict.memory;
-    if (looks === MAX_LOOKS || !waves.applyMemory(memory)) {
+    if (rounds === MAX_ROUNDS || !waves.applyMemory(memory)) {
       return { verdict, counts: waves.counts(), deadline: earliest([deadline, waves.advanceTime()]) };
     }
   }
 }
 
-function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
+function actionsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
   if (verdict.frozen) return withdrawActions(waves);
   if (verdict.revert === 'late') return lateRevertActions(waves);
   if (verdict.revert === 'all') return revertActions(daemonSet, policy, waves);
-  const turns = updateActions(daemonSet, policy, waves, verdict.openUpTo);
-  return verdict.phase === 'Completed' ? limitCatchUp(turns, policy, waves) : turns;
+  const actions = updateActions(daemonSet, policy, waves, verdict.openUpTo);
+  return verdict.phase === 'Completed' ? limitCatchUp(actions, policy, waves) : actions;
 }
 
 /**
  * Useless Pods are deleted outside windows too, but not on frozen nodes: the action would be ordered in a tight loop.
  */
-function thawedOf(turns: NodeActions, isFrozen: (node: string) => boolean): NodeActions {
-  return { ...turns, revert: turns.revert?.filter((node) => !isFrozen(node)) ?? [] };
+function withoutFrozen(actions: NodeActions, isFrozen: (node: string) => boolean): NodeActions {
+  return { ...actions, revert: actions.revert?.filter((node) => !isFrozen(node)) ?? [] };
 }
 
 /**
  * Returns the test for nodes on which Pods of the current revision may be created. A barred revision is
  * created nowhere, unless only late nodes failed. A node outside its window first gets the revision after completion.
  */
-function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) => boolean {
+function openTest({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) => boolean {
   const { failure, completedAt, wave } = memory;
   if (failure !== undefined) return (node) => completedAt !== undefined && !waves.isCatchingUp(node);
   return (node) => {
@@ -263,7 +263,7 @@ function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) =>
 }
 
 /** Without a failure budget no host fails. A host that is not well then blocks its wave, like in upstream's rolling update. */
-function rulesIn({ failureBudget }: RolloutPolicySpec): FailureRules {
+function failureRules({ failureBudget }: RolloutPolicySpec): FailureRules {
   if (!failureBudget) return {};
   const { progressDeadlineSeconds = DEFAULT_DEADLINE_SECONDS, withinSeconds } = failureBudget;
   return {

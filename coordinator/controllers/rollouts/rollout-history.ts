@@ -31,10 +31,10 @@ function pastName(daemonSet: string, { revisionNumber, revision }: RolloutStatus
 }
 
 export class RolloutHistory {
-  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>;
+  readonly #deps: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>;
 
-  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>) {
-    this.#parts = parts;
+  constructor(deps: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>) {
+    this.#deps = deps;
   }
 
   /**
@@ -46,9 +46,9 @@ export class RolloutHistory {
     daemonSet: DaemonSet,
     present: Rollout,
     why: string,
-    turn: ReconcileContext,
+    context: ReconcileContext,
   ): Promise<RolloutStatus | undefined> {
-    const { registry, clock } = this.#parts;
+    const { registry, clock } = this.#deps;
     const { status, metadata } = present;
     // Past rollouts are found by a label, and a name may be too long for a label.
     if (!status || labelValueProblems(metadata.name).length > 0) return undefined;
@@ -57,7 +57,7 @@ export class RolloutHistory {
     const past = pastStatus(status, why, clock.now());
     const keptAs = () => past;
     const record = await registry.writeStatus(rolloutKind, stored.metadata, keptAs, preconditionsOf(stored));
-    turn.observeWrite(record.object());
+    context.observeWrite(record.object());
     return past;
   }
 
@@ -85,7 +85,7 @@ export class RolloutHistory {
     namespace: string | undefined,
     wanted: Pick<Rollout, 'metadata'>,
   ): Promise<Rollout | undefined> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     try {
       return (await registry.create(rolloutKind, namespace, wanted)).object();
     } catch (error) {
@@ -97,8 +97,8 @@ export class RolloutHistory {
   }
 
   /** Deletes the oldest past rollouts beyond the limit. */
-  async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, turn: ReconcileContext): Promise<void> {
-    const { informers, registry } = this.#parts;
+  async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, context: ReconcileContext): Promise<void> {
+    const { informers, registry } = this.#deps;
     const owned = informers.rollouts.indexed(BY_OWNER, metadata.uid ?? '').filter(isPastRollout);
     if (owned.length <= limit) return;
     const oldestFirst = [...owned].sort((a, b) => startOf(a) - startOf(b));
@@ -106,7 +106,7 @@ export class RolloutHistory {
       await unlessGone(async () => {
         const preconditions = preconditionsOf(rollout);
         const result = await registry.delete(rolloutKind, rollout.metadata, { preconditions });
-        turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
+        context.observeWrite('deleted' in result ? result.deleted : result.terminating);
       });
     }
   }

@@ -4,13 +4,13 @@
 import type { RolloutMemory } from '../../decisions/rollouts/rollout-memory.js';
 import { isListed } from '../../decisions/rollouts/steering-state.js';
 
-type Course = {
+type Milestones = {
   [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'stable' | 'steering']:
     | RolloutMemory[key]
     | undefined;
 };
 
-const AT_THE_START: Course = {
+const NOT_STARTED: Milestones = {
   startedAt: undefined,
   completedAt: undefined,
   retriedAt: undefined,
@@ -20,19 +20,19 @@ const AT_THE_START: Course = {
 };
 
 /** Nodes with a state that may have changed. */
-interface CourseChange {
+interface MilestoneChange {
   /** Names. `*`: all nodes. */
   named: readonly string[];
   /** The start time changed: failed nodes may have another state. */
-  hasBegun: boolean;
+  hasStarted: boolean;
   /** The rollout failed, was retried or was completed: unfinished nodes may have another state. */
-  hasTurned: boolean;
+  hasEnded: boolean;
 }
 
 export class RolloutMilestones {
-  #now = AT_THE_START;
+  #now = NOT_STARTED;
 
-  update({ startedAt, completedAt, retriedAt, failure, stable, steering }: RolloutMemory): CourseChange {
+  update({ startedAt, completedAt, retriedAt, failure, stable, steering }: RolloutMemory): MilestoneChange {
     const before = this.#now;
     this.#now = { startedAt, completedAt, retriedAt, failure, stable, steering };
     return {
@@ -40,14 +40,14 @@ export class RolloutMilestones {
         ...changedNames(before.steering?.skipped, steering?.skipped),
         ...changedNames(before.steering?.overridden, steering?.overridden),
       ],
-      hasBegun: before.startedAt !== startedAt,
-      hasTurned:
+      hasStarted: before.startedAt !== startedAt,
+      hasEnded:
         before.completedAt !== completedAt || before.retriedAt !== retriedAt || before.failure !== failure,
     };
   }
 
   /** Times are ms since the epoch. `failure`: why the revision is barred. `stable`: the revision for a rollback. */
-  get times(): Readonly<Omit<Course, 'steering'>> {
+  get times(): Readonly<Omit<Milestones, 'steering'>> {
     return this.#now;
   }
 

@@ -9,7 +9,7 @@ import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy
 import type { Rollout, RolloutStatus, SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
-import { handoverTerms, isAmong } from '../../decisions/handovers/handover-terms.js';
+import { handoverTerms } from '../../decisions/handovers/handover-terms.js';
 import {
   MAX_FAILED_NODES,
   NO_POLICY,
@@ -18,6 +18,7 @@ import {
   withOutcome,
 } from '../../decisions/rollouts/rollout-outcome.js';
 import { statusOf, withStoredTimes } from '../../decisions/rollouts/rollout-status.js';
+import { isListed } from '../../decisions/rollouts/steering-state.js';
 import { BY_NAMESPACE, BY_OWNER } from '../../informers/informer.js';
 import { rolloutKind } from '../../kinds/index.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
@@ -52,16 +53,16 @@ interface RolloutStep {
 
 export class RolloutReconciler {
   readonly #deps: DaemonSetDeps;
-  readonly #drawn: WaveAssignments;
-  readonly #record: RolloutStatusWriter;
+  readonly #assignments: WaveAssignments;
+  readonly #statusWriter: RolloutStatusWriter;
   readonly #prePulls: ImagePrePuller;
   readonly #history: RolloutHistory;
 
   /** `moved` is called with the fleet key of a DaemonSet when a node's connectivity or labels change its waves. */
   constructor(deps: DaemonSetDeps, moved: (fleetKey: string) => void) {
     this.#deps = deps;
-    this.#drawn = new WaveAssignments(deps, moved);
-    this.#record = new RolloutStatusWriter(deps);
+    this.#assignments = new WaveAssignments(deps, moved);
+    this.#statusWriter = new RolloutStatusWriter(deps);
     this.#prePulls = new ImagePrePuller(deps, moved);
     this.#history = new RolloutHistory(deps);
   }
@@ -81,7 +82,7 @@ export class RolloutReconciler {
   /** Drops all state in memory. */
   forget({ metadata }: Pick<DaemonSet, 'metadata'>): void {
     const key = refText(metadata);
-    this.#drawn.forget(key);
+    this.#assignments.forget(key);
     this.#prePulls.forget(key);
     this.#deps.activeRollouts.set(metadata, undefined);
   }
@@ -137,7 +138,7 @@ export class RolloutReconciler {
   ): Promise<RolloutStep> {
     const { clock, informers, timeOf } = this.#deps;
     const { hash } = tally.subject.current;
-    const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
+    const { waves, pace } = await this.#wavesFor(daemonSet, policy, tally);
     const rollout = this.#own(daemonSet);
     const decision = decideRollout({
       ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now(), timeOf },
@@ -146,7 +147,7 @@ export class RolloutReconciler {
       isKept: (one) => this.#revision(daemonSet, one) !== undefined,
     });
     const { verdict, counts, progress, isOpen, nodeStatus: stanceOf, requeueAt, nextWindowAt } = decision;
-    const stillDue = whoHaveNotMoved(decision.actions, waves);
+    const stillDue = unchangedOnly(decision.actions, waves);
     const status = this.#withOutcome(
       daemonSet,
       withStoredTimes(statusOf(policy, verdict, counts, progress, nextWindowAt), rollout?.status, timeOf),
@@ -156,7 +157,7 @@ export class RolloutReconciler {
     if (rollout?.status && rollout.status.revision !== hash) {
       await this.#history.keep(daemonSet, rollout, SUPERSEDED_BY_REVISION, context);
     }
-    await this.#record.write({ daemonSet, policy }, rollout, status, context);
+    await this.#statusWriter.write({ daemonSet, policy }, rollout, status, context);
     await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, context);
     const stable = this.#revision(daemonSet, verdict.memory.stable);
     const { steering } = verdict.memory;
@@ -221,17 +222,17 @@ export class RolloutReconciler {
   }
 
   /** Assigns the waves again if the tally or the policy changed. */
-  async #drawnFor(
+  async #wavesFor(
     daemonSet: DaemonSet,
     policy: RolloutPolicy,
     tally: DaemonSetTally,
   ): Promise<AssignedWaves> {
-    const present = this.#drawn.current(daemonSet, policy, tally);
+    const present = this.#assignments.current(daemonSet, policy, tally);
     if (present) return present;
     this.forget(daemonSet);
     const previous = previousHash(this.#revisions(daemonSet), tally.subject.current.hash);
     const { status } = this.#own(daemonSet) ?? {};
-    return await this.#drawn.assign({ daemonSet, policy, tally, status, previous });
+    return await this.#assignments.assign({ daemonSet, policy, tally, status, previous });
   }
 }
 
@@ -239,13 +240,13 @@ export class RolloutReconciler {
  * Returns a function that filters the actions to nodes whose state has not changed since. A useless Pod may have become
  * available while the decision was stored. The next reconcile decides about such nodes.
  */
-function whoHaveNotMoved(turns: NodeActions, waves: WaveIndex): () => NodeActions {
-  const named = Object.entries(turns) as [keyof NodeActions, string[]][];
-  const lanes = new Map(named.flatMap(([, names]) => names).map((name) => [name, waves.stateOf(name)]));
+function unchangedOnly(actions: NodeActions, waves: WaveIndex): () => NodeActions {
+  const named = Object.entries(actions) as [keyof NodeActions, string[]][];
+  const states = new Map(named.flatMap(([, names]) => names).map((name) => [name, waves.stateOf(name)]));
   return () => {
-    const stands = (name: string) => waves.stateOf(name) === lanes.get(name);
-    const still = named.map(([turn, names]) => [turn, names.filter(stands)]);
-    return { create: [], replace: [], ...Object.fromEntries(still) };
+    const isUnchanged = (name: string) => waves.stateOf(name) === states.get(name);
+    const unchanged = named.map(([action, names]) => [action, names.filter(isUnchanged)]);
+    return { create: [], replace: [], ...Object.fromEntries(unchanged) };
   };
 }
 
@@ -266,6 +267,6 @@ function overriddenHandovers(
   return [...tally.nodes.handedOver].filter((name) => {
     const { forced, withdrawn, isOutdated, waitReason } = tally.recordOf(name)?.handover ?? {};
     const isOpen = !forced && !withdrawn && !isOutdated && waitReason !== 'InsufficientResources';
-    return isOpen && isAmong(name, steering.forced);
+    return isOpen && isListed(steering.forced, name);
   });
 }

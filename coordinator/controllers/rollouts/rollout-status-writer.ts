@@ -24,13 +24,13 @@ interface Governed {
 }
 
 /** Records the Event on all three objects, so that `kubectl describe` shows it on each. */
-type Tell = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
+type EmitEvent = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 
 export class RolloutStatusWriter {
-  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>;
+  readonly #deps: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>;
 
-  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>) {
-    this.#parts = parts;
+  constructor(deps: Pick<DaemonSetDeps, 'registry' | 'recordRolloutEvent'>) {
+    this.#deps = deps;
   }
 
   /**
@@ -41,9 +41,9 @@ export class RolloutStatusWriter {
     { daemonSet, policy }: Governed,
     present: Rollout | undefined,
     status: RolloutStatus,
-    turn: ReconcileContext,
+    context: ReconcileContext,
   ): Promise<void> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     if (present && isSameProgress(present.status, status)) return;
     const rollout = present ?? (await this.#create(daemonSet));
     const record = await registry.writeStatus(
@@ -52,26 +52,30 @@ export class RolloutStatusWriter {
       () => status,
       preconditionsOf(rollout),
     );
-    turn.observeWrite(record.object());
-    const tell: Tell = (type, reason, message) => {
-      const { recordRolloutEvent: recordRollout } = this.#parts;
+    context.observeWrite(record.object());
+    const emit: EmitEvent = (type, reason, message) => {
+      const { recordRolloutEvent: recordRollout } = this.#deps;
       recordRollout(daemonSet, type, reason, message);
       recordRollout(rollout, type, reason, message);
       recordRollout(policy, type, reason, `DaemonSet ${daemonSet.metadata.name}: ${message}`);
     };
-    tellRequests(tell, rollout, status);
+    emitRequests(emit, rollout, status);
     if (rollout.status?.phase === status.phase && rollout.status.wave === status.wave) return;
-    tell(status.phase === 'Failed' ? 'Warning' : 'Normal', `Rollout${status.phase}`, status.message);
+    emit(status.phase === 'Failed' ? 'Warning' : 'Normal', `Rollout${status.phase}`, status.message);
   }
 
   async #create(daemonSet: DaemonSet): Promise<Rollout> {
     const { namespace, name } = daemonSet.metadata;
     const metadata = { name, ownerReferences: [daemonSetOwner(daemonSet)] };
-    return (await this.#parts.registry.create(rolloutKind, namespace, { metadata })).object();
+    return (await this.#deps.registry.create(rolloutKind, namespace, { metadata })).object();
   }
 }
 
-function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revision }: RolloutStatus): void {
+function emitRequests(
+  emit: EmitEvent,
+  { status: before }: Rollout,
+  { steering, revision }: RolloutStatus,
+): void {
   const handled = before?.steering?.handled ?? 0;
   for (const request of steering?.requests ?? []) {
     if (request.id <= handled) continue;
@@ -79,7 +83,7 @@ function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revis
     const what = [verb, ...(targets ?? [])].join(' ');
     const why = reason ? `: ${reason}` : '';
     const late = appliesTo(request, revision) ? '' : ' (ignored: it was for an earlier revision)';
-    tell('Normal', 'RolloutSteered', `${user} requested ${what}${why}${late}`);
+    emit('Normal', 'RolloutSteered', `${user} requested ${what}${why}${late}`);
   }
 }
 

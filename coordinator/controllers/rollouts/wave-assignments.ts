@@ -43,40 +43,40 @@ export interface AssignedWaves {
 }
 
 export class WaveAssignments {
-  readonly #parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
-  readonly #drawn = new Map<string, AssignedWaves>();
+  readonly #deps: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
+  readonly #assigned = new Map<string, AssignedWaves>();
   /** Waves that are being filled, which takes many turns of the event loop. Changes of nodes must reach them too. */
   readonly #filling = new Set<WaveIndex>();
 
   /** `moved` is called with the fleet key of a DaemonSet when a node's connectivity or labels change its waves. */
   constructor(
-    parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>,
+    deps: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>,
     moved: (fleetKey: string) => void,
   ) {
-    this.#parts = parts;
-    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
-    parts.heard?.onResynced((name) => this.#standsElse(name, moved));
+    this.#deps = deps;
+    deps.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+    deps.heard?.onResynced((name) => this.#updateConnectivity(name, moved));
   }
 
   /** Detaches the waves from their tally. */
   forget(key: string): void {
-    this.#drawn.get(key)?.tally.subscribe(undefined);
-    this.#drawn.delete(key);
+    this.#assigned.get(key)?.tally.subscribe(undefined);
+    this.#assigned.delete(key);
   }
 
   /** Returns the waves of this tally and policy, or undefined. */
   current(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): AssignedWaves | undefined {
-    const drawn = this.#drawn.get(refText(daemonSet.metadata));
-    return drawn?.tally === tally && drawn.policy === versionOf(policy) ? drawn : undefined;
+    const assigned = this.#assigned.get(refText(daemonSet.metadata));
+    return assigned?.tally === tally && assigned.policy === versionOf(policy) ? assigned : undefined;
   }
 
   /** Assigns all nodes to waves. Visits all nodes in time slices. */
   async assign(subject: WavesSubject): Promise<AssignedWaves> {
     const { daemonSet, policy, tally } = subject;
-    const { informers, clock, timeOf } = this.#parts;
-    const standing = (name: string) => ({
+    const { informers, clock, timeOf } = this.#deps;
+    const connectivity = (name: string) => ({
       ...nodeConnectivity(informers.nodes.get({ name }), timeOf),
-      ...this.#hearing(name),
+      ...this.#resyncOf(name),
     });
     const nodes = await this.#ranked(subject);
     const { uid = '' } = daemonSet.metadata;
@@ -85,12 +85,18 @@ export class WaveAssignments {
     const revision = tally.subject.current.hash;
     const { status } = subject;
     const failedBefore = status?.revision === revision ? status.failedNodes : undefined;
-    const draw = {
-      ...{ nodes, revision, connectivity: standing, isBarred: isBarredHere, failedAndReverted: failedBefore },
+    const input = {
+      ...{
+        nodes,
+        revision,
+        connectivity: connectivity,
+        isBarred: isBarredHere,
+        failedAndReverted: failedBefore,
+      },
       now: () => clock.now(),
     };
     const slice = new TimeSlice(clock);
-    const { waves, order } = await runInSlices(buildWaveIndex(policy, draw), slice);
+    const { waves, order } = await runInSlices(buildWaveIndex(policy, input), slice);
     tally.subscribe((name, situation, record) => waves.update(name, situation, record));
     this.#filling.add(waves);
     try {
@@ -104,13 +110,13 @@ export class WaveAssignments {
     }
     const pace = measurePodTimings(informers.pods.indexed(BY_OWNER, uid));
     const key = refText(daemonSet.metadata);
-    const drawn = { tally, policy: versionOf(policy), waves, pace, key };
-    this.#drawn.set(key, drawn);
-    return drawn;
+    const assigned = { tally, policy: versionOf(policy), waves, pace, key };
+    this.#assigned.set(key, assigned);
+    return assigned;
   }
 
   #ranked({ daemonSet, tally, status, previous }: WavesSubject): Promise<PlannedNode[]> {
-    const { informers, clock, timeOf } = this.#parts;
+    const { informers, clock, timeOf } = this.#deps;
     return rankNodes({
       tally,
       nodeOf: (name) => informers.nodes.get({ name }),
@@ -124,18 +130,18 @@ export class WaveAssignments {
   }
 
   #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
-    if (!previous || !current || isSameStanding(previous, current)) return;
-    this.#standsElse(current.metadata.name, moved);
+    if (!previous || !current || isSameConnectivity(previous, current)) return;
+    this.#updateConnectivity(current.metadata.name, moved);
   }
 
-  #standsElse(name: string, moved: (fleetKey: string) => void): void {
+  #updateConnectivity(name: string, moved: (fleetKey: string) => void): void {
     for (const waves of this.#filling) waves.updateConnectivity(name);
-    for (const { waves, key } of this.#drawn.values()) if (waves.updateConnectivity(name)) moved(key);
+    for (const { waves, key } of this.#assigned.values()) if (waves.updateConnectivity(name)) moved(key);
   }
 
   /** The reports of a host since the coordinator started. */
-  #hearing(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'resyncedAt'> {
-    const { heard } = this.#parts;
+  #resyncOf(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'resyncedAt'> {
+    const { heard } = this.#deps;
     const resyncedAt = heard?.resyncedAt(name);
     if (resyncedAt !== undefined) return { resyncedAt };
     return heard?.isAwaitingResync(name) ? { isAwaitingResync: true } : {};
@@ -146,7 +152,7 @@ function versionOf({ metadata: { uid = '', generation = 0 } }: RolloutPolicy): s
   return `${uid}/${generation}`;
 }
 
-function isSameStanding(a: Node, b: Node): boolean {
+function isSameConnectivity(a: Node, b: Node): boolean {
   return contactOf(a) === contactOf(b) && isDeepStrictEqual(a.metadata.labels, b.metadata.labels);
 }
 

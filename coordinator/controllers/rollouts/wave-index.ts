@@ -100,16 +100,16 @@ export class WaveIndex {
 
   /** Applies changes of the memory to nodes. Returns true if the counts may have changed. */
   applyMemory(memory: RolloutMemory): boolean {
-    const { named, hasBegun, hasTurned } = this.#milestones.update(memory);
+    const { named, hasStarted, hasEnded } = this.#milestones.update(memory);
     const wasBarred = this.#isBarred;
     this.#isBarred = memory.failure !== undefined;
     // A retry starts without failed hosts.
     if (wasBarred && !this.#isBarred) this.#failed.clear();
     const affected = new Set(named.includes(ALL_TARGETS) ? this.#facts.keys() : named);
-    const isAffected = hasTurned ? isUnfinished : hasBegun ? isFailed : undefined;
+    const isAffected = hasEnded ? isUnfinished : hasStarted ? isFailed : undefined;
     if (isAffected)
       for (const wave of this.#waves) for (const name of wave.select(isAffected)) affected.add(name);
-    for (const name of affected) this.#judge(name);
+    for (const name of affected) this.#evaluate(name);
     return affected.size > 0;
   }
 
@@ -119,14 +119,14 @@ export class WaveIndex {
     // The clock was set back, so stored facts may have future times.
     if (now < this.#lastNow) for (const [name, facts] of this.#facts) this.#keep(name, facts);
     this.#lastNow = now;
-    for (const name of this.#windows.advance(now)) this.#judge(name);
-    for (const name of this.#deadlines.takeDue(now)) this.#judge(name);
+    for (const name of this.#windows.advance(now)) this.#evaluate(name);
+    for (const name of this.#deadlines.takeDue(now)) this.#evaluate(name);
     return earliest([this.#deadlines.next, this.#windows.next]);
   }
 
   /** Returns at most `most` names of failed nodes, also of nodes that rolled back, sorted. */
-  failedNames(most: number): string[] {
-    return [...this.#failed].slice(0, most).sort();
+  failedNames(limit: number): string[] {
+    return [...this.#failed].slice(0, limit).sort();
   }
 
   counts(): WaveCounts[] {
@@ -238,19 +238,19 @@ export class WaveIndex {
   }
 
   #connectivityOf(name: string): NodeConnectivity {
-    const standing = this.#options.connectivity(name);
-    this.#windows.put(name, standing.labels, this.#options.now());
-    return standing;
+    const connectivity = this.#options.connectivity(name);
+    this.#windows.put(name, connectivity.labels, this.#options.now());
+    return connectivity;
   }
 
   #keep(name: string, facts: NodeFacts): void {
     const before = this.#facts.get(name);
     const now = this.#options.now();
     this.#facts.set(name, withBoundedWait(clampFutureTimes(facts, before, now), before, now));
-    this.#judge(name);
+    this.#evaluate(name);
   }
 
-  #judge(name: string): void {
+  #evaluate(name: string): void {
     const facts = this.#facts.get(name);
     if (!facts) return;
     const now = this.#options.now();

@@ -21,7 +21,7 @@ export class WindowIndex {
   readonly #zones = new Map<string, Zone>();
   readonly #zoneOf = new Map<string, Zone>();
   /** The last `now` of `advance`. */
-  #turnedTo = Number.NEGATIVE_INFINITY;
+  #lastNow = Number.NEGATIVE_INFINITY;
   /** When the first zone may open or close. */
   #next: number | undefined;
   /** By zone key: when a closed zone opens. Reset together with the zones' states. */
@@ -55,17 +55,17 @@ export class WindowIndex {
 
   /** Moves the time to `now`, also backwards. Returns nodes whose zone opened or closed. */
   advance(now: number): string[] {
-    const wasSetBack = now < this.#turnedTo;
-    this.#turnedTo = now;
+    const wasSetBack = now < this.#lastNow;
+    this.#lastNow = now;
     if (!wasSetBack && (this.#next === undefined || now < this.#next)) return [];
-    const turned: string[] = [];
+    const changed: string[] = [];
     for (const zone of this.#zones.values()) {
       const { replace } = zone.hours;
       zone.hours = zone.own.at(now);
-      if (zone.hours.replace !== replace) for (const name of zone.names) turned.push(name);
+      if (zone.hours.replace !== replace) for (const name of zone.names) changed.push(name);
     }
-    this.#reckon();
-    return turned;
+    this.#updateNext();
+    return changed;
   }
 
   /** When to call `advance` next. */
@@ -112,11 +112,11 @@ export class WindowIndex {
   #open(own: MaintenanceSchedule, now: number): Zone {
     const zone = { own, names: new Set<string>(), hours: own.at(now) };
     this.#zones.set(own.key, zone);
-    this.#reckon();
+    this.#updateNext();
     return zone;
   }
 
-  #reckon(): void {
+  #updateNext(): void {
     this.#next = earliest([...this.#zones.values()].map(({ hours }) => hours.until));
     this.#openings = undefined;
   }

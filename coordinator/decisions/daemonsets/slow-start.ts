@@ -28,6 +28,6 @@ export function afterCreate(state: SlowStart | undefined): SlowStart | undefined
   return { limit: state.limit * 2, failures: 0, notBefore: state.notBefore };
 }
 
-export function mayCreate(state: SlowStart | undefined, underWay: number, now: number): boolean {
-  return !state || (underWay < state.limit && now >= state.notBefore);
+export function mayCreate(state: SlowStart | undefined, running: number, now: number): boolean {
+  return !state || (running < state.limit && now >= state.notBefore);
 }

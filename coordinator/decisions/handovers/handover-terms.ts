@@ -8,7 +8,8 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { ALL_TARGETS, type SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
+import type { SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
+import { isListed } from '../rollouts/steering-state.js';
 
 /** A handover without the successor Pod. */
 export type HandoverTerms = Omit<HostHandover, 'successor'>;
@@ -41,12 +42,13 @@ export function handoverTerms(
   let classify: ReturnType<typeof compileMaintenanceSchedules> | undefined;
   return ({ name, labels }) => {
     classify ??= compileMaintenanceSchedules(spec);
-    const own = isAmong(name, steering?.overridden) ? undefined : handoverWindows(classify(labels), now);
+    const own = isListed(steering?.overridden, name) ? undefined : handoverWindows(classify(labels), now);
     return {
       ...(own && { windows: own }),
       ...(confirm && { confirmSeconds: confirmSecondsOf(spec) }),
       ...(updateLock && { maxLockSeconds: updateLock.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
-      ...(updateLock && isAmong(name, steering?.forced) && { forcedBy: whoForced(name, steering?.requests) }),
+      ...(updateLock &&
+        isListed(steering?.forced, name) && { forcedBy: whoForced(name, steering?.requests) }),
     };
   };
 }
@@ -70,14 +72,9 @@ export function handoverWindows(hours: MaintenanceSchedule, now: number): Handov
   return windows;
 }
 
-/** Returns true if a request names the node or all nodes. */
-export function isAmong(name: string, named: readonly string[] | undefined): boolean {
-  return named?.includes(name) === true || named?.includes(ALL_TARGETS) === true;
-}
-
 function whoForced(node: string, requests: readonly SteeringRequest[] = []): string {
   const last = requests.findLast(
-    ({ verb, targets }) => verb === 'override-locks' && (!targets || isAmong(node, targets)),
+    ({ verb, targets }) => verb === 'override-locks' && (!targets || isListed(targets, node)),
   );
   return last ? `${last.user}${last.reason ? `: ${last.reason}` : ''}` : 'the rollout';
 }

@@ -7,7 +7,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
  * Limits the steps, because windows that open every minute make more spans than a screen can show. Each step takes a
  * few milliseconds, and overlapping windows need several steps for one span.
  */
-const MOST_LOOKS = 200;
+const MAX_STEPS = 200;
 
 /**
  * Yields spans without gaps from `from` to `to`, in ms since the epoch. Yields `undefined` after each step that ended
@@ -18,18 +18,18 @@ export function* calendarSpans(
   from: number,
   to: number,
 ): Generator<CalendarSpan | undefined> {
-  let begun: { at: number; hours: MaintenanceState } | undefined;
+  let span: { at: number; hours: MaintenanceState } | undefined;
   let at = from;
-  for (let looks = 0; at < to && looks < MOST_LOOKS; looks += 1) {
+  for (let steps = 0; at < to && steps < MAX_STEPS; steps += 1) {
     const now = hours.at(at);
-    if (begun && !isAlike(begun.hours, now)) {
-      yield spanOf(begun.hours, begun.at, at);
-      begun = undefined;
+    if (span && !isAlike(span.hours, now)) {
+      yield spanOf(span.hours, span.at, at);
+      span = undefined;
     } else yield undefined;
-    begun ??= { at, hours: now };
+    span ??= { at, hours: now };
     at = Math.min(now.until ?? to, to);
   }
-  if (begun) yield spanOf(begun.hours, begun.at, at);
+  if (span) yield spanOf(span.hours, span.at, at);
 }
 
 function spanOf({ replace, create, why, frozen }: MaintenanceState, from: number, to: number): CalendarSpan {

@@ -72,13 +72,13 @@ export function rolloutCode(
   const { pods, condition } = state;
   if (isDeferred(state)) return 'DeferredOffline';
   if (condition === 'skipped') return 'Skipped';
-  const goesBack = rollout.isBarred && (rollout.isReverting || rollout.phase === 'RolledBack');
+  const rollsBack = rollout.isBarred && (rollout.isReverting || rollout.phase === 'RolledBack');
   const isEmpty = condition === 'none' && pods === 'empty';
-  if (goesBack && (isEmpty || condition === 'staleFailed')) return 'RollingBack';
+  if (rollsBack && (isEmpty || condition === 'staleFailed')) return 'RollingBack';
   if (isPending(state) || detail === 'Withdrawn') return holdCode(host, rollout);
   const isWaiting = condition === 'none' && pods === 'handedOver';
   if (isWaiting && detail && detail !== 'Restored' && detail !== 'FailedBefore') return detail;
-  if (goesBack) return 'RollingBack';
+  if (rollsBack) return 'RollingBack';
   if (condition === 'failed') return 'Failed';
   if (!isUpdated(state)) return 'Updating';
   return rollout.phase === 'Soaking' && host.wave === rollout.wave ? 'Soaking' : 'Updated';

@@ -81,9 +81,10 @@ export function nodeConnectivity(
 ): NodeConnectivity {
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node, timeOf);
-  const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_RECONNECTED_SINCE_START;
+  const isAwaiting =
+    findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_RECONNECTED_SINCE_START;
   // The host may have gone offline, and started its handover, at any time while the coordinator was down.
-  const downSince = isUnheard ? undefined : disconnectedSince(node, timeOf);
+  const downSince = isAwaiting ? undefined : disconnectedSince(node, timeOf);
   return {
     contact: contactOf(node),
     labels: node.metadata.labels,
@@ -130,9 +131,9 @@ export function nodeFacts(
 }
 
 /** Returns the facts with the node's present connectivity. */
-export function withConnectivity(facts: NodeFacts, standing: NodeConnectivity): NodeFacts {
+export function withConnectivity(facts: NodeFacts, connectivity: NodeConnectivity): NodeFacts {
   const { awaySince: _, lostAt: __, isAwaitingResync: ___, resyncedAt: ____, ...others } = facts;
-  return { ...others, ...contactFacts(standing) };
+  return { ...others, ...contactFacts(connectivity) };
 }
 
 function contactFacts({

@@ -4,12 +4,12 @@ import type { Fleet } from '../daemonsets/rolling-update.js';
 import { updateBudget } from '../daemonsets/update-strategy.js';
 
 /**
- * The nodes of one wave. `failed` nodes are not in `fleet`. `strays` have an available Pod of another failed revision.
+ * The nodes of one wave. `failed` nodes are not in `fleet`. `staleFailed` have an available Pod of another failed revision.
  */
 interface RevertShare {
   fleet: Fleet;
   failed: readonly string[];
-  strays: readonly string[];
+  staleFailed: readonly string[];
 }
 
 /** Returns the nodes whose Pod has to be deleted now. All shares use one budget, in their order. */
@@ -22,7 +22,7 @@ export function chooseReverts(
   const { maxUnavailable, maxSurge } = updateBudget(strategy, desired);
   const without = shares.reduce((total, { fleet }) => total + withoutOf(fleet), useless.length);
   const room = Math.max(0, Math.max(maxUnavailable, maxSurge) - without);
-  const well = shares.flatMap(({ fleet, strays }) => [...fleet.nodes.newAvailable, ...strays]);
+  const well = shares.flatMap(({ fleet, staleFailed }) => [...fleet.nodes.newAvailable, ...staleFailed]);
   return [...useless, ...well.slice(0, room)];
 }
 

@@ -92,14 +92,14 @@ function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], lef
 function failed(memory: RolloutMemory, failure: string, input: RolloutInput): RolloutVerdict {
   const { spec, waves, isKept } = input;
   const isPaused = spec.paused === true || memory.steering?.paused === true;
-  const goesBack = memory.aborted === true || (spec.failureBudget?.action === 'RollBack' && !isPaused);
+  const rollsBack = memory.aborted === true || (spec.failureBudget?.action === 'RollBack' && !isPaused);
   const { stable, rolledBack } = memory;
   const phase = rolledBack ? 'RolledBack' : 'Failed';
-  if (!goesBack || stable === undefined) return stopped(memory, phase, failure);
+  if (!rollsBack || stable === undefined) return stopped(memory, phase, failure);
   const left = sum(waves, 'onRevision');
-  const hasGoneBack = memory.completedAt === undefined && left === 0;
+  const hasRolledBack = memory.completedAt === undefined && left === 0;
   // Without the stable revision, deleted Pods would be created of the failed revision again, in an endless loop.
-  if (!hasGoneBack && isKept?.(stable) === false) {
+  if (!hasRolledBack && isKept?.(stable) === false) {
     const message = `${failure}; no rollback: there is no ControllerRevision of ${stable} any more`;
     return stopped(memory, 'Failed', message);
   }
@@ -107,7 +107,7 @@ function failed(memory: RolloutMemory, failure: string, input: RolloutInput): Ro
     const message = `${failure}; these nodes roll back to revision ${stable}, and no other node is updated`;
     return { ...stopped(memory, 'Failed', message), revert: 'late' };
   }
-  if (hasGoneBack) {
+  if (hasRolledBack) {
     const message = `${failure}; no node has the revision any more`;
     return stopped({ ...memory, rolledBack: true }, 'RolledBack', message);
   }
@@ -132,8 +132,8 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
     const held: Hold = wave < 0 ? { memory } : holdOf(memory, name, input);
     if (held.verdict) return held.verdict;
     memory = held.memory;
-    const unheard = isListed(promoted, name) ? undefined : unheardOf(memory, name, waves);
-    if (wave === last && unheard) return unheard;
+    const notReported = isListed(promoted, name) ? undefined : resyncPending(memory, name, waves);
+    if (wave === last && notReported) return notReported;
     if (wave === last) return completed({ ...withoutSoak(memory), completedAt: input.now }, input);
     const next = names[wave + 1] ?? '';
     const mayOpen = isListed(approved, next) || isListed(promoted, name);
@@ -141,7 +141,7 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
       const message = `wave ${next} waits for approval`;
       return { memory, openUpTo: wave, phase: 'AwaitingApproval', message };
     }
-    if (unheard) return unheard;
+    if (notReported) return notReported;
     memory = { ...withoutSoak(memory), wave: wave + 1 };
   }
 }
@@ -162,7 +162,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     const phase = outside === missing ? 'AwaitingWindow' : 'Progressing';
     const rest = [
       ...counted(outside, 'of them outside its window', 'of them outside their window'),
-      ...counted(sum(begun, 'awaitingResync'), `of them ${UNHEARD}`),
+      ...counted(sum(begun, 'awaitingResync'), `of them ${NOT_REPORTED}`),
     ];
     const message = [`wave ${name}: ${countText(missing, 'node')} to go`, ...rest].join(', ');
     return { memory, verdict: { memory, openUpTo: wave, phase, message } };
@@ -184,15 +184,18 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
 }
 
 /** Updated nodes may have failed while the coordinator was down. Wait for their report before the next wave opens. */
-function unheardOf(
+function resyncPending(
   memory: RolloutMemory,
   name: string,
   waves: readonly WaveCounts[],
 ): RolloutVerdict | undefined {
   const { wave } = memory;
-  const unheard = counted(sum(waves.slice(0, wave + 1), 'awaitingResyncUpdated'), `of its nodes ${UNHEARD}`);
-  if (unheard.length === 0) return undefined;
-  const message = [`wave ${name} is updated and soaks`, ...unheard].join(', ');
+  const notReported = counted(
+    sum(waves.slice(0, wave + 1), 'awaitingResyncUpdated'),
+    `of its nodes ${NOT_REPORTED}`,
+  );
+  if (notReported.length === 0) return undefined;
+  const message = [`wave ${name} is updated and soaks`, ...notReported].join(', ');
   return { memory, openUpTo: wave, phase: 'Soaking', message };
 }
 
@@ -207,7 +210,7 @@ function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | un
   return left.length > 0 ? left.join(', ') : undefined;
 }
 
-const UNHEARD = 'not reported since the coordinator started';
+const NOT_REPORTED = 'not reported since the coordinator started';
 
 /** Returns [] for a count of 0. */
 function counted(count: number, one: string, many = one): string[] {

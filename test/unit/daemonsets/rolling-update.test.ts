@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
-import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { daemonNodeView, daemonPodView, OLD } from '../../harness/controllers/daemon-builders.js';
+import { syncPass } from '../../harness/controllers/sync-pass.js';
 
 const COUNT = fc.oneof(
   fc.integer({ min: 1, max: 6 }),

@@ -48,18 +48,18 @@ const CASES: [string, Partial<Record<NodeUpdateState, string[]>>, string[], obje
 
 for (const [name, nodes, failed, strategy, expected] of CASES) {
   test(`reverts: ${name}`, () => {
-    assert.deepEqual(chooseReverts([{ fleet: fleet(nodes), failed, strays: [] }], strategy), expected);
+    assert.deepEqual(chooseReverts([{ fleet: fleet(nodes), failed, staleFailed: [] }], strategy), expected);
   });
 }
 
 test('reverts: those that serve with another release that failed go within the budget, too', () => {
-  const shares = [{ fleet: fleet({ newAvailable: ['a'] }), failed: [], strays: ['b', 'c'] }];
+  const shares = [{ fleet: fleet({ newAvailable: ['a'] }), failed: [], staleFailed: ['b', 'c'] }];
   assert.deepEqual(chooseReverts(shares, { rollingUpdate: { maxUnavailable: 2 } }), ['a', 'b']);
 });
 
 test('reverts: waves that share a budget stop no more at once than one does', () => {
   const wave = (nodes: Partial<Record<NodeUpdateState, string[]>>, failed: string[] = []) => {
-    return { fleet: fleet(nodes), failed, strays: [] };
+    return { fleet: fleet(nodes), failed, staleFailed: [] };
   };
   const well = [wave({ newAvailable: ['a'] }), wave({ newAvailable: ['b'] }), wave({ newAvailable: ['c'] })];
   assert.deepEqual(chooseReverts(well, one), ['a']);

@@ -2,8 +2,8 @@
  * Upstream's complete pass over one DaemonSet: each node's step and, if no node needs one, the rolling update
  * (pkg/controller/daemon syncDaemonSet). Tests compare the controllers, which work node by node, with this pass.
  */
-import type { DaemonNode } from './daemon-node.js';
-import { isIdle, nodeStep, type StepSpec } from './node-step.js';
+import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
+import { isIdle, nodeStep, type StepSpec } from '../../../coordinator/decisions/daemonsets/node-step.js';
 import {
   chooseReplacements,
   type Fleet,
@@ -11,8 +11,8 @@ import {
   type NodeUpdateState,
   type NodeUpdateStatus,
   nodeUpdateStatus,
-} from './rolling-update.js';
-import { isRollingUpdate } from './update-strategy.js';
+} from '../../../coordinator/decisions/daemonsets/rolling-update.js';
+import { isRollingUpdate } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 
 /** Names of Pods to delete, and of nodes to create a Pod on. */
 interface SyncPass {
