@@ -10,9 +10,9 @@ import type { WaveIndex } from './wave-index.js';
 
 /** Names of nodes by action. */
 export interface NodeActions extends Replacements {
-  /** Nodes whose Pod of the current revision is deleted. */
+  /** Nodes on which to delete the Pod of the current revision. */
   revert?: string[];
-  /** Nodes whose handover is withdrawn. */
+  /** Nodes on which to withdraw the handover. */
   withdraw?: string[];
   /** Nodes that may get their first Pod. */
   createFirst?: string[];

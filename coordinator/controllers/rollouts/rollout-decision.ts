@@ -131,7 +131,7 @@ export interface RolloutDecision {
   nextWindowAt?: number;
 }
 
-/** Also updates nodes of `waves` whose deadline has passed, or which an operator's request names. */
+/** Also updates the state of nodes with a passed deadline, and of nodes in an operator's request. */
 export function decideRollout(view: RolloutView): RolloutDecision {
   const { waves, policy } = view;
   const { verdict, counts, deadline } = decideUntilStable(view);

@@ -113,7 +113,7 @@ export class WaveIndex {
     return affected.size > 0;
   }
 
-  /** Updates nodes whose deadline has passed. Returns the next deadline, in ms since the epoch. */
+  /** Updates nodes with a passed deadline. Returns the next deadline, in ms since the epoch. */
   advanceTime(): number | undefined {
     const now = this.#options.now();
     // The clock was set back, so stored facts may have future times.
@@ -133,7 +133,7 @@ export class WaveIndex {
     return this.#waves.map(({ counts }) => counts);
   }
 
-  /** Number of nodes in all waves whose Pod is being replaced. */
+  /** Number of nodes in all waves that are being updated. */
   get inProgress(): number {
     return this.#waves.reduce((total, { inProgress }) => total + inProgress, 0);
   }
@@ -171,12 +171,12 @@ export class WaveIndex {
     return this.#wave(wave).select(isStaleFailed('oldAvailable'));
   }
 
-  /** Returns hosts whose handover must not start: in a wave above `openUpTo`, skipped, or outdated. */
+  /** Returns hosts that must not start their handover: in a wave above `openUpTo`, skipped, or with an outdated handover. */
   handoversToWithdraw(openUpTo: number): string[] {
     return this.#handovers.toWithdraw((name) => this.waveOf(name) > openUpTo || this.isSkipped(name));
   }
 
-  /** Returns hosts whose Pod failed before a retry and may be replaced now. */
+  /** Returns hosts that failed before a retry and may get another Pod now. */
   retryPending(wave: number): string[] {
     return this.#wave(wave)
       .select(isRetryPending)

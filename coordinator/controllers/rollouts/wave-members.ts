@@ -41,7 +41,7 @@ export class WaveMembers {
     this.#unconditional = Object.fromEntries(sets) as Record<NodeUpdateState, Set<string>>;
   }
 
-  /** Moves the node from the state `before`. A node whose state does not change keeps its place in the order. */
+  /** Moves the node from the state `before`. If the state does not change, the node keeps its place in the order. */
   put(name: string, state: NodeRolloutState, before: NodeRolloutState | undefined): void {
     if (before === state) return;
     if (before) this.remove(name, before);
@@ -71,7 +71,7 @@ export class WaveMembers {
     this.#lateFailures.delete(name);
   }
 
-  /** Returns the nodes whose state fulfils the predicate. */
+  /** Returns the nodes in states that fulfil the predicate. */
   select(predicate: StatePredicate): string[] {
     return [...this.#byState].flatMap(([state, names]) => (predicate(state) ? [...names] : []));
   }
@@ -195,7 +195,7 @@ export class HostStateCounts {
 /** Nodes with a handover that the host is not known to have started. */
 export class PendingHandovers {
   readonly #nodes = new Set<string>();
-  /** Nodes whose handover was not withdrawn yet. */
+  /** Nodes with a handover that was not withdrawn yet. */
   readonly #withdrawable = new Map<string, { isOutdated: boolean }>();
 
   update(name: string, updateState: NodeUpdateState | undefined, handover: NodeRecord['handover']): void {
@@ -211,7 +211,7 @@ export class PendingHandovers {
     return this.#nodes.has(name);
   }
 
-  /** Returns nodes whose handover is outdated, or for which `isRevoked` is true. */
+  /** Returns nodes with an outdated handover, and nodes for which `isRevoked` is true. */
   toWithdraw(isRevoked: (name: string) => boolean): string[] {
     return [...this.#withdrawable].flatMap(([name, { isOutdated }]) =>
       isOutdated || isRevoked(name) ? name : [],

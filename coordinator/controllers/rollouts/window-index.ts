@@ -53,7 +53,7 @@ export class WindowIndex {
     return this.#zoneOf.get(name)?.hours;
   }
 
-  /** Moves the time to `now`, also backwards. Returns nodes whose zone opened or closed. */
+  /** Moves the time to `now`, also backwards. Returns nodes in zones that opened or closed. */
   advance(now: number): string[] {
     const wasSetBack = now < this.#lastNow;
     this.#lastNow = now;

@@ -1,4 +1,4 @@
-/** Warnings for the author of a valid RolloutPolicy, or of its deletion, whose effect may not be intended. */
+/** Warnings about effects of a valid RolloutPolicy, or of its deletion, that the author may not have intended. */
 
 import { REST_WAVE, type RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
