@@ -48,7 +48,7 @@ export interface DaemonSetDeps {
    */
   restoredEpoch?: string;
   /** Absent: all hosts have reported. */
-  heard?: ResyncStatus;
+  resync?: ResyncStatus;
   /** Absent: no metrics. */
   queueMeter?: QueueMeter;
   clock: Clock;

@@ -43,19 +43,19 @@ export interface AssignedWaves {
 }
 
 export class WaveAssignments {
-  readonly #deps: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
+  readonly #deps: Pick<DaemonSetDeps, 'informers' | 'clock' | 'resync' | 'timeOf'>;
   readonly #assigned = new Map<string, AssignedWaves>();
   /** Waves that are being filled, which takes many turns of the event loop. Changes of nodes must reach them too. */
   readonly #filling = new Set<WaveIndex>();
 
   /** `moved` is called with the fleet key of a DaemonSet when a node's connectivity or labels change its waves. */
   constructor(
-    deps: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>,
+    deps: Pick<DaemonSetDeps, 'informers' | 'clock' | 'resync' | 'timeOf'>,
     moved: (fleetKey: string) => void,
   ) {
     this.#deps = deps;
     deps.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
-    deps.heard?.onResynced((name) => this.#updateConnectivity(name, moved));
+    deps.resync?.onResynced((name) => this.#updateConnectivity(name, moved));
   }
 
   /** Detaches the waves from their tally. */
@@ -141,10 +141,10 @@ export class WaveAssignments {
 
   /** The reports of a host since the coordinator started. */
   #resyncOf(name: string): Pick<NodeConnectivity, 'isAwaitingResync' | 'resyncedAt'> {
-    const { heard } = this.#deps;
-    const resyncedAt = heard?.resyncedAt(name);
+    const { resync } = this.#deps;
+    const resyncedAt = resync?.resyncedAt(name);
     if (resyncedAt !== undefined) return { resyncedAt };
-    return heard?.isAwaitingResync(name) ? { isAwaitingResync: true } : {};
+    return resync?.isAwaitingResync(name) ? { isAwaitingResync: true } : {};
   }
 }
 

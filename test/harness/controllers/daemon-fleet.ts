@@ -92,7 +92,7 @@ export class DaemonFleet {
       recordRolloutEvent: record,
       activeRollouts: this.rollouts,
       refusals: this.refusals,
-      ...(this.#heard ? { heard: this.#heard } : {}),
+      ...(this.#heard ? { resync: this.#heard } : {}),
       reservations: new NodeReservations({
         informers,
         recordEvent: events.forComponent('default-scheduler'),
