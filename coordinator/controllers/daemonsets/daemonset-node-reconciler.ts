@@ -73,7 +73,7 @@ export class DaemonSetNodeReconciler {
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
     if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markInProgress(nodeName);
     const settled = node.pods.find(
-      ({ handover: turn, terminating }) => turn?.withdrawn === 'Acknowledged' && !terminating,
+      ({ handover, terminating }) => handover?.withdrawn === 'Acknowledged' && !terminating,
     )?.name;
     const capacityAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
     const times = [record.requeueAt, step.requeueAt, capacityAt].filter((time) => time !== undefined);

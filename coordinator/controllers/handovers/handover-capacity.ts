@@ -33,16 +33,14 @@ export class HandoverCapacity {
   markLackingCapacity(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
     const since = tally.lackingCapacitySince.get(node.name);
     if (since === undefined) return node;
-    const old = node.pods.find(
-      ({ updated, terminating, handover: turn }) => !updated && !terminating && !turn,
-    );
+    const old = node.pods.find(({ updated, terminating, handover }) => !updated && !terminating && !handover);
     const { namespace } = daemonSet.metadata;
     const pod = old && this.#deps.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
     if (!old || !pod || this.refusals(daemonSet, tally, pod).length === 0) {
       tally.lackingCapacitySince.delete(node.name);
       return node;
     }
-    const turn = { waitReason: 'InsufficientResources', waitingSince: since, forced: false } as const;
-    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, handover: turn } : each)) };
+    const handover = { waitReason: 'InsufficientResources', waitingSince: since, forced: false } as const;
+    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, handover } : each)) };
   }
 }

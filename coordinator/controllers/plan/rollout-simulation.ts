@@ -57,7 +57,7 @@ function orderActions({ tally, hosts, timeline, strategy }: SimulationOptions): 
   }
 }
 
-function ordering(tally: DaemonSetTally, names: readonly string[], turn: NodeAction): readonly string[] {
-  for (const name of names) tally.orderAction(name, turn);
+function ordering(tally: DaemonSetTally, names: readonly string[], action: NodeAction): readonly string[] {
+  for (const name of names) tally.orderAction(name, action);
   return names;
 }

@@ -103,7 +103,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
   const since = ready?.lastTransitionTime ? timeOf(ready.lastTransitionTime) : undefined;
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
   const trouble = podFailureReason(pod);
-  const turn = pendingTurnOf(pod, current, timeOf);
+  const handover = pendingHandoverOf(pod, current, timeOf);
   const startedAt = timeOf(pod.status?.startTime ?? '');
   const endsBy = endOf(pod, timeOf);
   const startable = findCondition(pod.status?.conditions, 'PodReadyToStartContainers');
@@ -121,7 +121,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
     ...(since === undefined ? {} : { readySince: since }),
     ...(hash === undefined ? {} : { hash }),
     updated: isPodUpdated(pod.metadata.labels, current),
-    ...(turn && { handover: turn }),
+    ...(handover && { handover }),
     ...(isUnconfirmed && ready?.status === 'True' && { confirming: true }),
     ...(trouble === undefined ? {} : { failureReason: trouble }),
   };
@@ -137,7 +137,7 @@ function endOf({ metadata }: Pod, timeOf: (text: string) => number): number {
   return timeOf(toTimestamp(endsBy - graceMs)) + graceMs;
 }
 
-function pendingTurnOf(
+function pendingHandoverOf(
   pod: Pod,
   current: CurrentRevision,
   timeOf: (text: string) => number,
@@ -148,21 +148,21 @@ function pendingTurnOf(
     withdrawn !== undefined &&
     condition?.reason === WITHDRAWN &&
     condition.message === withdrawnMessage(withdrawn);
-  const turn = handoverOf(pod);
-  if (!turn && withdrawn === undefined) return undefined;
+  const handover = handoverOf(pod);
+  if (!handover && withdrawn === undefined) return undefined;
   // A host may have started a withdrawn handover. If it is lost, only the revision of that handover has failed.
   const labels =
-    turn?.successor.metadata.labels ??
+    handover?.successor.metadata.labels ??
     (revision === undefined ? undefined : { [REVISION_HASH_LABEL]: revision });
   const waiting =
     condition?.reason === WITHDRAWN ? undefined : (condition?.reason as HandoverBlockReason | undefined);
   const waitingSince = timeOf(condition?.lastTransitionTime ?? '');
-  const windows = turn?.windows?.map(({ from, until }) => ({
+  const windows = handover?.windows?.map(({ from, until }) => ({
     from: Date.parse(from),
     until: Date.parse(until),
   }));
-  const forced = turn?.forcedBy !== undefined;
-  const holdMs = forced ? 0 : (turn?.maxLockSeconds ?? 0) * 1000;
+  const forced = handover?.forcedBy !== undefined;
+  const holdMs = forced ? 0 : (handover?.maxLockSeconds ?? 0) * 1000;
   const isHeld = waiting === 'UpdateLocked' && !Number.isNaN(waitingSince);
   return {
     ...(waiting && { waitReason: waiting }),

@@ -96,15 +96,15 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
   const waits = present.map((pod) => availableAt(pod, minReadySeconds, now) ?? 0).filter((at) => at > now);
   const newPod = newPodOf(present);
   const old = present.find((pod) => !pod.updated && !pod.terminating);
-  const turned = present.find((pod) => pod.handover && !pod.terminating);
-  const { handover: turn } = turned ?? {};
+  const handedOverPod = present.find((pod) => pod.handover && !pod.terminating);
+  const { handover } = handedOverPod ?? {};
   // The successor may not run on the node any longer, or the present Pod is already up to date.
-  const isOutdated = turn?.withdrawn === undefined && (!node.shouldRun || turned?.updated === true);
+  const isOutdated = handover?.withdrawn === undefined && (!node.shouldRun || handedOverPod?.updated === true);
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { updateStatus: place } : {}),
     ...(newPod ? { newPod } : {}),
-    ...(turn && { handover: isOutdated ? { ...turn, isOutdated } : turn }),
+    ...(handover && { handover: isOutdated ? { ...handover, isOutdated } : handover }),
     ...(old && { oldPodAt: old.createdAt }),
     ...(old?.hash === undefined ? {} : { oldHash: old.hash }),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],

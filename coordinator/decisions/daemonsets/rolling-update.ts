@@ -107,8 +107,8 @@ export function nodeUpdateStatus(
   }
   const about = { covered, oldPod: oldPod.name };
   if (newPod) return { state: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
-  const { handover: turn } = oldPod;
-  if (turn && mayStart(turn, now)) return { state: 'handedOver', ...about };
+  const { handover } = oldPod;
+  if (handover && mayStart(handover, now)) return { state: 'handedOver', ...about };
   if (node.shouldRun) return { state: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
   return { state: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
 }
