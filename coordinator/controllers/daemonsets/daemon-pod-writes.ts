@@ -142,7 +142,7 @@ export class DaemonPodWrites {
       gate.created();
       this.#deps.refusals.accepted(uid, current.hash);
       this.#wrote(subject, given);
-      const text = `Requested from node ${nodeName} a handover of pod: ${name}`;
+      const text = `Requested handover of pod ${name} on node ${nodeName}`;
       this.#deps.recordEvent(daemonSet, 'Normal', 'HandoverRequested', text);
     } catch (error) {
       if (isGone(error)) gate.cancelled();

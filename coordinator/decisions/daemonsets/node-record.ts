@@ -99,7 +99,8 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
   const handedOverPod = present.find((pod) => pod.handover && !pod.terminating);
   const { handover } = handedOverPod ?? {};
   // The successor may not run on the node any longer, or the present Pod is already up to date.
-  const isOutdated = handover?.withdrawn === undefined && (!node.shouldRun || handedOverPod?.updated === true);
+  const isOutdated =
+    handover?.withdrawn === undefined && (!node.shouldRun || handedOverPod?.updated === true);
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { updateStatus: place } : {}),
