@@ -14,7 +14,7 @@ import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
 import { EventRecorder } from './controllers/events/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
 import type { QueueMeter } from './controllers/queue/reconcile-worker.js';
-import { ActiveRollouts } from './controllers/rollouts/active-rollouts.js';
+import { ActiveRollouts } from './controllers/rollouts/rollout-constraints.js';
 import type { EvictionRates } from './decisions/nodes/zone-health.js';
 import { Hub, type HubOptions } from './hub/hub.js';
 import { nodeLeases } from './hub/reports/node-leases.js';

@@ -10,6 +10,7 @@ import { DefaultServiceAccounts } from './access/default-service-accounts.js';
 import { RoleAggregation } from './access/role-aggregation.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
+import type { ResyncStatus } from './daemonsets/daemonset-deps.js';
 import type { EventRecorder } from './events/event-recorder.js';
 import { GarbageCollector } from './gc/garbage-collector.js';
 import { NamespaceController } from './gc/namespace-controller.js';
@@ -19,8 +20,7 @@ import { NodeReservations } from './nodes/node-reservations.js';
 import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
-import { ActiveRollouts } from './rollouts/active-rollouts.js';
-import type { ResyncStatus } from './rollouts/resync-status.js';
+import { ActiveRollouts } from './rollouts/rollout-constraints.js';
 
 interface ControllersOptions {
   registry: Registry;
@@ -108,7 +108,6 @@ function startActors(options: ControllersOptions): Controller[] {
     new Scheduler({ ...options, reservations, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,
-      heard: options.resync,
       activeRollouts: rollouts,
       refusals,
       reservations,

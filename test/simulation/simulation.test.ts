@@ -99,12 +99,13 @@ describe('a product that is broken on purpose is found out', () => {
     const kept = new Map<string, DaemonSetTally>();
     const lazy: DaemonSetTallies['getOrStart'] = function (this: DaemonSetTallies, ref, subject) {
       const before = kept.get(subject.uid);
-      const tally = begin.call(this, ref, subject);
+      const counted = begin.call(this, ref, subject);
+      const { tally } = counted;
       kept.set(subject.uid, tally);
-      if (!before || before === tally) return tally;
+      if (!before || before === tally) return counted;
       Object.assign(tally.counts, before.counts);
       tally.isComplete = true;
-      return tally;
+      return counted;
     };
     await breakDuring(DaemonSetTallies.prototype, { getOrStart: lazy }, async () => {
       assert.match((await firstBroken('rollouts', 20)) ?? '', /never tells a lie/);

@@ -1,4 +1,4 @@
-/** Takes objects over and lets them go (pkg/controller ControllerRefManager). */
+/** Adopts and releases objects of a DaemonSet (pkg/controller ControllerRefManager). */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -8,8 +8,8 @@ import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 
 /**
- * Adopts an orphan, unless the store says that the DaemonSet is another one by now or going: a cache may be late.
- * Answers the object as stored, undefined when it was not adopted. Throws ApiError.
+ * Adopts an orphan. Reads the DaemonSet from the store first, because the cache may show one that was deleted or
+ * replaced. Returns the stored object, or undefined if it was not adopted. Throws ApiError.
  */
 export async function adopt<T extends KubeObject>(
   registry: Pick<Registry, 'get' | 'modify'>,
@@ -35,7 +35,7 @@ export async function adopt<T extends KubeObject>(
   return record.object();
 }
 
-/** Removes the DaemonSet's reference from an object. Answers the object as stored. Throws ApiError. */
+/** Removes the DaemonSet's owner reference from an object. Returns the stored object. Throws ApiError. */
 export async function release<T extends KubeObject>(
   registry: Pick<Registry, 'modify'>,
   daemonSet: DaemonSet,
@@ -57,7 +57,7 @@ export async function release<T extends KubeObject>(
   return record.object();
 }
 
-/** This very object, not a later one of its name. */
+/** Restricts a write to this object, so that it never hits a later object of the same name. */
 export function preconditionsOf({ metadata }: KubeObject): { uid?: string } {
   return metadata.uid === undefined ? {} : { uid: metadata.uid };
 }

@@ -1,4 +1,5 @@
-/** Holds back creates of a DaemonSet whose creates fail: the shell around `slow-start`. */
+/** Delays creates of a DaemonSet's Pods after a create failed, as `slow-start` decides. */
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import {
   afterCreate,
@@ -7,12 +8,12 @@ import {
   type SlowStart,
 } from '../../decisions/daemonsets/slow-start.js';
 
-/** One per DaemonSet. Keys held back come again by `wake`, as many at a time as may create. */
+/** One for each DaemonSet. Delayed keys are woken by `wake`, as many at a time as may create. */
 export class CreateGate {
   readonly #clock: Clock;
   readonly #wake: (key: string) => void;
   readonly #waiting = new Set<string>();
-  #underWay = 0;
+  #running = 0;
   #slow: SlowStart | undefined;
 
   constructor(clock: Clock, wake: (key: string) => void) {
@@ -20,38 +21,44 @@ export class CreateGate {
     this.#wake = wake;
   }
 
-  /** True: the key may create now and must tell by `created`, `refused` or `left`. False: it will be woken. */
+  /**
+   * Returns true if the key may create now. It must then call `created`, `refused` or `cancelled`. Otherwise it is
+   * woken later.
+   */
   tryEnter(key: string): boolean {
-    if (!mayCreate(this.#slow, this.#underWay, this.#clock.monotonic())) {
+    if (!mayCreate(this.#slow, this.#running, this.#clock.monotonic())) {
       this.#waiting.add(key);
       return false;
     }
-    this.#underWay += 1;
+    this.#running += 1;
     return true;
   }
 
   created(): void {
-    this.#underWay -= 1;
+    this.#running -= 1;
     this.#slow = afterCreate(this.#slow);
   }
 
-  /** The key that entered has nothing to create. */
+  /** Ends an attempt that has nothing to create. */
   cancelled(): void {
-    this.#underWay -= 1;
+    this.#running -= 1;
   }
 
-  /** The key itself is the first to try again. */
+  /** The key itself is the first to retry. */
   refused(key: string): void {
-    this.#underWay -= 1;
+    this.#running -= 1;
     this.#slow = afterRefusal(this.#slow, this.#clock.monotonic());
     this.#waiting.add(key);
     this.#clock.after(this.#slow.notBefore - this.#clock.monotonic(), () => this.wakeWaiting());
   }
 
-  /** Wakes as many as may create. To be called whenever a key was looked at: one that was woken may not need its turn. */
+  /**
+   * Wakes as many keys as may create. Call it after each reconcile, because a woken key may not need its create any
+   * longer.
+   */
   wakeWaiting(): void {
     const now = this.#clock.monotonic();
-    let expected = this.#underWay;
+    let expected = this.#running;
     for (const key of this.#waiting) {
       if (!mayCreate(this.#slow, expected, now)) return;
       expected += 1;
@@ -59,4 +66,12 @@ export class CreateGate {
       this.#wake(key);
     }
   }
+}
+
+/** Returns true if a create was refused because its namespace is being deleted (`NamespaceLifecycle`). */
+export function isNamespaceEnding(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
+  );
 }

@@ -1,4 +1,7 @@
-/** The last refused create of each DaemonSet's Pods. `why` shows it for every node, because all nodes wait for the retry on one. */
+/**
+ * The last refused create of each DaemonSet's Pods. `why` shows it for every node, because all nodes wait for one
+ * retry.
+ */
 import type { CreateRefusal } from '../../decisions/reasons/reason-code.js';
 
 interface KeptRefusal extends CreateRefusal {

@@ -1,4 +1,4 @@
-/** Models of DaemonSets' Pods: those of one template differ in their node alone, and are admitted and encoded once. */
+/** Pods of one template differ only in their node, so they are admitted and encoded once. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -7,21 +7,21 @@ import { podKind } from '../../kinds/index.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
 import type { ObjectTemplate, Registry } from '../../registry/registry.js';
 
-/** The Pod of one node, as it is before it is bound. */
+/** A node's Pod before it is bound. */
 interface Example {
   hash: string;
   pod: Pod;
 }
 
 interface Known {
-  /** What the model was made from; the same of its metadata means the same of all. */
+  /** Metadata from which the template was made. Pods with equal metadata share the template. */
   metadata: Pod['metadata'];
   model: ObjectTemplate<Pod>;
 }
 
 export class DaemonPodTemplates {
   readonly #registry: Pick<Registry, 'prepareTemplate'>;
-  /** Specs are shared by all states of a DaemonSet between two changes of them. */
+  /** All versions of a DaemonSet share the spec object until the spec changes. */
   readonly #known = new WeakMap<DaemonSet['spec'], Known>();
   readonly #examples = new WeakMap<DaemonSet, Example>();
 
@@ -29,7 +29,7 @@ export class DaemonPodTemplates {
     this.#registry = registry;
   }
 
-  /** What `daemonPod` makes of them. All but what names the node is shared with the Pods of other nodes. */
+  /** Like `daemonPod`. The Pods of all nodes share everything that does not name the node. */
   pod(daemonSet: DaemonSet, nodeName: string, hash: string): Pod {
     let example = this.#examples.get(daemonSet);
     if (example?.hash !== hash) {
@@ -39,7 +39,7 @@ export class DaemonPodTemplates {
     return daemonPodOn(example.pod, nodeName);
   }
 
-  /** The model of `pod`, which is bound and one of the DaemonSet's. Throws ApiError when no such Pod may be created. */
+  /** `pod`: a bound Pod of the DaemonSet. Throws ApiError if such a Pod may not be created. */
   templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
     const known = this.#known.get(spec);
     if (known && sameJson(known.metadata, pod.metadata)) return known.model;

@@ -1,4 +1,4 @@
-/** What is written for one DaemonSet on one node: Pods made and deleted, adopted and let go, turns given and taken back. */
+/** All writes for one DaemonSet on one node: Pods and their owners, and handovers. */
 
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
@@ -11,71 +11,73 @@ import { podKind } from '../../kinds/index.js';
 import type { HandoverCapacity } from '../handovers/handover-capacity.js';
 import type { HandoverWrites } from '../handovers/handover-writes.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import type { PinnedRevision } from '../rollouts/rollout-constraints.js';
 import { adopt, preconditionsOf, release } from './controller-ref.js';
-import { CreateGate } from './create-gate.js';
+import { CreateGate, isNamespaceEnding } from './create-gate.js';
 import type { DaemonPodTemplates } from './daemon-pod-templates.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import type { DaemonNodeView } from './daemonset-node-view.js';
-import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
-import { isNamespaceEnding } from './namespace-ending.js';
+import type { CountedDaemonSet } from './daemonset-tallies.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
 
-/** Whom a write is for, and the look that waits for it. */
+/** The node and DaemonSet of a write, and the reconcile that makes it. */
 export interface NodeSubject {
   daemonSet: DaemonSet;
   tally: DaemonSetTally;
+  counted: CountedDaemonSet;
   nodeName: string;
   context: ReconcileContext;
 }
 
-interface Makers {
-  models: DaemonPodTemplates;
+interface WriteDeps {
+  templates: DaemonPodTemplates;
   hostHandovers: HandoverWrites;
-  room: HandoverCapacity;
+  capacity: HandoverCapacity;
 }
 
-/** Each write tells the key what it wrote, and records its event. What another has overtaken is left out in silence. */
+/** Each write is reported to the reconcile context and recorded as an Event. A write that lost a race is dropped. */
 export class DaemonPodWrites {
-  readonly #parts: DaemonSetDeps;
-  readonly #models: DaemonPodTemplates;
+  readonly #deps: DaemonSetDeps;
+  readonly #templates: DaemonPodTemplates;
   readonly #hostHandovers: HandoverWrites;
-  readonly #room: HandoverCapacity;
+  readonly #capacity: HandoverCapacity;
   readonly #wakeNode: (nodeKey: string) => void;
-  /** By uid of the DaemonSet; only those whose creates were asked for. `hash`: of the revision that it was made for. */
+  /** By uid of the DaemonSet. `hash`: the revision for which the gate was made. */
   readonly #gates = new Map<string, { hash: string; gate: CreateGate }>();
 
   constructor(
-    parts: DaemonSetDeps,
-    { models, hostHandovers, room }: Makers,
+    deps: DaemonSetDeps,
+    { templates, hostHandovers, capacity }: WriteDeps,
     wakeNode: (nodeKey: string) => void,
   ) {
-    this.#parts = parts;
-    this.#models = models;
+    this.#deps = deps;
+    this.#templates = templates;
     this.#hostHandovers = hostHandovers;
-    this.#room = room;
+    this.#capacity = capacity;
     this.#wakeNode = wakeNode;
   }
 
-  /** Forgets what is kept in memory of a DaemonSet that is gone. */
+  /** Forgets a deleted DaemonSet. */
   forget(uid: string): void {
     this.#gates.delete(uid);
-    this.#parts.refusals.forget(uid);
+    this.#deps.refusals.forget(uid);
   }
 
-  /** Wakes keys whose creates were held back. To be called whenever one was looked at. */
+  /** Wakes keys whose creates were delayed. Call it after each reconcile. */
   wakeWaiting(uid: string): void {
     this.#gates.get(uid)?.gate.wakeWaiting();
   }
 
-  /** The key is kept until the write is seen, and then looks again. */
-  #wrote({ context: turn }: NodeSubject, object: KubeObject): void {
-    turn.observeWrite(object);
-    turn.requeueAfter(0);
+  /** Requeues the key, which stays blocked until the informers show the write. */
+  #wrote({ context }: NodeSubject, object: KubeObject): void {
+    context.observeWrite(object);
+    context.requeueAfter(0);
   }
 
-  /** Adopts and lets go. Throws ApiError. */
+  /** Adopts and releases Pods. Throws ApiError. */
   async claim(subject: NodeSubject, claims: DaemonNodeView['claims']): Promise<void> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     for (const { pod, claim } of claims) {
       const take = claim === 'adopt' ? adopt : release;
       try {
@@ -87,22 +89,22 @@ export class DaemonPodWrites {
     }
   }
 
-  /** Why a Pod goes that has ended. */
+  /** Records an Event for a Pod that is deleted because it has ended. */
   recordDeletionReason({ daemonSet, nodeName }: NodeSubject, { name, reason }: PodDeletion): void {
     const pod = `${daemonSet.metadata.namespace}/${name}`;
     if (reason === 'failed') {
       const text = `Found failed daemon pod ${pod} on node ${nodeName}, will try to kill it`;
-      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedDaemonPod', text);
+      this.#deps.recordEvent(daemonSet, 'Warning', 'FailedDaemonPod', text);
     } else if (reason === 'succeeded') {
       const text = `Found succeeded daemon pod ${pod} on node ${nodeName}, will try to delete it`;
-      this.#parts.recordEvent(daemonSet, 'Normal', 'SucceededDaemonPod', text);
+      this.#deps.recordEvent(daemonSet, 'Normal', 'SucceededDaemonPod', text);
     }
   }
 
-  /** `asSeen`: only if nothing of it has changed since. Throws ApiError. */
+  /** `asSeen`: only if the Pod has not changed since. Throws ApiError. */
   async delete(subject: NodeSubject, name: string, asSeen = false): Promise<void> {
     const { daemonSet } = subject;
-    const { registry, recordEvent } = this.#parts;
+    const { registry, recordEvent } = this.#deps;
     const pod = this.#podNamed(daemonSet, name);
     if (!pod) return;
     const { resourceVersion } = pod.metadata;
@@ -119,8 +121,9 @@ export class DaemonPodWrites {
   }
 
   /**
-   * Has the host replace the Pod by itself, if it has room for both. A refused successor is retried with the back-off of a
-   * refused create; otherwise the fleet's key would repeat the turn in a tight loop.
+   * Requests that the host replaces the Pod itself, if the node has capacity for the successor. A refused successor is
+   * retried with the back-off of a refused create; otherwise the fleet reconciler would repeat the request in a tight
+   * loop.
    */
   async requestHandover(subject: NodeSubject, name: string, terms: HandoverTerms): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
@@ -131,36 +134,36 @@ export class DaemonPodWrites {
     const gate = this.#gateOf(tally);
     if (!gate.tryEnter(key)) return;
     try {
-      if (this.#hasNoRoom(subject, old)) {
+      if (this.#lacksCapacity(subject, old)) {
         gate.cancelled();
         return;
       }
       const given = await this.#hostHandovers.request({ daemonSet, hash: current.hash }, old, terms);
       gate.created();
-      this.#parts.refusals.accepted(uid, current.hash);
+      this.#deps.refusals.accepted(uid, current.hash);
       this.#wrote(subject, given);
-      const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
-      this.#parts.recordEvent(daemonSet, 'Normal', 'HandoverRequested', text);
+      const text = `Requested handover of pod ${name} on node ${nodeName}`;
+      this.#deps.recordEvent(daemonSet, 'Normal', 'HandoverRequested', text);
     } catch (error) {
       if (isGone(error)) gate.cancelled();
       else this.#refused(subject, gate, current.hash, error);
     }
   }
 
-  #hasNoRoom({ daemonSet, nodeName, tally, context: turn }: NodeSubject, old: Pod): boolean {
+  #lacksCapacity({ daemonSet, nodeName, tally, context }: NodeSubject, old: Pod): boolean {
     const { hash } = tally.subject.current;
-    // A turn to the same revision that stands there has its room already.
+    // A present handover to the same revision has its capacity already.
     const isGiven = handoverOf(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
-    const refusals = isGiven ? [] : this.#room.refusals(daemonSet, tally, old);
+    const refusals = isGiven ? [] : this.#capacity.refusals(daemonSet, tally, old);
     if (refusals.length === 0) return false;
-    tally.lackingCapacitySince.set(nodeName, this.#parts.clock.now());
+    tally.lackingCapacitySince.set(nodeName, this.#deps.clock.now());
     const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
-    this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
-    turn.requeueAfter(0);
+    this.#deps.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
+    context.requeueAfter(0);
     return true;
   }
 
-  /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
+  /** Withdraws the Pod's handover, or removes what is left of it. Throws ApiError. */
   async endHandover(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
     if (subject.tally.lackingCapacitySince.delete(subject.nodeName)) {
       subject.context.requeueAfter(0);
@@ -176,37 +179,37 @@ export class DaemonPodWrites {
   }
 
   #podNamed({ metadata: { namespace } }: DaemonSet, name: string): Pod | undefined {
-    return this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name });
+    return this.#deps.informers.pods.get({ ...(namespace ? { namespace } : {}), name });
   }
 
-  /** Makes the node's Pod, when creates of the DaemonSet are not held back. */
+  /** Creates the node's Pod, unless creates of the DaemonSet are delayed. */
   async create(subject: NodeSubject): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
     const key = nodeKey(daemonSet, nodeName);
     const gate = this.#gateOf(tally);
     if (!gate.tryEnter(key)) return;
-    const { recordEvent, refusals } = this.#parts;
+    const { recordEvent, refusals } = this.#deps;
     const { uid } = tally.subject;
-    const made = this.#madeFor(subject);
+    const revision = this.#revisionFor(subject);
     try {
-      const created = await this.#writePod(subject, made);
+      const created = await this.#writePod(subject, revision);
       gate.created();
-      refusals.accepted(uid, made.hash);
+      refusals.accepted(uid, revision.hash);
       this.#wrote(subject, created);
       recordEvent(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     } catch (error) {
-      this.#refused(subject, gate, made.hash, error);
+      this.#refused(subject, gate, revision.hash, error);
     }
   }
 
-  /** The API refused a Pod of revision `hash`: the key is woken when it may try again. */
+  /** Records that the API refused a Pod of revision `hash`. The key is woken when it may retry. */
   #refused(
     { daemonSet, nodeName, tally }: NodeSubject,
     gate: CreateGate,
     hash: string,
     error: unknown,
   ): void {
-    const { refusals, recordEvent, clock, log } = this.#parts;
+    const { refusals, recordEvent, clock, log } = this.#deps;
     gate.refused(nodeKey(daemonSet, nodeName));
     refusals.refused(tally.subject.uid, hash, textOf(error), clock.now());
     if (isNamespaceEnding(error)) return;
@@ -214,21 +217,20 @@ export class DaemonPodWrites {
     log.warn({ err: error, node: nodeName, daemonSet: fleetKey(daemonSet) }, 'could not create a Pod');
   }
 
-  /** The revision that a new Pod of the node is to have. */
-  #madeFor({ daemonSet, nodeName, tally }: NodeSubject): PinnedRevision {
-    return tally.pinnedRevision(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
+  #revisionFor({ daemonSet, nodeName, tally, counted }: NodeSubject): PinnedRevision {
+    return counted.constraints.pinnedRevision(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
   }
 
-  /** Bound by the same write when there is room, else left to the scheduler. */
-  async #writePod({ daemonSet, nodeName }: NodeSubject, made: PinnedRevision): Promise<Pod> {
-    const { registry, reservations } = this.#parts;
-    const pod = this.#models.pod(made.daemonSet, nodeName, made.hash);
+  /** Binds the Pod in the same write if the node has capacity. Otherwise the scheduler binds it. */
+  async #writePod({ daemonSet, nodeName }: NodeSubject, revision: PinnedRevision): Promise<Pod> {
+    const { registry, reservations } = this.#deps;
+    const pod = this.#templates.pod(revision.daemonSet, nodeName, revision.hash);
     const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
     if (reservation?.bound) pod.spec.nodeName = nodeName;
     let written: Pod | undefined;
     try {
       const record = reservation?.bound
-        ? await registry.createFromTemplate(this.#models.templateFor(daemonSet, pod), nodeName)
+        ? await registry.createFromTemplate(this.#templates.templateFor(daemonSet, pod), nodeName)
         : await registry.create(podKind, daemonSet.metadata.namespace, pod);
       written = record.object();
       return written;
@@ -237,12 +239,14 @@ export class DaemonPodWrites {
     }
   }
 
-  /** Another template gets a gate of its own: refusals of the last one may hold creates back for up to 17 minutes. */
+  /**
+   * A changed template gets a new gate, because refusals of the last template may delay creates by up to 17 minutes.
+   */
   #gateOf({ subject: { uid, current } }: DaemonSetTally): CreateGate {
     const present = this.#gates.get(uid);
     if (present?.hash === current.hash) return present.gate;
-    if (present) this.#parts.refusals.forget(uid);
-    const gate = new CreateGate(this.#parts.clock, (key) => this.#wakeNode(key));
+    if (present) this.#deps.refusals.forget(uid);
+    const gate = new CreateGate(this.#deps.clock, (key) => this.#wakeNode(key));
     this.#gates.set(uid, { hash: current.hash, gate });
     return gate;
   }

@@ -1,4 +1,4 @@
-/** The DaemonSet controller: two kinds of keys, one tally a DaemonSet. */
+/** The DaemonSet controller: one queue for whole DaemonSets, one for their nodes, and a tally for each DaemonSet. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { Worker } from '../queue/reconcile-worker.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
@@ -8,39 +8,42 @@ import { DaemonSetNodeReconciler } from './daemonset-node-reconciler.js';
 import { DaemonSetTallies } from './daemonset-tallies.js';
 import { watchDaemonSetTriggers } from './daemonset-triggers.js';
 
-/** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
+/**
+ * Concurrent reconciles of nodes. Their writes fill one commit of the store, and its answers do not block the event
+ * loop.
+ */
 const NODES_AT_ONCE = 64;
 
-/** Runs until `stop()`. To be called once the informers have synced. `onClockStep` is to be called when the wall clock was set. */
-export function startDaemonSetController(parts: DaemonSetDeps): {
+/** Call it when the informers have synced. Call `onClockStep` when the wall clock was set. */
+export function startDaemonSetController(deps: DaemonSetDeps): {
   onClockStep(): void;
   stop(): Promise<void>;
 } {
-  const { informers, clock, log, queueMeter } = parts;
+  const { informers, clock, log, queueMeter } = deps;
   const worker = { informers, clock, log, ...(queueMeter ? { queueMeter } : {}) };
   const tallies = new DaemonSetTallies();
-  const nodes = new DaemonSetNodeReconciler(parts, tallies, {
-    tallyMoved: (key) => lookAtFleet(key),
+  const nodes = new DaemonSetNodeReconciler(deps, tallies, {
+    tallyMoved: (key) => debounceFleet(key),
     wakeNode: (key) => nodeWorker.queue.add(key),
   });
   const nodeWorker = new Worker({
     name: 'daemonset-node',
-    reconcile: (key, turn) => nodes.reconcile(key, turn),
+    reconcile: (key, context) => nodes.reconcile(key, context),
     ...worker,
     concurrency: NODES_AT_ONCE,
   });
-  const callFleet = (key: string) => fleetWorker.queue.add(key);
-  const fleet = new DaemonSetFleetReconciler(parts, tallies, nodes, () => nodeWorker.queue, callFleet);
+  const enqueueFleet = (key: string) => fleetWorker.queue.add(key);
+  const fleet = new DaemonSetFleetReconciler(deps, tallies, nodes, () => nodeWorker.queue, enqueueFleet);
   const fleetWorker = new Worker({
     name: 'daemonset',
-    reconcile: (key, turn) => fleet.reconcile(key, turn),
+    reconcile: (key, context) => fleet.reconcile(key, context),
     ...worker,
   });
-  const lookAtFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.statusDebounceMs(key));
+  const debounceFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.statusDebounceMs(key));
   watchDaemonSetTriggers(informers, {
-    fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
+    fleet: (daemonSet) => debounceFleet(fleetKey(daemonSet)),
     node: (daemonSet: DaemonSet, nodeName) => {
-      tallies.of(daemonSet)?.markInProgress(nodeName);
+      tallies.of(daemonSet)?.tally.markInProgress(nodeName);
       nodeWorker.queue.add(nodeKey(daemonSet, nodeName));
     },
     gone: (daemonSet) => {

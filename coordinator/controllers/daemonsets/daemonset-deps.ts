@@ -1,4 +1,4 @@
-/** What the controllers of DaemonSets share. */
+/** Dependencies of the DaemonSet controllers. */
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -7,11 +7,20 @@ import type { Informers } from '../../informers/informer.js';
 import type { Registry } from '../../registry/registry.js';
 import type { PodReservations } from '../nodes/node-reservations.js';
 import type { QueueMeter } from '../queue/reconcile-worker.js';
-import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
-import type { ResyncStatus } from '../rollouts/resync-status.js';
+import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 import type { CreateRefusals } from './create-refusals.js';
 
-/** Their collaborators. */
+export interface ResyncStatus {
+  /**
+   * The host has not reported since the start, but probably will soon. False for a host that is known to be offline.
+   */
+  isAwaitingResync(node: string): boolean;
+  /** When the host first reported, in ms since the epoch. Undefined: it has not reported. */
+  resyncedAt(node: string): number | undefined;
+  /** `handler` is called once for each host that reports. */
+  onResynced(handler: (node: string) => void): void;
+}
+
 export interface DaemonSetDeps {
   registry: Pick<
     Registry,
@@ -29,22 +38,25 @@ export interface DaemonSetDeps {
     'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'
   >;
   reservations: PodReservations;
-  /** Where rollouts by waves say how they stand. */
+  /** Where rollouts publish their status. */
   activeRollouts: ActiveRollouts;
-  /** Where refused creates of Pods are recorded for `why`. */
+  /** Records refused creates of Pods for `why`. */
   refusals: CreateRefusals;
-  /** The store's epoch, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`RESYNCED_IN_EPOCH`). */
+  /**
+   * Set if the store was restored from a backup. Pods are created only on nodes whose host has reported since
+   * (`RESYNCED_IN_EPOCH`).
+   */
   restoredEpoch?: string;
-  /** Absent: all hosts were heard. */
-  heard?: ResyncStatus;
-  /** Absent: nobody counts. */
+  /** Absent: all hosts have reported. */
+  resync?: ResyncStatus;
+  /** Absent: no metrics. */
   queueMeter?: QueueMeter;
   clock: Clock;
-  /** What a stored time means since the clock was set, ms since the epoch; absent: what it says. */
+  /** Converts a stored time to ms since the epoch, corrected for steps of the clock. Absent: no correction. */
   timeOf?: (stored: string) => number;
   log: Logger;
-  /** As component `daemonset-controller`. */
+  /** Component `daemonset-controller`. */
   recordEvent: RecordEvent;
-  /** As component `rollout-controller`: what it says is not to drown in the Pods' Events. */
+  /** Component `rollout-controller`, so that the Events of Pods do not hide those of rollouts. */
   recordRolloutEvent: RecordEvent;
 }

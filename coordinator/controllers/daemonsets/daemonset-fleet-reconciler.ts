@@ -1,4 +1,7 @@
-/** Key `ds`: history, count, turns of the rolling update, status. It writes no Pod: that is for the nodes' keys. */
+/**
+ * Reconciles a whole DaemonSet: revisions, counts, actions of the rolling update, and status. Only the node reconciler
+ * writes Pods.
+ */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
@@ -12,6 +15,7 @@ import { daemonSetKind } from '../../kinds/index.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 import type { WorkQueue } from '../queue/work-queue.js';
 import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
+import { UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 import { RolloutReconciler } from '../rollouts/rollout-reconciler.js';
 import { preconditionsOf } from './controller-ref.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
@@ -19,139 +23,154 @@ import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetNodeReconciler } from './daemonset-node-reconciler.js';
 import { nodeNamesOf } from './daemonset-node-view.js';
 import { DaemonSetRevisions } from './daemonset-revisions.js';
-import type { DaemonSetTallies } from './daemonset-tallies.js';
+import type { CountedDaemonSet, DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 
-/** A DaemonSet on so many hosts tells its figures together: each time is a write, a commit, and news for whoever watches. */
-const CROWD = 100;
-const REST_MS = 50;
+/** From this number of nodes on, status updates are debounced: each is a commit and an event for every watcher. */
+const DEBOUNCE_FROM_NODES = 100;
+const STATUS_DEBOUNCE_MS = 50;
 
-/** `{}` selects every Pod of the namespace: only objects older than that check have it. */
+/** `{}` selects every Pod of the namespace. Validation refuses it, but older objects may have it. */
 function selectsAll(selector: LabelSelector | undefined): boolean {
   return selector !== undefined && Object.keys(selector).length === 0;
 }
 
-/** Reconciles fleet keys. */
 export class DaemonSetFleetReconciler {
-  readonly #parts: DaemonSetDeps;
+  readonly #deps: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #nodes: DaemonSetNodeReconciler;
   readonly #nodeQueue: () => WorkQueue;
   readonly #history: DaemonSetRevisions;
   readonly #rollouts: RolloutReconciler;
-  /** By key: until when a crowd's figures rest, by the monotonic clock. */
-  readonly #restUntil = new Map<string, number>();
+  /** By fleet key: end of the debounce time, by the monotonic clock. */
+  readonly #debounceUntil = new Map<string, number>();
 
-  /** `nodeQueue` takes the keys of nodes, `callFleet` asks for another look at a fleet key. */
+  /** `nodeQueue`: the queue of node keys. `callFleet` enqueues a fleet key. */
   constructor(
-    parts: DaemonSetDeps,
+    deps: DaemonSetDeps,
     tallies: DaemonSetTallies,
     nodes: DaemonSetNodeReconciler,
     nodeQueue: () => WorkQueue,
-    callFleet: (fleetKey: string) => void,
+    enqueueFleet: (fleetKey: string) => void,
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
     this.#tallies = tallies;
     this.#nodes = nodes;
     this.#nodeQueue = nodeQueue;
-    this.#history = new DaemonSetRevisions(parts);
-    this.#rollouts = new RolloutReconciler(parts, callFleet);
+    this.#history = new DaemonSetRevisions(deps);
+    this.#rollouts = new RolloutReconciler(deps, enqueueFleet);
   }
 
-  /** How long another look is to wait, ms: in a fan-out each node calls for one. Not above 0: it need not. */
+  /** Returns how long the next reconcile has to wait, in ms. Not above 0: no wait. */
   statusDebounceMs(key: string): number {
-    return (this.#restUntil.get(key) ?? Number.NEGATIVE_INFINITY) - this.#parts.clock.monotonic();
+    return (this.#debounceUntil.get(key) ?? Number.NEGATIVE_INFINITY) - this.#deps.clock.monotonic();
   }
 
-  /** Of a DaemonSet that is there, all is counted and drawn anew with the next look. */
+  /**
+   * Drops all state in memory. For a DaemonSet that exists, the next reconcile counts all nodes and assigns all waves
+   * again.
+   */
   forget(ref: ObjectRef): void {
     this.#tallies.forget(ref);
-    this.#restUntil.delete(refText(ref));
+    this.#debounceUntil.delete(refText(ref));
     this.#rollouts.forget({ metadata: ref });
   }
 
-  async reconcile(key: string, turn: ReconcileContext): Promise<void> {
+  async reconcile(key: string, context: ReconcileContext): Promise<void> {
     const { ref } = parseKey(key);
-    const daemonSet = this.#parts.informers.daemonSets.get(ref);
+    const daemonSet = this.#deps.informers.daemonSets.get(ref);
     if (!daemonSet || daemonSet.metadata.deletionTimestamp) {
       this.forget(ref);
       return;
     }
     if (selectsAll(daemonSet.spec.selector)) {
       const text = 'This daemon set is selecting all pods. A non-empty selector is required.';
-      this.#parts.recordEvent(daemonSet, 'Warning', 'SelectingAll', text);
+      this.#deps.recordEvent(daemonSet, 'Warning', 'SelectingAll', text);
       return;
     }
-    // Pods that change their hash must not be judged by the one that the tally was begun with.
+    // Pods that change their hash must not be counted in a tally of the old hash.
     const stopCounting = () => this.#tallies.forget(ref);
-    const { hash, old } = await this.#history.sync(daemonSet, turn, stopCounting);
-    const tally = await this.#tally(daemonSet, hash);
-    this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
-    for (const name of tally.takeUnfrozen()) this.#call(daemonSet, tally, name);
-    await this.#writeStatus(daemonSet, tally, turn);
+    const { hash, old } = await this.#history.sync(daemonSet, context, stopCounting);
+    const counted = await this.#count(daemonSet, hash);
+    const { tally } = counted;
+    this.#order(daemonSet, tally, await this.#chooseActions(daemonSet, counted, context));
+    for (const name of tally.takeUnfrozen(counted.constraints)) this.#enqueueNode(daemonSet, tally, name);
+    await this.#writeStatus(daemonSet, tally, context);
     const stable = this.#rollouts.stableRevision(daemonSet, hash);
     const isInUse = (one: string) => one === stable || tally.carriedHashes.has(one);
-    await this.#history.trim(daemonSet, old, isInUse, turn);
+    await this.#history.trim(daemonSet, old, isInUse, context);
   }
 
-  /** The tally of this generation and hash; begun anew, every node is counted before it is used. */
-  async #tally(daemonSet: DaemonSet, hash: string): Promise<DaemonSetTally> {
+  /** Returns the tally of this generation and hash. A new tally counts every node first. */
+  async #count(daemonSet: DaemonSet, hash: string): Promise<CountedDaemonSet> {
     const { uid = '', generation = 0 } = daemonSet.metadata;
     const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
-    const tally = this.#tallies.getOrStart(daemonSet.metadata, { uid, generation, current });
-    if (tally.isComplete) return tally;
-    this.#rollouts.pinUntilAssigned(daemonSet, tally);
-    const slice = new TimeSlice(this.#parts.clock);
-    for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
-      const { hasWork: busy, requeueAfterMs: againMs } = this.#nodes.observe(daemonSet, tally, name);
-      if (busy) this.#call(daemonSet, tally, name);
-      else if (againMs !== undefined) this.#nodeQueue().addAfter(nodeKey(daemonSet, name), againMs);
+    const counted = this.#tallies.getOrStart(daemonSet.metadata, { uid, generation, current });
+    const { tally } = counted;
+    if (tally.isComplete) return counted;
+    counted.constraints = this.#rollouts.initialConstraints(daemonSet, hash);
+    const slice = new TimeSlice(this.#deps.clock);
+    for (const name of nodeNamesOf(this.#deps.informers, daemonSet)) {
+      const { hasWork, requeueAfterMs } = this.#nodes.observe(daemonSet, counted, name);
+      if (hasWork) this.#enqueueNode(daemonSet, tally, name);
+      else if (requeueAfterMs !== undefined)
+        this.#nodeQueue().addAfter(nodeKey(daemonSet, name), requeueAfterMs);
       await slice.yieldIfUsedUp();
     }
     tally.isComplete = true;
-    return tally;
+    return counted;
   }
 
-  #call(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): void {
+  #enqueueNode(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): void {
     tally.markInProgress(nodeName);
     this.#nodeQueue().add(nodeKey(daemonSet, nodeName));
   }
 
-  /** By its policy's waves, where there is one; else as upstream. */
-  async #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: ReconcileContext): Promise<NodeActions> {
+  /** Chooses actions by the policy's waves, or like upstream if there is no policy. */
+  async #chooseActions(
+    daemonSet: DaemonSet,
+    counted: CountedDaemonSet,
+    context: ReconcileContext,
+  ): Promise<NodeActions> {
+    const { tally } = counted;
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.#rollouts.policyOf(daemonSet);
-    if (policy) return this.#rollouts.reconcile(daemonSet, policy, tally, turn);
-    await this.#rollouts.remove(daemonSet, tally, turn);
-    const turns = isRollingUpdate(daemonSet.spec.updateStrategy)
+    if (policy) {
+      const step = await this.#rollouts.reconcile(daemonSet, policy, tally, context);
+      counted.constraints = step.constraints;
+      return step.takeActions();
+    }
+    counted.constraints = UNCONSTRAINED;
+    await this.#rollouts.remove(daemonSet, context);
+    const actions = isRollingUpdate(daemonSet.spec.updateStrategy)
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_ACTIONS;
-    // Nobody holds them to an older revision, which had no place there, any more.
-    return { ...turns, withdraw: tally.withdrawableHandovers(), createFirst: [...tally.nodes.withheld] };
+    // Without a policy no node is pinned, so blocked nodes can get their Pod.
+    return { ...actions, withdraw: tally.withdrawableHandovers(), createFirst: [...tally.nodes.blocked] };
   }
 
-  #giveTurns(
+  #order(
     daemonSet: DaemonSet,
     tally: DaemonSetTally,
-    { create, replace, revert = [], withdraw = [], createFirst: fill = [] }: NodeActions,
+    { create, replace, revert = [], withdraw = [], createFirst = [] }: NodeActions,
   ): void {
-    const give = (names: readonly string[], turn: NodeAction) => {
+    const order = (names: readonly string[], action: NodeAction) => {
       for (const name of names) {
-        tally.orderAction(name, turn);
+        tally.orderAction(name, action);
         this.#nodeQueue().add(nodeKey(daemonSet, name));
       }
     };
-    give(create, 'create');
-    give(replace, 'replace');
-    give(revert, 'revert');
-    give(withdraw, 'withdraw');
-    for (const name of fill) this.#call(daemonSet, tally, name);
+    order(create, 'create');
+    order(replace, 'replace');
+    order(revert, 'revert');
+    order(withdraw, 'withdraw');
+    for (const name of createFirst) this.#enqueueNode(daemonSet, tally, name);
   }
 
-  async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, turn: ReconcileContext): Promise<void> {
+  async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, context: ReconcileContext): Promise<void> {
     const { generation } = tally.subject;
     const statusOver = (previous: DaemonSet['status']) => daemonSetStatus(tally.counts, generation, previous);
     if (isSameStatus(daemonSet.status, statusOver(daemonSet.status))) return;
-    const record = await this.#parts.registry.writeStatus(
+    const record = await this.#deps.registry.writeStatus(
       daemonSetKind,
       daemonSet.metadata,
       (stored) => {
@@ -160,8 +179,8 @@ export class DaemonSetFleetReconciler {
       },
       preconditionsOf(daemonSet),
     );
-    turn.observeWrite(record.object());
-    if (tally.desired >= CROWD)
-      this.#restUntil.set(fleetKey(daemonSet), this.#parts.clock.monotonic() + REST_MS);
+    context.observeWrite(record.object());
+    if (tally.desired >= DEBOUNCE_FROM_NODES)
+      this.#debounceUntil.set(fleetKey(daemonSet), this.#deps.clock.monotonic() + STATUS_DEBOUNCE_MS);
   }
 }

@@ -1,4 +1,4 @@
-/** Key `ds@node`: place, remove and replace one DaemonSet's Pods on one node. Nobody else creates or deletes them. */
+/** Reconciles one DaemonSet on one node. No other code creates or deletes its Pods. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { DaemonPod } from '../../decisions/daemonsets/daemon-node.js';
 import { recordNode } from '../../decisions/daemonsets/node-record.js';
@@ -12,73 +12,71 @@ import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import { type DaemonNodeView, observeNode } from './daemonset-node-view.js';
-import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
+import type { CountedDaemonSet, DaemonSetTallies } from './daemonset-tallies.js';
+import type { OrderedAction } from './daemonset-tally.js';
 
-/** How the node controller calls for other looks. */
+/** Requests of the node reconciler for other reconciles. */
 interface NodeSignals {
-  /** The tally of a DaemonSet moved. */
+  /** A tally has changed, so the DaemonSet has to be reconciled. */
   tallyMoved(fleetKey: string): void;
-  /** Look at a node again. */
   wakeNode(nodeKey: string): void;
 }
 
-/** One look at a node: what stands there, and what it asks for. */
+/** The state of a node, and what it needs. */
 interface NodeObservation extends DaemonNodeView {
   step: NodeStep;
   updateStatus?: NodeUpdateStatus;
   hasWork: boolean;
-  /** Name of the old Pod whose host has said that it knows that its turn was taken back. */
+  /** Name of the old Pod whose host acknowledged that its handover was withdrawn. */
   settledHandover?: string;
-  /** Time alone changes something after so many ms. */
+  /** When the state changes without an event, in ms from now. */
   requeueAfterMs?: number;
 }
 
-/** Reconciles nodes' keys; what it keeps in memory only slows or delays, and may be lost. */
+/** State in memory only delays writes, so it may be lost. */
 export class DaemonSetNodeReconciler {
-  readonly #parts: DaemonSetDeps;
+  readonly #deps: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #signals: NodeSignals;
-  /** Keys whose writes the informers may not show yet: they end with the next look of that key. */
+  /** Keys with writes that the informers may not show yet. The next reconcile of a key removes it. */
   readonly #writing = new Set<string>();
-  readonly #room: HandoverCapacity;
+  readonly #capacity: HandoverCapacity;
   readonly #writes: DaemonPodWrites;
 
-  constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
-    const models = new DaemonPodTemplates(parts.registry);
-    const hostHandovers = new HandoverWrites(parts.registry, models);
-    this.#room = new HandoverCapacity(parts, hostHandovers);
-    this.#writes = new DaemonPodWrites(parts, { models, hostHandovers, room: this.#room }, (key) =>
+  constructor(deps: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
+    const templates = new DaemonPodTemplates(deps.registry);
+    const hostHandovers = new HandoverWrites(deps.registry, templates);
+    this.#capacity = new HandoverCapacity(deps, hostHandovers);
+    this.#writes = new DaemonPodWrites(deps, { templates, hostHandovers, capacity: this.#capacity }, (key) =>
       signals.wakeNode(key),
     );
-    this.#parts = parts;
+    this.#deps = deps;
     this.#tallies = tallies;
     this.#signals = signals;
   }
 
-  /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
-  observe(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): NodeObservation {
-    const { clock, informers, restoredEpoch, timeOf } = this.#parts;
+  /** Updates the tally with the node's state. `hasWork`: the node has to be reconciled. */
+  observe(daemonSet: DaemonSet, { tally, constraints }: CountedDaemonSet, nodeName: string): NodeObservation {
+    const { clock, informers, restoredEpoch, timeOf } = this.#deps;
     const { current } = tally.subject;
     const now = clock.now();
-    const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
     const view = observeNode(informers, daemonSet, current, nodeName, {
       restoredEpoch,
-      pinnedTo: heldTo,
+      pinnedTo: constraints.pinnedRevision(nodeName)?.daemonSet,
       timeOf,
     });
     const { claims } = view;
-    const node = this.#room.markLackingCapacity(daemonSet, tally, view.node);
+    const node = this.#capacity.markLackingCapacity(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
     if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markInProgress(nodeName);
     const settled = node.pods.find(
-      ({ handover: turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
+      ({ handover, terminating }) => handover?.withdrawn === 'Acknowledged' && !terminating,
     )?.name;
-    const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
-    const times = [record.requeueAt, step.requeueAt, roomAt].filter((time) => time !== undefined);
+    const capacityAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
+    const times = [record.requeueAt, step.requeueAt, capacityAt].filter((time) => time !== undefined);
     return {
       node,
       claims,
@@ -90,19 +88,20 @@ export class DaemonSetNodeReconciler {
     };
   }
 
-  /** Forgets what is kept in memory of a DaemonSet that is gone. */
+  /** Forgets a deleted DaemonSet. */
   forget(uid: string): void {
     this.#writes.forget(uid);
   }
 
-  async reconcile(key: string, turn: ReconcileContext): Promise<void> {
+  async reconcile(key: string, context: ReconcileContext): Promise<void> {
     this.#writing.delete(key);
     const { ref, nodeName } = parseKey(key);
-    const daemonSet = this.#parts.informers.daemonSets.get(ref);
-    // Without a tally of this generation, the fleet key has yet to begin one, and that visits every node.
-    const tally = daemonSet && this.#tallies.of(daemonSet);
-    if (!daemonSet || !tally || daemonSet.metadata.deletionTimestamp) return;
-    const subject = { daemonSet, tally, nodeName, context: turn };
+    const daemonSet = this.#deps.informers.daemonSets.get(ref);
+    // Without a tally of this generation there is nothing to do: the fleet reconciler starts one and visits every node.
+    const counted = daemonSet && this.#tallies.of(daemonSet);
+    if (!daemonSet || !counted || daemonSet.metadata.deletionTimestamp) return;
+    const { tally } = counted;
+    const subject = { daemonSet, tally, counted, nodeName, context };
     try {
       await this.#act(subject);
     } finally {
@@ -110,50 +109,54 @@ export class DaemonSetNodeReconciler {
     }
   }
 
-  /** First whose the Pods are, then what must be there, then what the rolling update wants: one of them a time. */
+  /** One change at a time, in this order: ownership, missing and surplus Pods, the ordered action. */
   async #act(subject: NodeSubject): Promise<void> {
-    const { daemonSet, tally, nodeName, context: turn } = subject;
+    const { daemonSet, tally, counted, nodeName, context } = subject;
     const order = tally.takeAction(nodeName);
-    const look = this.observe(daemonSet, tally, nodeName);
-    if (look.requeueAfterMs !== undefined) turn.requeueAfter(look.requeueAfterMs);
-    if (!look.hasWork && !order) return;
-    const isOfTurn = order?.action === 'withdraw' || look.settledHandover !== undefined;
-    if (!isOfTurn && tally.deferIfFrozen(nodeName)) return;
-    // Until its own writes have been seen and looked at, the node counts as under way.
+    const observed = this.observe(daemonSet, counted, nodeName);
+    if (observed.requeueAfterMs !== undefined) context.requeueAfter(observed.requeueAfterMs);
+    if (!observed.hasWork && !order) return;
+    const isHandoverEnd = order?.action === 'withdraw' || observed.settledHandover !== undefined;
+    if (!isHandoverEnd && tally.deferIfFrozen(nodeName, counted.constraints)) return;
+    // Until the next reconcile has seen the writes of this one, the node counts as in progress.
     tally.markInProgress(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
-    if (look.settledHandover !== undefined)
-      await this.#writes.endHandover(subject, look.settledHandover, 'settle');
-    else if (look.claims.length > 0) await this.#writes.claim(subject, look.claims);
-    else if (!isIdle(look.step)) await this.#perform(subject, look.step);
-    else if (order) await this.#replace(subject, look, order);
+    if (observed.settledHandover !== undefined)
+      await this.#writes.endHandover(subject, observed.settledHandover, 'settle');
+    else if (observed.claims.length > 0) await this.#writes.claim(subject, observed.claims);
+    else if (!isIdle(observed.step)) await this.#perform(subject, observed.step);
+    else if (order) await this.#replace(subject, observed, order);
   }
 
-  /** Carries out a turn, if it still makes sense. */
+  /** Performs the action, if it is still possible. */
   async #replace(
     subject: NodeSubject,
-    { node, updateStatus: place }: NodeObservation,
+    { node, updateStatus }: NodeObservation,
     order: OrderedAction,
   ): Promise<void> {
-    const { action: turn } = order;
+    const { action } = order;
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);
     const [only] = live.length === 1 ? live : [];
-    const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
-    // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
-    const asSeen = place?.covered !== true;
-    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.context.requeueAfter(0);
-    else if (turn === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
-    else if (turn === 'revert' && isOfNoUse(subject, only))
+    const isOfUseAgain = !order.wasCovered && updateStatus?.covered === true && live.length === 1;
+    // An unavailable Pod is deleted regardless of the budget. `asSeen` spares it if it becomes available first.
+    const asSeen = updateStatus?.covered !== true;
+    if (isOfUseAgain && (action === 'replace' || action === 'revert')) subject.context.requeueAfter(0);
+    else if (action === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
+    else if (action === 'revert' && isOfNoUse(subject, only))
       await this.#writes.delete(subject, only.name, asSeen);
-    else if (turn === 'withdraw' && place?.oldPod)
-      await this.#writes.endHandover(subject, place.oldPod, 'withdraw');
-    else if (turn === 'replace' && place?.oldPod) {
-      // Where none belongs any more there is nothing that a host could put in its place.
-      const terms = live.length === 1 && node.shouldRun ? subject.tally.handoverTerms(node.name) : undefined;
-      if (terms) await this.#writes.requestHandover(subject, place.oldPod, terms);
-      else await this.#writes.delete(subject, place.oldPod, asSeen);
-    } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#writes.create(subject);
+    else if (action === 'withdraw' && updateStatus?.oldPod)
+      await this.#writes.endHandover(subject, updateStatus.oldPod, 'withdraw');
+    else if (action === 'replace' && updateStatus?.oldPod) {
+      // A node that should not run the DaemonSet gets no successor.
+      const terms =
+        live.length === 1 && node.shouldRun
+          ? subject.counted.constraints.handoverTerms(node.name)
+          : undefined;
+      if (terms) await this.#writes.requestHandover(subject, updateStatus.oldPod, terms);
+      else await this.#writes.delete(subject, updateStatus.oldPod, asSeen);
+    } else if (action === 'create' && updateStatus?.oldPod && live.length === 1)
+      await this.#writes.create(subject);
     else subject.context.requeueAfter(0);
   }
 
@@ -168,8 +171,8 @@ export class DaemonSetNodeReconciler {
   }
 }
 
-/** Whether a Pod is to make room for one of the revision that the node is held to. */
-function isOfNoUse({ tally, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
-  const wanted = tally.pinnedRevision(nodeName)?.hash;
+/** True if the Pod has to be replaced by one of the revision to which the node is pinned. */
+function isOfNoUse({ counted, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
+  const wanted = counted.constraints.pinnedRevision(nodeName)?.hash;
   return pod !== undefined && wanted !== undefined && pod.hash !== wanted;
 }

@@ -1,4 +1,4 @@
-/** One node of a DaemonSet as the informers have it. */
+/** Reads the state of a DaemonSet's node from informers. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
@@ -10,19 +10,37 @@ import {
   type DaemonNode,
   toDaemonPod,
 } from '../../decisions/daemonsets/daemon-node.js';
+import {
+  compilePlacement,
+  type PlacementNode,
+  type PlacementVerdict,
+} from '../../decisions/placement/placement.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
-import { placementVerdict } from './cached-placement.js';
 
-/** What a place is read from: informers, or who stands in for them. */
+type Placer = (node: PlacementNode) => PlacementVerdict;
+
+/** Keyed by the informers' objects, which are replaced and never changed. */
+const placers = new WeakMap<DaemonSet, Placer>();
+
+/** Returns whether the node should run the DaemonSet's Pod, and whether it may keep one. */
+export function placementVerdict(node: PlacementNode, daemonSet: DaemonSet): PlacementVerdict {
+  const known = placers.get(daemonSet);
+  if (known) return known(node);
+  const placer = compilePlacement(daemonSet.spec.template.spec);
+  placers.set(daemonSet, placer);
+  return placer(node);
+}
+
+/** Informers, or an overlay of them. */
 export interface NodeReader {
   pods: Pick<Informers['pods'], 'indexed'>;
   nodes: Pick<Informers['nodes'], 'get' | 'list'>;
 }
 
-/** Whose an object is to one DaemonSet (pkg/controller ControllerRefManager). */
+/** The relation of an object to a DaemonSet (pkg/controller ControllerRefManager). */
 type Claim = 'owned' | 'adopt' | 'release' | 'foreign';
 
-/** What is owned but no longer matches is to be released; an orphan that matches, adopted. */
+/** An owned object that no longer matches is released. A matching orphan is adopted. */
 export function claimOf(daemonSet: DaemonSet, matcher: Matcher, { metadata }: Pick<Pod, 'metadata'>): Claim {
   const owner = controllerOf(metadata);
   const matches = matcher.matches(metadata.labels);
@@ -33,13 +51,13 @@ export function claimOf(daemonSet: DaemonSet, matcher: Matcher, { metadata }: Pi
   return matches && metadata.deletionTimestamp === undefined ? 'adopt' : 'foreign';
 }
 
-/** A Pod whose owner is to change. */
+/** A Pod that has to be adopted or released. */
 interface ClaimedPod {
   pod: Pod;
   claim: 'adopt' | 'release';
 }
 
-/** The Pods whose target is this node: those that are the DaemonSet's, and those it has to adopt or release first. */
+/** Returns the DaemonSet's Pods that target this node, and the Pods to adopt or release first. */
 export function podsOnNode(
   informers: Pick<NodeReader, 'pods'>,
   daemonSet: DaemonSet,
@@ -57,7 +75,7 @@ export function podsOnNode(
   return { owned, claims };
 }
 
-/** Every node that a DaemonSet has to do with: those that exist, and those that only its Pods still name. */
+/** Returns all existing nodes, and nodes that only the DaemonSet's Pods name. */
 export function nodeNamesOf(informers: NodeReader, { metadata }: DaemonSet): Set<string> {
   const names = new Set<string>();
   for (const node of informers.nodes.list()) names.add(node.metadata.name);
@@ -68,23 +86,22 @@ export function nodeNamesOf(informers: NodeReader, { metadata }: DaemonSet): Set
   return names;
 }
 
-/** The node, and the Pods on it whose owner is to change first. */
+/** A node, and its Pods that have to be adopted or released first. */
 export interface DaemonNodeView {
   node: DaemonNode;
   claims: ClaimedPod[];
 }
 
-/** What else than the DaemonSet a view may go by. */
 interface ViewOptions {
-  /** As in `DaemonSetParts`. */
+  /** As in `DaemonSetDeps`. */
   restoredEpoch?: string | undefined;
-  /** What the node's Pods are made of, where that is not the current revision. */
+  /** The DaemonSet with the template of which the node's Pods are made, if that is not the current one. */
   pinnedTo?: DaemonSet | undefined;
-  /** As in `DaemonSetParts`. */
+  /** As in `DaemonSetDeps`. */
   timeOf?: ((stored: string) => number) | undefined;
 }
 
-/** By the informers' object: it is never changed, only replaced. */
+/** Keyed by the informers' objects, which are replaced and never changed. */
 const matchers = new WeakMap<DaemonSet, Matcher>();
 
 function matcherOf(daemonSet: DaemonSet): Matcher {
@@ -95,7 +112,7 @@ function matcherOf(daemonSet: DaemonSet): Matcher {
   return matcher;
 }
 
-/** Costs as much as there are Pods on that node. */
+/** The cost is proportional to the Pods on the node. */
 export function observeNode(
   informers: NodeReader,
   daemonSet: DaemonSet,
@@ -107,14 +124,14 @@ export function observeNode(
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
   const pods = owned.map((pod) => toDaemonPod(pod, current, timeOf));
-  // What another revision lets a node keep are not Pods of this one: once they are available nobody would look at them again.
+  // A pinned revision must not keep Pods of the current one. They would stay where they should not run.
   const hasCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
   return {
     node: {
       name,
       exists: node !== undefined,
       ...placementOn(node, daemonSet, hasCurrent ? undefined : pinnedTo),
-      awaitingResync:
+      isAwaitingResync:
         restoredEpoch !== undefined && node?.metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch,
       pods,
     },
@@ -123,8 +140,8 @@ export function observeNode(
 }
 
 /**
- * By the current template, save that a node whose Pods are made of another revision keeps what that one lets it keep, and gets
- * nothing that has no place there: a template that selects other nodes goes through the waves like any other.
+ * Uses the current template. A node that is pinned to another revision keeps Pods which that revision allows, and gets
+ * no new Pod that it does not allow. A template that selects other nodes goes through the waves like any other.
  */
 export function placementOn(
   node: Node | undefined,

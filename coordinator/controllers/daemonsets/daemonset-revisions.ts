@@ -1,4 +1,6 @@
-/** Keeps a DaemonSet's ControllerRevisions: claims them, makes the current one, drops what is over the limit. */
+/**
+ * Writes a DaemonSet's ControllerRevisions: adopts them, creates the current one, and deletes those beyond the limit.
+ */
 
 import {
   type ControllerRevision,
@@ -21,7 +23,7 @@ import { adopt, preconditionsOf, release } from './controller-ref.js';
 import type { DaemonSetDeps } from './daemonset-deps.js';
 import { claimOf } from './daemonset-node-view.js';
 
-/** The present template's hash, and the revisions of other templates. */
+/** Hash of the current template, and revisions of other templates. */
 interface CurrentHistory {
   hash: string;
   old: ControllerRevision[];
@@ -29,26 +31,30 @@ interface CurrentHistory {
 
 type HistoryParts = Pick<DaemonSetDeps, 'registry' | 'informers'>;
 
-/** Works for the fleet key alone, so no two of its calls about one DaemonSet overlap. */
+/** Only the fleet reconciler calls it, so no two calls for one DaemonSet overlap. */
 export class DaemonSetRevisions {
-  readonly #parts: HistoryParts;
+  readonly #deps: HistoryParts;
 
-  constructor(parts: HistoryParts) {
-    this.#parts = parts;
+  constructor(deps: HistoryParts) {
+    this.#deps = deps;
   }
 
   /**
-   * Makes the history what it must be. Throws ApiError: Conflict after a collision of names, which the next try evades.
-   * `relabelling` is called before Pods are moved to another hash.
+   * Brings the revisions up to date. Throws ApiError Conflict after a name collision; the retry uses another name.
+   * `relabelling` is called before Pods get another hash.
    */
-  async sync(daemonSet: DaemonSet, turn: ReconcileContext, relabelling: () => void): Promise<CurrentHistory> {
-    const owned = await this.#claim(daemonSet, turn);
+  async sync(
+    daemonSet: DaemonSet,
+    context: ReconcileContext,
+    relabelling: () => void,
+  ): Promise<CurrentHistory> {
+    const owned = await this.#claim(daemonSet, context);
     const { current, old } = revisionHistory(daemonSet, owned);
     if (current.kind === 'create') {
-      const stored = await this.#create(daemonSet, current.revision, turn);
+      const stored = await this.#create(daemonSet, current.revision, context);
       return { hash: revisionHashOf(stored), old };
     }
-    await this.#keep(daemonSet, current, turn, relabelling);
+    await this.#keep(daemonSet, current, context, relabelling);
     return { hash: revisionHashOf(current.revision), old };
   }
 
@@ -57,14 +63,14 @@ export class DaemonSetRevisions {
     daemonSet: DaemonSet,
     old: readonly ControllerRevision[],
     isInUse: (hash: string) => boolean,
-    turn: ReconcileContext,
+    context: ReconcileContext,
   ): Promise<void> {
     const limit = daemonSet.spec.revisionHistoryLimit ?? 10;
-    for (const revision of revisionsToTrim(old, limit, isInUse)) await this.#delete(revision, turn);
+    for (const revision of revisionsToTrim(old, limit, isInUse)) await this.#delete(revision, context);
   }
 
-  async #claim(daemonSet: DaemonSet, turn: ReconcileContext): Promise<ControllerRevision[]> {
-    const { informers, registry } = this.#parts;
+  async #claim(daemonSet: DaemonSet, context: ReconcileContext): Promise<ControllerRevision[]> {
+    const { informers, registry } = this.#deps;
     const matcher = compileLabelSelector(daemonSet.spec.selector);
     const owned: ControllerRevision[] = [];
     const { namespace = '' } = daemonSet.metadata;
@@ -74,95 +80,95 @@ export class DaemonSetRevisions {
       if (claim === 'foreign' || claim === 'owned') continue;
       const take = claim === 'adopt' ? adopt : release;
       const stored = await take(registry, daemonSet, controllerRevisionKind, revision);
-      if (stored) turn.observeWrite(stored);
+      if (stored) context.observeWrite(stored);
       if (stored && claim === 'adopt') owned.push(stored);
     }
-    return Promise.all(owned.map((revision) => this.#labelled(revision, turn)));
+    return Promise.all(owned.map((revision) => this.#labelled(revision, context)));
   }
 
-  /** A revision without a hash gets its own name as one. */
-  async #labelled(revision: ControllerRevision, turn: ReconcileContext): Promise<ControllerRevision> {
+  /** A revision without a hash label gets its name as its hash. */
+  async #labelled(revision: ControllerRevision, context: ReconcileContext): Promise<ControllerRevision> {
     if (revision.metadata.labels?.[REVISION_HASH_LABEL]) return revision;
     const change = ({ metadata }: ControllerRevision) => {
       metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: metadata.name };
       return undefined;
     };
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     const stored = (await registry.modify(controllerRevisionKind, revision.metadata, change)).object();
-    turn.observeWrite(stored);
+    context.observeWrite(stored);
     return stored;
   }
 
   async #create(
     daemonSet: DaemonSet,
     revision: ControllerRevision,
-    turn: ReconcileContext,
+    context: ReconcileContext,
   ): Promise<ControllerRevision> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     const { namespace } = daemonSet.metadata;
     try {
       const stored = (await registry.create(controllerRevisionKind, namespace, revision)).object();
-      turn.observeWrite(stored);
+      context.observeWrite(stored);
       return stored;
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
       const present = (await registry.get(controllerRevisionKind, revision.metadata)).object();
       if (revisionsWithTemplate([present], daemonSet.spec.template).length > 0) return present;
-      await this.#countCollision(daemonSet, turn);
+      await this.#countCollision(daemonSet, context);
       throw error;
     }
   }
 
-  /** Another template has the name already: the count is part of the hash, so the next try gets another name. */
-  async #countCollision(daemonSet: DaemonSet, turn: ReconcileContext): Promise<void> {
+  /** Another template has the name already. The collision count is part of the hash, so the retry gets another name. */
+  async #countCollision(daemonSet: DaemonSet, context: ReconcileContext): Promise<void> {
     const change = (stored: DaemonSet): undefined | false => {
       if (!stored.status) return false;
       stored.status.collisionCount = (stored.status.collisionCount ?? 0) + 1;
       return undefined;
     };
     const options = { subresource: 'status' as const, preconditions: preconditionsOf(daemonSet) };
-    const record = await this.#parts.registry.modify(daemonSetKind, daemonSet.metadata, change, options);
-    turn.observeWrite(record.object());
+    const record = await this.#deps.registry.modify(daemonSetKind, daemonSet.metadata, change, options);
+    context.observeWrite(record.object());
   }
 
   async #keep(
     daemonSet: DaemonSet,
     { revision, number, duplicates }: Extract<RevisionHistory['current'], { kind: 'keep' }>,
-    turn: ReconcileContext,
+    context: ReconcileContext,
     relabelling: () => void,
   ): Promise<void> {
     if (duplicates.length > 0) {
       relabelling();
-      await this.#relabelPods(daemonSet, revisionHashOf(revision), turn);
-      for (const duplicate of duplicates) await this.#delete(duplicate, turn);
+      await this.#relabelPods(daemonSet, revisionHashOf(revision), context);
+      for (const duplicate of duplicates) await this.#delete(duplicate, context);
     }
     if (revision.revision >= number) return;
     const change = (stored: ControllerRevision) => {
       stored.revision = Math.max(stored.revision, number);
       return undefined;
     };
-    const { registry } = this.#parts;
-    turn.observeWrite((await registry.modify(controllerRevisionKind, revision.metadata, change)).object());
+    const { registry } = this.#deps;
+    context.observeWrite((await registry.modify(controllerRevisionKind, revision.metadata, change)).object());
   }
 
-  async #relabelPods(daemonSet: DaemonSet, hash: string, turn: ReconcileContext): Promise<void> {
-    const { informers, registry } = this.#parts;
+  async #relabelPods(daemonSet: DaemonSet, hash: string, context: ReconcileContext): Promise<void> {
+    const { informers, registry } = this.#deps;
     for (const pod of informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? '')) {
       if (pod.metadata.labels?.[REVISION_HASH_LABEL] === hash) continue;
       const change = ({ metadata }: Pod) => {
         metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: hash };
         return undefined;
       };
-      turn.observeWrite((await registry.modify(podKind, pod.metadata, change)).object());
+      context.observeWrite((await registry.modify(podKind, pod.metadata, change)).object());
     }
   }
 
-  async #delete(revision: ControllerRevision, turn: ReconcileContext): Promise<void> {
+  async #delete(revision: ControllerRevision, context: ReconcileContext): Promise<void> {
     const options = { preconditions: preconditionsOf(revision) };
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     const result = await orUndefined(() =>
       registry.delete(controllerRevisionKind, revision.metadata, options),
     );
-    if (result) turn.observeWrite(result.object);
+    if (result) context.observeWrite(result.object);
   }
 }

@@ -1,7 +1,8 @@
-/** The tallies of all DaemonSets, and which of them still speak of the present one. */
+/** The tallies of all DaemonSets. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
+import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 import { DaemonSetTally, type TallySubject } from './daemonset-tally.js';
 
 function isSameSubject(a: TallySubject, b: TallySubject): boolean {
@@ -13,27 +14,34 @@ function isSameSubject(a: TallySubject, b: TallySubject): boolean {
   );
 }
 
-/** One tally a DaemonSet at most. */
-export class DaemonSetTallies {
-  readonly #tallies = new Map<string, DaemonSetTally>();
+/** A DaemonSet's tally, and what its rollout allows at present. */
+export interface CountedDaemonSet {
+  readonly tally: DaemonSetTally;
+  constraints: RolloutConstraints;
+}
 
-  /** The tally counted for this very generation; undefined while the fleet key has still to begin it. */
-  of(daemonSet: DaemonSet): DaemonSetTally | undefined {
-    const tally = this.#tallies.get(refText(daemonSet.metadata));
+/** At most one tally for each DaemonSet. */
+export class DaemonSetTallies {
+  readonly #counted = new Map<string, CountedDaemonSet>();
+
+  /** Returns undefined until the fleet reconciler has started a tally for this generation. */
+  of(daemonSet: DaemonSet): CountedDaemonSet | undefined {
+    const counted = this.#counted.get(refText(daemonSet.metadata));
     const { uid, generation } = daemonSet.metadata;
-    return tally?.subject.uid === uid && tally?.subject.generation === generation ? tally : undefined;
+    const isCurrent = counted?.tally.subject.uid === uid && counted?.tally.subject.generation === generation;
+    return isCurrent ? counted : undefined;
   }
 
-  /** The tally for this subject, begun anew when there is none. */
-  getOrStart(ref: ObjectRef, subject: TallySubject): DaemonSetTally {
-    const present = this.#tallies.get(refText(ref));
-    if (present && isSameSubject(present.subject, subject)) return present;
-    const tally = new DaemonSetTally(subject);
-    this.#tallies.set(refText(ref), tally);
-    return tally;
+  /** Returns the tally of this subject. A tally of another subject is replaced by an empty one. */
+  getOrStart(ref: ObjectRef, subject: TallySubject): CountedDaemonSet {
+    const present = this.#counted.get(refText(ref));
+    if (present && isSameSubject(present.tally.subject, subject)) return present;
+    const counted = { tally: new DaemonSetTally(subject), constraints: UNCONSTRAINED };
+    this.#counted.set(refText(ref), counted);
+    return counted;
   }
 
   forget(ref: ObjectRef): void {
-    this.#tallies.delete(refText(ref));
+    this.#counted.delete(refText(ref));
   }
 }

@@ -1,5 +1,4 @@
-/** The running count of one DaemonSet: a small record per node, summed, so that no event costs a walk over the fleet. */
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+/** Counts of one DaemonSet, kept as sums of one record for each node, so that no event has to visit the fleet. */
 import type { CurrentRevision } from '../../decisions/daemonsets/daemon-node.js';
 import type { StatusCounts } from '../../decisions/daemonsets/daemonset-status.js';
 import type { FailedPodBackoff } from '../../decisions/daemonsets/failed-pod-backoff.js';
@@ -9,55 +8,43 @@ import {
   NODE_UPDATE_STATES,
   type NodeUpdateState,
 } from '../../decisions/daemonsets/rolling-update.js';
-import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
 import { sameJson } from '../../registry/encoding/json-value.js';
+import type { RolloutConstraints } from '../rollouts/rollout-constraints.js';
 
-/** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
+/**
+ * An action that the fleet reconciler orders for a node: create a Pod next to the old one, replace the old one, delete
+ * the new one, or withdraw a handover.
+ */
 export type NodeAction = 'create' | 'replace' | 'revert' | 'withdraw';
 
-/** A turn, and whether the node was covered when it was given: a Pod that was of no use goes whatever the budget, if it still is. */
+/**
+ * `wasCovered`: the node had an available Pod when the action was ordered. If it had none and has one now, the action
+ * is dropped.
+ */
 export interface OrderedAction {
   action: NodeAction;
   wasCovered: boolean;
 }
 
-/** Another revision than the current one, to make Pods of: the DaemonSet as it was then. */
-export interface PinnedRevision {
-  daemonSet: DaemonSet;
-  hash: string;
-}
+const COUNTED = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
 
-type HeldBack = (nodeName: string) => PinnedRevision | undefined;
-
-/** Every Pod is made of the current revision: upstream's way. */
-export const NOT_PINNED: HeldBack = () => undefined;
-
-/** What is summed. */
-const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
-
-/** All Pods are replaced from here. */
-export const NO_HANDOVERS = (): undefined => undefined;
-/** Pods are made and deleted everywhere. */
-export const NOT_FROZEN = (): boolean => false;
-
-/** For what a tally was counted: when this changes, all is counted anew. */
+/** The subject of a tally. If it changes, a new tally is started. */
 export interface TallySubject {
   uid: string;
-  /** metadata.generation of the DaemonSet. */
   generation: number;
   current: CurrentRevision;
 }
 
-/** Hears where a node stands whenever that changes; undefined for a node that has no part in the update any more. */
+/** Called when a node's state changes. `updateState`: undefined for a node that left the update. */
 type TallyFollower = (
   name: string,
-  situation: NodeUpdateState | undefined,
+  updateState: NodeUpdateState | undefined,
   record: NodeRecord | undefined,
 ) => void;
 
 /**
- * Records are replaced whole, so the sums cannot drift. A node where something happened or was ordered counts as under
- * way until it was looked at again: the rolling update never spends the same budget twice.
+ * Records are replaced as a whole, so the sums cannot drift. After an event or an ordered action, the node counts as in
+ * progress until it is observed again. The rolling update therefore never spends the same budget twice.
  */
 export class DaemonSetTally implements Fleet {
   readonly subject: TallySubject;
@@ -70,31 +57,25 @@ export class DaemonSetTally implements Fleet {
     updated: 0,
   };
   readonly nodes: Record<NodeUpdateState, Set<string>>;
-  /** Memory of failed Pods by node. */
+  /** Back-off for failed Pods, by node. */
   readonly backoffs = new Map<string, FailedPodBackoff>();
-  /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */
-  pinnedRevision: HeldBack = NOT_PINNED;
-  /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
+  /** Nodes that lack capacity for the successor of a handover, and since when, in ms since the epoch. */
   readonly lackingCapacitySince = new Map<string, number>();
-  /** What the host may decide about its turn; undefined: its Pod is replaced from here. */
-  handoverTerms: (nodeName: string) => HandoverTerms | undefined = NO_HANDOVERS;
-  /** Whether Pods of the node are neither made nor deleted. */
-  isFrozen: (nodeName: string) => boolean = NOT_FROZEN;
-  /** Every node has been counted: sums and status may be believed. */
+  /** True when every node has been counted. Before that, sums and status are not valid. */
   isComplete = false;
   #covered = 0;
   readonly #records = new Map<string, NodeRecord>();
-  readonly #underWay = new Set<string>();
-  readonly #turns = new Map<string, OrderedAction>();
-  readonly #still = new Set<string>();
-  /** How many nodes carry Pods of each revision. */
+  readonly #inProgress = new Set<string>();
+  readonly #actions = new Map<string, OrderedAction>();
+  readonly #deferred = new Set<string>();
+  /** Number of nodes with Pods of each revision. */
   readonly #hashes = new Map<string, number>();
 
   #follower: TallyFollower | undefined;
 
   constructor(subject: TallySubject) {
     this.subject = subject;
-    const empty = NODE_UPDATE_STATES.map((situation) => [situation, new Set<string>()]);
+    const empty = NODE_UPDATE_STATES.map((updateState) => [updateState, new Set<string>()]);
     this.nodes = Object.fromEntries(empty);
   }
 
@@ -106,98 +87,98 @@ export class DaemonSetTally implements Fleet {
     return this.#covered;
   }
 
-  /** Revisions that some Pod carries. */
+  /** Revisions of which at least one Pod exists. */
   get carriedHashes(): { has(hash: string): boolean } {
     return this.#hashes;
   }
 
-  /** One at a time: it hears of changes from now on. Undefined: nobody. */
+  /** Replaces the follower, which is called for changes from now on. */
   subscribe(follower: TallyFollower | undefined): void {
     this.#follower = follower;
   }
 
-  /** All nodes that have a part in the update. */
+  /** Names of all nodes that are part of the update. */
   nodeNames(): Iterable<string> {
     return new Set(Object.values(this.nodes).flatMap((names) => [...names]));
   }
 
-  /** Tells the follower of a node as it stands. */
+  /** Calls the follower with the node's state. */
   notify(name: string): void {
     const record = this.#records.get(name);
-    const situation = this.#underWay.has(name) ? 'underWay' : record?.updateStatus?.state;
-    this.#follower?.(name, situation, record);
+    const updateState = this.#inProgress.has(name) ? 'inProgress' : record?.updateStatus?.state;
+    this.#follower?.(name, updateState, record);
   }
 
-  /** Takes in what a look at the node found. True when that is news. */
+  /** Replaces the record of a node. Returns true if it changed. */
   record(name: string, record: NodeRecord): boolean {
     const before = this.#records.get(name);
-    const wasUnderWay = this.#underWay.delete(name);
-    this.#count(name, before, -1, wasUnderWay);
+    const wasInProgress = this.#inProgress.delete(name);
+    this.#count(name, before, -1, wasInProgress);
     const isEmpty = !record.updateStatus && !record.share.misscheduled && record.hashes.length === 0;
     if (isEmpty) this.#records.delete(name);
     else this.#records.set(name, record);
     this.#count(name, isEmpty ? undefined : record, 1, false);
     this.notify(name);
-    return wasUnderWay || !sameJson(before, record);
+    return wasInProgress || !sameJson(before, record);
   }
 
-  /** The node must be looked at before it is trusted again. */
+  /** Counts the node as in progress until it is observed again. */
   markInProgress(name: string): void {
-    if (this.#underWay.has(name)) return;
+    if (this.#inProgress.has(name)) return;
     const record = this.#records.get(name);
     this.#count(name, record, -1, false);
-    this.#underWay.add(name);
+    this.#inProgress.add(name);
     this.#count(name, record, 1, true);
     this.notify(name);
   }
 
-  /** What was last seen of a node. */
+  /** Returns the last observation of a node. */
   recordOf(name: string): NodeRecord | undefined {
     return this.#records.get(name);
   }
 
-  /** Whether nothing may be done on the node, though there is something to do: `takeThawed` names it once there may. */
-  deferIfFrozen(name: string): boolean {
-    if (!this.isFrozen(name)) return false;
-    this.#still.add(name);
+  /** Returns true if the node is frozen. `takeUnfrozen` returns its name when it is not frozen any longer. */
+  deferIfFrozen(name: string, { isFrozen }: RolloutConstraints): boolean {
+    if (!isFrozen(name)) return false;
+    this.#deferred.add(name);
     return true;
   }
 
-  /** Nodes that were held still and need not be any longer, once. */
-  takeUnfrozen(): string[] {
-    const thawed = [...this.#still].filter((name) => !this.isFrozen(name));
-    for (const name of thawed) this.#still.delete(name);
-    return thawed;
+  /** Returns deferred nodes that are not frozen any longer, each once. */
+  takeUnfrozen({ isFrozen }: RolloutConstraints): string[] {
+    const unfrozen = [...this.#deferred].filter((name) => !isFrozen(name));
+    for (const name of unfrozen) this.#deferred.delete(name);
+    return unfrozen;
   }
 
-  orderAction(name: string, turn: NodeAction): void {
+  orderAction(name: string, action: NodeAction): void {
     this.markInProgress(name);
-    this.#turns.set(name, {
-      action: turn,
+    this.#actions.set(name, {
+      action: action,
       wasCovered: this.#records.get(name)?.updateStatus?.covered ?? false,
     });
   }
 
-  /** Nodes whose host has a turn that was not taken back. */
+  /** Returns nodes whose handover was not withdrawn yet. */
   withdrawableHandovers(): string[] {
-    return [...this.nodes.turned].filter((name) => !this.recordOf(name)?.handover?.withdrawn);
+    return [...this.nodes.handedOver].filter((name) => !this.recordOf(name)?.handover?.withdrawn);
   }
 
-  /** The turn given to the node, once. */
+  /** Returns and removes the action that was ordered for the node. */
   takeAction(name: string): OrderedAction | undefined {
-    const given = this.#turns.get(name);
-    this.#turns.delete(name);
+    const given = this.#actions.get(name);
+    this.#actions.delete(name);
     return given;
   }
 
-  #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, underWay: boolean): void {
-    if (underWay) change(this.nodes.underWay, name, sign);
+  #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, isInProgress: boolean): void {
+    if (isInProgress) change(this.nodes.inProgress, name, sign);
     if (!record) return;
-    for (const key of SHARES) {
+    for (const key of COUNTED) {
       if (record.share[key]) this.counts[key] += sign;
     }
     for (const hash of record.hashes) this.#countHash(hash, sign);
-    if (!record.updateStatus || underWay) return;
+    if (!record.updateStatus || isInProgress) return;
     if (record.updateStatus.covered) this.#covered += sign;
     change(this.nodes[record.updateStatus.state], name, sign);
   }

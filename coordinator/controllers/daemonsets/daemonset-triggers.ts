@@ -1,4 +1,6 @@
-/** Which keys a change calls for. A change of one object never walks over the fleet. */
+/**
+ * Decides which keys a change enqueues. A change of one object never visits the whole fleet, except a change of a Node.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
@@ -6,9 +8,9 @@ import { controllerOf, type KubeObject, type ObjectMeta } from '../../../shared/
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { BY_NAMESPACE, type Informers, type ObjectChange } from '../../informers/informer.js';
-import { placementVerdict } from './cached-placement.js';
+import { placementVerdict } from './daemonset-node-view.js';
 
-/** What is to be looked at again. */
+/** Called for keys that have to be reconciled. */
 interface DaemonSetCalls {
   fleet(daemonSet: DaemonSet): void;
   node(daemonSet: DaemonSet, nodeName: string): void;
@@ -20,7 +22,7 @@ type TriggerInformers = Pick<
   'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts'
 >;
 
-/** Listens from now on; objects present already count as new. */
+/** Listens from now on. Objects that exist already count as new. */
 export function watchDaemonSetTriggers(informers: TriggerInformers, calls: DaemonSetCalls): void {
   informers.daemonSets.onChange(({ previous, current }) => {
     if (current) calls.fleet(current);
@@ -34,7 +36,7 @@ export function watchDaemonSetTriggers(informers: TriggerInformers, calls: Daemo
     for (const daemonSet of informers.daemonSets.indexed(BY_NAMESPACE, namespace)) calls.fleet(daemonSet);
   });
   informers.rollouts.onChange(({ previous, current }) => {
-    // Status is the controller's own; people ask for things, and delete.
+    // The controller itself writes the status. Operators change the spec, or delete the object.
     const isNews = !current || !isDeepStrictEqual(previous?.spec, current.spec);
     const rollout = current ?? previous;
     const daemonSet = isNews && rollout && informers.daemonSets.get(rollout.metadata);
@@ -44,7 +46,10 @@ export function watchDaemonSetTriggers(informers: TriggerInformers, calls: Daemo
   informers.nodes.onChange((change) => callForNode(informers, calls, change));
 }
 
-/** The DaemonSets that own an object, before or after, and for an orphan, also one that went, those that might adopt it, or are about to. */
+/**
+ * Returns the DaemonSets that owned the object before or after the change. For an orphan, even a deleted one, also
+ * returns those that might adopt it.
+ */
 function concerned(
   informers: TriggerInformers,
   { previous, current }: ObjectChange<Pod> | ObjectChange<ControllerRevision>,
@@ -75,7 +80,7 @@ function callForPod(informers: TriggerInformers, calls: DaemonSetCalls, change: 
   }
 }
 
-/** Heartbeats and reports change nothing that a DaemonSet looks at. */
+/** Returns the fields that placement depends on. Heartbeats and status reports change none of them. */
 function mattersToPlacement(node: KubeObject & Partial<Pick<Node, 'spec'>>) {
   return {
     labels: node.metadata.labels,

@@ -1,4 +1,4 @@
-/** Whether nodes have room for the Pods that their hosts are to put in the old ones' places. */
+/** Checks whether nodes have capacity for the successors of handovers. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -7,43 +7,40 @@ import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import type { HandoverWrites } from './handover-writes.js';
 
-/** How often a node that has no room for its next Pod is looked at again, without an event. */
+/** Interval after which a node that lacked capacity is checked again without an event. */
 export const CAPACITY_RECHECK_MS = 10_000;
 
 export class HandoverCapacity {
-  readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
+  readonly #deps: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
   readonly #hostHandovers: Pick<HandoverWrites, 'successor'>;
 
   constructor(
-    parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
+    deps: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
     hostHandovers: Pick<HandoverWrites, 'successor'>,
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
     this.#hostHandovers = hostHandovers;
   }
 
-  /** Why the Pod's node has no room for what is to take its place, in the scheduler's words; [] = it has. */
+  /** Returns why the Pod's node lacks capacity for the successor, in the scheduler's words. []: it has the capacity. */
   refusals(daemonSet: DaemonSet, { subject }: DaemonSetTally, old: Pod): string[] {
     const { nodeName = '' } = old.spec;
     const successor = this.#hostHandovers.successor(daemonSet, subject.current.hash, nodeName);
-    return this.#parts.reservations.refusals(successor, nodeName, old);
+    return this.#deps.reservations.refusals(successor, nodeName, old);
   }
 
-  /** A node that had no room, and has none still, counts as one that waits with its turn. */
+  /** A node that still lacks capacity gets a handover that waits for it. */
   markLackingCapacity(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
     const since = tally.lackingCapacitySince.get(node.name);
     if (since === undefined) return node;
-    const old = node.pods.find(
-      ({ updated, terminating, handover: turn }) => !updated && !terminating && !turn,
-    );
+    const old = node.pods.find(({ updated, terminating, handover }) => !updated && !terminating && !handover);
     const { namespace } = daemonSet.metadata;
-    const pod =
-      old && this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
+    const pod = old && this.#deps.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
     if (!old || !pod || this.refusals(daemonSet, tally, pod).length === 0) {
       tally.lackingCapacitySince.delete(node.name);
       return node;
     }
-    const turn = { waitReason: 'InsufficientResources', waitingSince: since, forced: false } as const;
-    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, handover: turn } : each)) };
+    const handover = { waitReason: 'InsufficientResources', waitingSince: since, forced: false } as const;
+    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, handover } : each)) };
   }
 }

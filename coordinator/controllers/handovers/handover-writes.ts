@@ -1,4 +1,4 @@
-/** Writes turns on Pods for their hosts to carry out, and takes them away again (`shared/kube/handovers/host-handover.ts`). */
+/** Writes handovers on Pods, and withdraws them (`shared/kube/handovers/host-handover.ts`). */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -17,21 +17,22 @@ import { podKind } from '../../kinds/index.js';
 import type { ObjectTemplate, Registry } from '../../registry/registry.js';
 import type { DaemonPodTemplates } from '../daemonsets/daemon-pod-templates.js';
 
-/** What stands there is left as it is. */
+/** Leaves the annotation unchanged. */
 const UNCHANGED = Symbol('unchanged');
 
 export class HandoverWrites {
   readonly #registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>;
-  readonly #models: DaemonPodTemplates;
+  readonly #templates: DaemonPodTemplates;
 
-  constructor(registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>, models: DaemonPodTemplates) {
+  constructor(registry: Pick<Registry, 'modify' | 'reviewFromTemplate'>, templates: DaemonPodTemplates) {
     this.#registry = registry;
-    this.#models = models;
+    this.#templates = templates;
   }
 
   /**
-   * Gives the host of `old` its turn. One for the same revision that stands there already keeps its successor: the host may
-   * have begun it. Answers the Pod as written; throws ApiError, as a create of the successor would.
+   * Requests that the host of `old` replaces it. A present handover to the same revision keeps its successor, because
+   * the host may have started it. Returns the stored Pod. Throws ApiError if a create of the successor would be
+   * refused.
    */
   async request(
     { daemonSet, hash }: { daemonSet: DaemonSet; hash: string },
@@ -42,56 +43,59 @@ export class HandoverWrites {
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const { nodeName = '' } = old.spec;
     const successor = present && isSame ? present : await this.#admitted(daemonSet, hash, nodeName);
-    const turn: HostHandover = { successor, ...terms };
-    return this.#annotate(old, () => JSON.stringify(turn));
+    const handover: HostHandover = { successor, ...terms };
+    return this.#annotate(old, () => JSON.stringify(handover));
   }
 
   /**
-   * Takes the turn back, which is not done with that: the host may begin until it hears of it. It says when it has
-   * (`WITHDRAWN`), and then `settle` ends it: one that is taken back already stays so. Answers the Pod as written.
+   * Marks the handover as withdrawn. The host may start it until it acknowledges that (`WITHDRAWN`). `settle` then
+   * removes it. Returns the stored Pod.
    */
   withdraw(old: Pod): Promise<Pod> {
     return this.#annotate(old, (stored) => {
       if (withdrawnSuccessorOf(stored) !== undefined) return UNCHANGED;
-      // Of a copy: what is parsed is kept by its object, and this one changes.
-      const turn = handoverOf({ ...stored });
-      return turn && withdrawalAnnotationFor(turn);
+      // `handoverOf` caches by object. Pass a copy, because this object is about to change.
+      const handover = handoverOf({ ...stored });
+      return handover && withdrawalAnnotationFor(handover);
     });
   }
 
-  /** Nothing is left of the turn. Answers the Pod as written. */
+  /** Removes the handover. Returns the stored Pod. */
   settle(old: Pod): Promise<Pod> {
     return this.#annotate(old, () => undefined);
   }
 
-  /** What would take the place of the node's Pod. Without the time of its making: that is when the host begins. */
+  /**
+   * Returns the Pod that would replace the node's Pod. It has no creation time, because the host sets that when it
+   * starts.
+   */
   successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
-    return withoutBirth(this.#model(daemonSet, hash, nodeName).render(nodeName).object);
+    return withoutCreationTime(this.#template(daemonSet, hash, nodeName).render(nodeName).object);
   }
 
   /**
-   * Returns a successor that passed the admission of a create. The hub stores a Pod that a host has started without a check, so
-   * a turn must never bring a host a Pod that its namespace refuses.
+   * Returns a successor that passed the admission of a create. The hub stores Pods that hosts have started without a
+   * check, so a handover must never bring a host a Pod that its namespace refuses.
    */
   async #admitted(daemonSet: DaemonSet, hash: string, nodeName: string): Promise<Pod> {
-    const model = this.#model(daemonSet, hash, nodeName);
-    return withoutBirth(await this.#registry.reviewFromTemplate(model, nodeName));
+    const template = this.#template(daemonSet, hash, nodeName);
+    return withoutCreationTime(await this.#registry.reviewFromTemplate(template, nodeName));
   }
 
-  #model(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectTemplate<Pod> {
-    const made = daemonPod(daemonSet, nodeName, hash);
-    made.spec.nodeName = nodeName;
-    return this.#models.templateFor(daemonSet, made);
+  #template(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectTemplate<Pod> {
+    const pod = daemonPod(daemonSet, nodeName, hash);
+    pod.spec.nodeName = nodeName;
+    return this.#templates.templateFor(daemonSet, pod);
   }
 
-  /** `textOf` answers what is to stand on the Pod as it is stored; undefined: nothing. */
+  /** `textOf` returns the annotation for the stored Pod. Undefined: none. */
   async #annotate(
     { metadata }: Pod,
     textOf: (stored: Pod) => string | typeof UNCHANGED | undefined,
   ): Promise<Pod> {
     const record = await this.#registry.modify(podKind, metadata, (stored): undefined | false => {
       if (stored.metadata.uid !== metadata.uid)
-        throw new ApiError('Conflict', 'the Pod is another one by now');
+        throw new ApiError('Conflict', 'the Pod was replaced by another one');
       const text = textOf(stored);
       if (text === UNCHANGED) return false;
       const { [HANDOVER_ANNOTATION]: _, ...others } = stored.metadata.annotations ?? {};
@@ -102,7 +106,7 @@ export class HandoverWrites {
   }
 }
 
-function withoutBirth({ status: _, ...pod }: Pod): Pod {
+function withoutCreationTime({ status: _, ...pod }: Pod): Pod {
   const { creationTimestamp: __, ...metadata } = pod.metadata;
   return { ...pod, metadata };
 }

@@ -1,4 +1,4 @@
-/** The plan of one DaemonSet: its hosts as they stand, a rehearsal, and what came of it. */
+/** The plan of one DaemonSet: simulates its rollout and describes the result. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
@@ -32,17 +32,17 @@ import { SimulationTimeline } from './simulation-timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './wave-strategy.js';
 
 interface PlanSubject {
-  /** Absent where the apply would make it. */
+  /** Absent if the apply creates it. */
   before?: DaemonSet | undefined;
   after: DaemonSet;
-  world: OverlayInformers;
+  overlay: OverlayInformers;
   informers: PlanInformers;
   clock: Clock;
-  /** Why a create of this Pod would be refused now; undefined: it would not be. */
+  /** Returns why a create of this Pod would be refused now, or undefined. */
   refusalOf(pod: Pod): Promise<string | undefined>;
 }
 
-/** Costs a look at every node, and one for every change there: in slices. */
+/** Visits every node, and each once more for every change, in time slices. */
 export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan> {
   const { before, after, clock, informers } = subject;
   const slice = new TimeSlice(clock);
@@ -51,60 +51,60 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const { uid = '', generation = 0 } = after.metadata;
   const tally = new DaemonSetTally({ uid, generation, current });
   const timeline = new SimulationTimeline(clock.now());
-  const begun = timeline.now;
+  const started = timeline.now;
   const pace = measurePodTimings(informers.pods.indexed(BY_OWNER, uid));
   const { updateStrategy } = after.spec;
   const policy = isRollingUpdate(updateStrategy)
-    ? governingPolicy(after, subject.world.policiesIn(after.metadata.namespace ?? ''))
+    ? governingPolicy(after, subject.overlay.policiesIn(after.metadata.namespace ?? ''))
     : undefined;
   const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
   const parts = { daemonSet: after, current, tally, timeline, pace };
   const hosts = new SimulatedHosts({
     ...{ ...parts, hosts: befores, isRefused: refusal !== undefined },
-    ...hostTurnsBy(policy, subject, timeline.now),
+    ...handoversBy(policy, subject, timeline.now),
   });
-  const conductor: RolloutStrategy = policy
-    ? wavesConductor(subject, policy, { tally, timeline, pace, slice })
+  const strategy: RolloutStrategy = policy
+    ? waveStrategy(subject, policy, { tally, timeline, pace, slice })
     : new UpstreamStrategy(after, tally);
   const reasons = new Map<string, FirstReason>();
   const names = befores.map(({ name }) => name);
   await simulateRollout({
-    ...{ tally, hosts, names, timeline, conductor, slice },
-    begun: () => {
+    ...{ tally, hosts, names, timeline, strategy, slice },
+    started: () => {
       for (const host of befores) {
-        const course = hosts.hostState(host.name);
-        const node = subject.world.nodeReader.nodes.get({ name: host.name });
-        if (course) reasons.set(host.name, firstReason(host, course, node, after, conductor));
+        const hostState = hosts.hostState(host.name);
+        const node = subject.overlay.nodeReader.nodes.get({ name: host.name });
+        if (hostState) reasons.set(host.name, firstReason(host, hostState, node, after, strategy));
       }
     },
   });
-  const planned = plannedHosts(befores, hosts, { reasons, conductor, begun });
+  const planned = plannedHosts(befores, hosts, { reasons, strategy, started });
   const previous = before && currentOf(before, informers).hash;
   const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
   const change = changeOf(before, after);
   const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
   const blockedBy =
-    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? conductor.stopReason() : undefined);
+    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? strategy.stopReason() : undefined);
   const { namespace = '', name } = after.metadata;
-  const told = {
+  const summary = {
     ...{ namespace, name, change },
     counts: countActions(planned),
-    waves: plannedWaves(conductor, planned),
+    waves: plannedWaves(strategy, planned),
     ...(ends.length > 0 ? { endSeconds: maxOf(ends) } : {}),
     ...(policy ? { policy: policy.metadata.name } : {}),
     ...(blockedBy === undefined ? {} : { blockedBy }),
   };
   return {
-    ...told,
+    ...summary,
     revision: current.hash,
     ...(previous === undefined || previous === current.hash ? {} : { previousRevision: previous }),
-    sentence: planSentence(told),
+    sentence: planSentence(summary),
     reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_REASON_CODES, ...REASON_CODES])]),
     assumptions: [
       pace.isMeasured
-        ? `a Pod takes ${pace.startMs / 1000} s to become ready, as the present ones did`
-        : `a Pod takes ${pace.startMs / 1000} s to become ready: none has shown yet how long`,
-      ...conductor.assumptions,
+        ? `a Pod takes ${pace.startMs / 1000} s to become ready, like the present Pods`
+        : `a Pod takes ${pace.startMs / 1000} s to become ready (assumed: no Pod was measured)`,
+      ...strategy.assumptions,
     ],
     hosts: planned,
   };
@@ -114,7 +114,7 @@ function isChanging(hosts: readonly PlannedHost[]): boolean {
   return hosts.some(({ action }) => CHANGING_ACTIONS.includes(action));
 }
 
-/** A refusal of a new template is reported even if no host gets a Pod of it now. */
+/** Reports a refusal of a new template even if no host gets a Pod of it now. */
 function obstacleTo(
   hosts: readonly PlannedHost[],
   refusal: string | undefined,
@@ -125,35 +125,35 @@ function obstacleTo(
   return isMet ? `the API refuses its Pods: ${refusal}` : undefined;
 }
 
-/** Which hosts replace their Pods themselves by the policy, and how long each watches its new Pod. */
-function hostTurnsBy(
+/** Returns which hosts replace their Pods themselves, and how long each watches its new Pod. */
+function handoversBy(
   policy: RolloutPolicy | undefined,
-  { after, world }: PlanSubject,
+  { after, overlay }: PlanSubject,
   now: number,
 ): Pick<SimulatedHostsOptions, 'confirmMs' | 'isHandover'> {
   if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHandover: () => false };
   const termsFor = handoverTerms(policy.spec, undefined, now);
-  const labelsOf = (name: string) => world.nodeReader.nodes.get({ name })?.metadata.labels;
+  const labelsOf = (name: string) => overlay.nodeReader.nodes.get({ name })?.metadata.labels;
   return {
     confirmMs: confirmSecondsOf(policy.spec) * 1000,
     isHandover: (name) => termsFor({ name, labels: labelsOf(name) }) !== undefined,
   };
 }
 
-function wavesConductor(
-  { after, world, informers }: PlanSubject,
+function waveStrategy(
+  { after, overlay, informers }: PlanSubject,
   policy: RolloutPolicy,
   parts: Pick<WaveStrategyOptions, 'tally' | 'timeline' | 'pace' | 'slice'>,
 ): WaveStrategy {
   const { namespace = '', name, uid = '' } = after.metadata;
-  const nodes = [...world.nodeReader.nodes.list()];
+  const nodes = [...overlay.nodeReader.nodes.list()];
   return new WaveStrategy({
     ...parts,
     ...{ daemonSet: after, policy },
     rollout: informers.rollouts.get({ namespace, name }),
     revisions: informers.controllerRevisions.indexed(BY_OWNER, uid),
     pods: informers.pods.indexed(BY_OWNER, uid),
-    nodeOf: (node) => world.nodeReader.nodes.get({ name: node }),
+    nodeOf: (node) => overlay.nodeReader.nodes.get({ name: node }),
     fleetSize: nodes.length,
   });
 }
@@ -167,11 +167,11 @@ function currentOf(daemonSet: DaemonSet, { controllerRevisions }: PlanInformers)
 }
 
 async function hostsBefore(
-  { after, world }: PlanSubject,
+  { after, overlay }: PlanSubject,
   current: CurrentRevision,
   slice: TimeSlice,
 ): Promise<InitialHost[]> {
-  const { nodeReader: places } = world;
+  const { nodeReader: places } = overlay;
   const hosts: InitialHost[] = [];
   for (const name of nodeNamesOf(places, after)) {
     const node = places.nodes.get({ name });

@@ -1,4 +1,4 @@
-/** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
+/** Plans what manifests would change on hosts, from dry runs of the registry and from informers. Writes nothing. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
@@ -32,7 +32,7 @@ import { planDaemonSet } from './daemonset-planner.js';
 import { OverlayInformers, type PlanInformers } from './overlay-informers.js';
 import { policyWarnings, type WrittenPolicy } from './policy-warnings.js';
 
-interface PlannerParts {
+interface PlannerDeps {
   registry: Registry;
   informers: PlanInformers;
   clock: Clock;
@@ -40,37 +40,38 @@ interface PlannerParts {
 
 type Manifest = Record<string, unknown> & { metadata?: { name?: unknown; namespace?: unknown } };
 
-/** What the caller may read. */
+/** The caller's rights. */
 interface PlanRights {
   mayRead(kind: Kind, ref: ObjectRef): boolean;
   /** Throws ApiError 403. */
   requireRead(kind: Kind, ref: ObjectRef): void;
 }
 
-/** Where a manifest goes that names no namespace, by which verb, and for whom. */
+/** Default namespace, verb and caller of the manifests. */
 interface Way extends Required<Omit<PlanRequest, 'manifests'>> {
   rights: PlanRights;
 }
 
-/** What the applies would make, by kind. */
+/** The results of all dry runs, by kind. */
 interface Applied {
   daemonSets: DryRunResult<DaemonSet>[];
   policies: DryRunResult<RolloutPolicy>[];
   nodes: DryRunResult<Node>[];
-  /** What the applies make that admission of the others looks up. */
+  /** Objects that the admission of the others needs. */
   assumed: (Namespace | ServiceAccount)[];
 }
 
 export class ManifestPlanner {
-  readonly #parts: PlannerParts;
+  readonly #deps: PlannerDeps;
 
-  constructor(parts: PlannerParts) {
-    this.#parts = parts;
+  constructor(deps: PlannerDeps) {
+    this.#deps = deps;
   }
 
   /**
-   * The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. A manifest of an object that
-   * the caller may not read is refused, because a plan shows the stored object. Other DaemonSets that they may not read are only counted.
+   * Plans all manifests together. Manifests that the API would refuse are named in the plan and left out of it. An
+   * object that the caller may not read is refused, because a plan shows the stored object. Other unreadable DaemonSets
+   * are only counted.
    */
   async planManifests(
     { manifests, namespace = 'default', mode = 'apply' }: PlanRequest,
@@ -87,11 +88,12 @@ export class ManifestPlanner {
         refused.push({ ...namesOf(manifest), message: error.message });
       }
     }
-    const world = this.#worldOf(applied);
+    const overlay = this.#overlayOf(applied);
     for (const policy of applied.policies) {
-      for (const remark of await this.#remarksIn(world, { ...policy, mayNameNodes: true })) notes.add(remark);
+      for (const warning of await this.#warningsIn(overlay, { ...policy, mayNameNodes: true }))
+        notes.add(warning);
     }
-    const plans = await this.#plans(applied, world);
+    const plans = await this.#plans(applied, overlay);
     const daemonSets = plans.filter((plan) => rights.mayRead(daemonSetKind, plan));
     const unreadable = plans.filter((plan) => changesHosts(plan) && !daemonSets.includes(plan)).length;
     if (unreadable > 0) notes.add(unreadableNote(unreadable));
@@ -103,29 +105,29 @@ export class ManifestPlanner {
     };
   }
 
-  /** The plan of one DaemonSet as a dry run has made it. `before`: as it is stored. */
+  /** Plans one DaemonSet after a dry run. `before`: as stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan> {
-    const { informers, clock } = this.#parts;
-    const world = new OverlayInformers(informers, { daemonSets: [after], policies: [], nodes: [] });
-    return planDaemonSet({ before, after, world, informers, clock, refusalOf: this.#refusals() });
+    const { informers, clock } = this.#deps;
+    const overlay = new OverlayInformers(informers, { daemonSets: [after], policies: [], nodes: [] });
+    return planDaemonSet({ before, after, overlay, informers, clock, refusalOf: this.#refusals() });
   }
 
-  /** What whoever wrote a policy is to know. */
+  /** Returns warnings for the author of a policy. */
   warningsFor(write: WrittenPolicy): Promise<string[]> {
     const { before, after } = write;
     const policies = after ? [after] : [];
     const gone = before && !after ? [before] : [];
-    const world = new OverlayInformers(this.#parts.informers, { daemonSets: [], policies, nodes: [], gone });
-    return this.#remarksIn(world, write);
+    const overlay = new OverlayInformers(this.#deps.informers, { daemonSets: [], policies, nodes: [], gone });
+    return this.#warningsIn(overlay, write);
   }
 
-  #remarksIn(world: OverlayInformers, write: WrittenPolicy): Promise<string[]> {
-    const { informers, clock } = this.#parts;
-    return policyWarnings({ ...write, world, informers, clock });
+  #warningsIn(overlay: OverlayInformers, write: WrittenPolicy): Promise<string[]> {
+    const { informers, clock } = this.#deps;
+    return policyWarnings({ ...write, overlay, informers, clock });
   }
 
-  #worldOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {
-    return new OverlayInformers(this.#parts.informers, {
+  #overlayOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {
+    return new OverlayInformers(this.#deps.informers, {
       daemonSets: daemonSets.map(({ after }) => after),
       policies: policies.map(({ after }) => after),
       nodes: nodes.map(({ after }) => after),
@@ -155,7 +157,7 @@ export class ManifestPlanner {
         return;
       default: {
         const { kind, name } = namesOf(manifest);
-        notes.add(`${kind} ${name}: starts and stops nothing by itself, and is not looked at`);
+        notes.add(`${kind} ${name}: does not start or stop Pods by itself, so it is not planned`);
       }
     }
   }
@@ -173,14 +175,14 @@ export class ManifestPlanner {
       : { name };
     rights.requireRead(kind, ref);
     const foresee = mode === 'replace' ? dryRunReplace : dryRunApply;
-    return foresee(this.#parts.registry, kind, ref, manifest, options);
+    return foresee(this.#deps.registry, kind, ref, manifest, options);
   }
 
-  /** Creates a Pod as a dry run, by the same admission as the controller's creates. */
+  /** Returns a check that creates a Pod in a dry run, with the same admission as the controller's creates. */
   #refusals(assumed: readonly KubeObject[] = []): (pod: Pod) => Promise<string | undefined> {
     return async (pod) => {
       try {
-        await this.#parts.registry.create(podKind, pod.metadata.namespace, pod, { dryRun: true, assumed });
+        await this.#deps.registry.create(podKind, pod.metadata.namespace, pod, { dryRun: true, assumed });
         return undefined;
       } catch (error) {
         if (error instanceof ApiError) return error.message;
@@ -189,12 +191,12 @@ export class ManifestPlanner {
     };
   }
 
-  /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */
+  /** Plans the applied DaemonSets and the DaemonSets that applied policies or nodes concern, by namespace and name. */
   async #plans(
     { daemonSets, policies, nodes, assumed }: Applied,
-    world: OverlayInformers,
+    overlay: OverlayInformers,
   ): Promise<DaemonSetPlan[]> {
-    const { informers, clock } = this.#parts;
+    const { informers, clock } = this.#deps;
     const refusalOf = this.#refusals(assumed);
     const subjects = new Map<string, DryRunResult<DaemonSet>>();
     for (const stored of informers.daemonSets.list()) {
@@ -205,7 +207,7 @@ export class ManifestPlanner {
     for (const foreseen of daemonSets) subjects.set(keyOf(foreseen.after), foreseen);
     const plans: DaemonSetPlan[] = [];
     for (const [, { before, after }] of [...subjects].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      plans.push(await planDaemonSet({ before, after, world, informers, clock, refusalOf }));
+      plans.push(await planDaemonSet({ before, after, overlay, informers, clock, refusalOf }));
     }
     return plans;
   }
@@ -215,7 +217,7 @@ function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** A List as its items, as `kubectl get -o yaml` prints it. */
+/** Returns the items of a List, as `kubectl get -o yaml` prints it. */
 function itemsOf(manifest: unknown): Manifest[] {
   if (typeof manifest !== 'object' || manifest === null) return [];
   const { items } = manifest as { items?: unknown };
@@ -227,7 +229,7 @@ function namesOf({ kind, metadata }: Manifest): { kind: string; name: string } {
   return { kind: typeof kind === 'string' ? kind : 'object', name: typeof name === 'string' ? name : '' };
 }
 
-/** Whether the policy selects the DaemonSet, or did. */
+/** Returns true if the policy selects the DaemonSet, or did before the change. */
 function concerns({ before, after }: DryRunResult<RolloutPolicy>, { metadata }: DaemonSet): boolean {
   return [before, after].some(
     (policy) =>

@@ -1,4 +1,4 @@
-/** The informers as they would be after an apply: their objects, with some in the place of others. */
+/** The informers as they would be after an apply: stored objects overlaid with changed ones. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -9,18 +9,18 @@ import type { NodeReader } from '../daemonsets/daemonset-node-view.js';
 type RolloutPolicies = Informers['rolloutPolicies'];
 type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
 
-/** What a plan reads besides what it is to be about. */
+/** Informers that a plan reads. */
 export type PlanInformers = Pick<
   Informers,
   'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts'
 >;
 
-/** Objects that an apply would make or change. */
+/** Objects that an apply would create or change. */
 interface Changed {
   daemonSets: readonly DaemonSet[];
   policies: readonly RolloutPolicy[];
   nodes: readonly Node[];
-  /** Policies that are taken away. */
+  /** Policies that would be deleted. */
   gone?: readonly RolloutPolicy[];
 }
 
@@ -39,7 +39,6 @@ export class OverlayInformers {
     this.#policies = policies;
   }
 
-  /** For what reads nodes and Pods of a place as the controllers do. */
   get nodeReader(): NodeReader {
     const { pods, nodes } = this.#informers;
     const changed = this.#nodes;
@@ -52,7 +51,6 @@ export class OverlayInformers {
     };
   }
 
-  /** The policies of a namespace. */
   policiesIn(namespace: string): RolloutPolicy[] {
     const stored = this.#informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace);
     return withOthers(namespace, this.#policies, stored).filter(
@@ -60,14 +58,13 @@ export class OverlayInformers {
     );
   }
 
-  /** The DaemonSets of a namespace. */
   daemonSetsIn(namespace: string): DaemonSet[] {
     const stored = this.#informers.daemonSets.indexed(BY_NAMESPACE, namespace);
     return withOthers(namespace, this.#daemonSets, stored);
   }
 }
 
-/** Of one namespace: those that are changed, and those that are stored under other names. */
+/** Returns the changed objects of a namespace, and the stored ones with other names. */
 function withOthers<T extends KubeObject>(namespace: string, all: readonly T[], stored: readonly T[]): T[] {
   const changed = all.filter(({ metadata }) => metadata.namespace === namespace);
   const names = new Set(changed.map(({ metadata }) => metadata.name));

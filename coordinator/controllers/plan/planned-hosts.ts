@@ -1,4 +1,4 @@
-/** What a rehearsal says of each host: what becomes of it, when, and why not at once. */
+/** The result of a simulation for each host: what changes, when, and why not at once. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/fleet/plan-types.js';
@@ -8,7 +8,7 @@ import { PLACEMENT_REASON_CODES, type ReasonCode } from '../../decisions/reasons
 import type { RolloutStrategy } from './rollout-strategy.js';
 import type { InitialHost, SimulatedHostState, SimulatedHosts } from './simulated-hosts.js';
 
-/** A host's reason the moment after the apply. */
+/** A host's reason right after the apply. */
 export interface FirstReason {
   code: ReasonCode | RolloutReasonCode;
   because?: string;
@@ -16,13 +16,13 @@ export interface FirstReason {
 
 const isLive = ({ terminating }: { terminating: boolean }) => !terminating;
 
-/** Why the host stands as it does when all has been ordered that may be ordered at once. */
+/** Returns the reason when all actions have been ordered that may be ordered at once. */
 export function firstReason(
   host: InitialHost,
-  course: SimulatedHostState,
+  hostState: SimulatedHostState,
   object: PlacementNode | undefined,
   daemonSet: DaemonSet,
-  conductor: RolloutStrategy,
+  strategy: RolloutStrategy,
 ): FirstReason {
   const placement: Placement | undefined = object && placementOf(object, daemonSet.spec.template.spec);
   const had = host.pods.some(isLive);
@@ -34,11 +34,11 @@ export function firstReason(
       because: placement.reason,
     };
   }
-  const isMoved = course.created > 0 || course.deleted > 0;
-  const old = course.pods.find((pod) => isLive(pod) && !pod.updated);
+  const isMoved = hostState.created > 0 || hostState.deleted > 0;
+  const old = hostState.pods.find((pod) => isLive(pod) && !pod.updated);
   if (isMoved && host.contact !== 'here') return OFFLINE;
   if (isMoved) return { code: had ? 'Updating' : 'Creating' };
-  if (old || !course.pods.some(isLive)) return conductor.blockReason(host.name);
+  if (old || !hostState.pods.some(isLive)) return strategy.blockReason(host.name);
   return { code: 'Updated' };
 }
 
@@ -46,58 +46,58 @@ const OFFLINE: FirstReason = { code: 'NodeOffline', because: 'its agent is not c
 
 function actionOf(
   { pods: before, contact }: InitialHost,
-  course: SimulatedHostState,
+  hostState: SimulatedHostState,
   eligible: boolean,
 ): HostAction {
   const had = before.some(isLive);
-  const live = course.pods.filter(isLive);
-  const isMoved = course.created > 0 || course.deleted > 0;
+  const live = hostState.pods.filter(isLive);
+  const isMoved = hostState.created > 0 || hostState.deleted > 0;
   if (isMoved && contact !== 'here') return 'wait';
   if (isMoved) return live.length === 0 ? 'stop' : had ? 'replace' : 'start';
   if (eligible && (live.length === 0 || live.some((pod) => !pod.updated))) return 'wait';
   return had ? 'keep' : 'none';
 }
 
-/** A rehearsal that is over. */
-interface Rehearsed {
+/** A completed simulation. */
+interface CompletedSimulation {
   reasons: ReadonlyMap<string, FirstReason>;
-  conductor: RolloutStrategy;
-  /** When it began, ms since the epoch. */
-  begun: number;
+  strategy: RolloutStrategy;
+  /** Start of the simulation, in ms since the epoch. */
+  started: number;
 }
 
-/** All hosts by name, as they come out of the rehearsal. */
+/** Returns all hosts by name. */
 export function plannedHosts(
   befores: readonly InitialHost[],
   hosts: SimulatedHosts,
-  { reasons, conductor, begun }: Rehearsed,
+  { reasons, strategy, started }: CompletedSimulation,
 ): PlannedHost[] {
-  const seconds = (at: number) => (at - begun) / 1000;
+  const seconds = (at: number) => (at - started) / 1000;
   return befores
     .map((host): PlannedHost => {
-      const course = hosts.hostState(host.name) ?? { pods: [], created: 0, deleted: 0 };
-      const action = actionOf(host, course, host.shouldRun);
-      const wave = conductor.waveOf(host.name);
-      const isForeseen = action !== 'wait' && course.firstAt !== undefined && course.lastAt !== undefined;
+      const hostState = hosts.hostState(host.name) ?? { pods: [], created: 0, deleted: 0 };
+      const action = actionOf(host, hostState, host.shouldRun);
+      const wave = strategy.waveOf(host.name);
+      const isForeseen =
+        action !== 'wait' && hostState.firstAt !== undefined && hostState.lastAt !== undefined;
       return {
         node: host.name,
         action,
-        ...(refusedReason(course) ?? reasons.get(host.name) ?? { code: 'Updated' }),
+        ...(refusalReason(hostState) ?? reasons.get(host.name) ?? { code: 'Updated' }),
         ...(wave === undefined || !host.shouldRun ? {} : { wave }),
         ...(isForeseen
-          ? { startSeconds: seconds(course.firstAt ?? 0), endSeconds: seconds(course.lastAt ?? 0) }
+          ? { startSeconds: seconds(hostState.firstAt ?? 0), endSeconds: seconds(hostState.lastAt ?? 0) }
           : {}),
       };
     })
     .sort((a, b) => (a.node < b.node ? -1 : 1));
 }
 
-/** Of a host whose next Pod the API refuses. The words of the refusal are the same for all: they stand in `blockedBy`. */
-function refusedReason({ isRefused }: SimulatedHostState): FirstReason | undefined {
+/** For a host whose next Pod the API refuses. The refusal is the same for all hosts and is shown in `blockedBy`. */
+function refusalReason({ isRefused }: SimulatedHostState): FirstReason | undefined {
   return isRefused ? { code: 'FailedCreate', because: 'the API refuses its Pod' } : undefined;
 }
 
-/** The waves as their hosts go through them. */
 export function plannedWaves({ waves }: RolloutStrategy, hosts: readonly PlannedHost[]): PlannedWave[] {
   return waves.map(({ name, needsApproval }) => {
     const own = hosts.filter(({ wave }) => wave === name);
@@ -114,7 +114,7 @@ export function plannedWaves({ waves }: RolloutStrategy, hosts: readonly Planned
   });
 }
 
-/** Not by spreading: there may be more hosts than a call takes arguments. */
+/** Not `Math.max(...values)`: there may be more hosts than a call can take arguments. */
 export function maxOf(values: readonly number[]): number {
   return values.reduce((top, value) => Math.max(top, value), Number.NEGATIVE_INFINITY);
 }

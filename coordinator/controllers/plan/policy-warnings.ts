@@ -1,4 +1,4 @@
-/** What a write of a RolloutPolicy means for the DaemonSets that are there: remarks for whoever wrote it. Writes nothing. */
+/** Warnings for the author of a RolloutPolicy about the DaemonSets that it selects. Writes nothing. */
 import {
   compileMaintenanceSchedules,
   nextReplacementTime,
@@ -14,39 +14,39 @@ import {
   releaseWarningMessages,
   type SelectedDaemonSet,
 } from '../../decisions/plan/policy-warning-messages.js';
-import { placementVerdict } from '../daemonsets/cached-placement.js';
+import { placementVerdict } from '../daemonsets/daemonset-node-view.js';
 import { governingPolicy } from '../rollouts/rollout-decision.js';
 import type { OverlayInformers, PlanInformers } from './overlay-informers.js';
 
 export interface WrittenPolicy {
-  /** As it was stored; absent where the write made it. */
+  /** As stored. Absent if the write creates it. */
   before?: RolloutPolicy | undefined;
-  /** Absent where the write took it away. */
+  /** Absent if the write deletes it. */
   after?: RolloutPolicy | undefined;
-  /** False: nodes are counted, and not named. */
+  /** False: warnings count nodes, but do not name them. */
   mayNameNodes: boolean;
 }
 
 interface RemarkedWrite extends WrittenPolicy {
-  /** As it is after the write. */
-  world: OverlayInformers;
+  /** The state after the write. */
+  overlay: OverlayInformers;
   informers: Pick<PlanInformers, 'rollouts'>;
   clock: Clock;
 }
 
-/** Costs a look at every node for each DaemonSet that is governed: in slices. */
+/** Visits every node for each governed DaemonSet, in time slices. */
 export async function policyWarnings({
   before,
   after,
   mayNameNodes,
-  world,
+  overlay,
   informers,
   clock,
 }: RemarkedWrite): Promise<string[]> {
   const { namespace = '' } = (after ?? before)?.metadata ?? {};
-  const policies = world.policiesIn(namespace);
-  const daemonSets = world.daemonSetsIn(namespace);
-  // First, for the controller takes the Rollout of a DaemonSet away that nothing governs.
+  const policies = overlay.policiesIn(namespace);
+  const daemonSets = overlay.daemonSetsIn(namespace);
+  // Read the Rollouts first, because the controller deletes Rollouts that no policy governs.
   const released = daemonSets
     .filter((daemonSet) => before && selects(before, daemonSet) && !governingPolicy(daemonSet, policies))
     .map(({ metadata: { name } }) => ({ name, status: informers.rollouts.get({ namespace, name })?.status }));
@@ -61,7 +61,7 @@ export async function policyWarnings({
       name: daemonSet.metadata.name,
       governor,
       isRollingUpdate: isRolled,
-      ...(isInForce ? await foundAt(daemonSet, after, world, clock) : NOT_LOOKED_AT),
+      ...(isInForce ? await foundAt(daemonSet, after, overlay, clock) : NOT_LOOKED_AT),
     });
   }
   return [
@@ -70,7 +70,7 @@ export async function policyWarnings({
   ];
 }
 
-/** Where the policy is not in force, what it would find is nobody's question. */
+/** For a policy that is not in force, its nodes do not matter. */
 const NOT_LOOKED_AT = { nodes: 0, matched: [], closed: [] };
 
 function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {
@@ -80,7 +80,7 @@ function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {
 async function foundAt(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
-  world: OverlayInformers,
+  overlay: OverlayInformers,
   clock: Clock,
 ): Promise<Pick<SelectedDaemonSet, 'nodes' | 'matched' | 'closed'>> {
   const classOf = compileMaintenanceSchedules(spec);
@@ -90,7 +90,7 @@ async function foundAt(
   const closed: string[] = [];
   const slice = new TimeSlice(clock);
   let nodes = 0;
-  for (const node of world.nodeReader.nodes.list()) {
+  for (const node of overlay.nodeReader.nodes.list()) {
     await slice.yieldIfUsedUp();
     if (!placementVerdict(node, daemonSet).shouldRun) continue;
     const { name, labels } = node.metadata;

@@ -1,53 +1,55 @@
-/** A rollout played to its end on pretended hosts: what decides whose turn it is are the functions that the controller runs. */
+/** Simulates a rollout on simulated hosts to its end. The controller's own functions make the decisions. */
 import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { DaemonSetTally, NodeAction } from '../daemonsets/daemonset-tally.js';
 import type { RolloutStrategy } from './rollout-strategy.js';
 import type { SimulatedHosts } from './simulated-hosts.js';
 import type { SimulationTimeline } from './simulation-timeline.js';
 
-interface RehearsalOptions {
+interface SimulationOptions {
   tally: DaemonSetTally;
   hosts: SimulatedHosts;
   /** Names of all hosts. */
   names: readonly string[];
   timeline: SimulationTimeline;
-  conductor: RolloutStrategy;
+  strategy: RolloutStrategy;
   slice: TimeSlice;
-  /** Hears of the first moment, when all that happens at once has been ordered. */
-  begun?: () => void;
+  /** Called when all actions have been ordered that may be ordered at once. */
+  started?: () => void;
 }
 
-/** A rollout that takes longer than this is not foreseen. */
+/** A longer rollout is not simulated further. */
 const HORIZON_MS = 400 * 24 * 3_600_000;
 
-/** Plays to the end, or until nothing can happen without a person or a host that is out of contact. */
-export async function simulateRollout(options: RehearsalOptions): Promise<void> {
-  const { hosts, names, timeline, conductor, slice, tally } = options;
+/** Runs to the end, or until only an operator or an offline host could continue the rollout. */
+export async function simulateRollout(options: SimulationOptions): Promise<void> {
+  const { hosts, names, timeline, strategy, slice, tally } = options;
   const end = timeline.now + HORIZON_MS;
+  hosts.constraints = strategy.constraints;
   for (const name of names) {
     hosts.reconcile(name);
     await slice.yieldIfUsedUp();
   }
   tally.isComplete = true;
-  await conductor.start();
-  takeTurns(options);
-  options.begun?.();
+  await strategy.start();
+  orderActions(options);
+  options.started?.();
   for (;;) {
-    const times = [timeline.next, conductor.requeueAt()].filter((at) => at !== undefined);
+    const times = [timeline.next, strategy.requeueAt()].filter((at) => at !== undefined);
     const next = Math.min(...times);
     if (times.length > 0 && next <= end) timeline.moveTo(Math.max(next, timeline.now));
-    else if (!conductor.assumeApproval()) return;
-    takeTurns(options);
+    else if (!strategy.assumeApproval()) return;
+    orderActions(options);
     await slice.yieldIfUsedUp();
   }
 }
 
-/** Until nobody is given a turn any more at this moment. */
-function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): void {
+/** Orders actions until there are none at the present time. */
+function orderActions({ tally, hosts, timeline, strategy }: SimulationOptions): void {
   for (;;) {
-    const { create, replace, revert = [], createFirst: fill = [] } = conductor.nextActions(timeline.now);
-    const given = [...giving(tally, create, 'create'), ...giving(tally, replace, 'replace')];
-    given.push(...giving(tally, revert, 'revert'));
+    const { create, replace, revert = [], createFirst: fill = [] } = strategy.nextActions(timeline.now);
+    hosts.constraints = strategy.constraints;
+    const given = [...ordering(tally, create, 'create'), ...ordering(tally, replace, 'replace')];
+    given.push(...ordering(tally, revert, 'revert'));
     for (const name of fill) tally.markInProgress(name);
     given.push(...fill);
     if (given.length === 0) return;
@@ -55,7 +57,7 @@ function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): voi
   }
 }
 
-function giving(tally: DaemonSetTally, names: readonly string[], turn: NodeAction): readonly string[] {
-  for (const name of names) tally.orderAction(name, turn);
+function ordering(tally: DaemonSetTally, names: readonly string[], action: NodeAction): readonly string[] {
+  for (const name of names) tally.orderAction(name, action);
   return names;
 }

@@ -1,4 +1,4 @@
-/** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
+/** Decides the actions in a simulation: upstream's rolling update, or a policy's waves. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
@@ -8,31 +8,37 @@ import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import type { ReasonCode } from '../../decisions/reasons/reason-code.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import { NO_ACTIONS, type NodeActions } from '../rollouts/node-actions.js';
+import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 
 export interface RolloutStrategy {
-  /** Once every node has been counted, before the first turns. */
+  /** The rollout's constraints as of the last `nextActions`. */
+  readonly constraints: RolloutConstraints;
+  /** Call it when every node has been counted, before `nextActions`. */
   start(): Promise<void>;
-  /** The turns of this moment. */
   nextActions(now: number): NodeActions;
-  /** When time alone changes what `turns` says, ms; undefined: never. */
+  /** When `nextActions` changes without an event, in ms since the epoch. Undefined: never. */
   requeueAt(): number | undefined;
-  /** Nothing happens any more: may something be supposed (an approval, say) for it to go on? True when it was. */
+  /**
+   * Called when the simulation cannot continue. Assumes what is needed, such as an approval. Returns false if nothing
+   * helps.
+   */
   assumeApproval(): boolean;
-  /** What was supposed, in words. */
+  /** The assumptions as sentences. */
   readonly assumptions: readonly string[];
-  /** Waves in order, and which of them opened only by an approval that was supposed; [] without a policy. */
+  /** Waves in their order, and whether an approval was assumed for each. [] without a policy. */
   readonly waves: readonly { name: string; needsApproval: boolean }[];
   waveOf(node: string): string | undefined;
-  /** Why a node that has an older Pod keeps it now. */
+  /** Returns why a node with an older Pod keeps it now. */
   blockReason(node: string): { code: ReasonCode | RolloutReasonCode; because: string };
-  /** Why nothing more happens, if that is not because all is done. */
+  /** Returns why the rollout stops before all nodes are updated, or undefined. */
   stopReason(): string | undefined;
 }
 
-/** Without a policy: as upstream, over the whole fleet. */
+/** Without a policy: upstream's rolling update of the whole fleet. */
 export class UpstreamStrategy implements RolloutStrategy {
   readonly #daemonSet: DaemonSet;
   readonly #tally: DaemonSetTally;
+  readonly constraints = UNCONSTRAINED;
   readonly assumptions: readonly string[] = [];
   readonly waves: readonly { name: string; needsApproval: boolean }[] = [];
 
@@ -46,7 +52,7 @@ export class UpstreamStrategy implements RolloutStrategy {
   }
 
   async start(): Promise<void> {
-    // Nothing to draw.
+    // No waves to assign.
   }
 
   nextActions(): NodeActions {
@@ -67,8 +73,8 @@ export class UpstreamStrategy implements RolloutStrategy {
 
   blockReason(): { code: ReasonCode; because: string } {
     return this.#rolls
-      ? { code: 'Budget', because: 'as many others as may be unavailable at once go first' }
-      : { code: 'UpdateOnDelete', because: 'the update strategy is OnDelete: its Pod has to be deleted' };
+      ? { code: 'Budget', because: 'the budget is used up: other hosts are updated first' }
+      : { code: 'UpdateOnDelete', because: 'the update strategy is OnDelete: delete its Pod to update it' };
   }
 
   stopReason(): string | undefined {
@@ -76,6 +82,6 @@ export class UpstreamStrategy implements RolloutStrategy {
     const left = nodes.oldAvailable.size + nodes.retiringAvailable.size;
     if (!this.#rolls || left === 0) return undefined;
     const waiting = countText(left, 'host waits', 'hosts wait');
-    return `${waiting} for others that do not become available and use up maxUnavailable`;
+    return `${waiting} because other hosts do not become available and use up maxUnavailable`;
   }
 }

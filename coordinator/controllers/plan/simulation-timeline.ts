@@ -1,4 +1,4 @@
-/** What is to happen when, on a time that only moves when it is told to. */
+/** Scheduled callbacks on a simulated clock. */
 import sortedBTree from 'sorted-btree';
 
 const BTree = sortedBTree.default;
@@ -6,7 +6,7 @@ const BTree = sortedBTree.default;
 /** Times are ms since the epoch. */
 export class SimulationTimeline {
   #now: number;
-  /** Things of one moment happen in the order in which they were put there. */
+  /** Callbacks of the same time run in the order in which they were added. */
   readonly #due = new BTree<number, (() => void)[]>();
 
   constructor(now: number) {
@@ -17,7 +17,7 @@ export class SimulationTimeline {
     return this.#now;
   }
 
-  /** When the next thing happens; undefined when nothing is left. */
+  /** Time of the next callback, or undefined. */
   get next(): number | undefined {
     return this.#due.minKey();
   }
@@ -29,7 +29,7 @@ export class SimulationTimeline {
     else this.#due.set(at, [happen]);
   }
 
-  /** Moves to `time`, unless that is past, and lets happen all that is due by then. */
+  /** Runs all callbacks that are due by then. A past `time` runs only callbacks that are due now. */
   moveTo(time: number): void {
     for (let next = this.next; next !== undefined && next <= time; next = this.next) {
       this.#now = Math.max(this.#now, next);

@@ -1,4 +1,7 @@
-/** A policy's waves in a rehearsal: each look is the controller's own, at what the last one would have stored. */
+/**
+ * A policy's waves in a simulation. Each step uses the controller's decision, on the status that the last step would
+ * have stored.
+ */
 
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -14,7 +17,7 @@ import { statusOf } from '../../decisions/rollouts/rollout-status.js';
 import { waveNames } from '../../decisions/rollouts/wave-plan.js';
 import type { DaemonSetTally } from '../daemonsets/daemonset-tally.js';
 import type { NodeActions } from '../rollouts/node-actions.js';
-import { rankNodes } from '../rollouts/node-ranking.js';
+import { type RolloutConstraints, UNCONSTRAINED } from '../rollouts/rollout-constraints.js';
 import { buildWaveIndex, decideRollout, type RolloutDecision } from '../rollouts/rollout-decision.js';
 import {
   isRevisionCompleted,
@@ -22,6 +25,7 @@ import {
   previousHash,
   stableRevisionIn,
 } from '../rollouts/rollout-revisions.js';
+import { rankNodes } from '../rollouts/wave-assignments.js';
 import type { WaveIndex } from '../rollouts/wave-index.js';
 import type { RolloutStrategy } from './rollout-strategy.js';
 import type { SimulationTimeline } from './simulation-timeline.js';
@@ -32,9 +36,9 @@ export interface WaveStrategyOptions {
   tally: DaemonSetTally;
   timeline: SimulationTimeline;
   pace: PodTimings;
-  /** As it is stored; absent where there is none. */
+  /** As stored, if there is one. */
   rollout: Rollout | undefined;
-  /** Of the DaemonSet, as they are stored. */
+  /** As stored. */
   revisions: readonly ControllerRevision[];
   pods: readonly Pod[];
   nodeOf(name: string): Node | undefined;
@@ -44,14 +48,15 @@ export interface WaveStrategyOptions {
 
 export class WaveStrategy implements RolloutStrategy {
   readonly #options: WaveStrategyOptions;
+  constraints: RolloutConstraints;
   readonly assumptions: string[] = [];
-  /** Waves whose approval was supposed. */
-  readonly #supposed = new Set<string>();
+  /** Waves whose approval was assumed. */
+  readonly #assumed = new Set<string>();
   #waves: WaveIndex | undefined;
   #rollout: Rollout | undefined;
   #decision: RolloutDecision | undefined;
 
-  /** Until `begin`, Pods are made of the stable revision, as by the controller. */
+  /** Until `start`, nodes are pinned to the stable revision, as by the controller. */
   constructor(options: WaveStrategyOptions) {
     this.#options = options;
     const { rollout, tally, policy } = options;
@@ -59,10 +64,9 @@ export class WaveStrategy implements RolloutStrategy {
     const { hash } = tally.subject.current;
     const { status } = rollout ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
-    tally.isFrozen = () => isFrozen;
-    if (!status || isRevisionCompleted(status, hash)) return;
-    const stable = this.#other(stableRevisionIn(status, hash));
-    tally.pinnedRevision = () => stable;
+    const isPinned = status !== undefined && !isRevisionCompleted(status, hash);
+    const stable = isPinned ? this.#other(stableRevisionIn(status, hash)) : undefined;
+    this.constraints = { ...UNCONSTRAINED, pinnedRevision: () => stable, isFrozen: () => isFrozen };
   }
 
   async start(): Promise<void> {
@@ -71,12 +75,12 @@ export class WaveStrategy implements RolloutStrategy {
     const { status } = rollout ?? {};
     const previous = previousHash(revisions, hash);
     const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
-    const standing = (name: string) => nodeConnectivity(nodeOf(name));
+    const connectivity = (name: string) => nodeConnectivity(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
     const draw = {
       nodes,
       revision: hash,
-      connectivity: standing,
+      connectivity: connectivity,
       failedAndReverted: failedBefore,
       now: () => timeline.now,
     };
@@ -111,8 +115,11 @@ export class WaveStrategy implements RolloutStrategy {
     const status = statusOf(policy, verdict, counts, progress, nextWindowAt);
     this.#rollout = { ...(this.#rollout ?? { metadata: daemonSet.metadata }), status } as Rollout;
     const stable = this.#other(verdict.memory.stable);
-    tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
-    tally.isFrozen = decision.isFrozen;
+    this.constraints = {
+      ...UNCONSTRAINED,
+      pinnedRevision: (name) => (isOpen(name) ? undefined : stable),
+      isFrozen: decision.isFrozen,
+    };
     this.#decision = decision;
     return decision.actions;
   }
@@ -121,7 +128,7 @@ export class WaveStrategy implements RolloutStrategy {
     return this.#decision?.requeueAt;
   }
 
-  /** An approval that the rollout waits for. */
+  /** Approves the next wave if the rollout waits for that. */
   assumeApproval(): boolean {
     const { verdict } = this.#decision ?? {};
     const { status } = this.#rollout ?? {};
@@ -130,14 +137,14 @@ export class WaveStrategy implements RolloutStrategy {
     const steering = status.steering ?? { handled: 0 };
     const approved = [...(steering.approved ?? []), next];
     this.#rollout = { ...this.#rollout, status: { ...status, steering: { ...steering, approved } } };
-    this.#supposed.add(next);
-    this.assumptions.push(`wave ${next} is approved as soon as it may open`);
+    this.#assumed.add(next);
+    this.assumptions.push(`wave ${next} is approved as soon as it can open`);
     return true;
   }
 
   get waves(): { name: string; needsApproval: boolean }[] {
     return waveNames(this.#options.policy.spec.waves ?? []).map((name) => {
-      return { name, needsApproval: this.#supposed.has(name) };
+      return { name, needsApproval: this.#assumed.has(name) };
     });
   }
 

@@ -1,6 +1,6 @@
 /**
- * Has hosts fetch the next image ahead of their turn, so many at once and in the order of the waves. What is kept in memory
- * can be lost: annotations and what hosts report of their images say how far each is.
+ * Lets hosts pull the next image before their update, in the order of the waves and up to the policy's limits. State in
+ * memory may be lost: it can be restored from annotations and from the images that hosts report.
  */
 import {
   compileMaintenanceSchedules,
@@ -33,12 +33,12 @@ import { earliest } from './window-index.js';
 
 const DEFAULT_AHEAD_SECONDS = 3600;
 const DEFAULT_PARALLEL = 10;
-/** After so long a host gives up its place, unless the policy says otherwise. */
+/** Default time after which a pull no longer counts for the limit. */
 const DEFAULT_DEADLINE_SECONDS = 600;
-/** After the store failed. */
+/** Delay after a failed write. */
 const RETRY_MS = 1_000;
 
-const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
+const ACTIVE_PHASES: ReadonlySet<RolloutPhase> = new Set([
   'Progressing',
   'Soaking',
   'AwaitingApproval',
@@ -46,30 +46,29 @@ const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
   'AwaitingHosts',
 ]);
 
-/** One site's hosts; all are one where no site has limits of its own. */
+/** The hosts of one site. Without limits for sites, all hosts are one site. */
 interface Site extends PullLine {
   queue: PullQueued[];
 }
 
-type PrePullParts = Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock' | 'log'>;
+type PrePullDeps = Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock' | 'log'>;
 
-/** How far one revision of a DaemonSet has come. */
-interface Fetching {
+/** The pulls for one revision of a DaemonSet. */
+interface Pulls {
   tally: DaemonSetTally;
   policy: string;
   images: string[];
-  /** What these take together, once a host has said it. */
+  /** Total size, once a host has reported it. */
   imageBytes?: number | undefined;
   nodes: number;
   sites: Site[];
-  /** Out of contact when their time had come. */
-  dark: Map<string, { queued: PullQueued; site: Site }>;
-  /** By node: until when it may take. */
+  /** Hosts that were offline when they were due. */
+  offline: Map<string, { queued: PullQueued; site: Site }>;
+  /** By node: when its pull times out. */
   running: Map<string, { deadline: number; site: Site }>;
   lastStartAt?: number | undefined;
 }
 
-/** A rollout at one look. */
 interface PrePullView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
@@ -79,35 +78,35 @@ interface PrePullView {
 }
 
 export class ImagePrePuller {
-  readonly #parts: PrePullParts;
-  readonly #fetching = new Map<string, Fetching>();
+  readonly #deps: PrePullDeps;
+  readonly #pulls = new Map<string, Pulls>();
 
-  /** `moved` hears the key of a DaemonSet of which another host may fetch. */
-  constructor(parts: PrePullParts, moved: (fleetKey: string) => void) {
-    this.#parts = parts;
-    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+  /** `moved` is called with the fleet key of a DaemonSet when another host may start its pull. */
+  constructor(deps: PrePullDeps, moved: (fleetKey: string) => void) {
+    this.#deps = deps;
+    deps.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
   }
 
   forget(fleetKey: string): void {
-    this.#fetching.delete(fleetKey);
+    this.#pulls.delete(fleetKey);
   }
 
-  /** Lets the next hosts fetch; answers when time alone lets others, ms since the epoch. */
+  /** Starts pulls up to the limits. Returns when the next one may start without an event, in ms since the epoch. */
   async reconcile(view: PrePullView): Promise<number | undefined> {
     const { daemonSet, policy, phase } = view;
     const key = refText(daemonSet.metadata);
     const { prePull } = policy.spec;
-    if (!prePull || !UNDER_WAY.has(phase)) {
+    if (!prePull || !ACTIVE_PHASES.has(phase)) {
       this.forget(key);
       return undefined;
     }
-    const fetching = await this.#begin(key, view);
-    const now = this.#parts.clock.now();
-    const { sites, running, nodes, imageBytes, lastStartAt } = fetching;
-    // Deadlines were set in order: the first that is to come ends the look.
+    const pulls = await this.#begin(key, view);
+    const now = this.#deps.clock.now();
+    const { sites, running, nodes, imageBytes, lastStartAt } = pulls;
+    // Deadlines are in insertion order, so the first future one ends the loop.
     for (const [name, { deadline }] of running) {
       if (deadline > now) break;
-      end(fetching, name);
+      endPull(pulls, name);
     }
     const [first] = running.values();
     const { maxParallel = DEFAULT_PARALLEL, bytesPerSecond, perSite } = prePull;
@@ -123,26 +122,26 @@ export class ImagePrePuller {
       siteLimit: perSite ?? {},
     });
     const deadline = now + deadlineMs(policy);
-    const begun = start.flatMap(({ site: index }) => {
+    const started = start.flatMap(({ site: index }) => {
       const site = sites[index];
       const queued = site?.queue.shift();
       return site && queued ? { site, queued } : [];
     });
-    const starts = begun.map(({ site, queued }) => this.#start(view, fetching, site, queued, deadline));
+    const starts = started.map(({ site, queued }) => this.#start(view, pulls, site, queued, deadline));
     return earliest([requeueAt, ...(await Promise.all(starts))]);
   }
 
-  /** Once for a tally and a policy: visits all nodes, in slices. */
-  async #begin(key: string, { daemonSet, policy, tally, waves }: PrePullView): Promise<Fetching> {
-    const { informers, clock } = this.#parts;
+  /** Returns the pulls for this tally and policy. Visits all nodes if they are new. */
+  async #begin(key: string, { daemonSet, policy, tally, waves }: PrePullView): Promise<Pulls> {
+    const { informers, clock } = this.#deps;
     const version = `${policy.metadata.uid}/${policy.metadata.generation}`;
-    const present = this.#fetching.get(key);
+    const present = this.#pulls.get(key);
     if (present?.tally === tally && present.policy === version) return present;
     const { containers, initContainers = [] } = daemonSet.spec.template.spec;
     const images = [...new Set([...initContainers, ...containers].map(({ image }) => image))];
     const dueAt = this.#dueTimes(policy);
     const byWave: { name: string; dueAt: number; site: Site }[][] = [];
-    const running: Fetching['running'] = new Map();
+    const running: Pulls['running'] = new Map();
     const sites = new Map<string, Site>();
     let imageBytes: number | undefined;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
@@ -161,26 +160,26 @@ export class ImagePrePuller {
         } else {
           running.set(name, { deadline: clock.now() + deadlineMs(policy), site });
           site.running += 1;
-          // Nobody remembers when it began.
+          // The start time was lost in a restart.
           site.lastStartAt = clock.now();
         }
       }
       await slice.yieldIfUsedUp();
     }
     for (const [order, { site, ...host }] of byWave.flat().entries()) site.queue.push({ ...host, order });
-    // A sort keeps the order of waves among those that are due together.
+    // The sort is stable, so hosts with the same due time keep the order of the waves.
     for (const { queue } of sites.values()) queue.sort((a, b) => a.dueAt - b.dueAt);
-    const fetching: Fetching = {
-      ...{ tally, policy: version, images, imageBytes, nodes, dark: new Map(), running },
+    const pulls: Pulls = {
+      ...{ tally, policy: version, images, imageBytes, nodes, offline: new Map(), running },
       sites: [...sites.values()],
       ...(running.size > 0 && { lastStartAt: clock.now() }),
     };
-    this.#fetching.set(key, fetching);
-    return fetching;
+    this.#pulls.set(key, pulls);
+    return pulls;
   }
 
   #dueTimes({ spec }: RolloutPolicy): (node: Node) => number {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const aheadMs = (spec.prePull?.aheadSeconds ?? DEFAULT_AHEAD_SECONDS) * 1000;
     const classOf = compileMaintenanceSchedules(spec);
     return ({ metadata }) => {
@@ -189,28 +188,28 @@ export class ImagePrePuller {
     };
   }
 
-  /** Answers when to look again at the place of a host that could not be told, ms since the epoch. Never rejects. */
+  /** Returns when to retry a failed write, in ms since the epoch. Never rejects. */
   async #start(
     { daemonSet, waves }: PrePullView,
-    fetching: Fetching,
+    pulls: Pulls,
     site: Site,
     queued: PullQueued,
     deadline: number,
   ): Promise<number | undefined> {
-    const { informers, registry, clock, log } = this.#parts;
+    const { informers, registry, clock, log } = this.#deps;
     const { name } = queued;
     const node = informers.nodes.get({ name });
     if (!node || waves.hasReceived(name)) return undefined;
     if (contactOf(node) !== 'here') {
-      fetching.dark.set(name, { queued, site });
+      pulls.offline.set(name, { queued, site });
       return undefined;
     }
-    fetching.running.set(name, { deadline, site });
+    pulls.running.set(name, { deadline, site });
     site.running += 1;
     site.lastStartAt = clock.now();
-    fetching.lastStartAt = site.lastStartAt;
+    pulls.lastStartAt = site.lastStartAt;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
-    const value = fetching.images.join();
+    const value = pulls.images.join();
     if (node.metadata.annotations?.[annotation] === value) return undefined;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }): undefined => {
@@ -218,38 +217,39 @@ export class ImagePrePuller {
       });
       return undefined;
     } catch (error) {
-      end(fetching, name);
-      // One whose Node is refused for good fetches when its turn comes: it is not to hold up the others.
-      const isToRetry = mayPass(error);
+      endPull(pulls, name);
+      // If the write to a Node is refused permanently, that host pulls during its update and must not block the others.
+      const isToRetry = mayRetry(error);
       if (isToRetry) site.queue.unshift(queued);
-      if (!isNotFound(error)) log.warn({ node: name, err: error, isToRetry }, 'host not told to fetch ahead');
+      if (!isNotFound(error))
+        log.warn({ node: name, err: error, isToRetry }, 'could not request an image pull from the host');
       return clock.now() + (isToRetry ? RETRY_MS : 0);
     }
   }
 
-  /** A host that has its images, or is back, makes way or comes next. */
+  /** A host that has its images ends its pull. A host that reconnects is queued first. */
   #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
     const name = (current ?? previous)?.metadata.name ?? '';
-    for (const [key, fetching] of this.#fetching) {
-      const { running, dark, images } = fetching;
+    for (const [key, pulls] of this.#pulls) {
+      const { running, offline, images } = pulls;
       const isDone = running.has(name) && (!current || hasImages(current, images));
-      if (isDone) end(fetching, name);
-      if (isDone && current) fetching.imageBytes ??= imageBytesOf(current, images);
-      const back = current && contactOf(current) === 'here' ? dark.get(name) : undefined;
+      if (isDone) endPull(pulls, name);
+      if (isDone && current) pulls.imageBytes ??= imageBytesOf(current, images);
+      const back = current && contactOf(current) === 'here' ? offline.get(name) : undefined;
       back?.site.queue.unshift(back.queued);
-      if (back) dark.delete(name);
+      if (back) offline.delete(name);
       if (isDone || back) moved(key);
     }
   }
 }
 
-/** Whether the same write may succeed another time. */
-function mayPass(error: unknown): boolean {
+/** Returns true if a retry of the write may succeed. */
+function mayRetry(error: unknown): boolean {
   return !(error instanceof ApiError) || error.code >= 500 || error.reason === 'Conflict';
 }
 
-/** The host fetches no more, or has had its time. */
-function end({ running }: Fetching, name: string): void {
+/** Ends a pull that is complete or has timed out. */
+function endPull({ running }: Pulls, name: string): void {
   const present = running.get(name);
   if (present) present.site.running -= 1;
   running.delete(name);

@@ -1,4 +1,4 @@
-/** Whose turn it is in a rollout by waves, once it is known how far it may go. */
+/** Chooses the actions of a rollout by waves, once it is decided which waves are open. */
 
 import type { DaemonSet, DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RolloutPolicy, RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
@@ -8,19 +8,19 @@ import { chooseReverts } from '../../decisions/rollouts/revert-choice.js';
 import { scaledAmount } from '../../decisions/rollouts/wave-plan.js';
 import type { WaveIndex } from './wave-index.js';
 
-/** Names of nodes by what is their turn. */
+/** Names of nodes by action. */
 export interface NodeActions extends Replacements {
-  /** Their Pod of the current revision goes. */
+  /** Nodes on which to delete the Pod of the current revision. */
   revert?: string[];
-  /** The turn that their host has not begun is taken back. */
+  /** Nodes on which to withdraw the handover. */
   withdraw?: string[];
-  /** They may have their first Pod now. */
+  /** Nodes that may get their first Pod. */
   createFirst?: string[];
 }
 
 export const NO_ACTIONS: NodeActions = { create: [], replace: [] };
 
-/** The DaemonSet's own strategy, with what the wave says instead. */
+/** Returns the DaemonSet's strategy with the wave's `maxUnavailable`. */
 export function waveStrategy(
   wave: RolloutWave | undefined,
   strategy: DaemonSetUpdateStrategy | undefined,
@@ -33,14 +33,14 @@ export function waveStrategy(
   return { type: 'RollingUpdate', rollingUpdate };
 }
 
-/** Upstream's choice in each open wave, and other Pods for those from before a retry. */
+/** Upstream's choice in each open wave. Pods that failed before a retry are replaced too. */
 export function updateActions(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
   waves: WaveIndex,
   openUpTo: number,
 ): NodeActions {
-  const turns = {
+  const actions = {
     create: [] as string[],
     replace: [] as string[],
     revert: [] as string[],
@@ -50,39 +50,39 @@ export function updateActions(
   for (let wave = 0; wave <= openUpTo; wave += 1) {
     const strategy = waveStrategy(spec.waves?.[wave], daemonSet.spec.updateStrategy);
     const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
-    turns.create.push(...create);
-    turns.replace.push(...replace);
-    turns.revert.push(...waves.retryPending(wave));
-    turns.createFirst.push(...waves.blocked(wave));
+    actions.create.push(...create);
+    actions.replace.push(...replace);
+    actions.revert.push(...waves.retryPending(wave));
+    actions.createFirst.push(...waves.blocked(wave));
   }
-  return turns;
+  return actions;
 }
 
-/** Of the turns of those that follow after completion no more than may be under way at once. */
-export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
+/** Limits the concurrent updates of hosts that catch up after completion (`catchUp.maxParallel`). */
+export function limitCatchUp(actions: NodeActions, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { maxParallel } = spec.catchUp ?? {};
-  if (maxParallel === undefined) return turns;
+  if (maxParallel === undefined) return actions;
   const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
-  const room = Math.max(0, scaledAmount(maxParallel, nodes, Math.ceil) - waves.inProgress);
-  const create = turns.create.slice(0, room);
-  const replace = turns.replace.slice(0, room - create.length);
+  const budget = Math.max(0, scaledAmount(maxParallel, nodes, Math.ceil) - waves.inProgress);
+  const create = actions.create.slice(0, budget);
+  const replace = actions.replace.slice(0, budget - create.length);
   return {
-    ...turns,
+    ...actions,
     create,
     replace,
-    createFirst: turns.createFirst?.slice(0, room - create.length - replace.length) ?? [],
+    createFirst: actions.createFirst?.slice(0, budget - create.length - replace.length) ?? [],
   };
 }
 
 /**
- * The nodes that have the revision. All waves go back at once: those without a `maxUnavailable` of their own have the
- * DaemonSet's together, or it would count once for each.
+ * Rolls back all waves at once. Waves without a `maxUnavailable` of their own share the DaemonSet's budget; otherwise
+ * it would count once for each wave.
  */
 export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { updateStrategy } = daemonSet.spec;
   const shares = waves.counts().map((_, wave) => {
-    const strays = waves.staleFailed(wave);
-    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave), strays };
+    const staleFailed = waves.staleFailed(wave);
+    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave), staleFailed };
   });
   const isShared = ({ own }: (typeof shares)[number]) => own?.maxUnavailable === undefined;
   const revert = [
@@ -94,12 +94,12 @@ export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, wav
   return { create: [], replace: [], revert, withdraw: waves.handoversToWithdraw(-1) };
 }
 
-/** Nothing is done, and what hosts might do by themselves is taken back. */
+/** Orders no action, and withdraws all handovers. */
 export function withdrawActions(waves: WaveIndex): NodeActions {
   return { create: [], replace: [], withdraw: waves.handoversToWithdraw(-1) };
 }
 
-/** Those nodes alone that took the revision after completion and failed. */
+/** Rolls back only nodes that received the revision after completion and failed. */
 export function lateRevertActions(waves: WaveIndex): NodeActions {
   const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
   return { ...withdrawActions(waves), revert };

@@ -1,4 +1,6 @@
-/** One look at a rollout by waves, with nothing read or written: the controller takes it, and so do those who foresee. */
+/**
+ * Decides one step of a rollout by waves, without reading or writing the store. Used by the controller and by plans.
+ */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
@@ -9,16 +11,15 @@ import { confirmSecondsOf } from '../../decisions/handovers/handover-terms.js';
 import type { NodeRolloutStatus } from '../../decisions/reasons/reason-code.js';
 import { type RolloutPhaseInfo, rolloutCode } from '../../decisions/rollouts/host-rollout-code.js';
 import type { NodeConnectivity } from '../../decisions/rollouts/node-rollout-facts.js';
-import type { FailureRules, NodeRolloutState } from '../../decisions/rollouts/node-rollout-state.js';
+import type { FailureRules } from '../../decisions/rollouts/node-rollout-state.js';
 import type { PodTimings } from '../../decisions/rollouts/pod-timings.js';
-import { estimatedEnd } from '../../decisions/rollouts/rollout-estimate.js';
 import {
   type RolloutInput,
   type RolloutMemory,
   updateMemory,
   type WaveCounts,
 } from '../../decisions/rollouts/rollout-memory.js';
-import { progressOf, type RolloutProgress } from '../../decisions/rollouts/rollout-progress.js';
+import { estimatedEnd, progressOf, type RolloutProgress } from '../../decisions/rollouts/rollout-progress.js';
 import { memoryOf } from '../../decisions/rollouts/rollout-status.js';
 import { judgeRollout, type RolloutVerdict } from '../../decisions/rollouts/rollout-verdict.js';
 import { assignWavesStepwise, type PlannedNode, waveNames } from '../../decisions/rollouts/wave-plan.js';
@@ -32,14 +33,15 @@ import {
   withdrawActions,
 } from './node-actions.js';
 import { WaveIndex } from './wave-index.js';
-import { OUT_OF_WINDOW_STATES } from './wave-members.js';
 import { earliest } from './window-index.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
-/** A verdict changes what is counted twice at most: by a request, and by a rollout that ends through it. */
-const MAX_LOOKS = 4;
+/** A verdict changes the counts at most twice: by a request, and by completing the rollout. */
+const MAX_ROUNDS = 4;
 
-/** Of the policies of its namespace, the one that governs a DaemonSet: the first by name that selects it. */
+/**
+ * Returns the policy that governs a DaemonSet: the first by name that selects it. `policies`: those of its namespace.
+ */
 export function governingPolicy(
   { metadata }: DaemonSet,
   policies: readonly RolloutPolicy[],
@@ -50,36 +52,35 @@ export function governingPolicy(
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
 }
 
-/** What waves are drawn from. */
-interface Draw {
-  /** With the ranks in which they come. */
+interface AssignmentInput {
+  /** With their ranks. */
   nodes: readonly PlannedNode[];
-  /** Hash of the revision on its way. */
+  /** Hash of the current revision. */
   revision: string;
   connectivity: (node: string) => NodeConnectivity;
-  /** Whether a revision failed before this one came; absent: none did. */
+  /** Returns true if a revision failed in an earlier rollout. Absent: none did. */
   isBarred?: ((hash: string) => boolean) | undefined;
-  /** As in `RolloutWavesOptions`. */
+  /** As in `WaveIndexOptions`. */
   failedAndReverted?: readonly string[] | undefined;
   now: () => number;
 }
 
 /**
- * The waves of a policy over these nodes, still empty: the tally tells them where each node stands. Pauses on the way, as
- * `drawingOfWaves`.
+ * Assigns the nodes to the policy's waves. The index is empty until the tally notifies it of each node. Yields like
+ * `assignWavesStepwise`.
  */
 export function* buildWaveIndex(
   { metadata, spec }: RolloutPolicy,
-  draw: Draw,
+  input: AssignmentInput,
 ): Generator<undefined, { waves: WaveIndex; order: string[] }, undefined> {
-  const { nodes, revision, connectivity: standing, isBarred, failedAndReverted: failedBefore, now } = draw;
+  const { nodes, revision, connectivity, isBarred, failedAndReverted: failedBefore, now } = input;
   const { waves = [], spreadBy } = spec;
   const plan = yield* assignWavesStepwise(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
-  const rules = rulesIn(spec);
+  const rules = failureRules(spec);
   const options = {
     plan,
     waves: waves.length + 1,
-    connectivity: standing,
+    connectivity: connectivity,
     times: spec,
     rules,
     isBarred,
@@ -89,56 +90,55 @@ export function* buildWaveIndex(
   return { waves: new WaveIndex(options), order: [...plan.keys()] };
 }
 
-/** What a look is taken at. */
 interface RolloutView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   waves: WaveIndex;
   /** Hash of the current revision. */
   revision: string;
-  /** Hash of the newest revision but this one. */
+  /** Hash of the newest revision before it. */
   previous: string | undefined;
-  /** Whether Pods can be made of the revision of this hash. */
+  /** Returns true if Pods can be made of this revision, because its ControllerRevision exists. */
   isKept(hash: string): boolean;
-  /** As it is stored; absent before the first look. */
+  /** As stored. Undefined before the first reconcile. */
   rollout: Rollout | undefined;
-  /** All Nodes there are. */
+  /** Number of all Nodes. */
   fleetSize: number;
   pace: PodTimings;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   now: number;
-  /** As in `DaemonSetParts`. */
+  /** As in `DaemonSetDeps`. */
   timeOf?: ((stored: string) => number) | undefined;
 }
 
 export interface RolloutDecision {
   verdict: RolloutVerdict;
-  /** As they are shown: hosts that failed count as failed also once they have their earlier revision again. */
+  /** For display: failed hosts count as failed even after they got their earlier revision back. */
   counts: readonly WaveCounts[];
-  /** Whose turn it is, once the verdict has been stored. */
+  /** Perform them only after the verdict has been stored. */
   actions: NodeActions;
-  /** Whether Pods of this node are made of the current revision: of the stable one, where not. */
+  /** Returns true if the node's Pods are made of the current revision, false if of the stable one. */
   isOpen(node: string): boolean;
-  /** Whether no Pod is made or deleted there. */
+  /** Returns true if no Pod of the node may be created or deleted. */
   isFrozen(node: string): boolean;
-  /** How the rollout stands for one node: `NotEligible`, where it has nothing to do with it. */
+  /** The code is `NotEligible` if the node is not part of the rollout. */
   nodeStatus(node: string): NodeRolloutStatus;
-  /** All nodes by code, and the estimated end. */
+  /** Counts by reason code, and the estimated end. */
   progress: RolloutProgress;
-  /** When time alone changes something, ms. */
+  /** When the decision changes without an event, in ms since the epoch. */
   requeueAt?: number;
-  /** When the first host outside its window may go on, ms. */
+  /** When the first host outside its window may be updated, in ms since the epoch. */
   nextWindowAt?: number;
 }
 
-/** How far the rollout may go now. Moves nodes of `waves` whose time is up, and whom a request concerns. */
+/** Also updates the state of nodes with a passed deadline, and of nodes in an operator's request. */
 export function decideRollout(view: RolloutView): RolloutDecision {
   const { waves, policy } = view;
-  const { verdict, counts, deadline } = look(view);
+  const { verdict, counts, deadline } = decideUntilStable(view);
   const { message } = verdict;
-  const isOpen = opener(verdict, waves);
+  const isOpen = openTest(verdict, waves);
   const names = waveNames(policy.spec.waves ?? []);
-  const stand = standOf(verdict);
+  const phaseInfo = phaseInfoOf(verdict);
   const isFrozen = (node: string) => verdict.frozen === true || waves.closedWindow(node)?.create === false;
   const requeueAt = earliest([deadline, verdict.requeueAt]);
   const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0)
@@ -146,21 +146,21 @@ export function decideRollout(view: RolloutView): RolloutDecision {
     : undefined;
   return {
     verdict,
-    counts: withFailedBefore(counts, waves.codeCounts.failedAndReverted(counts.length)),
-    actions: thawedOf(turnsBy(view, verdict), isFrozen),
+    counts: withFailedBefore(counts, waves),
+    actions: withoutFrozen(actionsBy(view, verdict), isFrozen),
     isOpen,
     isFrozen,
     nodeStatus: (node) => {
-      const place = waves.codeCounts.of(node);
-      const code = rolloutCode(place, stand);
+      const host = waves.hostStates.of(node);
+      const code = rolloutCode(host, phaseInfo);
       const closed = code === 'OutsideWindow' ? waves.closedWindow(node)?.why : undefined;
       const failure = code === 'Failed' ? failureOf(view, node) : undefined;
-      const wave = place ? (names[place.wave] ?? '') : '';
+      const wave = host ? (names[host.wave] ?? '') : '';
       return { code, wave, message: closed ?? message, ...(failure ? { failure } : {}) };
     },
     progress: progressOf(
-      waves.codeCounts.codes(counts.length, (place) => rolloutCode(place, stand)),
-      Math.max(0, view.fleetSize - waves.codeCounts.existing),
+      waves.hostStates.codes(counts.length, (host) => rolloutCode(host, phaseInfo)),
+      Math.max(0, view.fleetSize - waves.hostStates.existing),
       estimateOf(view, verdict, counts),
     ),
     ...(requeueAt === undefined ? {} : { requeueAt }),
@@ -168,17 +168,12 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   };
 }
 
-/** Only for display. Decisions treat a failed host that has its earlier revision again like any host with an old Pod. */
-function withFailedBefore(
-  counts: readonly WaveCounts[],
-  failedBefore: readonly (readonly { lane: NodeRolloutState; count: number }[])[],
-): WaveCounts[] {
+/** Only for display. Decisions treat a reverted host like any host with an old Pod. */
+function withFailedBefore(counts: readonly WaveCounts[], { hostStates }: WaveIndex): WaveCounts[] {
   return counts.map((wave, index) => {
-    const failed = failedBefore[index] ?? [];
-    const sum = (some: typeof failed) => some.reduce((total, { count }) => total + count, 0);
-    // A host stands in one count at most.
-    const outside = sum(failed.filter(({ lane }) => OUT_OF_WINDOW_STATES.includes(lane)));
-    return { ...wave, failed: wave.failed + sum(failed), outsideWindow: wave.outsideWindow - outside };
+    const { failed, outOfWindow } = hostStates.failedBefore(index);
+    // A host counts once: as failed, not as waiting for its window.
+    return { ...wave, failed: wave.failed + failed, outsideWindow: wave.outsideWindow - outOfWindow };
   });
 }
 
@@ -189,7 +184,7 @@ function failureOf({ rollout, revision }: RolloutView, node: string): string | u
   return known.message ? `${known.reason}: ${known.message}` : known.reason;
 }
 
-function standOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutPhaseInfo {
+function phaseInfoOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutPhaseInfo {
   return {
     ...{ phase, wave: memory.wave, isHalted: openUpTo < 0 },
     isBarred: memory.failure !== undefined,
@@ -213,47 +208,52 @@ function estimateOf(
       const { maxUnavailable, maxSurge } = updateBudget(strategy, counts[wave]?.nodes ?? 0);
       return Math.max(maxUnavailable, maxSurge);
     },
-    // A Pod that its host has to confirm counts as available from then on.
+    // A Pod that its host has to confirm becomes available with the confirmation.
     cycleMs: pace.stopMs + Math.max(pace.startMs + minReadySeconds * 1000, confirmMs),
   });
 }
 
-/** Until what was decided moves no node any more. Requests are taken in before anything is counted: they say what counts. */
-function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf }: RolloutView) {
+/**
+ * Repeats the step until it changes no node. Requests are applied before nodes are counted, because they change the
+ * counts.
+ */
+function decideUntilStable({ policy, waves, revision, previous, isKept, rollout, now, timeOf }: RolloutView) {
   const deadline = waves.advanceTime();
   const { requests } = rollout?.spec ?? {};
   const input = (memory: RolloutMemory | undefined): RolloutInput => {
     return { spec: policy.spec, revision, previous, isKept, requests, now, memory, waves: waves.counts() };
   };
   let memory = updateMemory(input(memoryOf(rollout, policy.spec, timeOf)));
-  for (let looks = 1; ; looks += 1) {
+  for (let rounds = 1; ; rounds += 1) {
     waves.applyMemory(memory);
     const verdict = judgeRollout(input(memory));
     memory = verdict.memory;
-    if (looks === MAX_LOOKS || !waves.applyMemory(memory)) {
+    if (rounds === MAX_ROUNDS || !waves.applyMemory(memory)) {
       return { verdict, counts: waves.counts(), deadline: earliest([deadline, waves.advanceTime()]) };
     }
   }
 }
 
-function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
+function actionsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
   if (verdict.frozen) return withdrawActions(waves);
   if (verdict.revert === 'late') return lateRevertActions(waves);
   if (verdict.revert === 'all') return revertActions(daemonSet, policy, waves);
-  const turns = updateActions(daemonSet, policy, waves, verdict.openUpTo);
-  return verdict.phase === 'Completed' ? limitCatchUp(turns, policy, waves) : turns;
-}
-
-/** What is of no use goes whatever the hour, but not while nothing may be made: its turn would be given again and again. */
-function thawedOf(turns: NodeActions, isFrozen: (node: string) => boolean): NodeActions {
-  return { ...turns, revert: turns.revert?.filter((node) => !isFrozen(node)) ?? [] };
+  const actions = updateActions(daemonSet, policy, waves, verdict.openUpTo);
+  return verdict.phase === 'Completed' ? limitCatchUp(actions, policy, waves) : actions;
 }
 
 /**
- * Where the revision is barred no Pod is made of it, save, when only those that follow late have failed, on the nodes that
- * are done. Before completion it is not brought to a node outside its window that has not had it yet.
+ * Useless Pods are deleted outside windows too, but not on frozen nodes: the action would be ordered in a tight loop.
  */
-function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) => boolean {
+function withoutFrozen(actions: NodeActions, isFrozen: (node: string) => boolean): NodeActions {
+  return { ...actions, revert: actions.revert?.filter((node) => !isFrozen(node)) ?? [] };
+}
+
+/**
+ * Returns the test for nodes on which Pods of the current revision may be created. A barred revision is
+ * created nowhere, unless only late nodes failed. A node outside its window first gets the revision after completion.
+ */
+function openTest({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) => boolean {
   const { failure, completedAt, wave } = memory;
   if (failure !== undefined) return (node) => completedAt !== undefined && !waves.isCatchingUp(node);
   return (node) => {
@@ -262,8 +262,8 @@ function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) =>
   };
 }
 
-/** Without a budget no host counts as failed: it holds its wave, as upstream. */
-function rulesIn({ failureBudget }: RolloutPolicySpec): FailureRules {
+/** Without a failure budget no host fails. A host that is not well then blocks its wave, like in upstream's rolling update. */
+function failureRules({ failureBudget }: RolloutPolicySpec): FailureRules {
   if (!failureBudget) return {};
   const { progressDeadlineSeconds = DEFAULT_DEADLINE_SECONDS, withinSeconds } = failureBudget;
   return {

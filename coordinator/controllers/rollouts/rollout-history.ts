@@ -1,4 +1,4 @@
-/** Past rollouts of a DaemonSet: Rollouts that stay as they ended, as many as the policy says. */
+/** Past rollouts of a DaemonSet: Rollout objects that are not changed any longer, up to the policy's limit. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { ApiError, unlessGone } from '../../../shared/kube/objects/api-status.js';
@@ -14,15 +14,15 @@ import { BY_OWNER } from '../../informers/informer.js';
 import { rolloutKind } from '../../kinds/index.js';
 import { labelValueProblems } from '../../kinds/validation/name-rules.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import type { DaemonSetDeps } from '../daemonsets/daemonset-deps.js';
-import { isNamespaceEnding } from '../daemonsets/namespace-ending.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
 
 const DEFAULT_LIMIT = 10;
 
 /**
- * No DaemonSet is likely to be called so, and none can be kept from it: then that rollout is not kept. `time`: a revision is
- * begun anew where its policy was taken away and there is one again.
+ * If a DaemonSet has this very name, the past rollout is not kept. `time` numbers repeated rollouts of one revision,
+ * which happen when its policy was deleted and created again.
  */
 function pastName(daemonSet: string, { revisionNumber, revision }: RolloutStatus, time: number): string {
   const name = `${daemonSet}.r${revisionNumber ?? revision}`;
@@ -30,36 +30,37 @@ function pastName(daemonSet: string, { revisionNumber, revision }: RolloutStatus
 }
 
 export class RolloutHistory {
-  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>;
+  readonly #deps: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>;
 
-  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>) {
-    this.#parts = parts;
+  constructor(deps: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>) {
+    this.#deps = deps;
   }
 
   /**
-   * Keeps `present`, whose status is about to make room for that of another revision, or to go, and answers what is kept; undefined:
-   * it cannot be. `why`: what puts an end to it. A kill anywhere repeats it: the status makes room only after this.
+   * Stores a copy of `present`, whose status is about to be replaced or deleted. Returns the copy, or undefined if it
+   * cannot be kept. `why`: why the rollout ended. After a crash this is repeated, because the status is replaced only
+   * afterwards.
    */
   async keep(
     daemonSet: DaemonSet,
     present: Rollout,
     why: string,
-    turn: ReconcileContext,
+    context: ReconcileContext,
   ): Promise<RolloutStatus | undefined> {
-    const { registry, clock } = this.#parts;
+    const { registry, clock } = this.#deps;
     const { status, metadata } = present;
-    // By the label it is found, and a name may be longer than a label.
+    // Past rollouts are found by a label, and a name may be too long for a label.
     if (!status || labelValueProblems(metadata.name).length > 0) return undefined;
     const stored = await this.#recordOf(daemonSet, metadata, status);
     if (!stored) return undefined;
     const past = pastStatus(status, why, clock.now());
     const keptAs = () => past;
     const record = await registry.writeStatus(rolloutKind, stored.metadata, keptAs, preconditionsOf(stored));
-    turn.observeWrite(record.object());
+    context.observeWrite(record.object());
     return past;
   }
 
-  /** Where `status` is kept: made, or as a kill has left it; undefined where there is no place for it. */
+  /** Returns the object for `status`: a new one, or one left by a crash. Undefined if another object has the name. */
   async #recordOf(
     daemonSet: DaemonSet,
     { name, namespace }: ObjectMeta,
@@ -78,12 +79,12 @@ export class RolloutHistory {
     }
   }
 
-  /** Undefined in a namespace that ends: what is there goes with it. */
+  /** Returns undefined if the namespace is being deleted. */
   async #madeOrPresent(
     namespace: string | undefined,
     wanted: Pick<Rollout, 'metadata'>,
   ): Promise<Rollout | undefined> {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     try {
       return (await registry.create(rolloutKind, namespace, wanted)).object();
     } catch (error) {
@@ -94,9 +95,9 @@ export class RolloutHistory {
     }
   }
 
-  /** Deletes the oldest beyond the limit. */
-  async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, turn: ReconcileContext): Promise<void> {
-    const { informers, registry } = this.#parts;
+  /** Deletes the oldest past rollouts beyond the limit. */
+  async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, context: ReconcileContext): Promise<void> {
+    const { informers, registry } = this.#deps;
     const owned = informers.rollouts.indexed(BY_OWNER, metadata.uid ?? '').filter(isPastRollout);
     if (owned.length <= limit) return;
     const oldestFirst = [...owned].sort((a, b) => startOf(a) - startOf(b));
@@ -104,13 +105,12 @@ export class RolloutHistory {
       await unlessGone(async () => {
         const preconditions = preconditionsOf(rollout);
         const result = await registry.delete(rolloutKind, rollout.metadata, { preconditions });
-        turn.observeWrite(result.object);
+        context.observeWrite(result.object);
       });
     }
   }
 }
 
-/** Of Rollouts: one that is kept as it ended. */
 export function isPastRollout({ metadata }: Rollout): boolean {
   return metadata.labels?.[PAST_ROLLOUT_LABEL] !== undefined && controllerOf(metadata) !== undefined;
 }

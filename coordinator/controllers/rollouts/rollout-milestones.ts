@@ -1,14 +1,16 @@
-/** What of a rollout's memory places its nodes: when it began, failed and was completed, and what people have asked. */
+/**
+ * The parts of a rollout's memory that decide the states of nodes: start, failure, completion and operators' requests.
+ */
 import type { RolloutMemory } from '../../decisions/rollouts/rollout-memory.js';
 import { isListed } from '../../decisions/rollouts/steering-state.js';
 
-type Course = {
+type Milestones = {
   [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'stable' | 'steering']:
     | RolloutMemory[key]
     | undefined;
 };
 
-const AT_THE_START: Course = {
+const NOT_STARTED: Milestones = {
   startedAt: undefined,
   completedAt: undefined,
   retriedAt: undefined,
@@ -17,21 +19,20 @@ const AT_THE_START: Course = {
   steering: undefined,
 };
 
-/** Whom what is new may place elsewhere. */
-interface CourseChange {
-  /** `*` among them: all. */
+/** Nodes with a state that may have changed. */
+interface MilestoneChange {
+  /** Names. `*`: all nodes. */
   named: readonly string[];
-  /** All that have failed as well: when it began is known, or known otherwise. */
-  hasBegun: boolean;
-  /** All that are not done as well: it has failed, is tried again or was completed. */
-  hasTurned: boolean;
+  /** The start time changed: failed nodes may have another state. */
+  hasStarted: boolean;
+  /** The rollout failed, was retried or was completed: unfinished nodes may have another state. */
+  hasEnded: boolean;
 }
 
 export class RolloutMilestones {
-  #now = AT_THE_START;
+  #now = NOT_STARTED;
 
-  /** Takes over what is remembered now. */
-  update({ startedAt, completedAt, retriedAt, failure, stable, steering }: RolloutMemory): CourseChange {
+  update({ startedAt, completedAt, retriedAt, failure, stable, steering }: RolloutMemory): MilestoneChange {
     const before = this.#now;
     this.#now = { startedAt, completedAt, retriedAt, failure, stable, steering };
     return {
@@ -39,29 +40,29 @@ export class RolloutMilestones {
         ...changedNames(before.steering?.skipped, steering?.skipped),
         ...changedNames(before.steering?.overridden, steering?.overridden),
       ],
-      hasBegun: before.startedAt !== startedAt,
-      hasTurned:
+      hasStarted: before.startedAt !== startedAt,
+      hasEnded:
         before.completedAt !== completedAt || before.retriedAt !== retriedAt || before.failure !== failure,
     };
   }
 
-  /** Times in ms since the epoch; `failure`: why the revision is barred, `stable`: the one to go back to. */
-  get times(): Readonly<Omit<Course, 'steering'>> {
+  /** Times are ms since the epoch. `failure`: why the revision is barred. `stable`: the revision for a rollback. */
+  get times(): Readonly<Omit<Milestones, 'steering'>> {
     return this.#now;
   }
 
   isSkipped(name: string): boolean {
-    // What is barred goes back everywhere.
+    // A barred revision is rolled back on skipped nodes too.
     return this.#now.failure === undefined && isListed(this.#now.steering?.skipped, name);
   }
 
-  /** No window or freeze period holds it back. */
+  /** Returns true if windows and freezes do not apply to the node. */
   isOverridden(name: string): boolean {
     return isListed(this.#now.steering?.overridden, name);
   }
 }
 
-/** Names that stand in one of two lists only. */
+/** Returns names that are in only one of the lists. */
 function changedNames(before: readonly string[] = [], after: readonly string[] = []): string[] {
   if (before === after) return [];
   return [

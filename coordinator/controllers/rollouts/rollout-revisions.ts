@@ -1,33 +1,33 @@
-/** Which other revisions matter to a rollout, and what Pods of them are made of. */
+/** Other revisions of a DaemonSet that a rollout needs. */
 
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { revisionHashOf, templateOf, withTemplate } from '../../decisions/daemonsets/template-revision.js';
-import type { PinnedRevision } from '../daemonsets/daemonset-tally.js';
+import type { PinnedRevision } from './rollout-constraints.js';
 
-/** Whether the revision `hash` has been completed: it is what Pods are made of everywhere. */
+/** Returns true if a rollout of the revision was completed and has not failed since. */
 export function isRevisionCompleted(status: RolloutStatus, hash: string): boolean {
   return status.revision === hash && status.completionTime !== undefined && status.failure === undefined;
 }
 
-/** What is stable while `hash` is on its way: another revision, or none. */
+/** Returns the stable revision for a rollout of `hash`, or undefined. */
 export function stableRevisionIn(status: RolloutStatus, hash: string): string | undefined {
   const isPresent = status.revision === hash || !status.completionTime;
   const stable = isPresent ? status.stableRevision : status.revision;
   return stable === hash ? undefined : stable;
 }
 
-/** Hash of the newest revision but this one. */
+/** Returns the hash of the newest other revision. */
 export function previousHash(revisions: readonly ControllerRevision[], hash: string): string | undefined {
   const others = revisions.filter((revision) => revisionHashOf(revision) !== hash);
   const newest = [...others].sort((a, b) => b.revision - a.revision)[0];
   return newest && revisionHashOf(newest);
 }
 
-/** By the informers' objects: they are never changed, only replaced. One answer is one object, of which more is worked out. */
+/** Keyed by the informers' objects, which are replaced and never changed. Callers cache by the returned object. */
 const known = new WeakMap<DaemonSet, WeakMap<ControllerRevision, PinnedRevision>>();
 
-/** The DaemonSet as it was with the revision of that hash; undefined where there is none, or none that can be read. */
+/** Returns the DaemonSet with the template of that revision. Undefined if there is none or its data is unreadable. */
 export function pinnedRevisionOf(
   daemonSet: DaemonSet,
   revisions: readonly ControllerRevision[],

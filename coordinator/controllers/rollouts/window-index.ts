@@ -1,4 +1,4 @@
-/** The nodes of a rollout by the hours in which their Pods may be replaced: what time changes is seen once for all of a zone. */
+/** The nodes of a rollout by maintenance schedule. A change over time is evaluated once for all nodes of a schedule. */
 import {
   compileMaintenanceSchedules,
   type MaintenanceSchedule,
@@ -16,23 +16,23 @@ interface Zone {
 
 export class WindowIndex {
   readonly #classOf: (labels: Labels | undefined) => MaintenanceSchedule;
-  /** Labels are shared and never change: a node's are classified once. */
+  /** Label objects are shared and never changed, so each is classified once. */
   readonly #classes = new WeakMap<Labels, MaintenanceSchedule>();
   readonly #zones = new Map<string, Zone>();
   readonly #zoneOf = new Map<string, Zone>();
-  /** The time of the last `turn`. */
-  #turnedTo = Number.NEGATIVE_INFINITY;
-  /** When the first zone's hours may change. */
+  /** The last `now` of `advance`. */
+  #lastNow = Number.NEGATIVE_INFINITY;
+  /** When the first zone may open or close. */
   #next: number | undefined;
-  /** Of the zones that forbid replacements now, by their keys; cached with their hours. */
+  /** By zone key: when a closed zone opens. Reset together with the zones' states. */
   #openings: Map<string, number | undefined> | undefined;
 
-  /** `times` have passed validation. */
+  /** `times` must be valid. */
   constructor(times: MaintenanceScheduleSpec) {
     this.#classOf = compileMaintenanceSchedules(times);
   }
 
-  /** A node as its labels have it now, ms since the epoch. */
+  /** `now`: ms since the epoch. */
   put(name: string, labels: Labels | undefined, now: number): void {
     const own = this.#classify(labels);
     const before = this.#zoneOf.get(name);
@@ -48,45 +48,45 @@ export class WindowIndex {
     this.#zoneOf.delete(name);
   }
 
-  /** As of the last `turn`; undefined for a node that was not put. */
+  /** As of the last `advance`. Undefined for an unknown node. */
   hoursOf(name: string): MaintenanceState | undefined {
     return this.#zoneOf.get(name)?.hours;
   }
 
-  /** Moves on to `now`, or back to it; answers the nodes of zones where replacements became allowed or forbidden. */
+  /** Moves the time to `now`, also backwards. Returns nodes in zones that opened or closed. */
   advance(now: number): string[] {
-    const wasSetBack = now < this.#turnedTo;
-    this.#turnedTo = now;
+    const wasSetBack = now < this.#lastNow;
+    this.#lastNow = now;
     if (!wasSetBack && (this.#next === undefined || now < this.#next)) return [];
-    const turned: string[] = [];
+    const changed: string[] = [];
     for (const zone of this.#zones.values()) {
       const { replace } = zone.hours;
       zone.hours = zone.own.at(now);
-      if (zone.hours.replace !== replace) for (const name of zone.names) turned.push(name);
+      if (zone.hours.replace !== replace) for (const name of zone.names) changed.push(name);
     }
-    this.#reckon();
-    return turned;
+    this.#updateNext();
+    return changed;
   }
 
-  /** When `turn` has something to do again. */
+  /** When to call `advance` next. */
   get next(): number | undefined {
     return this.#next;
   }
 
-  /** When the first of the zones opens that forbid replacements now. */
+  /** Returns when the first closed zone opens. */
   nextWindowOpening(now: number): number | undefined {
     return earliest(
       [...this.#openingsAt(now)].map(([key, at]) => (this.#zones.get(key)?.names.size ? at : undefined)),
     );
   }
 
-  /** When the zone allows replacements, now or later; undefined: not within what can be seen. */
+  /** Returns when the zone is or will be open. Undefined: not within the range of the search. */
   openingOf(key: string, now: number): number | undefined {
     if (this.#zones.get(key)?.hours.replace) return now;
     return this.#openingsAt(now).get(key);
   }
 
-  /** The key of the node's zone; undefined for one that was not put. */
+  /** Returns the zone key of the node. Undefined for an unknown node. */
   keyOf(name: string): string | undefined {
     return this.#zoneOf.get(name)?.own.key;
   }
@@ -112,17 +112,17 @@ export class WindowIndex {
   #open(own: MaintenanceSchedule, now: number): Zone {
     const zone = { own, names: new Set<string>(), hours: own.at(now) };
     this.#zones.set(own.key, zone);
-    this.#reckon();
+    this.#updateNext();
     return zone;
   }
 
-  #reckon(): void {
+  #updateNext(): void {
     this.#next = earliest([...this.#zones.values()].map(({ hours }) => hours.until));
     this.#openings = undefined;
   }
 }
 
-/** The first of some times; undefined where there is none. */
+/** Returns the earliest time, or undefined if there is none. */
 export function earliest(times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((at) => at !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;

@@ -26,7 +26,7 @@ import { BY_OWNER, type Informers } from '../../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../../kinds/index.js';
 import type { CreateRefusals } from '../daemonsets/create-refusals.js';
 import { nodeNamesOf, podsOnNode } from '../daemonsets/daemonset-node-view.js';
-import type { ActiveRollouts } from '../rollouts/active-rollouts.js';
+import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 
 /** The reason for one node. `rules` is [] if the Node does not exist. */
 interface NodeAnswer {

@@ -16,7 +16,7 @@ import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { findUntoleratedTaint } from '../../decisions/placement/taint-tolerations.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
-import { placementVerdict } from '../daemonsets/cached-placement.js';
+import { placementVerdict } from '../daemonsets/daemonset-node-view.js';
 
 const MAX_NAMES = 10;
 const EVICTING = ['NoExecute'];

@@ -1,4 +1,4 @@
-/** One node as its DaemonSet sees it: the plain data that the decisions about Pods are made from. */
+/** One node as a DaemonSet's controller sees it: the plain data on which all decisions about its Pods are based. */
 
 import {
   REVISION_HASH_LABEL,
@@ -17,79 +17,78 @@ import {
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../../shared/kube/pods/pod-types.js';
+import { podFailureReason } from '../reasons/pod-progress.js';
 import { AHEAD_MS } from '../restore/stored-time.js';
-import { podFailureReason } from '../rollouts/pod-trouble.js';
 
-/** A Pod of the DaemonSet, cut down to what its controller looks at. Times are ms since the epoch. */
+/** The fields of a DaemonSet's Pod that the decisions need. Times are ms since the epoch. */
 export interface DaemonPod {
   name: string;
-  /** Bound to its node. */
+  /** True if the Pod is bound to its node. */
   scheduled: boolean;
   createdAt: number;
-  /** When its host could begin with it, where that is known. */
+  /** When its host could start the Pod, where known. */
   startedAt?: number;
-  /** Its host says that it may not begin yet: what stood in its place has not ended. */
+  /** The host may not start the Pod yet, because the Pod that it replaces has not stopped. */
   awaitsPredecessor?: boolean;
-  /** When it should have ended at the latest, grace included, where it is being deleted. */
+  /** For a Pod that is being deleted: the end of its grace period. */
   endsBy?: number;
   phase: PodPhase;
   terminating: boolean;
   ready: boolean;
-  /** Since when it is ready, where known. */
   readySince?: number;
-  /** Its revision label. */
+  /** Value of the Pod's revision label. */
   hash?: string;
-  /** Made from the current template, by hash or by template generation. */
+  /** True if the Pod was made from the current template, by hash or by template generation. */
   updated: boolean;
-  /** It is ready, and its host has yet to confirm that it may stay: it does not count as available in an update. */
+  /** The Pod is ready, but its host has not confirmed it yet. During an update it does not count as available. */
   confirming?: boolean;
-  /** Its host is to put one of the current revision in its place. */
+  /** Set if the Pod's host is to replace the Pod itself. */
   handover?: PendingHandover;
-  /** What is wrong with it, in the eyes of a rollout by waves (`podTrouble`). */
+  /** Why a rollout by waves counts the Pod as failed (`podFailureReason`). */
   failureReason?: string;
 }
 
-/** A turn that the host has not begun, as far as is known. */
+/** A handover that the host has not started, as far as is known. */
 export interface PendingHandover {
-  /** Why, as the host says, and since when it has waited at all, ms. */
+  /** Why the host waits, as it reported, and since when it has waited for any reason, in ms. */
   waitReason?: HandoverBlockReason;
   waitingSince?: number;
   forced: boolean;
-  /** When it may begin, ms; absent: at any time. */
+  /** When the host may start the handover, in ms. Absent: at any time. */
   windows?: readonly { from: number; until: number }[];
-  /** When the host's 'not now' holds no longer, ms; absent: it says nothing of the kind. */
+  /** When the host's update lock expires, in ms. Absent: the host has no update lock. */
   holdEndsAt?: number;
-  /** When the last of its windows closes, ms; absent: it may begin at any time. */
+  /** When the last window closes, in ms. Absent: the host may start at any time. */
   lastWindowEndsAt?: number;
-  /** It was taken back. `Unheard`: the host may begin it all the same, until it says that it knows. */
-  withdrawn?: 'Unheard' | 'Heard';
-  /** It brings what is not wanted there any more: it is to be taken back. */
+  /** Set if the coordinator withdrew the handover. Until the host has acknowledged that, it may still start it. */
+  withdrawn?: 'Unacknowledged' | 'Acknowledged';
+  /** The successor is not wanted any longer, so the handover has to be withdrawn. */
   isOutdated?: boolean;
 }
 
-/** A node, the verdict of `placement` on it, and the DaemonSet's Pods whose target it is. */
+/** A node, the result of `placement` for it, and the DaemonSet's Pods that target it. */
 export interface DaemonNode {
   name: string;
-  /** False when the Node object is gone but Pods still name it. */
+  /** False if the Node object was deleted but Pods still name it. */
   exists: boolean;
   shouldRun: boolean;
   shouldContinueRunning: boolean;
-  /** Its Pods are made of another revision than the current one, which has no place there: none is made. */
+  /** The node is pinned to a revision that does not run there, so no Pod is created. */
   isBlocked?: boolean;
-  /** Since a restore nobody knows yet what its host runs. */
-  awaitingResync?: boolean;
+  /** The store was restored from a backup, and the host has not reported its Pods since. */
+  isAwaitingResync?: boolean;
   pods: readonly DaemonPod[];
 }
 
-/** What Pods are compared with to tell new from old. */
+/** The revision with which Pods are compared to decide whether they are updated. */
 export interface CurrentRevision {
-  /** "" = there is none yet: matches nothing. */
+  /** "": there is no revision yet, and no Pod matches. */
   hash: string;
-  /** Undefined = the DaemonSet does not count: matches nothing. */
+  /** Undefined: the DaemonSet has no template generation, and no Pod matches by it. */
   templateGeneration: number | undefined;
 }
 
-/** Whether a Pod was made from the current template (util.IsPodUpdated). */
+/** Returns true if a Pod was made from the current template (util.IsPodUpdated). */
 export function isPodUpdated(labels: Record<string, string> | undefined, current: CurrentRevision): boolean {
   const byHash = current.hash !== '' && labels?.[REVISION_HASH_LABEL] === current.hash;
   const byGeneration =
@@ -98,13 +97,13 @@ export function isPodUpdated(labels: Record<string, string> | undefined, current
   return byHash || byGeneration;
 }
 
-/** The decisions' view of a Pod object. `timeOf`: what its stored times mean, in ms; absent: what they say. */
+/** `timeOf` converts a stored time to ms. It corrects for steps of the coordinator's clock; the default does not. */
 export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.parse): DaemonPod {
   const ready = findCondition(pod.status?.conditions, 'Ready');
   const since = ready?.lastTransitionTime ? timeOf(ready.lastTransitionTime) : undefined;
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
   const trouble = podFailureReason(pod);
-  const turn = pendingTurnOf(pod, current, timeOf);
+  const handover = pendingHandoverOf(pod, current, timeOf);
   const startedAt = timeOf(pod.status?.startTime ?? '');
   const endsBy = endOf(pod, timeOf);
   const startable = findCondition(pod.status?.conditions, 'PodReadyToStartContainers');
@@ -122,13 +121,15 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
     ...(since === undefined ? {} : { readySince: since }),
     ...(hash === undefined ? {} : { hash }),
     updated: isPodUpdated(pod.metadata.labels, current),
-    ...(turn && { handover: turn }),
+    ...(handover && { handover }),
     ...(isUnconfirmed && ready?.status === 'True' && { confirming: true }),
     ...(trouble === undefined ? {} : { failureReason: trouble }),
   };
 }
 
-/** Its grace ends after what was stored of its deletion: by itself that lies ahead with any clock. */
+/**
+ * A deletionTimestamp lies in the future even with a correct clock, so only the start of the grace period is converted.
+ */
 function endOf({ metadata }: Pod, timeOf: (text: string) => number): number {
   const endsBy = Date.parse(metadata.deletionTimestamp ?? '');
   if (Number.isNaN(endsBy)) return endsBy;
@@ -136,7 +137,7 @@ function endOf({ metadata }: Pod, timeOf: (text: string) => number): number {
   return timeOf(toTimestamp(endsBy - graceMs)) + graceMs;
 }
 
-function pendingTurnOf(
+function pendingHandoverOf(
   pod: Pod,
   current: CurrentRevision,
   timeOf: (text: string) => number,
@@ -147,21 +148,21 @@ function pendingTurnOf(
     withdrawn !== undefined &&
     condition?.reason === WITHDRAWN &&
     condition.message === withdrawnMessage(withdrawn);
-  const turn = handoverOf(pod);
-  if (!turn && withdrawn === undefined) return undefined;
-  // What was taken back may have begun: it has failed with its own revision, and with no other.
+  const handover = handoverOf(pod);
+  if (!handover && withdrawn === undefined) return undefined;
+  // A host may have started a withdrawn handover. If it is lost, only the revision of that handover has failed.
   const labels =
-    turn?.successor.metadata.labels ??
+    handover?.successor.metadata.labels ??
     (revision === undefined ? undefined : { [REVISION_HASH_LABEL]: revision });
   const waiting =
     condition?.reason === WITHDRAWN ? undefined : (condition?.reason as HandoverBlockReason | undefined);
   const waitingSince = timeOf(condition?.lastTransitionTime ?? '');
-  const windows = turn?.windows?.map(({ from, until }) => ({
+  const windows = handover?.windows?.map(({ from, until }) => ({
     from: Date.parse(from),
     until: Date.parse(until),
   }));
-  const forced = turn?.forcedBy !== undefined;
-  const holdMs = forced ? 0 : (turn?.maxLockSeconds ?? 0) * 1000;
+  const forced = handover?.forcedBy !== undefined;
+  const holdMs = forced ? 0 : (handover?.maxLockSeconds ?? 0) * 1000;
   const isHeld = waiting === 'UpdateLocked' && !Number.isNaN(waitingSince);
   return {
     ...(waiting && { waitReason: waiting }),
@@ -169,12 +170,12 @@ function pendingTurnOf(
     forced,
     ...(windows && { windows, lastWindowEndsAt: Math.max(0, ...windows.map(({ until }) => until)) }),
     ...(isHeld && { holdEndsAt: waitingSince + holdMs }),
-    ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Heard' : 'Unheard' }),
+    ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Acknowledged' : 'Unacknowledged' }),
     ...(labels && !isPodUpdated(labels, current) && { isOutdated: true }),
   };
 }
 
-/** All but Pods that have both ended and been deleted: those no longer stand in the way. */
+/** Returns all Pods except deleted Pods that have ended, because these do not block a successor. */
 export function presentPods({ pods }: DaemonNode): readonly DaemonPod[] {
   return pods.every(isPresent) ? pods : pods.filter(isPresent);
 }
@@ -183,7 +184,7 @@ function isPresent({ terminating, phase }: DaemonPod): boolean {
   return !(terminating && isPodTerminal({ status: { phase } }));
 }
 
-/** Which of two Pods is kept: bound before unbound, then the older, then by name (podByCreationTimestampAndPhase). */
+/** Sorts the Pod to keep first: bound before unbound, then older, then by name (podByCreationTimestampAndPhase). */
 export function comparePods(a: DaemonPod, b: DaemonPod): number {
   if (a.scheduled !== b.scheduled) return a.scheduled ? -1 : 1;
   if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt;
@@ -191,9 +192,9 @@ export function comparePods(a: DaemonPod, b: DaemonPod): number {
 }
 
 /**
- * When a ready Pod becomes available, in ms; undefined when it is not ready or since when is not known. No time is stored
- * that the coordinator's clock had not reached: what lies in the future is from before it was set back, which nobody has seen, and
- * long ago.
+ * Returns when a ready Pod becomes available, in ms. Returns undefined if it is not ready, or if it is not known since
+ * when. The coordinator stores no future time, so a future `readySince` was stored before the clock was set back. It
+ * then counts as long ago.
  */
 export function availableAt(pod: DaemonPod, minReadySeconds: number, now: number): number | undefined {
   if (!pod.ready) return undefined;
@@ -202,7 +203,10 @@ export function availableAt(pod: DaemonPod, minReadySeconds: number, now: number
   return pod.readySince > now + AHEAD_MS ? Number.NEGATIVE_INFINITY : pod.readySince + minReadySeconds * 1000;
 }
 
-/** Ready for at least minReadySeconds (podutil.IsPodAvailable; the boundary counts, as in newer releases). */
+/**
+ * True if the Pod has been ready for at least minReadySeconds. The boundary counts (podutil.IsPodAvailable of newer
+ * releases).
+ */
 export function isAvailable(pod: DaemonPod, minReadySeconds: number, now: number): boolean {
   const at = availableAt(pod, minReadySeconds, now);
   return at !== undefined && at <= now;

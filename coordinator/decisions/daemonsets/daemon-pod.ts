@@ -1,4 +1,4 @@
-/** From a DaemonSet's template and a node to the Pod (pkg/controller/daemon/util). */
+/** Makes a node's Pod from a DaemonSet's template (pkg/controller/daemon/util). */
 
 import {
   type DaemonSet,
@@ -34,29 +34,31 @@ function isSameToleration(a: Toleration, b: Toleration): boolean {
   );
 }
 
-/** Replaces every toleration that differs in tolerationSeconds alone, in its place; else appends. */
+/**
+ * Replaces, in place, every toleration that differs only in tolerationSeconds. Appends the toleration if there is none.
+ */
 function withToleration(tolerations: readonly Toleration[], added: Toleration): readonly Toleration[] {
   const same = tolerations.filter((toleration) => isSameToleration(toleration, added));
   if (same.length === 0) return [...tolerations, added];
-  // Upstream leaves the whole list alone as soon as one entry is already the one to add.
+  // Like upstream: do not change the list if one entry equals the toleration to add.
   if (same.some((toleration) => toleration.tolerationSeconds == null)) return tolerations;
   return tolerations.map((toleration) => (same.includes(toleration) ? added : toleration));
 }
 
-/** The template's tolerations and the automatic ones (AddOrUpdateDaemonPodTolerations). */
+/** Returns the template's tolerations and the automatic ones (AddOrUpdateDaemonPodTolerations). */
 export function daemonTolerations(spec: Pick<PodSpec, 'tolerations' | 'hostNetwork'>): Toleration[] {
   const automatic = spec.hostNetwork ? [...AUTOMATIC, HOST_NETWORK] : AUTOMATIC;
   return [...automatic.reduce(withToleration, spec.tolerations ?? [])];
 }
 
-/** The same Pod for another node, bound to it if `pod` is bound. */
+/** Returns the same Pod for another node, bound to it if `pod` is bound. */
 export function daemonPodOn(pod: Pod, nodeName: string): Pod {
   const { nodeName: bound, affinity } = pod.spec;
   const spec = { ...pod.spec, affinity: pinnedTo(nodeName, affinity), ...(bound && { nodeName }) };
   return { ...pod, spec };
 }
 
-/** Pins to one node: replaces the required node affinity, leaves all else (ReplaceDaemonSetPodNodeNameNodeAffinity). */
+/** Replaces the required node affinity and keeps all else (ReplaceDaemonSetPodNodeNameNodeAffinity). */
 function pinnedTo(nodeName: string, affinity: Affinity | undefined): Affinity {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [nodeName] }];
   const required = { nodeSelectorTerms: [{ matchFields }] };
@@ -66,7 +68,7 @@ function pinnedTo(nodeName: string, affinity: Affinity | undefined): Affinity {
   };
 }
 
-/** The reference by which a DaemonSet manages its Pods and ControllerRevisions. */
+/** Returns the owner reference of a DaemonSet's Pods and ControllerRevisions. */
 export function daemonSetOwner(daemonSet: DaemonSet): OwnerReference {
   return {
     apiVersion: 'apps/v1',
@@ -78,7 +80,10 @@ export function daemonSetOwner(daemonSet: DaemonSet): OwnerReference {
   };
 }
 
-/** How often the template has changed, as the server counts it; undefined when the annotation is missing or unreadable. */
+/**
+ * Returns how often the API server has counted a change of the template. Undefined if the annotation is missing or
+ * unreadable.
+ */
 export function templateGenerationOf(daemonSet: DaemonSet): number | undefined {
   const text = daemonSet.metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION];
   return text !== undefined && /^[+-]?[0-9]+$/.test(text) ? Number(text) : undefined;
@@ -86,17 +91,17 @@ export function templateGenerationOf(daemonSet: DaemonSet): number | undefined {
 
 const LONGEST_NAME = 253;
 
-/** `<name>-` unless that could not begin a valid name. */
+/** Returns `<name>-`, unless a generated name would then be too long. */
 function podNamePrefix(name: string): string {
   return name.length < LONGEST_NAME ? `${name}-` : name;
 }
 
-/** A Pod to be created: the server completes its name from `generateName`. */
+/** A Pod to create: the API server completes its name from `generateName`. */
 type NewPod = Pod & { metadata: { generateName: string } };
 
 /**
- * The Pod of `daemonSet` for one node, not bound yet: its target stands in the affinity. It shares the template's parts.
- * `hash` names the ControllerRevision it is made from.
+ * Returns an unbound Pod that is pinned to the node by its affinity. It shares objects with the template. `hash` is
+ * that of the ControllerRevision from which it is made.
  */
 export function daemonPod(daemonSet: DaemonSet, nodeName: string, hash: string): NewPod {
   const { metadata = {}, spec } = daemonSet.spec.template;

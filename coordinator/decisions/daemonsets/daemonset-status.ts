@@ -1,11 +1,10 @@
-/** The numbers of DaemonSet.status (pkg/controller/daemon storeDaemonSetStatus). */
+/** The counts in DaemonSet.status (pkg/controller/daemon storeDaemonSetStatus). */
 import type { DaemonSetStatus } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { StatusShare } from './node-record.js';
 
-/** How many nodes have each share. */
 export type StatusCounts = Record<keyof StatusShare, number>;
 
-/** A status with these numbers; what the controller does not count (conditions, collisions) stays as it was. */
+/** Returns a status with these counts. Fields that the controller does not count (conditions, collisions) are kept. */
 export function daemonSetStatus(
   counts: StatusCounts,
   observedGeneration: number,
@@ -26,7 +25,7 @@ export function daemonSetStatus(
   };
 }
 
-/** Whether two statuses say the same of the numbers counted here; an absent number is 0. */
+/** Compares the counts of two statuses. An absent count equals 0. */
 export function isSameStatus(a: DaemonSetStatus | undefined, b: DaemonSetStatus): boolean {
   return (
     a !== undefined &&

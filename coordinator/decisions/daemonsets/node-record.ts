@@ -1,4 +1,4 @@
-/** What one node adds to a DaemonSet's status and to its rolling update. */
+/** The share of one node in a DaemonSet's status and to its rolling update. */
 import {
   availableAt,
   comparePods,
@@ -10,7 +10,7 @@ import {
 } from './daemon-node.js';
 import { type NodeUpdateStatus, nodeUpdateStatus } from './rolling-update.js';
 
-/** A node's share of each number in DaemonSet.status. */
+/** Whether the node counts for each number in DaemonSet.status. */
 export interface StatusShare {
   desired: boolean;
   current: boolean;
@@ -20,58 +20,58 @@ export interface StatusShare {
   updated: boolean;
 }
 
-/** All that a tally keeps of a node. */
+/** The tally's record of a node. */
 export interface NodeRecord {
   share: StatusShare;
-  /** Absent for a node that is neither eligible nor holds a Pod. */
+  /** Absent for a node that is not eligible and has no Pod. */
   updateStatus?: NodeUpdateStatus;
-  /** Revisions of the Pods there, those that have ended included: what history must keep. */
+  /** Revisions of all Pods on the node, ended ones included. The revision history must keep these. */
   hashes: readonly string[];
-  /** When a ready Pod becomes available, ms: time to look again. */
+  /** When a ready Pod becomes available, in ms since the epoch. */
   requeueAt?: number;
-  /** Of the old Pod: the turn that its host has been given. */
+  /** The handover of the old Pod. */
   handover?: PendingHandover;
-  /** Of the live Pod of the current revision. */
+  /** The live Pod of the current revision. */
   newPod?: NewPodRecord;
-  /** When the live Pod of another revision was made, ms. */
+  /** When the live Pod of another revision was created, in ms since the epoch. */
   oldPodAt?: number;
-  /** Its revision. */
+  /** Revision of that Pod. */
   oldHash?: string;
 }
 
-/** Times in ms. */
+/** Times are ms since the epoch. */
 interface NewPodRecord {
   createdAt: number;
-  /** When its host could begin with it, where that is known. */
+  /** When its host could start the Pod, where known. */
   startedAt?: number;
-  /** It may not begin yet: its host has to end the Pod whose place it takes. */
-  isHeldUp?: boolean;
-  /** When that one should have ended at the latest, where that is known. */
+  /** The host may not start the Pod yet, because it must first stop the Pod that this one replaces. */
+  awaitsPredecessor?: boolean;
+  /** End of that Pod's grace period, where known. */
   predecessorEndsBy?: number;
-  /** What is wrong with it, and since when. */
-  trouble?: string;
-  troubleAt?: number;
-  /** Its host has yet to confirm it. */
+  /** Why a rollout counts the Pod as failed, and since when. */
+  failureReason?: string;
+  failureReasonSince?: number;
+  /** The host has not confirmed the Pod yet. */
   confirming?: boolean;
 }
 
 function newPodOf(present: readonly DaemonPod[]): NewPodRecord | undefined {
   const pod = present.find(({ updated, terminating }) => updated && !terminating);
   if (!pod) return undefined;
-  const { createdAt, startedAt, failureReason: trouble, readySince, confirming } = pod;
-  // A host stores the new Pod while the old one, which bears its turn, ends.
-  const predecessor = present.find(({ terminating, handover: turn }) => terminating && turn);
-  const isHeldUp = pod.awaitsPredecessor || predecessor !== undefined;
+  const { createdAt, startedAt, failureReason, readySince, confirming } = pod;
+  // A host stores the new Pod while the old one, which carries the handover, is still terminating.
+  const predecessor = present.find(({ terminating, handover }) => terminating && handover);
+  const awaitsPredecessor = pod.awaitsPredecessor || predecessor !== undefined;
   const { endsBy: predecessorEndsBy } = predecessor ?? {};
   const made = {
     createdAt,
     ...(startedAt === undefined ? {} : { startedAt }),
-    ...(isHeldUp && { awaitsPredecessor: isHeldUp }),
+    ...(awaitsPredecessor && { awaitsPredecessor }),
     ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
   };
-  if (trouble === undefined) return { ...made, ...(confirming && { confirming }) };
-  // The last change of its readiness, which comes with the trouble, or just before it.
-  return { ...made, trouble, ...(readySince === undefined ? {} : { troubleAt: readySince }) };
+  if (failureReason === undefined) return { ...made, ...(confirming && { confirming }) };
+  // The Pod's readiness last changed together with the failure, or shortly before.
+  return { ...made, failureReason, ...(readySince === undefined ? {} : { failureReasonSince: readySince }) };
 }
 
 /** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */
@@ -89,22 +89,23 @@ function statusShare(node: DaemonNode, minReadySeconds: number, now: number): St
   };
 }
 
-/** The record of one node at `now`, ms since the epoch. */
+/** `now`: ms since the epoch. */
 export function recordNode(node: DaemonNode, minReadySeconds: number, now: number): NodeRecord {
   const place = nodeUpdateStatus(node, minReadySeconds, now);
   const present = presentPods(node);
   const waits = present.map((pod) => availableAt(pod, minReadySeconds, now) ?? 0).filter((at) => at > now);
   const newPod = newPodOf(present);
   const old = present.find((pod) => !pod.updated && !pod.terminating);
-  const turned = present.find((pod) => pod.handover && !pod.terminating);
-  const { handover: turn } = turned ?? {};
-  // A successor has no place there any more, or what is there is what is wanted.
-  const isOutdated = turn?.withdrawn === undefined && (!node.shouldRun || turned?.updated === true);
+  const handedOverPod = present.find((pod) => pod.handover && !pod.terminating);
+  const { handover } = handedOverPod ?? {};
+  // The successor may not run on the node any longer, or the present Pod is already up to date.
+  const isOutdated =
+    handover?.withdrawn === undefined && (!node.shouldRun || handedOverPod?.updated === true);
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { updateStatus: place } : {}),
     ...(newPod ? { newPod } : {}),
-    ...(turn && { handover: isOutdated ? { ...turn, isOutdated } : turn }),
+    ...(handover && { handover: isOutdated ? { ...handover, isOutdated } : handover }),
     ...(old && { oldPodAt: old.createdAt }),
     ...(old?.hash === undefined ? {} : { oldHash: old.hash }),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],

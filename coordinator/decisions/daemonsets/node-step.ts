@@ -1,6 +1,6 @@
 /**
- * One DaemonSet on one node, apart from rolling updates: what to create, what to delete
- * (pkg/controller/daemon podsShouldBeOnNode).
+ * Decides which Pods to create and delete on one node, apart from rolling updates (pkg/controller/daemon
+ * podsShouldBeOnNode).
  */
 import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
@@ -14,36 +14,33 @@ import {
 import { afterDeletion, type FailedPodBackoff, nextDeletionAt } from './failed-pod-backoff.js';
 import { allowsSurge } from './update-strategy.js';
 
-/** Why a Pod goes: the first two are told by Events of their own. */
+/** Why a Pod is deleted. `failed` and `succeeded` have Events of their own. */
 type DeletionReason = 'failed' | 'succeeded' | 'excess' | 'misplaced';
 
-/** A Pod of the node, by name. */
 export interface PodDeletion {
   name: string;
   reason: DeletionReason;
 }
 
-/** What one look at a node asks for. */
+/** The changes that a node needs now. */
 export interface NodeStep {
-  /** A Pod is to be created. */
   create: boolean;
   delete: PodDeletion[];
-  /** The memory of failed Pods after this step. */
+  /** The back-off for failed Pods after this step. */
   backoff: FailedPodBackoff | undefined;
-  /** When to look again for a failed Pod that must wait, ms; absent = no need. */
+  /** When the back-off of a failed Pod ends, in ms since the epoch. */
   requeueAt?: number;
 }
 
-/** The parts of a DaemonSet's spec that are looked at. */
 export type StepSpec = Pick<DaemonSetSpec, 'updateStrategy' | 'minReadySeconds'>;
 
-/** `backoff`: what is remembered of failed Pods on this node. */
+/** `backoff`: the back-off for failed Pods on this node. */
 interface NodeStepInput {
   node: DaemonNode;
   spec: StepSpec;
   current: Pick<CurrentRevision, 'hash'>;
   backoff?: FailedPodBackoff | undefined;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   now: number;
 }
 
@@ -51,15 +48,14 @@ function deletions(pods: readonly DaemonPod[], reason: DeletionReason): PodDelet
   return pods.map(({ name }) => ({ name, reason }));
 }
 
-/** True when the step asks for nothing now. */
 export function isIdle(step: NodeStep): boolean {
   return !step.create && step.delete.length === 0;
 }
 
 /**
- * What to create and delete on this node now. A terminating Pod stands in the way of its successor, save with surge. On a host
- * that is unheard since a restore nothing is created: it may run a Pod that the store has yet to be given back. Nor is it where
- * the revision that it would be made of has no place.
+ * Returns the Pods to create and delete on this node now. A terminating Pod blocks its successor, except with surge.
+ * After a restore from a backup, nothing is created until the host has reported: it may run a Pod that the store does
+ * not know.
  */
 export function nodeStep(input: NodeStepInput): NodeStep {
   const { node, backoff } = input;
@@ -71,11 +67,11 @@ export function nodeStep(input: NodeStepInput): NodeStep {
   return keepStep(input, live);
 }
 
-function mayCreate({ awaitingResync: isUnheard, isBlocked: isWithheld }: DaemonNode): boolean {
-  return !isUnheard && !isWithheld;
+function mayCreate({ isAwaitingResync, isBlocked }: DaemonNode): boolean {
+  return !isAwaitingResync && !isBlocked;
 }
 
-/** Without its Node object, a bound Pod is left to the collector of Pods, one not bound yet has nowhere to go. */
+/** Without a Node object, bound Pods are left to the Pod garbage collector. Unbound Pods can never start. */
 function removeUnbound(pods: readonly DaemonPod[], backoff: FailedPodBackoff | undefined): NodeStep {
   const unbound = pods.filter((pod) => !pod.scheduled && !pod.terminating);
   return { create: false, delete: deletions(unbound, 'misplaced'), backoff };
@@ -89,7 +85,8 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
   const failedAt = nextDeletionAt(backoff, now);
   const deleteFailed = failed.length > 0 && failedAt <= now;
   const surges = allowsSurge(input.spec.updateStrategy);
-  // Upstream creates beside a failed Pod that waits, too: on a host that rejects them without end and without a pause.
+  // Upstream also creates a Pod next to a failed one that waits. A host that rejects its Pods would then get new ones
+  // in a tight loop.
   const isWaiting = failed.length > 0 && !deleteFailed;
   return {
     create: surges && running.length === 0 && !isWaiting && input.node.shouldRun && mayCreate(input.node),
@@ -103,12 +100,12 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
   };
 }
 
-/** One is kept, whatever its revision or readiness. */
+/** Keeps one Pod, regardless of revision and readiness. */
 function excess(running: readonly DaemonPod[]): DaemonPod[] {
   return [...running].sort(comparePods).slice(1);
 }
 
-/** One of the current hash and one other are kept, until the other has done its part. */
+/** Keeps one Pod of the current hash and one other. The other is deleted once the current one is available. */
 function excessWithSurge({ current, spec, now }: NodeStepInput, running: readonly DaemonPod[]): DaemonPod[] {
   if (running.length <= 1) return [];
   const sorted = [...running].sort(comparePods);

@@ -1,10 +1,12 @@
-/** Which revision is current, which are old, and which may go (pkg/controller/daemon constructHistory, cleanupHistory). */
+/** Decides which revisions are current, old or superfluous (pkg/controller/daemon constructHistory, cleanupHistory). */
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { newRevision, revisionHashOf, revisionsWithTemplate } from './template-revision.js';
 
-/** What the history of a DaemonSet is and asks for. */
+/** A DaemonSet's revisions, and the changes that they need. */
 export interface RevisionHistory {
-  /** How the template's revision comes about. `duplicates` are to be deleted once Pods carry the hash of `revision`. */
+  /**
+   * The revision of the current template. `duplicates` have to be deleted after all Pods carry the hash of `revision`.
+   */
   current:
     | { kind: 'create'; revision: ControllerRevision }
     | { kind: 'keep'; revision: ControllerRevision; number: number; duplicates: ControllerRevision[] };
@@ -16,7 +18,7 @@ function highest(revisions: readonly ControllerRevision[]): number {
   return Math.max(0, ...revisions.map((revision) => revision.revision));
 }
 
-/** `number` is what the kept revision's number is to be: going back raises it above all others. */
+/** `number`: the number that the kept revision must get. A template that is used again gets the highest number. */
 export function revisionHistory(
   daemonSet: DaemonSet,
   revisions: readonly ControllerRevision[],
@@ -31,7 +33,10 @@ export function revisionHistory(
   return { current: { kind: 'keep', revision: kept, number, duplicates }, old };
 }
 
-/** The old revisions beyond the limit, lowest number first, but none that is in use: a Pod carries it, or a rollout would go back to it. */
+/**
+ * Returns the old revisions beyond the limit, lowest number first. A revision is in use if a Pod carries it, or if a
+ * rollout would roll back to it.
+ */
 export function revisionsToTrim(
   old: readonly ControllerRevision[],
   limit: number,

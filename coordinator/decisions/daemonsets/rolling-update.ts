@@ -1,4 +1,4 @@
-/** Which nodes get the current revision now (pkg/controller/daemon/update.go rollingUpdate). */
+/** Decides which nodes get the current revision now (pkg/controller/daemon/update.go rollingUpdate). */
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   type DaemonNode,
@@ -9,61 +9,80 @@ import {
 } from './daemon-node.js';
 import { updateBudget } from './update-strategy.js';
 
+/** Facts about the Pods of a node in one update state. */
+interface UpdateStateParts {
+  /** The node has a Pod of an older revision. */
+  old?: true;
+  /** The node has a Pod of the current revision. */
+  new?: true;
+  /** A Pod of the node is available. */
+  serves?: true;
+  /** The node should not run the DaemonSet any longer. */
+  retiring?: true;
+  /** The update of the node has not started. */
+  pending?: true;
+}
+
 /**
- * Where a node stands in an update. Only live Pods count. "Retiring": an old Pod on a node that should no longer run
- * the DaemonSet. "Pair": an old and a new Pod side by side. "Under way": a replacement was ordered and is not seen yet.
- * "Turned": the host of a Pod is to replace it by itself, and may do so at any moment. "Unheard": since a restore
- * nobody knows how its Pods do, and what the store says of them is as old as the backup. "Withheld": there is no Pod, and
- * none is made, for the revision that it would be of has no place there.
+ * All states of a node in an update. Terminating Pods do not count. `excess`: several old or several new Pods. `pair…`:
+ * one old and one new Pod side by side (surge). `inProgress`: an action was ordered, and its result is not observed
+ * yet. `handedOver`: the host replaces the Pod itself, and may do so at any time. `awaitingResync`: the store was
+ * restored from a backup and the host has not reported since. `blocked`: the node has no Pod and gets none, because the
+ * revision to which it is pinned does not run there.
  */
-export const NODE_UPDATE_STATES = [
-  'excess',
-  'empty',
-  'newAvailable',
-  'newUnavailable',
-  'oldAvailable',
-  'oldUnavailable',
-  'retiringAvailable',
-  'retiringUnavailable',
-  'pairAvailable',
-  'pairUnavailable',
-  'underWay',
-  'turned',
-  'unheard',
-  'withheld',
-] as const;
+const UPDATE_STATES = {
+  excess: {},
+  empty: { pending: true },
+  newAvailable: { new: true, serves: true },
+  newUnavailable: { new: true },
+  oldAvailable: { old: true, serves: true, pending: true },
+  oldUnavailable: { old: true, pending: true },
+  retiringAvailable: { old: true, serves: true, retiring: true, pending: true },
+  retiringUnavailable: { old: true, retiring: true, pending: true },
+  pairAvailable: { old: true, new: true, serves: true },
+  pairUnavailable: { old: true, new: true },
+  inProgress: {},
+  handedOver: { old: true },
+  awaitingResync: { pending: true },
+  blocked: { pending: true },
+} as const satisfies Record<string, UpdateStateParts>;
 
-/** One of `SITUATIONS`. */
-export type NodeUpdateState = (typeof NODE_UPDATE_STATES)[number];
+export type NodeUpdateState = keyof typeof UPDATE_STATES;
 
-/** A node's place in the update and the Pods it concerns. */
+export const NODE_UPDATE_STATES = Object.keys(UPDATE_STATES) as readonly NodeUpdateState[];
+
+export function partsOf(state: NodeUpdateState): UpdateStateParts {
+  return UPDATE_STATES[state];
+}
+
+/** A node's state in the update. */
 export interface NodeUpdateStatus {
   state: NodeUpdateState;
-  /** Counts as covered: by its old Pod where there is one, else by the new. */
+  /** True if the old Pod is available, or the new one if there is no old one. */
   covered: boolean;
-  /** Where it is the host's turn: the Pod that bears that turn. */
+  /** The Pod to replace, or the Pod that carries the handover. */
   oldPod?: string;
 }
 
-/** The fleet as counted: enough to choose from without looking at each node. */
+/** Counts of a fleet: enough to choose nodes without visiting each. */
 export interface Fleet {
   /** Nodes that should run the DaemonSet. */
   desired: number;
-  /** Nodes with `covered`. */
+  /** Nodes with an available Pod, as in `NodeUpdateStatus.covered`. */
   covered: number;
-  /** Names of the nodes in each situation. */
+  /** Names of the nodes in each state. */
   nodes: Readonly<Record<NodeUpdateState, ReadonlySet<string>>>;
-  /** Nodes beside these without an available Pod, and without a turn: they use budget. */
+  /** Nodes that are not in `nodes`, but have no available Pod and use budget. */
   alsoUnavailable?: number;
 }
 
-/** Names of nodes. On `create` a new Pod joins the old one; on `replace` the old one is deleted. */
+/** Names of nodes. `create`: a new Pod joins the old one. `replace`: the old Pod is deleted. */
 export interface Replacements {
   create: string[];
   replace: string[];
 }
 
-/** Undefined for a node that is neither eligible nor holds a Pod: it is no part of the update. */
+/** Returns undefined for a node that is not eligible and has no Pod. */
 export function nodeUpdateStatus(
   node: DaemonNode,
   minReadySeconds: number,
@@ -71,7 +90,7 @@ export function nodeUpdateStatus(
 ): NodeUpdateStatus | undefined {
   const pods = presentPods(node);
   if (!node.shouldRun && pods.length === 0) return undefined;
-  if (node.awaitingResync && pods.length > 0) return { state: 'unheard', covered: false };
+  if (node.isAwaitingResync && pods.length > 0) return { state: 'awaitingResync', covered: false };
   const live = pods.filter((pod) => !pod.terminating);
   const [newPod, ...moreNew] = live.filter((pod) => pod.updated);
   const [oldPod, ...moreOld] = live.filter((pod) => !pod.updated);
@@ -80,29 +99,29 @@ export function nodeUpdateStatus(
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
-    if (!newPod) return { state: node.isBlocked ? 'withheld' : 'empty', covered };
-    // Its turn to a revision from which the DaemonSet has come back: until that is taken back, its host may begin it.
-    if (newPod.handover && mayBegin(newPod.handover, now))
-      return { state: 'turned', covered, oldPod: newPod.name };
+    if (!newPod) return { state: node.isBlocked ? 'blocked' : 'empty', covered };
+    // The template was changed back after the handover was requested. Until it is withdrawn, the host may start it.
+    if (newPod.handover && mayStart(newPod.handover, now))
+      return { state: 'handedOver', covered, oldPod: newPod.name };
     return { state: covered ? 'newAvailable' : 'newUnavailable', covered };
   }
   const about = { covered, oldPod: oldPod.name };
   if (newPod) return { state: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
-  const { handover: turn } = oldPod;
-  if (turn && mayBegin(turn, now)) return { state: 'turned', ...about };
+  const { handover } = oldPod;
+  if (handover && mayStart(handover, now)) return { state: 'handedOver', ...about };
   if (node.shouldRun) return { state: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
   return { state: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
 }
 
-/** Whatever was decided since: its host may have begun before it hears of that. */
-function mayBegin(
+/** A host may start a handover until it acknowledges that it was withdrawn. */
+function mayStart(
   { lastWindowEndsAt = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover,
   now: number,
 ): boolean {
-  return withdrawn !== 'Heard' && lastWindowEndsAt > now;
+  return withdrawn !== 'Acknowledged' && lastWindowEndsAt > now;
 }
 
-/** The first `count` of a set; none when negative. */
+/** Returns the first `count` names, or none if `count` is negative. */
 function take(names: Iterable<string>, count: number): string[] {
   const taken: string[] = [];
   for (const name of names) {
@@ -112,7 +131,7 @@ function take(names: Iterable<string>, count: number): string[] {
   return taken;
 }
 
-/** What may be replaced now; nothing more than the budget allows, save Pods that are of no use anyway. */
+/** Returns the nodes to update now. Only Pods that are unavailable anyway may exceed the budget. */
 export function chooseReplacements(
   fleet: Fleet,
   strategy: DaemonSetUpdateStrategy | undefined,
@@ -121,7 +140,7 @@ export function chooseReplacements(
   return maxSurge > 0 ? surge(fleet, maxSurge) : replaceInPlace(fleet, maxUnavailable);
 }
 
-/** Old Pods that are unavailable go whatever the budget, and use it up. */
+/** Unavailable old Pods are replaced regardless of the budget, but use it up. */
 function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: number): Replacements {
   const useless = [...nodes.oldUnavailable, ...nodes.retiringUnavailable];
   const unavailable =
@@ -132,19 +151,25 @@ function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: n
     nodes.newUnavailable.size +
     nodes.pairAvailable.size +
     nodes.pairUnavailable.size +
-    nodes.underWay.size +
-    nodes.turned.size +
-    nodes.unheard.size +
-    nodes.withheld.size;
+    nodes.inProgress.size +
+    nodes.handedOver.size +
+    nodes.awaitingResync.size +
+    nodes.blocked.size;
   const left = maxUnavailable - unavailable;
   const first = take(nodes.oldAvailable, left);
   const then = take(nodes.retiringAvailable, left - first.length);
   return { create: [], replace: [...useless, ...first, ...then] };
 }
 
-/** A successor starts beside its predecessor; Pods on nodes to be left go when enough others cover for them. */
+/** A successor starts next to its predecessor. A retiring Pod is deleted when enough other nodes are covered. */
 function surge({ nodes, covered, desired }: Fleet, maxSurge: number): Replacements {
-  const surging = [nodes.excess, nodes.pairUnavailable, nodes.underWay, nodes.turned, nodes.unheard]
+  const surging = [
+    nodes.excess,
+    nodes.pairUnavailable,
+    nodes.inProgress,
+    nodes.handedOver,
+    nodes.awaitingResync,
+  ]
     .map(({ size }) => size)
     .reduce((sum, size) => sum + size);
   const spare = take(nodes.retiringAvailable, covered - desired);

@@ -1,34 +1,33 @@
-/** How many Pods of a DaemonSet may be created at once after a create failed (pkg/controller slowStartBatch). */
+/** Limits the creates of a DaemonSet's Pods after one failed (pkg/controller slowStartBatch). */
 import { backoffMs } from '../../../shared/kube/objects/backoff.js';
 
-/** Undefined stands for: nothing failed lately, no limit. */
+/** Undefined: the last create succeeded, and there is no limit. */
 export interface SlowStart {
-  /** Creates that may be under way at once. */
+  /** Maximum number of concurrent creates. */
   limit: number;
-  /** Failures without a success between them. */
+  /** Failures since the last successful create. */
   failures: number;
-  /** No create before this time, ms by a steady clock. */
+  /** Earliest time of the next create, in ms of the monotonic clock. */
   notBefore: number;
 }
 
 const BACKOFF = { firstMs: 5, maxMs: 1_000_000 };
-/** Upstream's burst: from here on there is no limit worth keeping. */
+/** Upstream's burst. Above it there is no limit. */
 const FULL_SPEED = 250;
 
-/** After a refused create: one at a time, and not before a wait that doubles. */
+/** After a refused create: one create at a time, after a delay that doubles with each failure. */
 export function afterRefusal(state: SlowStart | undefined, now: number): SlowStart {
   const failures = (state?.failures ?? 0) + 1;
   const wait = backoffMs(failures - 1, BACKOFF);
   return { limit: 1, failures, notBefore: now + wait };
 }
 
-/** After a create: twice as many, until there is no limit. */
+/** After a create: doubles the limit until there is none. */
 export function afterCreate(state: SlowStart | undefined): SlowStart | undefined {
   if (!state || state.limit * 2 > FULL_SPEED) return undefined;
   return { limit: state.limit * 2, failures: 0, notBefore: state.notBefore };
 }
 
-/** Whether one more create may start beside those under way. */
-export function mayCreate(state: SlowStart | undefined, underWay: number, now: number): boolean {
-  return !state || (underWay < state.limit && now >= state.notBefore);
+export function mayCreate(state: SlowStart | undefined, running: number, now: number): boolean {
+  return !state || (running < state.limit && now >= state.notBefore);
 }

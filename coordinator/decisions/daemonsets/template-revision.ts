@@ -10,7 +10,7 @@ import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quanti
 import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import { daemonSetOwner } from './daemon-pod.js';
 
-/** Booleans that Go leaves out when false, because their type has no "unset". */
+/** Booleans that Go omits when false, because their type has no "unset". */
 const PLAIN_BOOLEANS = new Set([
   'hostNetwork',
   'hostPID',
@@ -20,7 +20,7 @@ const PLAIN_BOOLEANS = new Set([
   'stdinOnce',
   'tty',
 ]);
-/** Numbers that Go leaves out when 0, likewise. */
+/** Numbers that Go omits when 0, for the same reason. */
 const PLAIN_NUMBERS = new Set([
   'hostPort',
   'initialDelaySeconds',
@@ -29,9 +29,9 @@ const PLAIN_NUMBERS = new Set([
   'successThreshold',
   'failureThreshold',
 ]);
-/** Strings that may be unset and so are written even when empty. */
+/** Strings that are pointers in Go, so that Go writes them even when empty. */
 const OPTIONAL_STRINGS = new Set(['type']);
-/** Maps, as against structures: left out when empty. */
+/** Maps (as opposed to structures) are omitted when empty. */
 const QUANTITY_MAPS = new Set(['limits', 'requests', 'overhead']);
 const MAPS = new Set(['labels', 'annotations', 'nodeSelector', 'matchLabels', ...QUANTITY_MAPS]);
 /** Fields that hold one quantity. */
@@ -41,7 +41,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether Go's encoding of the typed object leaves this field out. */
+/** Returns true if Go's encoding of the typed object omits this field. */
 function isLeftOut(key: string, value: unknown, inMap: boolean): boolean {
   if (value === undefined || value === null) return true;
   if (inMap) return false;
@@ -52,7 +52,7 @@ function isLeftOut(key: string, value: unknown, inMap: boolean): boolean {
   return MAPS.has(key) && isObject(value) && Object.keys(value).length === 0;
 }
 
-/** A field of a structure, or an entry of the map `map`, as Go writes it. */
+/** Returns a field of a structure, or an entry of the map `map`, as Go writes it. */
 function fieldInGoShape(key: string, value: unknown, map: string): unknown {
   const isText = typeof value === 'string' || typeof value === 'number';
   if (isText && (QUANTITY_MAPS.has(map) || QUANTITIES.has(key))) return canonicalQuantity(value);
@@ -60,7 +60,7 @@ function fieldInGoShape(key: string, value: unknown, map: string): unknown {
   return inGoShape(whole, MAPS.has(key) ? key : '');
 }
 
-/** Keys sorted, and in the shape in which Go writes the typed object: kubectl compares bytes. */
+/** Sorts keys and writes the object as Go does, because kubectl compares the bytes. */
 function inGoShape(value: unknown, map = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => inGoShape(item));
   if (!isObject(value)) return value;
@@ -73,7 +73,7 @@ function withResources(containers: PodTemplateSpec['spec']['containers'] | undef
   return containers?.map((container) => ({ ...container, resources: container.resources ?? {} }));
 }
 
-/** The strategic merge patch that would bring this template back; the `data` of its revision. */
+/** Returns the strategic merge patch that would restore this template: the `data` of its revision. */
 export function revisionData(template: PodTemplateSpec): unknown {
   const { creationTimestamp: _never, ...metadata } = template.metadata ?? {};
   const spec = {
@@ -85,7 +85,7 @@ export function revisionData(template: PodTemplateSpec): unknown {
   return inGoShape({ spec: { template: { ...template, metadata, spec, $patch: 'replace' } } });
 }
 
-/** 0–9 as upstream writes them into names: no vowels, no easily confused letters (rand.SafeEncodeString). */
+/** Digits 0–9 in upstream's names: no vowels and no easily confused letters (rand.SafeEncodeString). */
 const SAFE_DIGITS = '456789bcdf';
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
@@ -97,8 +97,8 @@ function fnv1a(bytes: Iterable<number>): number {
 }
 
 /**
- * The name of a template among its DaemonSet's revisions: 1 to 10 characters. Deterministic; upstream hashes a dump
- * that only Go makes, so the values differ from upstream's while alphabet and length do not.
+ * Returns the hash that names a template among its DaemonSet's revisions: 1 to 10 characters, deterministic. Upstream
+ * hashes a dump that only Go can make, so the hash has upstream's alphabet and length but another value.
  */
 export function revisionHash(template: PodTemplateSpec, collisionCount: number | undefined): string {
   const dump = new TextEncoder().encode(JSON.stringify(revisionData(template)));
@@ -108,7 +108,7 @@ export function revisionHash(template: PodTemplateSpec, collisionCount: number |
   return digits.replace(/[0-9]/g, (digit) => SAFE_DIGITS[Number(digit)] ?? '');
 }
 
-/** Texts of templates: each look at a DaemonSet asks, and its template is another object when it changes. */
+/** Cached, because every reconcile asks for them. A changed template is another object. */
 const dataTexts = new WeakMap<PodTemplateSpec, string>();
 
 function dataText(template: PodTemplateSpec): string {
@@ -119,7 +119,7 @@ function dataText(template: PodTemplateSpec): string {
   return text;
 }
 
-/** The revisions that hold exactly this template, which is not to change any more. */
+/** Returns the revisions that hold exactly this template. The template must not be changed afterwards. */
 export function revisionsWithTemplate(
   revisions: readonly ControllerRevision[],
   template: PodTemplateSpec,
@@ -128,7 +128,7 @@ export function revisionsWithTemplate(
   return revisions.filter((revision) => JSON.stringify(revision.data) === data);
 }
 
-/** The template that a revision holds; undefined for data of another shape. */
+/** Returns the template of a revision, or undefined if its data has another shape. */
 export function templateOf({ data }: ControllerRevision): PodTemplateSpec | undefined {
   const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } };
   if (!spec?.template?.spec) return undefined;
@@ -136,7 +136,10 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec | unde
   return template;
 }
 
-/** The DaemonSet as it was with this template. It names no template generation, which is the present one's. */
+/**
+ * Returns the DaemonSet with this template. The template generation is removed, because it belongs to the current
+ * template.
+ */
 export function withTemplate(daemonSet: DaemonSet, template: PodTemplateSpec): DaemonSet {
   const { [TEMPLATE_GENERATION_ANNOTATION]: _, ...annotations } = daemonSet.metadata.annotations ?? {};
   return {
@@ -146,12 +149,12 @@ export function withTemplate(daemonSet: DaemonSet, template: PodTemplateSpec): D
   };
 }
 
-/** A revision's hash: its label, or its name where there is none. */
+/** Returns a revision's hash label, or its name if it has none. */
 export function revisionHashOf(revision: ControllerRevision): string {
   return revision.metadata.labels?.[REVISION_HASH_LABEL] ?? revision.metadata.name;
 }
 
-/** The revision of the present template, with this number. */
+/** Returns a revision of the current template with this number. */
 export function newRevision(daemonSet: DaemonSet, number: number): ControllerRevision {
   const { metadata, spec, status } = daemonSet;
   const hash = revisionHash(spec.template, status?.collisionCount);

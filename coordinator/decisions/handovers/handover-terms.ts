@@ -1,4 +1,4 @@
-/** What a policy lets hosts decide by themselves, as the terms of one host's turn. */
+/** The terms on which a policy lets hosts replace their Pods themselves. */
 import {
   compileMaintenanceSchedules,
   type MaintenanceSchedule,
@@ -8,25 +8,28 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Labels } from '../../../shared/kube/objects/selectors.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
-import { ALL_TARGETS, type SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
+import type { SteeringRequest } from '../../../shared/kube/rollouts/steering-requests.js';
+import { isListed } from '../rollouts/steering-state.js';
 
-/** All of a turn but the Pod that it brings. */
+/** A handover without the successor Pod. */
 export type HandoverTerms = Omit<HostHandover, 'successor'>;
 
 const DEFAULT_CONFIRM_SECONDS = 300;
 const DEFAULT_HOLD_SECONDS = 3600;
 
-/** A host out of contact may begin its turn in any window of this time, ms; then the coordinator has to name others. */
+/** An offline host may start its handover in any window within this time, in ms. Later it needs new windows. */
 const HORIZON_MS = 7 * 86_400_000;
 const MAX_WINDOWS = 20;
 
-/** A node whose turn it is. */
 interface TurnNode {
   name: string;
   labels: Labels | undefined;
 }
 
-/** Tells what each host may decide by itself; undefined: nothing, and its Pod is replaced from here. `now` in ms. */
+/**
+ * Returns a function from a node to its terms. The terms are undefined if the coordinator replaces the Pod itself.
+ * `now` in ms.
+ */
 export function handoverTerms(
   spec: RolloutPolicySpec,
   steering: SteeringStatus | undefined,
@@ -35,26 +38,27 @@ export function handoverTerms(
   const { confirm, updateLock, prePull, windows, freezes } = spec;
   const hasTimes = (windows ?? []).length + (freezes ?? []).length > 0;
   if (!confirm && !updateLock && !prePull && !hasTimes) return () => undefined;
-  // Patterns are compiled when the first turn is given: most looks give none.
+  // Compiled with the first handover, because most reconciles request none.
   let classify: ReturnType<typeof compileMaintenanceSchedules> | undefined;
   return ({ name, labels }) => {
     classify ??= compileMaintenanceSchedules(spec);
-    const own = isAmong(name, steering?.overridden) ? undefined : handoverWindows(classify(labels), now);
+    const own = isListed(steering?.overridden, name) ? undefined : handoverWindows(classify(labels), now);
     return {
       ...(own && { windows: own }),
       ...(confirm && { confirmSeconds: confirmSecondsOf(spec) }),
       ...(updateLock && { maxLockSeconds: updateLock.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
-      ...(updateLock && isAmong(name, steering?.forced) && { forcedBy: whoForced(name, steering?.requests) }),
+      ...(updateLock &&
+        isListed(steering?.forced, name) && { forcedBy: whoForced(name, steering?.requests) }),
     };
   };
 }
 
-/** How long a host watches its new Pod before it confirms it; 0: it does not. */
+/** How long a host watches its new Pod before it confirms it. 0: hosts do not confirm. */
 export function confirmSecondsOf({ confirm }: RolloutPolicySpec): number {
   return confirm ? (confirm.deadlineSeconds ?? DEFAULT_CONFIRM_SECONDS) : 0;
 }
 
-/** When the Pods of nodes with these hours may be replaced, from now on; undefined: whenever. */
+/** Returns the windows in which Pods with this schedule may be replaced, from now on. Undefined: at any time. */
 export function handoverWindows(hours: MaintenanceSchedule, now: number): HandoverWindow[] | undefined {
   const end = now + HORIZON_MS;
   const windows: HandoverWindow[] = [];
@@ -68,14 +72,9 @@ export function handoverWindows(hours: MaintenanceSchedule, now: number): Handov
   return windows;
 }
 
-/** Whether a person has named the node, or all. */
-export function isAmong(name: string, named: readonly string[] | undefined): boolean {
-  return named?.includes(name) === true || named?.includes(ALL_TARGETS) === true;
-}
-
 function whoForced(node: string, requests: readonly SteeringRequest[] = []): string {
   const last = requests.findLast(
-    ({ verb, targets }) => verb === 'override-locks' && (!targets || isAmong(node, targets)),
+    ({ verb, targets }) => verb === 'override-locks' && (!targets || isListed(targets, node)),
   );
   return last ? `${last.user}${last.reason ? `: ${last.reason}` : ''}` : 'the rollout';
 }

@@ -1,10 +1,10 @@
-/** A plan in words, and what is counted of it. Pure. */
+/** A plan's summary sentence and its counts. */
 
 import type { DaemonSetPlan, HostAction, PlannedHost } from '../../../shared/kube/fleet/plan-types.js';
 import { HOST_ACTIONS } from '../../../shared/kube/fleet/plan-types.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
 
-/** Of one host, and of several. */
+/** For one host, and for several. */
 const VERBS: Readonly<Record<HostAction, [one: string, many: string]>> = {
   start: ['starts', 'start'],
   stop: ['stops', 'stop'],
@@ -14,14 +14,14 @@ const VERBS: Readonly<Record<HostAction, [one: string, many: string]>> = {
   none: ['runs nothing', 'run nothing'],
 };
 
-/** Hosts by what becomes of them; each is counted once. */
+/** Counts hosts by action. Each host counts once. */
 export function countActions(hosts: readonly PlannedHost[]): Record<HostAction, number> {
   const counts = Object.fromEntries(HOST_ACTIONS.map((action) => [action, 0])) as Record<HostAction, number>;
   for (const { action } of hosts) counts[action] += 1;
   return counts;
 }
 
-/** Hosts by reason code, in the order of `codes`; codes that no host has are left out. */
+/** Counts hosts by reason code, in the order of `codes`. Codes without hosts are omitted. */
 export function countReasons(
   hosts: readonly PlannedHost[],
   codes: readonly string[],
@@ -31,7 +31,7 @@ export function countReasons(
   return [...counts].filter(([, count]) => count > 0).map(([code, count]) => ({ code, count }));
 }
 
-/** `45s`, `12m`, `3h5m`, `2d4h`: two units at most, rounded up. */
+/** Returns at most two units, rounded up: `45s`, `12m`, `3h5m`, `2d4h`. */
 export function spanText(seconds: number): string {
   const whole = Math.ceil(seconds);
   const units = [
@@ -54,7 +54,7 @@ type Told = Pick<
   'namespace' | 'name' | 'change' | 'policy' | 'counts' | 'waves' | 'endSeconds' | 'blockedBy'
 >;
 
-/** `default/till on 50 hosts: 48 are replaced, 2 wait; in 3 waves by policy gentle, done in about 12m.` */
+/** Returns `default/till on 50 hosts: 48 are replaced, 2 wait; in 3 waves by policy gentle, done in about 12m.` */
 export function planSentence({
   namespace,
   name,
@@ -73,6 +73,6 @@ export function planSentence({
       ? `; in ${countText(changing, 'wave')} by policy ${policy}`
       : '';
   const when = endSeconds === undefined ? '' : `${how ? ',' : ';'} done in about ${spanText(endSeconds)}`;
-  const but = blockedBy === undefined ? '' : `. It would not end by itself: ${blockedBy}`;
+  const but = blockedBy === undefined ? '' : `. It would not complete: ${blockedBy}`;
   return `${namespace}/${name} on ${countText(total, 'host')}: ${what || 'nothing'}${how}${when}${but}.`;
 }

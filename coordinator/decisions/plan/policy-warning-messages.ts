@@ -1,46 +1,43 @@
-/**
- * What whoever writes a RolloutPolicy, or takes one away, is to know: it may be said, and may yet not be what was meant.
- * Warnings in words. Pure.
- */
+/** Warnings about effects of a valid RolloutPolicy, or of its deletion, that the author may not have intended. */
 
 import { REST_WAVE, type RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
-/** What the policy finds at one DaemonSet that it selects. */
+/** How a policy applies to one DaemonSet that it selects. */
 export interface SelectedDaemonSet {
   name: string;
-  /** The policy that governs it: of those that select it the first by name. */
+  /** The policy that governs the DaemonSet: the first by name that selects it. */
   governor: string;
-  /** Its Pods are replaced by a rollout at all. */
+  /** False: the update strategy is OnDelete, so there are no rollouts. */
   isRollingUpdate: boolean;
-  /** Nodes that it runs on, or is to. */
+  /** Number of nodes that should run the DaemonSet. */
   nodes: number;
-  /** Of these, by wave: nodes that the wave's selector matches. */
+  /** For each wave: how many of these nodes match its selector. */
   matched: readonly number[];
-  /** Of these, in the order of names: nodes for which no window ever opens. */
+  /** Names of these nodes for which no window ever opens, sorted. */
   closed: readonly string[];
 }
 
-/** So many are named. */
+/** Maximum number of node names in a warning. */
 const MOST_NAMES = 3;
 
 /**
- * Of a policy as it is stored from now on. `selected`: the DaemonSets of its namespace that it selects. `mayNameNodes`: else nodes
- * are counted alone, for who may write a policy need not be one who may see them.
+ * Warnings for a policy that is stored. `selected`: the DaemonSets of its namespace that it selects. `mayNameNodes`:
+ * false if the author may not read Nodes, so that warnings must not name them.
  */
 export function policyWarningMessages(
   { name, spec }: { name: string; spec: RolloutPolicySpec },
   selected: readonly SelectedDaemonSet[],
   mayNameNodes: boolean,
 ): string[] {
-  if (selected.length === 0) return ['spec.selector: selects no DaemonSet of this namespace, so far'];
+  if (selected.length === 0) return ['spec.selector: selects no DaemonSet of this namespace'];
   return selected.flatMap((daemonSet) => {
     const { governor, isRollingUpdate } = daemonSet;
     const whose = `DaemonSet ${daemonSet.name}`;
     if (governor !== name) {
-      return [`${whose} is governed by RolloutPolicy ${governor}: of those that select it the first by name`];
+      return [`${whose} is governed by RolloutPolicy ${governor}, the first by name that selects it`];
     }
-    if (!isRollingUpdate) return [`${whose} has the update strategy OnDelete: nothing is rolled out there`];
+    if (!isRollingUpdate) return [`${whose} has the update strategy OnDelete, so it has no rollouts`];
     return daemonSet.nodes === 0 ? [] : placeRemarks(spec, daemonSet, mayNameNodes);
   });
 }
@@ -54,17 +51,17 @@ function placeRemarks(
   const where = `of the ${nodes} nodes of DaemonSet ${name}`;
   const empty = waves.flatMap((wave, index) =>
     matched[index] === 0
-      ? [`spec.waves[${index}].nodeSelector: matches none ${where}: wave ${wave.name} holds nothing up`]
+      ? [`spec.waves[${index}].nodeSelector: matches none ${where}: wave ${wave.name} has no effect`]
       : [],
   );
   const named = closed.slice(0, MOST_NAMES).join(', ');
   const more = closed.length > MOST_NAMES ? ', …' : '';
   const which = mayNameNodes ? ` (${named}${more})` : '';
-  const shut = `spec.windows: none ever opens for ${closed.length} ${where}${which}: no pod is replaced there`;
+  const shut = `spec.windows: no window ever opens for ${closed.length} ${where}${which}; their Pods are never replaced`;
   return [...empty, ...(closed.length > 0 ? [shut] : [])];
 }
 
-/** What a DaemonSet is left with that no policy governs any more; none where nothing is on its way. */
+/** Warnings for a DaemonSet that no policy governs any longer. Returns [] if no rollout is in progress. */
 export function releaseWarningMessages(name: string, status: RolloutStatus | undefined): string[] {
   if (!status || (status.completionTime !== undefined && status.failure === undefined)) return [];
   const { revision, phase, wave, updated, nodes, failure } = status;

@@ -1,26 +1,30 @@
-/** How far a Pod has come, read from its status alone: what `why` says of the Pod on a node. */
+/** How far a Pod has come, and whether a rollout counts it as failed, by its status alone. */
 
-import { WAITS_FOR_PREDECESSOR } from '../../../shared/kube/handovers/host-handover.js';
+import {
+  REVERTED_BY_HOST,
+  REVERTED_CONDITION,
+  WAITS_FOR_PREDECESSOR,
+} from '../../../shared/kube/handovers/host-handover.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** One of these holds at a time; each is also a reason code. `because`: in words. */
+/** Each code is also a reason code. `because`: a clause about the Pod. */
 export interface PodProgress {
   code: 'Running' | 'Starting' | 'NotReady' | 'Failing' | 'Unschedulable' | 'BackOff' | 'Creating';
   because: string;
 }
 
-/** What a container says while it simply takes its time; any other reason is a failure. */
+/** Waiting reasons of a container that is still starting. Any other reason is a failure. */
 const PATIENT_REASONS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
-/** Judges a Pod that is not being deleted. */
+/** `pod` must not be terminating. */
 export function podProgress(pod: Pod): PodProgress {
   const { phase, reason, message } = pod.status ?? {};
   switch (phase) {
     case 'Failed':
       return { code: 'BackOff', because: `it has failed${inBrackets(reason, message)}` };
     case 'Succeeded':
-      return { code: 'Creating', because: 'it has ended with success, and its successor is due' };
+      return { code: 'Creating', because: 'it has succeeded, and its successor is due' };
     default:
       return pod.spec.nodeName ? boundProgress(pod) : unboundProgress(pod);
   }
@@ -43,7 +47,7 @@ function boundProgress(pod: Pod): PodProgress {
   if (isConditionTrue(conditions, 'Ready')) return { code: 'Running', because: readyText(containerStatuses) };
   if (containerStatuses.length === 0) return { code: 'Starting', because: 'its agent has not reported yet' };
   if (findCondition(conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_PREDECESSOR)
-    return { code: 'Starting', because: 'the pod before it has yet to end' };
+    return { code: 'Starting', because: 'its predecessor has not stopped yet' };
   const waiting = containerStatuses.filter((status) => !status.state?.running || status.started === false);
   if (waiting.length > 0) return { code: 'Starting', because: `not started yet: ${namesOf(waiting)}` };
   const unready = containerStatuses.filter((status) => !status.ready);
@@ -63,7 +67,7 @@ function namesOf(statuses: readonly ContainerStatus[]): string {
   return statuses.map(({ name }) => name).join(', ');
 }
 
-/** An init container that ended with 0 has done its part. */
+/** An init container with exit code 0 is done. */
 function initTrouble(status: ContainerStatus): string | undefined {
   return status.state?.terminated?.exitCode === 0 ? undefined : containerTrouble(status);
 }
@@ -85,4 +89,23 @@ function readyText(statuses: readonly ContainerStatus[]): string {
 function inBrackets(...texts: readonly (string | undefined)[]): string {
   const present = texts.filter((text) => text !== undefined && text !== '');
   return present.length > 0 ? ` (${present.join(': ')})` : '';
+}
+
+/** With more restarts than this a container counts as failed, even while it runs. */
+const MAX_RESTARTS = 1;
+function failureReasonOf({ state, restartCount }: ContainerStatus): string | undefined {
+  const reason = state?.waiting?.reason ?? '';
+  if (!PATIENT_REASONS.has(reason)) return reason;
+  return restartCount > MAX_RESTARTS ? 'Restarting' : undefined;
+}
+
+/**
+ * Returns `CrashLoopBackOff`, `ImagePullBackOff`, `Restarting` or the like. Undefined if the Pod may still become
+ * ready.
+ */
+export function podFailureReason({ status }: Pod): string | undefined {
+  if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return REVERTED_BY_HOST;
+  if (status?.phase === 'Failed') return status.reason || 'Failed';
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return containers.map(failureReasonOf).find((trouble) => trouble !== undefined);
 }

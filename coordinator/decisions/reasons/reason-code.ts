@@ -1,4 +1,4 @@
-/** The one reason why a DaemonSet does or does not run on a node. */
+/** Decides the one reason why a DaemonSet does or does not run on a node. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { HANDOVER_CONDITION } from '../../../shared/kube/handovers/host-handover.js';
@@ -18,8 +18,8 @@ import { type Placement, type PlacementRule, placementOf } from '../placement/pl
 import { podProgress } from './pod-progress.js';
 
 /**
- * Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed.
- * What each means is said where it is worded, in `reason-sentence.ts`.
+ * All codes, in the order of a fleet's list. They are part of the API: never rename one. `reason-sentence.ts` and
+ * `hold-messages.ts` say what each means.
  */
 export const REASON_CODES = [
   'Running',
@@ -44,10 +44,9 @@ export const REASON_CODES = [
   'DaemonSetDeleting',
 ] as const;
 
-/** One of `REASON_CODES`. */
 export type ReasonCode = (typeof REASON_CODES)[number];
 
-/** `because`: a clause about the Pod, if one is named, else about the node or the DaemonSet. */
+/** `because`: a clause about the Pod if one is named, else about the node or the DaemonSet. */
 export interface Reason {
   code: ReasonCode;
   /** Name of the Pod that the code is about. */
@@ -55,40 +54,40 @@ export interface Reason {
   because: string;
 }
 
-/** How a rollout by waves stands for one node. */
+/** The status of a rollout by waves for one node. */
 export interface NodeRolloutStatus {
   code: RolloutReasonCode;
   /** Name of the node's wave. */
   wave: string;
-  /** The rollout's phase in words. */
+  /** The message of the rollout's phase. */
   message: string;
-  /** Why the node failed, with the code `Failed` and as far as it is stored. */
+  /** With the code `Failed`: why the node failed, if that is stored. */
   failure?: string;
 }
 
-/** One DaemonSet and one node. `node` is undefined when there is no such object (any more). */
+/** `node`: undefined if there is no such object. */
 export interface ReasonInput {
   daemonSet: DaemonSet;
   node: Node | undefined;
-  /** Those that the DaemonSet owns and whose target is the node. */
+  /** Pods of the DaemonSet that target the node. */
   pods: readonly Pod[];
   current: CurrentRevision;
-  /** Absent where no policy governs the DaemonSet. */
+  /** Absent if no policy governs the DaemonSet. */
   rollout?: NodeRolloutStatus | undefined;
-  /** The API refused the last Pod of the current revision that was to be created, on whatever node. */
+  /** Set if the API refused the last create of a Pod of the current revision, on any node. */
   refusal?: CreateRefusal | undefined;
 }
 
-/** Creates of one DaemonSet's Pods that the API refused, since the last one that it accepted. Times in ms since the epoch. */
+/** Refused creates of a DaemonSet's Pods since the last accepted one. Times are ms since the epoch. */
 export interface CreateRefusal {
-  /** Of the last one, in the API's words. */
+  /** The API's message for the last refusal. */
   message: string;
   count: number;
   firstAt: number;
   lastAt: number;
 }
 
-/** The code of each placement rule that objects. */
+/** The code for each placement rule. */
 export const PLACEMENT_REASON_CODES: Readonly<Record<PlacementRule, ReasonCode>> = {
   NodeName: 'NodeNameMismatch',
   NodeSelector: 'NodeSelectorMismatch',
@@ -96,19 +95,18 @@ export const PLACEMENT_REASON_CODES: Readonly<Record<PlacementRule, ReasonCode>>
   Taints: 'UntoleratedTaint',
 };
 
-/** Set on a node that is not heard, and gone when it is: they follow from what NodeOffline says better. */
+/** Set on an offline node and removed when it reconnects. The code NodeOffline explains more than these taints. */
 const OFFLINE_TAINTS: ReadonlySet<string> = new Set([
   'node.kubernetes.io/unreachable',
   'node.kubernetes.io/not-ready',
 ]);
 
-/** A Pod and what the controller sees of it. */
 interface Held {
   pod: Pod;
   view: DaemonPod;
 }
 
-/** What decides, in this order: the DaemonSet going, the node missing, placement, the link, the Pod. */
+/** Checks in this order: the DaemonSet's deletion, a missing node, placement, connectivity, the Pod. */
 export function reasonFor(input: ReasonInput): Reason {
   const { daemonSet, node } = input;
   const { deletionTimestamp, finalizers = [] } = daemonSet.metadata;
@@ -126,7 +124,7 @@ export function reasonFor(input: ReasonInput): Reason {
   return podReason(input, first);
 }
 
-/** The Pod that speaks for the node: a live one before one that goes, in an update the old, then as the controller keeps them. */
+/** Returns the Pod to explain: live before terminating, in an update old before new, then in the controller's order. */
 function firstPod({ daemonSet, pods, current }: ReasonInput): Held | undefined {
   const rolling = isRollingUpdate(daemonSet.spec.updateStrategy);
   const rank = ({ terminating, updated }: DaemonPod) => (terminating ? 2 : rolling && !updated ? 0 : 1);
@@ -164,7 +162,7 @@ function objectionReason(
   };
 }
 
-/** Without a Pod where one should be. */
+/** For a node that should have a Pod, but has none. */
 function dueReason({ rollout, refusal }: ReasonInput): Reason {
   const hold = rollout && holdText(rollout);
   if (rollout && hold !== undefined && isHold(rollout.code)) return { code: rollout.code, because: hold };
@@ -179,7 +177,6 @@ function offlineReason(node: Node, first: Held | undefined, rollout: NodeRollout
   return { code, ...nameOf(first), because: `its agent is not connected${last}` };
 }
 
-/** `pods "web-" is forbidden: … (refused 4 times since 2026-03-01T02:00:00Z, last at 2026-03-01T02:01:15Z)`. */
 export function refusalText({ message, count, firstAt, lastAt }: CreateRefusal): string {
   const last = toTimestamp(lastAt);
   const times =
@@ -194,11 +191,11 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
   const about = { pod: view.name };
   if (view.terminating) {
     const code = rolling && !view.updated ? 'Updating' : 'Terminating';
-    return { code, ...about, because: `it is to have stopped by ${pod.metadata.deletionTimestamp}` };
+    return { code, ...about, because: `it should have stopped by ${pod.metadata.deletionTimestamp}` };
   }
   const { code, because } = podProgress(pod);
   if (view.updated) {
-    const yet = view.confirming ? ', and its host has yet to confirm it' : '';
+    const yet = view.confirming ? ', and its host has not confirmed it yet' : '';
     return { code, ...about, because: `${because}${yet}` };
   }
   const held = rollout && holdOf(rollout);
@@ -217,46 +214,44 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
   };
 }
 
-/** Where what the host says of its turn is more than the code. */
+/** Codes for which the host reports its own message. */
 const HAS_ITS_OWN_WORD: ReadonlySet<UpdateBlockCode> = new Set(['UpdateLocked', 'ImageNotPulled']);
 
-/** Why the host has not begun its turn: the reason of its 'not now', or of its engine. */
+/** Returns the host's message for why its handover has not started: of its update lock or its engine. */
 function hostsOwnWord({ status }: Pod, held: UpdateBlockCode): string {
   if (!HAS_ITS_OWN_WORD.has(held)) return '';
   const { reason, message } = findCondition(status?.conditions, HANDOVER_CONDITION) ?? {};
   return reason === held && message ? `: ${message}` : '';
 }
 
-/** What keeps a node's old Pod there, by code. */
+/** Why a node keeps its old Pod, by code. */
 const HOLDS: Readonly<Record<UpdateBlockCode, (stance: NodeRolloutStatus) => string>> = {
-  Budget: ({ wave }) =>
-    `its wave ${wave} is open, and as many hosts as may be without their Pod at once go first`,
+  Budget: ({ wave }) => `its wave ${wave} is open, and its budget is used up: other hosts are updated first`,
   WaitingForWave: ({ wave, message }) => `its wave ${wave} is not open yet: ${message}`,
-  WaitingForApproval: ({ wave }) => `its wave ${wave} opens when somebody approves it`,
+  WaitingForApproval: ({ wave }) => `its wave ${wave} waits for approval`,
   OutsideWindow: ({ message }) => `no Pod is replaced there now: ${message}`,
-  AwaitingResync: () => "the host has not been heard since the coordinator's start",
-  UpdateLocked: () => "the host says 'not now'",
-  ImageNotPulled: () => 'the host has not fetched the next image yet',
-  NoTrustedTime: () => 'the host has heard no time since it booted',
-  InsufficientResources: () =>
-    'the node has no room for what the next Pod requests, in the place of this one',
+  AwaitingResync: () => 'the host has not reported since the coordinator started',
+  UpdateLocked: () => 'the host has an update lock',
+  ImageNotPulled: () => 'the host has not pulled the next image yet',
+  NoTrustedTime: () => 'the host has received no trusted time since it booted',
+  InsufficientResources: () => 'the node lacks free resources for the requests of the new Pod',
   RolloutPaused: ({ message }) => message,
   Frozen: ({ message }) => message,
   RolloutFailed: ({ message }) => `the newest template is barred: ${message}`,
   Reverted: ({ code, failure, message }) => {
     const first = code === 'Failed' ? `failed${failure ? ` (${failure})` : ''} and ` : '';
-    return `it ${first}was given back its earlier revision: ${message}`;
+    return `it ${first}was rolled back to its earlier revision: ${message}`;
   },
-  Skipped: () => 'somebody took it out of this rollout',
-  DeferredOffline: () => 'it was out of contact at its turn, and follows',
+  Skipped: () => 'an operator skipped it in this rollout',
+  DeferredOffline: () => 'it was offline when its wave was updated; it is updated when it returns',
 };
 
-/** A node that failed and has its old Pod again went back like those that were well. */
+/** A failed node with its old Pod has been reverted, like nodes that were well. */
 function holdOf({ code }: NodeRolloutStatus): RolloutReasonCode {
   return code === 'Failed' ? 'Reverted' : code;
 }
 
-/** Why the rollout keeps a node's old Pod there, in words; undefined where it does not. */
+/** Returns why the rollout keeps a node's old Pod, or undefined if it does not. */
 export function holdText(stance: NodeRolloutStatus): string | undefined {
   return isHold(stance.code) ? HOLDS[stance.code](stance) : undefined;
 }

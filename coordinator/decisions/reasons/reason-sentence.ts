@@ -1,15 +1,14 @@
-/** A reason as one sentence for a tired person on call: what, why, what to do. */
+/** A reason as one sentence for an operator on call: what happened, why, and what to do. */
 
 import { countText } from '../../../shared/kube/objects/meta.js';
-import { HOLD_MESSAGES } from './hold-messages.js';
+import { HOLD_MESSAGES, type ReasonMessage, type ReasonSubject } from './hold-messages.js';
 import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
-import type { ReasonMessage, ReasonSubject } from './reason-wording.js';
 
 const describePod = ({ namespace }: ReasonSubject, pod: string) =>
   `kubectl describe pod -n ${namespace} ${pod}`;
 const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}`;
 
-/** By code: with HOLD_WORDINGS, this table is also what each code means. */
+/** With HOLD_MESSAGES, this table defines what each code means. */
 const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   ...HOLD_MESSAGES,
   Running: { phrase: 'runs on', advice: () => 'nothing to do' },
@@ -19,9 +18,9 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
       `if it lasts, see what refuses the Pod: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   FailedCreate: {
-    phrase: 'cannot get its Pod on',
+    phrase: 'cannot create its Pod on',
     advice: ({ namespace, daemonSet }) =>
-      `the API refuses the Pod: once the cause is gone it is created at the next try, within 17 minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
+      `the API refuses the Pod: it is retried within 17 minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   Starting: {
     phrase: 'is starting on',
@@ -29,7 +28,7 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   },
   NotReady: {
     phrase: 'runs but is not ready on',
-    advice: ({ namespace }, pod) => `see what it says: kubectl logs -n ${namespace} ${pod} --all-containers`,
+    advice: ({ namespace }, pod) => `see its logs: kubectl logs -n ${namespace} ${pod} --all-containers`,
   },
   Failing: {
     phrase: 'fails on',
@@ -37,18 +36,18 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
       `see ${describePod(subject, pod)} and kubectl logs -n ${subject.namespace} ${pod} --all-containers --previous`,
   },
   BackOff: {
-    phrase: 'waits to try again on',
+    phrase: 'is in back-off on',
     advice: (subject, pod) =>
-      `the Pod is replaced by itself after 1 s, then 2, 4 … up to 15 min, so mend the cause: ${describePod(subject, pod)}`,
+      `the Pod is replaced automatically after 1 s, then 2, 4 … up to 15 min; fix the cause: ${describePod(subject, pod)}`,
   },
   Unschedulable: {
-    phrase: 'finds no room on',
-    advice: () => "free what is short on the node, or lower the template's requests or host ports",
+    phrase: 'does not fit on',
+    advice: () => "free resources on the node, or lower the template's requests or host ports",
   },
   Terminating: {
     phrase: 'waits for its old Pod to stop on',
     advice: (subject) =>
-      `a new one is made once it is gone; if it lasts, look after the agent: ${describeNode(subject)}`,
+      `a new one is created when it has stopped; if it lasts, check the agent: ${describeNode(subject)}`,
   },
   Updating: {
     phrase: 'still has its old Pod on',
@@ -64,11 +63,11 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
     phrase: 'cannot be judged or changed on',
     advice: (_subject, pod) =>
       pod
-        ? "containers keep running without the link; check the host's power, network and everynode-agent"
-        : "it gets a Pod when it is back; check the host's power, network and everynode-agent",
+        ? "containers keep running while it is offline; check the host's power, network and everynode-agent"
+        : "it gets a Pod when it returns; check the host's power, network and everynode-agent",
   },
   KeptDespiteTaint: {
-    phrase: 'keeps the Pod that it has, but would start none, on',
+    phrase: 'keeps its present Pod, but would not start a new one, on',
     advice: (subject) => `tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
   },
   UntoleratedTaint: {
@@ -78,7 +77,7 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   },
   NodeNameMismatch: {
     phrase: 'does not run on',
-    advice: () => "if it should, take nodeName out of the template's spec",
+    advice: () => "if it should, remove nodeName from the template's spec",
   },
   NodeSelectorMismatch: {
     phrase: 'does not run on',
@@ -91,10 +90,10 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
       `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's affinity`,
   },
   NodeNotFound: {
-    phrase: 'has no place on',
+    phrase: 'has no Node object for',
     advice: (_subject, pod) =>
       pod
-        ? 'the Pod is collected within two minutes unless the Node comes back'
+        ? 'the Pod is deleted within two minutes unless the Node returns'
         : 'check the name: kubectl get nodes',
   },
   DaemonSetDeleting: {
@@ -104,7 +103,7 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   },
 };
 
-/** `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
+/** Returns `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
 export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSubject): string {
   const { phrase: does, advice } = WORDINGS[code];
   const about = pod === undefined ? '' : ` (Pod ${pod})`;
@@ -112,7 +111,10 @@ export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSu
   return `${what}: ${because}; ${advice(subject, pod ?? '')}.`;
 }
 
-/** `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are left out; `refusal` follows as `FailedCreate: …`. */
+/**
+ * Returns `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are omitted. A refusal follows as
+ * `FailedCreate: …`.
+ */
 export function fleetSentence(
   { namespace, daemonSet }: Pick<ReasonSubject, 'namespace' | 'daemonSet'>,
   counts: readonly { code: ReasonCode; count: number }[],

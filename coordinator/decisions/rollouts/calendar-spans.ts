@@ -1,32 +1,35 @@
-/** When what a policy governs may be replaced, as a calendar: spans of time, alike for all hosts of the same zones. */
+/** A policy's windows and freezes as calendar spans. Hosts with the same maintenance schedule share them. */
 import type { MaintenanceSchedule, MaintenanceState } from '../../../shared/calendar/maintenance-schedule.js';
 import type { CalendarSpan } from '../../../shared/kube/fleet/change-calendar-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 
 /**
- * Of windows that open each minute there are more than a screen can show: what follows is left out. Looks are counted, not
- * spans: windows that overlap are one span, and each look for its end takes some milliseconds.
+ * Limits the steps, because windows that open every minute make more spans than a screen can show. Each step takes a
+ * few milliseconds, and overlapping windows need several steps for one span.
  */
-const MOST_LOOKS = 200;
+const MAX_STEPS = 200;
 
-/** From `from` to `to`, ms since the epoch, without a gap. `undefined` comes after a look that ended no span: a place to let others go on. */
+/**
+ * Yields spans without gaps from `from` to `to`, in ms since the epoch. Yields `undefined` after each step that ended
+ * no span, so that the caller can let other work run.
+ */
 export function* calendarSpans(
   hours: Pick<MaintenanceSchedule, 'at'>,
   from: number,
   to: number,
 ): Generator<CalendarSpan | undefined> {
-  let begun: { at: number; hours: MaintenanceState } | undefined;
+  let span: { at: number; hours: MaintenanceState } | undefined;
   let at = from;
-  for (let looks = 0; at < to && looks < MOST_LOOKS; looks += 1) {
+  for (let steps = 0; at < to && steps < MAX_STEPS; steps += 1) {
     const now = hours.at(at);
-    if (begun && !isAlike(begun.hours, now)) {
-      yield spanOf(begun.hours, begun.at, at);
-      begun = undefined;
+    if (span && !isAlike(span.hours, now)) {
+      yield spanOf(span.hours, span.at, at);
+      span = undefined;
     } else yield undefined;
-    begun ??= { at, hours: now };
+    span ??= { at, hours: now };
     at = Math.min(now.until ?? to, to);
   }
-  if (begun) yield spanOf(begun.hours, begun.at, at);
+  if (span) yield spanOf(span.hours, span.at, at);
 }
 
 function spanOf({ replace, create, why, frozen }: MaintenanceState, from: number, to: number): CalendarSpan {

@@ -1,19 +1,19 @@
-/** Whether more hosts have failed than a policy allows. */
+/** Decides whether more hosts have failed than a policy allows. */
 import { countText } from '../../../shared/kube/objects/meta.js';
 import type { FailureBudget } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { type RolloutInput, type RolloutMemory, sum, type WaveCounts } from './rollout-memory.js';
 import { scaledAmount } from './wave-plan.js';
 
 /**
- * Why the rollout has failed, in words; undefined: it has not. After completion only hosts count that have taken the
- * revision since, and none once all have followed: a fleet is not taken back for what befalls it later.
+ * Returns why the rollout has failed, or undefined. After completion only hosts count that received the revision later.
+ * When all have caught up no host counts any longer, because later failures must not roll back the fleet.
  */
 export function exceededBudget(memory: RolloutMemory, { spec, waves }: RolloutInput): string | undefined {
   const { failureBudget } = spec;
   if (!failureBudget || memory.caughtUp) return undefined;
   const isLate = memory.completedAt !== undefined;
   const inAll = beyond(waves, failureBudget, failureBudget.maxFailed ?? 0, isLate);
-  if (inAll) return isLate ? `among those that follow ${inAll}` : inAll;
+  if (inAll) return isLate ? `among late nodes: ${inAll}` : inAll;
   if (isLate) return undefined;
   for (const [index, wave] of (spec.waves ?? []).entries()) {
     const counts = waves[index];

@@ -1,11 +1,14 @@
-/** How well a node is, for who goes first in a rollout. Coarse, so that the same nodes come first again next time. */
+/**
+ * Ranks nodes by health, because healthy nodes are updated first. The ranks are coarse, so that each rollout starts
+ * with the same nodes.
+ */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { contactOf } from '../nodes/node-contact.js';
 
-/** The lower the better. */
+/** Lower ranks are updated first. */
 export const HEALTH = {
   readyForDays: 0,
   readyForHours: 1,
@@ -19,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** One of `HEALTH`. A container that was started again counts as a node that has become ready then. */
+/** Returns one of `HEALTH`. A container restart counts like the time when the node became ready. */
 export function healthOf(node: Pick<Node, 'status'>, lastRestart: number | undefined, now: number): number {
   const conditions = node.status?.conditions;
   const ready = findCondition(conditions, 'Ready');
@@ -32,7 +35,10 @@ export function healthOf(node: Pick<Node, 'status'>, lastRestart: number | undef
   return wellFor >= HOUR_MS ? HEALTH.readyForHours : HEALTH.readyNow;
 }
 
-/** When a container of the Pod last ended and was started again, ms since the epoch; undefined: never, as far as is known. */
+/**
+ * Returns when a container of the Pod last ended and was restarted, in ms since the epoch. Undefined if that is not
+ * known.
+ */
 export function lastRestartOf({ status }: Pod): number | undefined {
   const ends = (status?.containerStatuses ?? []).flatMap(({ lastState }) => {
     const { finishedAt } = lastState?.terminated ?? {};

@@ -1,256 +1,238 @@
-/** Where one node stands in a rollout by waves. Times are ms since the epoch. */
-import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
-import { NODE_UPDATE_STATES, type NodeUpdateState } from '../daemonsets/rolling-update.js';
-import type { NodeContact } from '../nodes/node-contact.js';
+/** The state of one node in a rollout by waves. Times are ms since the epoch. */
+import { NODE_UPDATE_STATES, type NodeUpdateState, partsOf } from '../daemonsets/rolling-update.js';
+import type { NodeFacts } from './node-rollout-facts.js';
 
 /**
- * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredHandover`:
- * the same, though it may have begun its turn, where no host counts as failed.
- * `failed`: it took the revision and is not well. `again`: it is not well since before a retry, and gets another Pod.
- * `skipped`: a person took it out. `stray…`: the revision on its way is barred, and its Pod is of an earlier one that was barred, too: it
- * began that in the dark. `awaited…`: it was in contact, and since the coordinator's start it has not been heard; its Pod is
- * old (and available or not) or updated, as far as is known. `outside…`: its window is closed; its Pod is old (and available or
- * not), updated, or where none belongs any more; or it is to have its first.
+ * Conditions that override the judgement of a node by its Pods. At most one condition applies. `deferred`: the host was offline
+ * before its update started, and is updated when it returns. `deferredHandover`: the host is offline and may have
+ * started its handover, but the policy has no failure budget. `failed`: the host received the revision and is not well.
+ * `retryPending`: it failed before a retry and gets another Pod. `staleFailed`: the current revision is barred, and the
+ * Pod is of an earlier barred revision. `awaitingResync`: the host was connected, but has not reported since the
+ * coordinator started.
  */
-export const NODE_ROLLOUT_STATES = [
-  ...NODE_UPDATE_STATES,
+const CONDITIONS = [
+  'none',
+  'skipped',
   'deferred',
   'deferredHandover',
   'failed',
-  'again',
-  'skipped',
-  'staleFailedAvailable',
-  'staleFailedUnavailable',
-  'awaitingResyncAvailable',
-  'awaitingResyncUnavailable',
-  'awaitingResyncUpdated',
-  'outOfWindowAvailable',
-  'outOfWindowUnavailable',
-  'outOfWindowUpdated',
-  'outOfWindowRetiring',
-  'outOfWindowBlocked',
+  'retryPending',
+  'staleFailed',
+  'awaitingResync',
+  'outOfWindow',
 ] as const;
 
-/** One of `LANES`. */
-export type NodeRolloutState = (typeof NODE_ROLLOUT_STATES)[number];
+type NodeCondition = (typeof CONDITIONS)[number];
 
-/** What is known of a node and its Pods. */
-export interface NodeFacts {
-  updateState: NodeUpdateState;
-  contact: NodeContact;
-  /** Since when the link to its agent is down. */
-  awaySince?: number;
-  /** Since when nobody knows the node's state. */
-  lostAt?: number;
-  /** The coordinator has started, and has yet to hear of it. */
-  isAwaitingResync?: boolean;
-  /** When it was heard first after that: no time of its own counts from before. */
-  heardAt?: number;
-  /** What is wrong with the Pod of the current revision, and since when. */
-  failureReason?: string;
-  failureReasonSince?: number;
-  /** When that Pod was made. */
-  newPodAt?: number;
-  /** When its host could begin with it, where that is known. */
-  startedAt?: number;
-  /** It may not begin yet: its host has to end the Pod before it. */
-  awaitsPredecessor?: boolean;
-  /** When that one should have ended at the latest, where that is known: a host whose engine hangs is late from then on. */
-  predecessorEndsBy?: number;
-  /** Its host has yet to confirm it, and will, or go back. */
-  isConfirming?: boolean;
-  /** When the Pod of an older revision was made. */
-  oldPodAt?: number;
-  /** Its revision. */
-  oldHash?: string;
-  /** False: Pods name the node, and there is none. */
-  exists?: boolean;
-  /** The host was given its turn and has said why it waits. */
-  waitReason?: HandoverBlockReason;
-  /** Since when it has waited at all. */
-  waitingSince?: number;
-  /** When its turn may begin; absent: at any time. */
-  handoverWindows?: readonly { from: number; until: number }[];
-  /** When its 'not now' holds no longer. */
-  holdEndsAt?: number;
-  /** Its turn was taken back, and it has not said so far that it knows. */
-  isWithdrawn?: boolean;
-  /** Its turn is to something that is not wanted there any more. */
-  isOutdated?: boolean;
-  /** No Pod may be replaced there now. */
-  isOutOfWindow?: boolean;
-  /** A person took it out. */
-  isSkipped?: boolean;
-  /** The rollout has failed, and so had the one of the revision that it has. */
-  isStaleFailed?: boolean;
+/** Interned: equal states are the same object, so they can be compared by identity and used as Map keys. */
+export interface NodeRolloutState {
+  readonly pods: NodeUpdateState;
+  readonly condition: NodeCondition;
 }
 
-/** What a policy calls a failure. */
+const STATES = new Map(
+  NODE_UPDATE_STATES.map((pods) => [
+    pods,
+    new Map(
+      CONDITIONS.map((condition): [NodeCondition, NodeRolloutState] => [condition, { pods, condition }]),
+    ),
+  ]),
+);
+
+export function rolloutState(pods: NodeUpdateState, condition: NodeCondition = 'none'): NodeRolloutState {
+  return STATES.get(pods)?.get(condition) ?? { pods, condition };
+}
+
+/** True if the node's Pods decide its state. The other conditions replace that judgement. */
+function isJudgedByPods({ condition }: NodeRolloutState): boolean {
+  return (
+    condition === 'none' ||
+    condition === 'staleFailed' ||
+    condition === 'awaitingResync' ||
+    condition === 'outOfWindow'
+  );
+}
+
+/** True if the node was taken out of the rollout before its update. Its Pod does not matter. */
+function isSetAside({ condition }: NodeRolloutState): boolean {
+  return condition === 'skipped' || isDeferred({ condition });
+}
+
+export function isDeferred({ condition }: Pick<NodeRolloutState, 'condition'>): boolean {
+  return condition === 'deferred' || condition === 'deferredHandover';
+}
+
+/** True if the node counts as one with a Pod of an older revision. */
+export function hasOldPod(state: NodeRolloutState): boolean {
+  return isSetAside(state) || (isJudgedByPods(state) && partsOf(state.pods).old === true);
+}
+
+/** True if the node may have a Pod that a rollback has to remove. */
+export function mayHoldBarredPod(state: NodeRolloutState): boolean {
+  const { pods, condition } = state;
+  if (condition === 'failed' || condition === 'retryPending' || condition === 'staleFailed') return true;
+  return !isSetAside(state) && (partsOf(pods).new === true || pods === 'awaitingResync');
+}
+
+/** True if the node's Pod is being replaced now. */
+export function isInProgress({ pods, condition }: NodeRolloutState): boolean {
+  if (condition !== 'none') return condition === 'retryPending';
+  return (
+    pods === 'handedOver' ||
+    pods === 'inProgress' ||
+    pods === 'empty' ||
+    (partsOf(pods).new === true && pods !== 'newAvailable')
+  );
+}
+
+/** True if the node's update has not started, and the node is not skipped or deferred. */
+export function isPending(state: NodeRolloutState): boolean {
+  return isJudgedByPods(state) && partsOf(state.pods).pending === true;
+}
+
+/** True if the node's update waits for its maintenance window. */
+export function awaitsWindow({ pods, condition }: NodeRolloutState): boolean {
+  return condition === 'outOfWindow' && !partsOf(pods).new;
+}
+
+export function isUpdated(state: NodeRolloutState): boolean {
+  return isJudgedByPods(state) && state.pods === 'newAvailable';
+}
+
+/** True if the node's update is not completed, or has failed. */
+export function isUnfinished(state: NodeRolloutState): boolean {
+  return hasOldPod(state) || state.condition === 'failed' || state.condition === 'retryPending';
+}
+
+/** True if upstream's choice counts the node. maxUnavailable is a share of these nodes. */
+export function usesBudget({ pods, condition }: NodeRolloutState): boolean {
+  if (condition === 'outOfWindow') return !partsOf(pods).retiring;
+  return condition !== 'deferred' && condition !== 'failed' && condition !== 'skipped';
+}
+
+/** True if the node uses budget, but is in no set of nodes that upstream's choice counts as unavailable. */
+export function isAlsoUnavailable({ pods, condition }: NodeRolloutState): boolean {
+  if (condition === 'retryPending' || condition === 'deferredHandover') return true;
+  return (condition === 'awaitingResync' || condition === 'outOfWindow') && pods === 'oldUnavailable';
+}
+
+/** True if an available Pod of the node counts for upstream's choice. */
+export function isCovered(state: NodeRolloutState): boolean {
+  return isJudgedByPods(state) && usesBudget(state) && partsOf(state.pods).serves === true;
+}
+
+/** Rules of a policy for failures. */
 export interface FailureRules {
-  /** How long a new Pod may take; absent: no node fails, it holds its wave, as upstream. */
+  /**
+   * Time that a new Pod has to become available. Absent: no node fails, and a slow Pod blocks its wave, like in upstream's rolling update.
+   */
   deadlineMs?: number;
-  /** For how long a failure counts; absent: for good. */
+  /** How long a failure counts. Absent: permanently. */
   withinMs?: number;
-  /** When the rollout began. */
+  /** When the rollout started. */
   startedAt?: number | undefined;
-  /** What was not well before is tried again. */
+  /** When the rollout was last retried. Earlier failures do not count. */
   retriedAt?: number | undefined;
 }
 
-/** Situations of nodes that keep an older Pod, or are about to get one again, or their first. */
-export const BEFORE_UPDATE_STATES: ReadonlySet<NodeUpdateState> = new Set([
-  'oldAvailable',
-  'oldUnavailable',
-  'retiringAvailable',
-  'retiringUnavailable',
-  'empty',
-  'unheard',
-  'withheld',
-]);
-const AFTER_ITS_TURN: ReadonlySet<NodeUpdateState> = new Set([
-  'newAvailable',
-  'newUnavailable',
-  'pairAvailable',
-  'pairUnavailable',
-]);
-/** With a Pod of the revision that is available. */
-export const AVAILABLE_STATES: ReadonlySet<NodeUpdateState> = new Set(['newAvailable', 'pairAvailable']);
-const NOT_AVAILABLE_YET: ReadonlySet<NodeUpdateState> = new Set(['newUnavailable', 'pairUnavailable']);
-const OUTSIDE: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
-  oldAvailable: 'outOfWindowAvailable',
-  oldUnavailable: 'outOfWindowUnavailable',
-  newAvailable: 'outOfWindowUpdated',
-  retiringAvailable: 'outOfWindowRetiring',
-  retiringUnavailable: 'outOfWindowRetiring',
-  withheld: 'outOfWindowBlocked',
-};
-
-const AWAITED: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
-  oldAvailable: 'awaitingResyncAvailable',
-  oldUnavailable: 'awaitingResyncUnavailable',
-  newAvailable: 'awaitingResyncUpdated',
-};
-
-/** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
+/** Returns when an unavailable new Pod, or a host that cannot start its handover, fails. Undefined for other nodes. */
 export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): number | undefined {
-  const {
-    updateState: situation,
-    newPodAt,
-    isConfirming,
-    waitReason: waiting,
-    waitingSince,
-    isWithdrawn,
-    isOutdated,
-  } = facts;
-  const {
-    isAwaitingResync,
-    heardAt = Number.NEGATIVE_INFINITY,
-    awaitsPredecessor: isHeldUp,
-    startedAt,
-    predecessorEndsBy,
-  } = facts;
-  // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
+  const { updateState, newPodAt, isConfirming, waitReason, waitingSince, isWithdrawn, isOutdated } = facts;
+  const { isAwaitingResync, resyncedAt = Number.NEGATIVE_INFINITY, awaitsPredecessor, startedAt } = facts;
+  // While the coordinator was down, the Pod may have become available. The host may also never have received it.
   if (isAwaitingResync) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
-  const isStuck = waiting === 'ImageNotPulled' || waiting === 'InsufficientResources';
-  if (situation === 'turned' && isWanted && isStuck && waitingSince !== undefined) {
-    return deadlineMs === undefined ? undefined : Math.max(waitingSince, heardAt) + deadlineMs;
+  const isStuck = waitReason === 'ImageNotPulled' || waitReason === 'InsufficientResources';
+  if (updateState === 'handedOver' && isWanted && isStuck && waitingSince !== undefined) {
+    return deadlineMs === undefined ? undefined : Math.max(waitingSince, resyncedAt) + deadlineMs;
   }
-  const couldBeginAt = isHeldUp ? predecessorEndsBy : (startedAt ?? newPodAt);
-  if (isConfirming || couldBeginAt === undefined) return undefined;
-  if (deadlineMs === undefined || newPodAt === undefined || !NOT_AVAILABLE_YET.has(situation))
-    return undefined;
-  return Math.max(newPodAt, couldBeginAt, heardAt) + deadlineMs;
+  const couldStartAt = awaitsPredecessor ? facts.predecessorEndsBy : (startedAt ?? newPodAt);
+  if (isConfirming || couldStartAt === undefined) return undefined;
+  if (deadlineMs === undefined || newPodAt === undefined || !isNewUnavailable(updateState)) return undefined;
+  return Math.max(newPodAt, couldStartAt, resyncedAt) + deadlineMs;
 }
 
-/** Since when a node has failed; undefined: it has not. */
+/** Returns since when a node has failed, or undefined. */
 export function failedSince(facts: NodeFacts, now: number, rules: FailureRules): number | undefined {
-  const {
-    updateState: situation,
-    contact,
-    lostAt,
-    failureReason: trouble,
-    failureReasonSince: troubleAt,
-    newPodAt,
-  } = facts;
-  // A host that had only to begin may have cut itself off by it.
-  const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
+  const { updateState, contact, lostAt, failureReason, newPodAt } = facts;
+  // A host that had only to start its handover may have lost its link because of the new Pod.
+  const mayHaveIt = partsOf(updateState).new === true || updateState === 'handedOver';
   if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
   const hasServed =
-    AVAILABLE_STATES.has(situation) && newPodAt !== undefined && newPodAt < (rules.startedAt ?? newPodAt);
-  // How often a Pod was restarted before a rollout came back to its revision says nothing of that.
-  if (trouble !== undefined && !hasServed) return troubleAt ?? newPodAt ?? now;
+    isNewAvailable(updateState) && newPodAt !== undefined && newPodAt < (rules.startedAt ?? newPodAt);
+  // Restarts from before a rollout returned to this revision do not count as failures of the rollout.
+  if (failureReason !== undefined && !hasServed) return facts.failureReasonSince ?? newPodAt ?? now;
   if (contact === 'lost') return Math.max(lostAt ?? now, earliestHandoverStart(facts) ?? 0);
   const deadline = deadlineOf(facts, { deadlineMs: rules.deadlineMs });
   return deadline !== undefined && deadline <= now ? deadline : undefined;
 }
 
-/**
- * Old Pods where the DaemonSet should no longer run have their turn like others, as upstream's rolling update takes them: they go,
- * and no successor comes.
- */
 export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
-  const {
-    updateState: situation,
-    contact,
-    isSkipped,
-    isOutOfWindow: isOutside,
-    isAwaitingResync,
-    isStaleFailed: isStray,
-  } = facts;
-  if (situation === 'turned' && contact !== 'here') {
+  return rolloutState(facts.updateState, conditionOf(facts, now, rules));
+}
+
+/** A retiring Pod is deleted in its wave like any other, as in upstream's rolling update, but has no successor. */
+function conditionOf(facts: NodeFacts, now: number, rules: FailureRules): NodeCondition {
+  const { updateState, contact, isSkipped, isStaleFailed } = facts;
+  const { old, pending } = partsOf(updateState);
+  if (updateState === 'handedOver' && contact !== 'here') {
     if ((earliestHandoverStart(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
     if (rules.deadlineMs === undefined) return 'deferredHandover';
   }
-  if (BEFORE_UPDATE_STATES.has(situation)) {
+  if (pending) {
     if (isSkipped) return 'skipped';
     if (contact !== 'here') return 'deferred';
   }
   const since = failedSince(facts, now, rules);
-  if (since !== undefined) return failedLane(facts, since, rules);
-  // One that was away already is no less known than before the start, and may call home once a day.
-  const awaited = isAwaitingResync && contact === 'here' ? AWAITED[situation] : undefined;
-  if (awaited) return awaited;
-  // As one of the revision on its way: what is of use goes in its window, what is not at any hour.
-  if (isStray && situation === 'oldUnavailable') return 'staleFailedUnavailable';
-  const outside = isOutside ? OUTSIDE[situation] : undefined;
-  return outside ?? (isStray && situation === 'oldAvailable' ? 'staleFailedAvailable' : situation);
+  if (since !== undefined) return failedCondition(facts, since, rules);
+  const isPlainOld = updateState === 'oldAvailable' || updateState === 'oldUnavailable';
+  // Do not await a host that was offline at the start. Its state is as well known as before, and it may connect only
+  // once a day.
+  if (facts.isAwaitingResync && contact === 'here' && (isPlainOld || updateState === 'newAvailable'))
+    return 'awaitingResync';
+  // As with Pods of the current revision: replace an available Pod in its window, an unavailable one at any time.
+  if (isStaleFailed && updateState === 'oldUnavailable') return 'staleFailed';
+  const hasWindow = (old && pending) || updateState === 'newAvailable' || updateState === 'blocked';
+  if (facts.isOutOfWindow && hasWindow) return 'outOfWindow';
+  return isStaleFailed && updateState === 'oldAvailable' ? 'staleFailed' : 'none';
 }
 
-/** The first moment from then on that lies in a window; undefined: none does. */
+/** Returns the first time at or after `from` that lies in a window, or undefined. */
 function firstWithin(windows: NonNullable<NodeFacts['handoverWindows']>, from: number): number | undefined {
   const open = windows.filter(({ until }) => until > from).map((window) => Math.max(window.from, from));
   return open.length > 0 ? Math.min(...open) : undefined;
 }
 
 /**
- * From when on a host out of contact may have begun the turn that it has, as far as was heard; undefined: it cannot. One that
- * lacked the image alone begins in the moment in which it has that, and may have cut itself off by it before its word arrived; so does one of
- * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
+ * Returns when an offline host may have started its handover, or undefined if it cannot have started. A host that
+ * lacked only the image starts as soon as it has that, and may lose its link before it can report. A host outside its
+ * window may start in the next window, and a host with an update lock when the lock expires.
  */
 export function earliestHandoverStart(facts: NodeFacts): number | undefined {
-  const {
-    updateState: situation,
-    waitReason: waiting,
-    waitingSince = 0,
-    isOutdated,
-    awaySince = 0,
-    holdEndsAt,
-    handoverWindows: turnWindows,
-  } = facts;
-  if (situation !== 'turned' || isOutdated) return undefined;
-  if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
-  if (waiting === 'OutsideWindow')
-    return turnWindows && firstWithin(turnWindows, Math.max(awaySince, waitingSince));
-  if (waiting !== 'UpdateLocked' || holdEndsAt === undefined) return undefined;
+  const { waitReason, waitingSince = 0, awaySince = 0, holdEndsAt, handoverWindows } = facts;
+  if (facts.updateState !== 'handedOver' || facts.isOutdated) return undefined;
+  if (waitReason === undefined || waitReason === 'ImageNotPulled') return awaySince;
+  if (waitReason === 'OutsideWindow')
+    return handoverWindows && firstWithin(handoverWindows, Math.max(awaySince, waitingSince));
+  if (waitReason !== 'UpdateLocked' || holdEndsAt === undefined) return undefined;
   const from = Math.max(awaySince, holdEndsAt);
-  return turnWindows ? firstWithin(turnWindows, from) : from;
+  return handoverWindows ? firstWithin(handoverWindows, from) : from;
 }
 
-function failedLane(facts: NodeFacts, since: number, { retriedAt }: FailureRules): NodeRolloutState {
-  const { updateState: situation, contact, newPodAt = since, isSkipped } = facts;
+function failedCondition(facts: NodeFacts, since: number, { retriedAt }: FailureRules): NodeCondition {
+  const { updateState, contact, newPodAt = since, isSkipped } = facts;
   if (isSkipped) return 'skipped';
   if (retriedAt === undefined || newPodAt > retriedAt) return 'failed';
   if (contact === 'lost') return since <= retriedAt ? 'deferred' : 'failed';
-  return NOT_AVAILABLE_YET.has(situation) ? 'again' : situation;
+  return isNewUnavailable(updateState) ? 'retryPending' : 'none';
+}
+
+export function isNewAvailable(state: NodeUpdateState): boolean {
+  const parts = partsOf(state);
+  return parts.new === true && parts.serves === true;
+}
+
+function isNewUnavailable(state: NodeUpdateState): boolean {
+  const parts = partsOf(state);
+  return parts.new === true && !parts.serves;
 }

@@ -1,38 +1,38 @@
-/** How long a Pod of a DaemonSet takes, as its present Pods show: what estimates are made of. */
+/** How long a Pod of a DaemonSet takes to stop and start, measured on its present Pods. Estimates use these times. */
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
-/** Times of one replacement, ms. */
+/** Durations of one replacement, in ms. */
 export interface PodTimings {
-  /** From the order to stop until the old Pod is gone. */
+  /** From the deletion until the old Pod has stopped. */
   stopMs: number;
-  /** From when the new Pod could begin until it is ready. */
+  /** From when the new Pod could start until it is ready. */
   startMs: number;
-  /** Whether Pods have shown it, or nothing is known yet. */
+  /** False if no Pod could be measured, so that the times are assumed. */
   isMeasured: boolean;
 }
 
-/** Where no Pod has shown how long it takes. */
+/** Used if no Pod could be measured. */
 const ASSUMED_START_MS = 10_000;
-/** Few programs use their whole grace; those that ignore SIGTERM do. */
+/** Few programs use their whole grace period. Programs that ignore SIGTERM do. */
 const ASSUMED_STOP_MS = 2_000;
-/** Beyond so many Pods the median does not move any more. */
+/** Sample size. More Pods would hardly change the median. */
 const PACE_SAMPLE = 100;
 
-/** Stored times are whole seconds, so what they show is at least half of one. */
+/** Stored times are whole seconds, so a measured 0 means half a second on average. */
 const LEAST_MS = 500;
 
 function startTimeOf({ metadata, status }: Pod): number | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   const restarts = (status?.containerStatuses ?? []).some(({ restartCount }) => restartCount > 0);
   if (ready?.status !== 'True' || !ready.lastTransitionTime || restarts) return undefined;
-  // One that its host made beside the Pod before it could begin only when that had ended, which is the stop's time.
+  // A host that replaces its Pod itself creates the new one before the old one has stopped. Do not count that stop.
   const startedAt = Date.parse(status?.startTime ?? '') || 0;
   const madeAt = Date.parse(metadata.creationTimestamp ?? '');
   return Date.parse(ready.lastTransitionTime) - Math.max(madeAt, startedAt);
 }
 
-/** The median over Pods that came up at once, of at most `PACE_SAMPLE`. */
+/** Returns the median of at most `PACE_SAMPLE` Pods that never restarted. */
 export function measurePodTimings(pods: Iterable<Pod>): PodTimings {
   const times: number[] = [];
   for (const pod of pods) {

@@ -1,29 +1,29 @@
-/** Which hosts fetch the next image now, ahead of their turn. Times are ms since the epoch. */
+/** Decides which hosts pull the next image now, before their update. Times are ms since the epoch. */
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 
-/** A host that has yet to fetch. */
+/** A host that has not started its pull. */
 export interface PullQueued {
   name: string;
-  /** Not before: so long ahead of its window. */
+  /** Earliest time of the pull: a fixed time before the host's window opens. */
   dueAt: number;
-  /** Its place among all that are due at once. */
+  /** Position among all hosts that are due at the same time. */
   order: number;
 }
 
-/** Hosts that share a line: those of one site, or all. */
+/** A group of hosts with a common limit: those of one site, or all. */
 export interface PullLine {
-  /** How many fetch. */
+  /** Number of hosts that pull now. */
   running: number;
-  /** When the last of them began; absent: none has. */
+  /** When the last pull started. Absent: none has started. */
   lastStartAt?: number | undefined;
 }
 
-/** One site with those of its hosts that have yet to fetch, in the order of `dueAt` and `order`. */
+/** One site. Its queue is sorted by `dueAt` and `order`. */
 interface PullSite extends PullLine {
   queue: readonly PullQueued[];
 }
 
-/** How many may fetch at once, and how many bytes a second they may take on average; absent: any number. */
+/** Maximum number of concurrent pulls, and of bytes per second on average. Absent: no limit. */
 interface PullLimit {
   maxParallel?: number | undefined;
   bytesPerSecond?: number | undefined;
@@ -31,27 +31,27 @@ interface PullLimit {
 
 export interface PrePullInput {
   sites: readonly PullSite[];
-  /** All hosts together. */
   fleet: PullLine;
   limit: PullLimit;
-  /** Of each site. */
+  /** Applies to each site. */
   siteLimit: PullLimit;
-  /** Size of all that a host fetches; absent while none has told it. */
+  /** Size of all images that a host pulls. Absent until a host has reported it. */
   imageBytes?: number | undefined;
-  /** When the first of those that fetch gives up its place; absent: nobody fetches. */
+  /** When the first running pull times out. Absent: no pull is running. */
   firstDeadline?: number | undefined;
   now: number;
 }
 
-/** `start`: hosts that begin, with the index of their site. `requeueAt`: when time alone lets another one. */
+/** `start`: hosts that start their pull, with the index of their site. `requeueAt`: when the next host may start. */
 export interface PrePullStep {
   start: { site: number; name: string }[];
   requeueAt?: number;
 }
 
 /**
- * The first that are due, as far as there is room. No engine bounds the speed of a pull, so a rate is kept by how often one
- * begins: each is followed by the time that its bytes would take. While their number is not known, one host fetches at a time.
+ * Starts the hosts that are due, up to the limits. No engine can limit the speed of a pull, so the rate is kept by
+ * spacing: each start is followed by the time that its bytes take at the allowed rate. While the size is unknown, one
+ * host pulls at a time.
  */
 export function prePullStep(input: PrePullInput): PrePullStep {
   const { limit, siteLimit, imageBytes, firstDeadline, now } = input;
@@ -85,7 +85,7 @@ export function prePullStep(input: PrePullInput): PrePullStep {
   }
   const isLeft = input.sites.some(({ queue }, site) => isDueEver(queue[sites[site]?.taken ?? 0]));
   if (!isLeft) return { start };
-  // Who waits for room comes at the latest when somebody takes too long.
+  // At the latest, a host may start when a running pull times out.
   const requeueAt = Math.min(nextAt, firstDeadline ?? Number.POSITIVE_INFINITY);
   return { start, ...(Number.isFinite(requeueAt) && { requeueAt }) };
 }
@@ -98,7 +98,7 @@ function comesBefore(one: PullQueued, other: PullQueued): boolean {
   return one.dueAt === other.dueAt ? one.order < other.order : one.dueAt < other.dueAt;
 }
 
-/** When another may begin as far as this line goes; infinity: not before one of it has ended. */
+/** Returns when the limit allows the next start. Infinity: not before a running pull ends. */
 function mayBeginAt(
   { running, lastStartAt }: PullLine,
   { maxParallel = Number.POSITIVE_INFINITY, bytesPerSecond }: PullLimit,
@@ -112,13 +112,15 @@ function mayBeginAt(
   return Math.max(now, lastStartAt + (imageBytes / bytesPerSecond) * 1000);
 }
 
-/** Whether the host says that it holds all of these images, as Pods name them. */
+/** Returns true if the host reports all of these images, by the names that Pods use. */
 export function hasImages(node: Node, images: readonly string[]): boolean {
   const held = new Set((node.status?.images ?? []).flatMap(({ names = [] }) => names));
   return images.every((image) => held.has(image));
 }
 
-/** What these images take on a host's disk together, as it says itself; undefined where it does not hold all, or says nothing. */
+/**
+ * Returns the disk space of these images in bytes, as the host reports it. Undefined if an image or a size is missing.
+ */
 export function imageBytesOf(node: Node, images: readonly string[]): number | undefined {
   let sum = 0;
   for (const image of images) {

@@ -1,16 +1,18 @@
-/** Which nodes go back from a revision that failed: those without use of it at once, the others within the budget. */
+/** Decides which nodes roll back from a failed revision: useless Pods at once, available ones within the budget. */
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Fleet } from '../daemonsets/rolling-update.js';
 import { updateBudget } from '../daemonsets/update-strategy.js';
 
-/** Nodes of one wave; `failed` are apart from `fleet`. `strays` serve, with a Pod of another revision that failed. */
+/**
+ * The nodes of one wave. `failed` nodes are not in `fleet`. `staleFailed` have an available Pod of another failed revision.
+ */
 interface RevertShare {
   fleet: Fleet;
   failed: readonly string[];
-  strays: readonly string[];
+  staleFailed: readonly string[];
 }
 
-/** Names of nodes whose Pod of the revision is to go now. All shares use one budget, the earlier ones first. */
+/** Returns the nodes whose Pod has to be deleted now. All shares use one budget, in their order. */
 export function chooseReverts(
   shares: readonly RevertShare[],
   strategy: DaemonSetUpdateStrategy | undefined,
@@ -20,7 +22,7 @@ export function chooseReverts(
   const { maxUnavailable, maxSurge } = updateBudget(strategy, desired);
   const without = shares.reduce((total, { fleet }) => total + withoutOf(fleet), useless.length);
   const room = Math.max(0, Math.max(maxUnavailable, maxSurge) - without);
-  const well = shares.flatMap(({ fleet, strays }) => [...fleet.nodes.newAvailable, ...strays]);
+  const well = shares.flatMap(({ fleet, staleFailed }) => [...fleet.nodes.newAvailable, ...staleFailed]);
   return [...useless, ...well.slice(0, room)];
 }
 
@@ -28,10 +30,10 @@ function uselessOf({ fleet: { nodes }, failed }: RevertShare): string[] {
   return [...failed, ...nodes.newUnavailable, ...nodes.pairUnavailable, ...nodes.pairAvailable];
 }
 
-/** Hosts that have no available Pod now, or may have none at any moment. */
+/** Counts nodes that have no available Pod, or may lose it at any time. */
 function withoutOf({ nodes, alsoUnavailable = 0 }: Fleet): number {
-  const { oldUnavailable, empty, underWay, turned, unheard } = nodes;
-  return [oldUnavailable, empty, underWay, turned, unheard].reduce(
+  const { oldUnavailable, empty, inProgress, handedOver, awaitingResync } = nodes;
+  return [oldUnavailable, empty, inProgress, handedOver, awaitingResync].reduce(
     (sum, { size }) => sum + size,
     alsoUnavailable,
   );

@@ -1,4 +1,4 @@
-/** What a rollout remembers between two looks: how it begins, and what people's requests do to it. */
+/** The state of a rollout between two reconciles: how it starts, and how operators' requests change it. */
 
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutCounts, SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -15,72 +15,74 @@ import {
 /** Times are ms since the epoch. */
 export interface RolloutMemory {
   revision: string;
-  /** Index of the last open wave; -1 = none yet. */
+  /** Index of the last open wave. -1: none. */
   wave: number;
   startedAt: number;
   soakingSince?: number;
   completedAt?: number;
-  /** Since completion nobody is left to follow: what fails from now on is not this rollout's. */
+  /** After completion, all hosts have been updated. Later failures do not count for this rollout. */
   caughtUp?: boolean;
-  /** Why the revision failed: it stays barred. With `completedAt`: from those alone that have yet to follow. */
+  /** Why the revision is barred. With `completedAt`: only hosts that were not updated yet are kept from it. */
   failure?: string;
-  /** A person barred it. */
+  /** An operator barred the revision. */
   aborted?: boolean;
-  /** All that had it have gone back: who turns out to have it later follows them, and nothing fails anew. */
+  /** All hosts that had the revision have rolled back. Hosts that are found with it later roll back too. */
   rolledBack?: boolean;
-  /** Pods that were made earlier are no failures of this attempt. */
+  /** Pods that were created earlier do not count as failures of this attempt. */
   retriedAt?: number;
-  /** The last revision that was completed, of those before this one. */
+  /** The last revision before this one that was completed. */
   stable?: string;
-  /** This one was completed by an earlier rollout, and none has been since: those of the next have it to go back to. */
+  /**
+   * An earlier rollout completed this revision and none was completed since. The next rollout would roll back to it.
+   */
   wasStable?: boolean;
   steering?: SteeringStatus;
 }
 
 export interface WaveCounts extends RolloutCounts {
-  /** Nodes that hold a Pod of another revision. */
+  /** Nodes with a Pod of another revision. */
   old: number;
-  /** Nodes that hold one of this revision. */
+  /** Nodes with a Pod of this revision, or of another one that has to be rolled back with it. */
   onRevision: number;
-  /** Of the old and of the updated ones: nodes that have not been heard since the coordinator's start. */
-  awaited: number;
+  /** Nodes with an old Pod that have not reported since the coordinator started, and updated ones likewise. */
+  awaitingResync: number;
   awaitingResyncUpdated: number;
-  /** Failed nodes that the budget counts. */
+  /** Failed nodes that the failure budget counts. */
   failures: number;
-  /** Those of them that took the revision after completion. */
+  /** Nodes of `failures` that received the revision after completion. */
   lateFailures: number;
 }
 
-/** What a look at a rollout is taken at. */
 export interface RolloutInput {
   spec: RolloutPolicySpec;
   /** Hash of the current revision. */
   revision: string;
-  /** Absent before the first look. */
+  /** Absent before the first reconcile. */
   memory?: RolloutMemory | undefined;
-  /** The revision before this one, as the history has it: what is stable where nothing is remembered. */
+  /** The revision before this one in the history. It is the stable one if there is no memory. */
   previous?: string | undefined;
-  /** Whether Pods can be made of the revision of this hash; absent: of all. */
+  /**
+   * Returns true if Pods can be made of this revision, because its ControllerRevision exists. Absent: of all revisions.
+   */
   isKept?: ((hash: string) => boolean) | undefined;
   /** In the order of `waveNames`. */
   waves: readonly WaveCounts[];
-  /** What people asked for; those that were taken in already do no harm. */
+  /** The requests of operators. Requests that were applied before have no effect. */
   requests?: readonly SteeringRequest[] | undefined;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   now: number;
 }
 
-/** Of all waves, or of some. */
 export function sum(waves: readonly WaveCounts[], key: keyof WaveCounts): number {
   return waves.reduce((total, wave) => total + wave[key], 0);
 }
 
-/** Nodes of the wave that are neither done, nor failed, nor out of reach, nor taken out. */
+/** Returns how many nodes of the wave are not updated, failed, deferred or skipped. */
 export function outstanding({ nodes, updated, failed, deferred, skipped }: WaveCounts): number {
   return nodes - updated - failed - deferred - skipped;
 }
 
-/** The memory of the revision on its way, with all requests taken in. */
+/** Returns the memory for the current revision, with all requests applied. */
 export function updateMemory(input: RolloutInput): RolloutMemory {
   const memory = memoryOfRevision({
     ...input,
@@ -91,9 +93,9 @@ export function updateMemory(input: RolloutInput): RolloutMemory {
 }
 
 /**
- * The memory without times that lie ahead, as they do when the clock was set back while there was no coordinator: they would
- * judge what comes by what was before. Pods whose times lie ahead count from now as well: they are then from after its beginning,
- * and from before it was completed or tried again.
+ * Corrects future times, which remain if the clock was set back while the coordinator was down. Otherwise new events
+ * would look older than the rollout. Pods with future times count from now too, so they are newer than the rollout's
+ * start and older than its completion or retry.
  */
 function withoutTimesAhead(memory: RolloutMemory, now: number): RolloutMemory {
   const second = Math.floor(now / 1000) * 1000;
@@ -106,7 +108,7 @@ function withoutTimesAhead(memory: RolloutMemory, now: number): RolloutMemory {
   };
 }
 
-/** A DaemonSet's first revision has nothing to replace, and one that is everywhere nothing left. */
+/** A rollout is complete at once if it is the DaemonSet's first, or if all nodes have its revision already. */
 function memoryOfRevision({ memory, previous, revision, waves, now }: RolloutInput): RolloutMemory {
   if (memory?.revision === revision) return memory;
   const stable = memory ? stableAfter(memory) : previous;
@@ -114,13 +116,13 @@ function memoryOfRevision({ memory, previous, revision, waves, now }: RolloutInp
   const steering = memory?.steering ? { steering: forNextRevision(memory.steering) } : {};
   const fresh = { revision, wave: -1, startedAt: now, ...kept, ...steering };
   const isFirst = memory === undefined && previous === undefined;
-  // A node that is under way may hold an old Pod: what is not seen is not done.
+  // A node whose action is in progress may have an old Pod, so it does not count as updated.
   const isEverywhere = sum(waves, 'old') === 0 && waves.every((wave) => outstanding(wave) === 0);
   const isDone = isFirst || isEverywhere;
   return isDone ? { ...fresh, wave: waves.length - 1, completedAt: now, caughtUp: true } : fresh;
 }
 
-/** What is stable when another revision comes. */
+/** Returns the stable revision for the rollout of the next one. */
 function stableAfter({ completedAt, wasStable, revision, stable }: RolloutMemory): string | undefined {
   return completedAt !== undefined || wasStable ? revision : stable;
 }
@@ -134,17 +136,20 @@ function asked(memory: RolloutMemory, request: SteeringRequest, now: number): Ro
   return next;
 }
 
-/** Also what was completed, or has failed already, can be taken back. */
+/** A completed or failed rollout can be aborted too. */
 function aborted(memory: RolloutMemory): RolloutMemory {
   const { soakingSince: _soak, completedAt: _completed, caughtUp: _caughtUp, wasStable: _, ...rest } = memory;
   const failure = `aborted${lastRequestText(memory.steering ?? NO_STEERING, 'abort')}`;
   return { ...rest, failure, aborted: true };
 }
 
-/** From the first wave on, with new approvals; where only those that follow late had failed, with these alone. */
+/**
+ * Restarts at the first wave with new approvals. If only hosts failed that were updated after completion, only these
+ * restart.
+ */
 function retried(memory: RolloutMemory, now: number): RolloutMemory {
   const { failure: _failure, aborted: _aborted, rolledBack: _, soakingSince: _soak, ...rest } = memory;
-  // As stored times are: in whole seconds.
+  // Like stored times: whole seconds.
   const retriedAt = Math.floor(now / 1000) * 1000;
   if (memory.completedAt !== undefined) return { ...rest, retriedAt };
   const { approved: _approved, promoted: _promoted, ...steering } = memory.steering ?? NO_STEERING;

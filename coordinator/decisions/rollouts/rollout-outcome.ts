@@ -1,41 +1,41 @@
-/** What stays of a rollout for those who look back: when it was over, and why hosts failed. Pure. */
+/** The record of a rollout that ended: when it ended, and why hosts failed. */
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { HostFailure, Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 
-/** So many failed hosts are told of. */
+/** Maximum number of failures in a status. */
 export const MAX_FAILURES = 10;
-/** So many names of failed hosts are stored: some 10 KB, whatever the size of the fleet. */
+/** Maximum number of names of failed hosts in a status: about 10 KB. */
 export const MAX_FAILED_NODES = 500;
 
 export interface Outcome {
-  /** The revision's number in the DaemonSet's history. */
+  /** Number of the ControllerRevision. */
   number: number | undefined;
-  /** Hosts that have failed and are not told of yet. */
+  /** Failed hosts that are not in the status yet. */
   failing: readonly Omit<HostFailure, 'time'>[];
-  /** Names of hosts that have failed, also of those that have their earlier revision again. */
+  /** Names of failed hosts, also of hosts that got their earlier revision back. */
   failedNodes: readonly string[];
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   now: number;
 }
 
-/** Whether nothing more happens by itself. Hosts that go back are not there yet. */
+/** Returns true if nothing more happens without a request. Hosts that roll back are still active. */
 export function isOver({ phase, codes }: RolloutStatus): boolean {
   if (phase === 'Completed' || phase === 'Superseded') return true;
   return (phase === 'Failed' || phase === 'RolledBack') && !codes?.RollingBack;
 }
 
-/** Whether `before`, the status as it is stored, is of the same attempt. */
+/** `before`: the stored status. */
 function isSameAttempt(before: RolloutStatus | undefined, status: RolloutStatus): before is RolloutStatus {
-  // The next attempt begins later; one that began later before was moved with a clock that was set back.
+  // A later attempt starts later. If the stored start is later, it was moved after the clock was set back.
   return before?.revision === status.revision && Date.parse(status.startTime) <= Date.parse(before.startTime);
 }
 
-/** The failures that `before`, the status as it is stored, tells of this very attempt. */
+/** Returns the stored failures of this attempt. `before`: the stored status. */
 export function knownFailures(before: RolloutStatus | undefined, status: RolloutStatus): HostFailure[] {
   return isSameAttempt(before, status) ? (before.failures ?? []) : [];
 }
 
-/** `status` with what is known of its end. */
+/** Adds end time, failures and failed hosts to the status. `before`: the stored status. */
 export function withOutcome(
   status: RolloutStatus,
   before: RolloutStatus | undefined,
@@ -45,7 +45,7 @@ export function withOutcome(
   const failures = [...knownFailures(before, status), ...failing.map((failure) => ({ ...failure, time }))];
   const isBarred = status.failure !== undefined;
   const isSameEnd = before?.revision === status.revision && before.phase === status.phase;
-  // A host that comes later has its Pod of before to come, and does not begin it all again.
+  // A host that reconnects later and still has to roll back does not reopen the rollout.
   const known = status.completionTime ?? (isSameEnd ? before.endTime : undefined);
   const endTime = known ?? (isOver(status) ? time : undefined);
   const counted = isBarred && failedNodes.length >= MAX_FAILED_NODES ? withFailedOf(before, status) : status;
@@ -58,7 +58,7 @@ export function withOutcome(
   };
 }
 
-/** More have failed than names are stored, so after a restart the counts of before are nearer to the truth. */
+/** More hosts failed than names are stored. After a restart the stored counts are closer to the truth. */
 function withFailedOf(before: RolloutStatus | undefined, status: RolloutStatus): RolloutStatus {
   if (!isSameAttempt(before, status)) return status;
   const waves = status.waves.map((wave) => {
@@ -71,8 +71,8 @@ function withFailedOf(before: RolloutStatus | undefined, status: RolloutStatus):
 }
 
 /**
- * Whether a revision is one that failed when it was on its way last, of the past rollouts that are kept. One that was completed is
- * none, whoever failed with it later: others have it to go back to.
+ * Returns true if the last rollout of this revision failed. A completed revision is not barred, even if hosts failed
+ * with it later: other hosts may have to roll back to it.
  */
 export function isBarred(past: readonly Rollout[], hash: string): boolean {
   const own = past.flatMap(({ status }) => (status?.revision === hash ? status : []));
@@ -84,12 +84,12 @@ export function isBarred(past: readonly Rollout[], hash: string): boolean {
   return last.completionTime === undefined && last.stableRevision !== hash;
 }
 
-/** What puts an end to a rollout, in words. */
-export const SUPERSEDED_BY_REVISION = 'another revision came';
-export const NO_POLICY = 'no policy governs the DaemonSet any more';
+/** Why a rollout ended. */
+export const SUPERSEDED_BY_REVISION = 'another revision was applied';
+export const NO_POLICY = 'no policy governs the DaemonSet any longer';
 export const ON_DELETE = 'the update strategy is OnDelete now';
 
-/** A rollout as it is kept; `why`: what has put an end to it, where it had not come to its own. */
+/** Returns the status of a past rollout. `why`: why it ended, if it had not ended by itself. */
 export function pastStatus(status: RolloutStatus, why: string, now: number): RolloutStatus {
   const { estimatedEndTime: _, failedNodes: __, ...kept } = status;
   if (isOver(status) || status.phase === 'RolledBack') return kept;

@@ -1,4 +1,4 @@
-/** A rollout's memory and verdict as the Rollout object holds them. */
+/** Converts a rollout's memory and verdict to and from the status of the Rollout object. */
 import { type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -8,8 +8,8 @@ import type { RolloutVerdict } from './rollout-verdict.js';
 import { waveNames } from './wave-plan.js';
 
 /**
- * What a Rollout remembers. Its wave is stored by name: where the policy has lost it, none is open. `timeOf`: what its
- * stored times mean, in ms; absent: what they say.
+ * The wave is stored by name. If the policy no longer has that wave, no wave is open. `timeOf` converts a stored time
+ * to ms and corrects for steps of the coordinator's clock; the default does not correct.
  */
 export function memoryOf(
   rollout: Rollout | undefined,
@@ -43,7 +43,7 @@ function stableOf({ revision, stableRevision }: RolloutStatus): Pick<RolloutMemo
   return stableRevision === revision ? { wasStable: true } : { stable: stableRevision };
 }
 
-/** What is stored of a verdict. `nextWindowAt`: when the first host outside its window may go on, ms since the epoch. */
+/** `nextWindowAt`: when the first host outside its window may be updated, in ms since the epoch. */
 export function statusOf(
   { metadata, spec }: RolloutPolicy,
   verdict: RolloutVerdict,
@@ -53,7 +53,7 @@ export function statusOf(
 ): RolloutStatus {
   const { memory, phase, message } = verdict;
   const counts = counted.map((wave, index) =>
-    // Before its wave is open a host waits for that.
+    // Until its wave opens, a host waits for the wave and not for its window.
     index <= memory.wave ? wave : { ...wave, outsideWindow: 0 },
   );
   const stable = memory.wasStable ? memory.revision : memory.stable;
@@ -94,8 +94,8 @@ export function statusOf(
 const TIMES = ['startTime', 'soakingSince', 'completionTime', 'retryTime'] as const;
 
 /**
- * The status with those times as they are stored that were only read otherwise, for the clock was set back: Pods' own times stay as
- * they are stored as well, and stand before or after these whatever the clock shows by then. `timeOf` as for `memoryOf`.
+ * Keeps stored times that were only read differently because the clock was set back. Pods keep their stored times too,
+ * so that the order of Pods and rollout stays the same. `timeOf` as for `memoryOf`.
  */
 export function withStoredTimes(
   status: RolloutStatus,
@@ -110,7 +110,7 @@ export function withStoredTimes(
   return { ...status, ...Object.fromEntries(kept) };
 }
 
-/** Whether two statuses say the same; what they estimate apart, which moves with the time. */
+/** Compares two statuses apart from the estimate, which changes all the time. */
 export function isSameProgress(a: RolloutStatus | undefined, b: RolloutStatus): boolean {
   const { estimatedEndTime: _a, ...before } = a ?? {};
   const { estimatedEndTime: _b, ...after } = b;

@@ -1,5 +1,6 @@
-/** How far a rollout by waves may go: which wave is open, and why no more. Pure; the controller performs it. */
-import { countText, toTimestamp } from '../../../shared/kube/objects/meta.js';
+/** Decides how far a rollout by waves may go: which waves are open, and what blocks the next one. */
+import { countText } from '../../../shared/kube/objects/meta.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import { exceededBudget } from './failure-budget.js';
 import {
@@ -17,31 +18,33 @@ export interface RolloutVerdict {
   memory: RolloutMemory;
   phase: RolloutPhase;
   message: string;
-  /** Nodes of waves up to this one may be replaced; -1 = none. */
+  /** Index of the last wave whose nodes may be updated. -1: none. */
   openUpTo: number;
-  /** Nodes that have the revision are to go back to the stable one: all of them, or those that failed after completion. */
+  /**
+   * Nodes that have to roll back to the stable revision: all that have this one, or only those that failed after
+   * completion.
+   */
   revert?: 'all' | 'late';
   /** No Pod is created, replaced or deleted. */
   frozen?: boolean;
-  /** When time alone changes the verdict. */
+  /** When the verdict changes without any event, in ms since the epoch. */
   requeueAt?: number;
 }
 
-/** The rollout as it stands now. */
 export function judgeRollout(input: RolloutInput): RolloutVerdict {
   const memory = updateMemory(input);
   const { spec } = input;
   const steering = memory.steering ?? NO_STEERING;
   if (spec.frozen || steering.frozen) {
     const who = spec.frozen ? 'the policy is frozen' : `frozen${lastRequestText(steering, 'freeze')}`;
-    return { ...stopped(memory, 'Frozen', `${who}; nothing is touched`), frozen: true };
+    return { ...stopped(memory, 'Frozen', `${who}; no Pod is changed`), frozen: true };
   }
   const failure = memory.failure ?? exceededBudget(memory, input);
   if (failure !== undefined) return failed({ ...memory, failure }, failure, input);
   if (memory.completedAt !== undefined) return completed(memory, input);
-  if (spec.paused) return stopped(memory, 'Paused', 'the policy is paused: nothing is replaced');
+  if (spec.paused) return stopped(memory, 'Paused', 'the policy is paused; no Pod is replaced');
   if (steering.paused) {
-    return stopped(memory, 'Paused', `paused${lastRequestText(steering, 'pause')}; nothing is replaced`);
+    return stopped(memory, 'Paused', `paused${lastRequestText(steering, 'pause')}; no Pod is replaced`);
   }
   return advance(memory, input);
 }
@@ -59,21 +62,21 @@ function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): Rollou
   };
 }
 
-/** `left`: nodes that have yet to follow, in their window or now. */
+/** `left`: nodes that are not updated yet. */
 function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], left: number): string {
   if (sum(waves, 'nodes') === 0) return 'no node is eligible';
   const updated = sum(waves, 'updated');
   const outside = sum(waves, 'outsideWindow');
   const aside = [...counted(sum(waves, 'failed'), 'failed'), ...counted(sum(waves, 'skipped'), 'skipped')];
-  // It is complete before any Pod runs: there is nothing to replace.
+  // The first revision is complete before any Pod runs, because it replaces none.
   const isFirst = memory.stable === undefined && !memory.wasStable && sum(waves, 'old') === 0;
   const parts = [
     ...aside,
-    ...counted(sum(waves, 'deferred'), 'follows when it is back', 'follow when they are back'),
-    ...counted(outside, 'follows in its window', 'follow in their window'),
+    ...counted(sum(waves, 'deferred'), 'is updated when it returns', 'are updated when they return'),
+    ...counted(outside, 'is updated in its window', 'are updated in their windows'),
     ...(isFirst
       ? counted(left - outside, 'gets its first Pod now', 'get their first Pod now')
-      : counted(left - outside, 'follows now', 'follow now')),
+      : counted(left - outside, 'is updated now', 'are updated now')),
   ];
   if (parts.length === 0) return 'all nodes are updated';
   const done =
@@ -85,30 +88,30 @@ function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], lef
   return [done, ...parts].join(', ');
 }
 
-/** A pause keeps hosts from going back by themselves, not by a person's word. */
+/** A pause stops automatic rollbacks, but not an operator's abort. */
 function failed(memory: RolloutMemory, failure: string, input: RolloutInput): RolloutVerdict {
   const { spec, waves, isKept } = input;
   const isPaused = spec.paused === true || memory.steering?.paused === true;
-  const goesBack = memory.aborted === true || (spec.failureBudget?.action === 'RollBack' && !isPaused);
+  const rollsBack = memory.aborted === true || (spec.failureBudget?.action === 'RollBack' && !isPaused);
   const { stable, rolledBack } = memory;
   const phase = rolledBack ? 'RolledBack' : 'Failed';
-  if (!goesBack || stable === undefined) return stopped(memory, phase, failure);
+  if (!rollsBack || stable === undefined) return stopped(memory, phase, failure);
   const left = sum(waves, 'onRevision');
-  const hasGoneBack = memory.completedAt === undefined && left === 0;
-  // Pods that went would be made of the failed one again, without end.
-  if (!hasGoneBack && isKept?.(stable) === false) {
-    const message = `${failure}; nobody goes back: there is no ControllerRevision of ${stable} any more`;
+  const hasRolledBack = memory.completedAt === undefined && left === 0;
+  // Without the stable revision, deleted Pods would be created of the failed revision again, in an endless loop.
+  if (!hasRolledBack && isKept?.(stable) === false) {
+    const message = `${failure}; no rollback: there is no ControllerRevision of ${stable} any more`;
     return stopped(memory, 'Failed', message);
   }
   if (memory.completedAt !== undefined) {
-    const message = `${failure}; those go back to revision ${stable}, and nobody else follows`;
+    const message = `${failure}; these nodes roll back to revision ${stable}, and no other node is updated`;
     return { ...stopped(memory, 'Failed', message), revert: 'late' };
   }
-  if (hasGoneBack) {
+  if (hasRolledBack) {
     const message = `${failure}; no node has the revision any more`;
     return stopped({ ...memory, rolledBack: true }, 'RolledBack', message);
   }
-  const message = `${failure}; ${countText(left, 'node goes back', 'nodes go back')} to revision ${stable}`;
+  const message = `${failure}; ${countText(left, 'node rolls back', 'nodes roll back')} to revision ${stable}`;
   return { ...stopped(memory, phase, message), revert: 'all' };
 }
 
@@ -116,7 +119,7 @@ function stopped(memory: RolloutMemory, phase: RolloutPhase, message: string): R
   return { memory: withoutSoak(memory), phase, message, openUpTo: -1 };
 }
 
-/** Opens waves as long as the open one is done, has soaked, and the next is approved. */
+/** Opens the next wave as long as the open one is updated, has soaked, and the next one is approved. */
 function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
   const { spec, waves } = input;
   const names = waveNames(spec.waves ?? []);
@@ -129,8 +132,8 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
     const held: Hold = wave < 0 ? { memory } : holdOf(memory, name, input);
     if (held.verdict) return held.verdict;
     memory = held.memory;
-    const unheard = isListed(promoted, name) ? undefined : unheardOf(memory, name, waves);
-    if (wave === last && unheard) return unheard;
+    const notReported = isListed(promoted, name) ? undefined : resyncPending(memory, name, waves);
+    if (wave === last && notReported) return notReported;
     if (wave === last) return completed({ ...withoutSoak(memory), completedAt: input.now }, input);
     const next = names[wave + 1] ?? '';
     const mayOpen = isListed(approved, next) || isListed(promoted, name);
@@ -138,12 +141,12 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
       const message = `wave ${next} waits for approval`;
       return { memory, openUpTo: wave, phase: 'AwaitingApproval', message };
     }
-    if (unheard) return unheard;
+    if (notReported) return notReported;
     memory = { ...withoutSoak(memory), wave: wave + 1 };
   }
 }
 
-/** What keeps the rollout in its open wave, if anything does. */
+/** Why the rollout stays in its open wave. Without `verdict` it does not stay. */
 interface Hold {
   memory: RolloutMemory;
   verdict?: RolloutVerdict;
@@ -159,7 +162,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     const phase = outside === missing ? 'AwaitingWindow' : 'Progressing';
     const rest = [
       ...counted(outside, 'of them outside its window', 'of them outside their window'),
-      ...counted(sum(begun, 'awaited'), `of them ${UNHEARD}`),
+      ...counted(sum(begun, 'awaitingResync'), `of them ${NOT_REPORTED}`),
     ];
     const message = [`wave ${name}: ${countText(missing, 'node')} to go`, ...rest].join(', ');
     return { memory, verdict: { memory, openUpTo: wave, phase, message } };
@@ -168,42 +171,48 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
   const untried = untriedIn(waves[wave], wave === waves.length - 1);
   if (untried) {
     const memory = withoutSoak(open);
-    const message = `wave ${name} has updated nobody: ${untried}; the next wave opens when one of them is, or the wave is promoted`;
+    const message = `wave ${name} has updated no node: ${untried}; the next wave opens when one of them is, or the wave is promoted`;
     return { memory, verdict: { memory, openUpTo: wave, phase: 'AwaitingHosts', message } };
   }
-  // One that lies in the future is from before the clock was set back.
+  // A future time was stored before the clock was set back.
   const soakingSince = Math.min(open.soakingSince ?? now, now);
   const memory = { ...open, soakingSince };
   const soakedAt = soakingSince + (spec.waves?.[wave]?.soakSeconds ?? 0) * 1000;
   if (now >= soakedAt) return { memory };
-  const message = `wave ${name} is updated and watched until ${toTimestamp(soakedAt)}`;
+  const message = `wave ${name} is updated and soaks until ${toTimestamp(soakedAt)}`;
   return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, requeueAt: soakedAt } };
 }
 
-/** What happened to updated nodes while there was no coordinator is to be known before the rollout goes on from them. */
-function unheardOf(
+/** Updated nodes may have failed while the coordinator was down. Wait for their report before the next wave opens. */
+function resyncPending(
   memory: RolloutMemory,
   name: string,
   waves: readonly WaveCounts[],
 ): RolloutVerdict | undefined {
   const { wave } = memory;
-  const unheard = counted(sum(waves.slice(0, wave + 1), 'awaitingResyncUpdated'), `of its nodes ${UNHEARD}`);
-  if (unheard.length === 0) return undefined;
-  const message = [`wave ${name} is updated and watched`, ...unheard].join(', ');
+  const notReported = counted(
+    sum(waves.slice(0, wave + 1), 'awaitingResyncUpdated'),
+    `of its nodes ${NOT_REPORTED}`,
+  );
+  if (notReported.length === 0) return undefined;
+  const message = [`wave ${name} is updated and soaks`, ...notReported].join(', ');
   return { memory, openUpTo: wave, phase: 'Soaking', message };
 }
 
-/** Who is left in a wave in which nobody has shown how the revision does; undefined: some have, or none need to. */
+/**
+ * Describes a wave in which no node was updated, so that the revision is untested. Returns undefined if one was, or if
+ * the wave has no nodes to update.
+ */
 function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | undefined {
   if (!counts || isLast || counts.updated > 0) return undefined;
   const { deferred, failed } = counts;
-  const left = [...counted(deferred, 'out of contact'), ...counted(failed, 'failed')];
+  const left = [...counted(deferred, 'offline'), ...counted(failed, 'failed')];
   return left.length > 0 ? left.join(', ') : undefined;
 }
 
-const UNHEARD = "not heard since the coordinator's start";
+const NOT_REPORTED = 'not reported since the coordinator started';
 
-/** None, where there is nothing to say. */
+/** Returns [] for a count of 0. */
 function counted(count: number, one: string, many = one): string[] {
   return count > 0 ? [countText(count, one, many)] : [];
 }

@@ -1,4 +1,4 @@
-/** What people have asked of a rollout, summed up. Pure; `rolloutStep` obeys it. */
+/** The sum of all requests of operators to a rollout. `judgeRollout` applies it. */
 import type { SteeringStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import {
   ALL_TARGETS,
@@ -6,10 +6,9 @@ import {
   type SteeringVerb,
 } from '../../../shared/kube/rollouts/steering-requests.js';
 
-/** So many requests are kept to be read. */
+/** Number of requests that the status keeps for display. */
 const KEPT_REQUESTS = 20;
 
-/** Nothing was asked. */
 export const NO_STEERING: SteeringStatus = { handled: 0 };
 
 type Named = 'approved' | 'promoted' | 'skipped' | 'overridden' | 'forced';
@@ -23,15 +22,15 @@ const LISTS: Partial<Record<SteeringVerb, Named>> = {
   'override-locks': 'forced',
 };
 
-/** These concern the DaemonSet, whatever revision is on its way; all others the revision that their author saw. */
+/** Verbs that apply to any revision. All others apply to the revision that was current when the operator asked. */
 const ANY_REVISION: ReadonlySet<SteeringVerb> = new Set(['pause', 'freeze', 'resume']);
 
-/** Whether a list of names has this one, or all. */
+/** Returns true if the list has this name, or `*`. */
 export function isListed(names: readonly string[] | undefined, name: string): boolean {
   return names !== undefined && (names.includes(name) || names.includes(ALL_TARGETS));
 }
 
-/** What holds on for the next revision: a pause, a freeze, and the record. */
+/** Returns what also applies to the next revision: a pause, a freeze, and the log of requests. */
 export function forNextRevision({ handled, requests, paused, frozen }: SteeringStatus): SteeringStatus {
   return {
     handled,
@@ -41,7 +40,7 @@ export function forNextRevision({ handled, requests, paused, frozen }: SteeringS
   };
 }
 
-/** Requests that are new to `steering`, oldest first. */
+/** Returns requests that are not in `steering` yet, oldest first. */
 export function newRequests(
   { handled }: SteeringStatus,
   requests: readonly SteeringRequest[] = [],
@@ -49,12 +48,12 @@ export function newRequests(
   return requests.filter(({ id }) => id > handled);
 }
 
-/** Whether a request is about the revision that is on its way: what was asked of another is not done to this one. */
+/** Returns true if the request applies to the current revision. A request for another revision is only logged. */
 export function appliesTo({ verb, revision }: SteeringRequest, current: string): boolean {
   return ANY_REVISION.has(verb) || revision === undefined || revision === current;
 }
 
-/** `steering` with one more request in it, in the record in any case, in force if it `concerns` the revision. */
+/** Logs the request. Applies it if it applies to the revision. */
 export function withRequest(
   steering: SteeringStatus,
   request: SteeringRequest,
@@ -86,7 +85,9 @@ function obeyed(steering: SteeringStatus, { verb, targets = [] }: SteeringReques
   }
 }
 
-/** Who asked for this last, and why, for a message: `by ann: stock-taking`; "" when nobody did. */
+/**
+ * Returns the author and reason of the last request with this verb, like ` by ann: stock-taking`. "" if there is none.
+ */
 export function lastRequestText({ requests = [] }: SteeringStatus, verb: SteeringVerb): string {
   const request = requests.findLast((one) => one.verb === verb);
   return request ? ` by ${request.user}${request.reason ? `: ${request.reason}` : ''}` : '';

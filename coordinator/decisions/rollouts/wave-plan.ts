@@ -1,25 +1,23 @@
-/** Which node is updated in which wave of a RolloutPolicy. The same nodes, labels and policy give the same waves. */
-
-import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
+/** Assigns nodes to the waves of a RolloutPolicy. The same nodes, labels and policy always give the same waves. */
 import type { IntOrString } from '../../../shared/kube/objects/meta.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { compileLabelSelector, type Labels } from '../../../shared/kube/objects/selectors.js';
 import { REST_WAVE, type RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 
-/** A node that the DaemonSet may run on. */
+/** A node on which the DaemonSet may run. */
 export interface PlannedNode {
   name: string;
   labels?: Labels | undefined;
-  /** A small whole number, the lower the sooner: those that have the revision already, then the healthiest. Absent: 0. */
+  /** Small integer. Lower ranks are updated first. Absent: 0. */
   rank?: number;
 }
 
-/** By what waves are drawn, besides the nodes. */
-interface DrawOptions {
-  /** The same for each revision. */
+interface AssignmentOptions {
+  /** The same for all revisions. */
   seed: string;
-  /** For waves that are drawn anew each time. */
+  /** Part of the hash in waves that are reshuffled for each revision. */
   revision?: string;
-  /** Label whose values are sites. */
+  /** Label whose values name the sites. */
   spreadBy?: string | undefined;
 }
 
@@ -32,35 +30,36 @@ function mixed(hash: number, text: string): number {
   return mix;
 }
 
-/** A node's place in the draw: 32 bits, unrelated for names that are alike. */
-function lot(seed: number, name: string): number {
+/** A 32-bit hash that differs for similar names. */
+function hashRank(seed: number, name: string): number {
   let hash = mixed(seed, name);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** What a node holds, to rank it. Times are ms since the epoch. */
-interface HeldRevisions {
+/** The revisions on a node, for its rank. Times are ms since the epoch. */
+interface NodeRevisions {
   hashes: readonly string[];
-  /** When its Pod of the revision on its way was made, if it has one. */
+  /** When the node's Pod of the current revision was created, if it has one. */
   newPodAt?: number | undefined;
 }
 
-/** What is on its way. */
+/** The revision of the rollout. */
 export interface RankedRevision {
   hash: string;
   stable: string | undefined;
-  /** Since when; undefined: it is only about to begin. */
+  /** Start of the rollout. Undefined: it has not started. */
   startedAt: number | undefined;
 }
 
 /**
- * The rank of a node: first those that this rollout has given the revision, so that waves drawn anew in its middle bring it to
- * nobody else; then those left with one that was never completed, to be relieved of it; then by health, of `HEALTH`.
+ * Returns the rank of a node. First come nodes that this rollout has updated, so that a new assignment in its middle
+ * does not update others. Then come nodes with a revision that was never completed, to replace that soon. The others
+ * follow by health.
  */
 export function nodeRank(
-  { hashes, newPodAt }: HeldRevisions,
+  { hashes, newPodAt }: NodeRevisions,
   { hash, stable, startedAt }: RankedRevision,
   health: number,
 ): number {
@@ -68,22 +67,22 @@ export function nodeRank(
   return hashes.some((one) => one !== stable && one !== hash) ? -1 : health;
 }
 
-/** `5` as it is, `"5%"` of `total` by `round`; what is neither counts as 0. */
+/** Returns a number unchanged and a percentage of `total`, rounded by `round`. Any other value counts as 0. */
 export function scaledAmount(value: IntOrString, total: number, round: (share: number) => number): number {
   if (typeof value === 'number') return value;
   const match = /^(\d+)%$/.exec(value);
   return match ? round((Number(match[1]) * total) / 100) : 0;
 }
 
-/** All waves by name, the last one for the rest. */
+/** Returns the names of all waves, the implicit last one included. */
 export function waveNames(waves: readonly RolloutWave[]): string[] {
   return [...waves.map(({ name }) => name), REST_WAVE];
 }
 
-/** A walk over a fleet, which pauses now and then for whoever has other work. */
+/** A computation over a fleet that yields from time to time, so that other work can run. */
 type Walk<T> = Generator<undefined, T, undefined>;
 
-/** So many nodes are looked at between two pauses: well below a millisecond. */
+/** Nodes between two yields: well below a millisecond of work. */
 const STRIDE = 500;
 
 function* strides<T>(items: Iterable<T>): Generator<T | undefined, void, undefined> {
@@ -95,20 +94,20 @@ function* strides<T>(items: Iterable<T>): Generator<T | undefined, void, undefin
   }
 }
 
-const LOTS = 2 ** 32;
+const HASH_RANGE = 2 ** 32;
 
-/** By rank, then by the second number, below `LOTS`: as one number, which engines sort without asking anybody. */
+/** Sorts nodes by rank, then by a second number below `HASH_RANGE`. Both are combined in one number, which sorts fastest. */
 class Ordered {
   readonly #groups = new Map<number, PlannedNode[]>();
 
   put(node: PlannedNode, second: number): void {
-    const key = (node.rank ?? 0) * LOTS + second;
+    const key = (node.rank ?? 0) * HASH_RANGE + second;
     const group = this.#groups.get(key);
     if (group) group.push(node);
     else this.#groups.set(key, [node]);
   }
 
-  /** Nodes of one place stay in the order in which they came, or are put in that of their names. */
+  /** Nodes with the same key keep their order, or are sorted by name. */
   *inOrder(byName: boolean): Walk<PlannedNode[]> {
     const keys = Float64Array.from(this.#groups.keys()).sort();
     yield;
@@ -126,17 +125,17 @@ class Ordered {
   }
 }
 
-function* drawn(nodes: readonly PlannedNode[], seed: string): Walk<readonly PlannedNode[]> {
+function* sorted(nodes: readonly PlannedNode[], seed: string): Walk<readonly PlannedNode[]> {
   const start = mixed(FNV_OFFSET, seed);
   const ordered = new Ordered();
   for (const node of strides(nodes)) {
-    if (node) ordered.put(node, lot(start, node.name));
+    if (node) ordered.put(node, hashRank(start, node.name));
     else yield;
   }
   return yield* ordered.inOrder(true);
 }
 
-/** Of each rank first one node of each site, then the second of each; otherwise in the order given. */
+/** For each rank: first one node of each site, then the second one of each, and so on. */
 function* spread(nodes: readonly PlannedNode[], spreadBy: string | undefined): Walk<readonly PlannedNode[]> {
   if (spreadBy === undefined) return nodes;
   const taken = new Map<string, number>();
@@ -167,22 +166,22 @@ function* chosen(
 }
 
 /**
- * The wave of each node, by index into `waveNames`, in the order in which a wave's nodes should have their turns. Where a
- * wave takes a part, it takes the lowest ranks, spread over the sites, and among equals by lot: a node that joins or leaves
- * moves at most one other. Pauses on the way: tens of thousands of nodes take the better part of a second.
+ * Returns the wave of each node as an index into `waveNames`, in the order of their updates. A wave with a limited
+ * number of nodes takes the lowest ranks, spread over the sites, and among equals by hash. A node that joins or leaves
+ * then moves at most one other. Yields, because tens of thousands of nodes take most of a second.
  */
 export function* assignWavesStepwise(
   nodes: readonly PlannedNode[],
   waves: readonly RolloutWave[],
-  { seed, revision = '', spreadBy }: DrawOptions,
+  { seed, revision = '', spreadBy }: AssignmentOptions,
 ): Walk<Map<string, number>> {
   const assigned = new Map<string, number>();
-  let left = yield* drawn(nodes, seed);
+  let left = yield* sorted(nodes, seed);
   for (const [index, wave] of waves.entries()) {
     const { matches } = compileLabelSelector(wave.nodeSelector ?? {});
     const room = wave.nodes === undefined ? left.length : scaledAmount(wave.nodes, nodes.length, Math.ceil);
     const matching = yield* chosen(left, ({ labels }) => matches(labels));
-    const ordered = wave.draw === 'Reshuffled' ? yield* drawn(matching, `${seed}/${revision}`) : matching;
+    const ordered = wave.draw === 'Reshuffled' ? yield* sorted(matching, `${seed}/${revision}`) : matching;
     const all = yield* spread(ordered, spreadBy);
     for (const node of strides(all.slice(0, room))) {
       if (node) assigned.set(node.name, index);

@@ -155,7 +155,7 @@ describe('a RolloutPolicy', () => {
     const record = 'get rollout till -o jsonpath={.status.steering.requests[-1].user}';
     assert.equal(await kubectl.ok(record), 'everynode-admin');
     const events = 'get events --field-selector reason=RolloutSteered';
-    assert.match(await kubectl.ok(events), /everynode-admin asked for abort: tills-hang/);
+    assert.match(await kubectl.ok(events), /everynode-admin requested abort: tills-hang/);
   });
 
   test('outside the window nothing is replaced, until a person says otherwise', async () => {
@@ -181,7 +181,7 @@ describe('a RolloutPolicy', () => {
   test('a policy that would not do what it says is stored with a warning, and so is its end', async () => {
     const typo = POLICY.replace('name: gentle', 'name: other').replace('team: edge', 'team: egde');
     const stored = await kubectl.run(['apply', '-f', '-'], typo);
-    assert.equal(stored.stderr, 'Warning: spec.selector: selects no DaemonSet of this namespace, so far\n');
+    assert.equal(stored.stderr, 'Warning: spec.selector: selects no DaemonSet of this namespace\n');
     await kubectl.ok('apply -f -', daemonSet(7));
     await stands('AwaitingWindow', 'canary');
     const deleted = await kubectl.run(['delete', 'rop', 'gentle', '--dry-run=server']);

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
-import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
 import { daemonPodView } from '../../harness/objects/daemon-builders.js';
+import { syncPass } from '../../harness/controllers/sync-pass.js';
 
 const NODES = ['n0', 'n1', 'n2', 'n3'];
 const STRATEGIES: DaemonSetUpdateStrategy[] = [

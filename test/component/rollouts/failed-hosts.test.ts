@@ -79,7 +79,7 @@ withPolicy(
     const { hosts } = await explainer.rolloutHosts(REF, FAILED);
     assert.match(
       hosts[0]?.sentence ?? '',
-      /it failed \(CrashLoopBackOff: .*\) and was given back its earlier revision/,
+      /it failed \(CrashLoopBackOff: .*\) and was rolled back to its earlier revision/,
     );
     const { code, rollout } = explainer.explainNode(REF, node);
     assert.deepEqual([code, rollout?.code], ['Reverted', 'Failed']);

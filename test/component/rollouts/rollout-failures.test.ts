@@ -194,7 +194,7 @@ describe('failures', () => {
       const before = rolling.newPods().map(({ metadata }) => metadata.uid);
       await rolling.crash(ill);
       await rolling.expectStatus('Failed', 'canary', 2);
-      assert.match(rolling.status?.message ?? '', /nobody goes back: there is no ControllerRevision of /);
+      assert.match(rolling.status?.message ?? '', /no rollback: there is no ControllerRevision of /);
       assert.deepEqual(
         rolling.newPods().map(({ metadata }) => metadata.uid),
         before,

@@ -47,7 +47,7 @@ describe('a template with another node selector', () => {
       const explainer = new DaemonSetExplainer(fleet);
       const kept = explainer.explainNode(REF, 'n5');
       assert.equal(kept.code, 'WaitingForApproval');
-      assert.match(kept.sentence, /node selector requires zone=a .*and its wave shops opens/);
+      assert.match(kept.sentence, /node selector wants zone=a .*and its wave shops waits/);
       await rolling.approve('shops');
       await comesTo(rolling, 'Completed', 'rest', { 'app:2': 5 });
       assert.deepEqual(rolling.status?.codes, { Updated: 5, NotEligible: 5 });
@@ -59,7 +59,7 @@ describe('a template with another node selector', () => {
       assert.equal(fleet.status('web')?.desiredNumberScheduled, 10);
       const { code, sentence } = explainer.explainNode(REF, 'n5');
       assert.equal(code, 'WaitingForApproval');
-      assert.match(sentence, /its wave shops opens when somebody approves it/);
+      assert.match(sentence, /its wave shops waits for approval/);
       await fleet.restartController();
       await comesTo(rolling, 'AwaitingApproval', 'lab', { 'app:2': 4, 'app:3': 1 });
       await rolling.approve('shops');

@@ -76,7 +76,7 @@ describe('after a start of the coordinator', () => {
       assert.equal(rolling.status?.deferred, 0);
       assert.match(
         rolling.status?.message ?? '',
-        /4 nodes to go, 4 of them not heard since the coordinator's start/,
+        /4 nodes to go, 4 of them not reported since the coordinator started/,
       );
       await hearing.hear(rolling, NODES.slice(0, 9));
       const last = NODES[9] ?? '';
@@ -97,7 +97,7 @@ describe('after a start of the coordinator', () => {
       await stopFor(rolling, SOAK_MS);
       rolling.fleet.startController();
       await rolling.expectStatus('Soaking', 'lab', 2);
-      assert.match(rolling.status?.message ?? '', /2 of its nodes not heard/);
+      assert.match(rolling.status?.message ?? '', /2 of its nodes not reported/);
       await hearing.hear(rolling, NODES);
       await rolling.expectStatus('Completed', 'rest', 10);
     },

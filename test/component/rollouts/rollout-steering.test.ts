@@ -29,7 +29,7 @@ describe('an abort', () => {
     await rolling.expectStatus('RolledBack', 'canary', 0);
     assert.match(rolling.status?.message ?? '', /aborted by ann: tills hang/);
     assert.ok(
-      rolling.fleet.events.some((event) => event.includes('RolloutSteered ann asked for abort: tills hang')),
+      rolling.fleet.events.some((event) => event.includes('RolloutSteered ann requested abort: tills hang')),
     );
     const names = new Set(rolling.fleet.pods().map(({ metadata }) => metadata.name));
     assert.ok(
@@ -68,7 +68,7 @@ describe('an abort', () => {
     await rolling.expectStatus('Soaking', 'canary', 0);
     assert.equal(rolling.images['app:3'], 2);
     assert.ok(
-      rolling.fleet.events.some((event) => event.includes('not obeyed: it was about an earlier revision')),
+      rolling.fleet.events.some((event) => event.includes('ignored: it was for an earlier revision')),
     );
   });
 });

@@ -158,7 +158,7 @@ describe('past rollouts', () => {
       await until(() => rolling.status === undefined);
       const kept = fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status;
       assert.equal(kept?.phase, 'Superseded');
-      assert.equal(kept?.message, `no policy governs the DaemonSet any more: ${before?.message}`);
+      assert.equal(kept?.message, `no policy governs the DaemonSet any longer: ${before?.message}`);
       assert.deepEqual([kept?.updated, kept?.waves], [before?.updated, before?.waves]);
       assert.ok(kept?.endTime);
       assert.deepEqual(
@@ -277,7 +277,7 @@ describe('holds', () => {
     const wish = { codes: ['WaitingForApproval'], limit: 2 };
     const first = await explainer.rolloutHosts(REF, wish);
     assert.deepEqual([first.total, first.hosts.length, first.hosts[0]?.wave], [3, 2, 'shops']);
-    assert.match(first.hosts[0]?.sentence ?? '', /its wave shops opens when somebody approves it/);
+    assert.match(first.hosts[0]?.sentence ?? '', /its wave shops waits for approval/);
     const after = first.continue ?? '';
     const second = await explainer.rolloutHosts(REF, { ...wish, after });
     assert.deepEqual([second.total, second.hosts.length, second.continue], [3, 1, undefined]);

@@ -1,7 +1,7 @@
 /** The `rounds` form of rolling-update.json: a small fleet on which passes run until nothing is left to do. */
 import type { DaemonNode, DaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
-import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { syncPass } from '../../harness/controllers/sync-pass.js';
 import {
   type ConformanceCase,
   requireCaseKeys,

@@ -4,10 +4,10 @@ import {
   type DaemonPod,
   isPodUpdated,
 } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
-import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
+import { syncPass } from '../../harness/controllers/sync-pass.js';
 import {
   type ConformanceCase,
   compareStated,

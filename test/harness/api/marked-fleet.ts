@@ -2,7 +2,7 @@
 import { DEFAULT_API_SETTINGS } from '../../../coordinator/api/http/api-context.js';
 import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/create-refusals.js';
 import { ManifestPlanner } from '../../../coordinator/controllers/plan/manifest-planner.js';
-import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/active-rollouts.js';
+import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/rollout-constraints.js';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { HostChangePreview } from '../../../coordinator/controllers/views/host-change-preview.js';
 import { HostIndex } from '../../../coordinator/controllers/views/host-index.js';

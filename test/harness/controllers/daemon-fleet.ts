@@ -1,26 +1,27 @@
 /** The DaemonSet controller over a registry and a memory store, with simulated agents. */
 import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/create-refusals.js';
 import { startDaemonSetController } from '../../../coordinator/controllers/daemonsets/daemonset-controller.js';
-import type { DaemonSetDeps } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
-import { NodeReservations } from '../../../coordinator/controllers/nodes/node-reservations.js';
-import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/active-rollouts.js';
-import type { ResyncStatus } from '../../../coordinator/controllers/rollouts/resync-status.js';
+import type {
+  DaemonSetDeps,
+  ResyncStatus,
+} from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
 import type { RecordEvent } from '../../../coordinator/decisions/events/event-occurrence.js';
+import { NodeReservations } from '../../../coordinator/controllers/nodes/node-reservations.js';
+import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/rollout-constraints.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
-import type {
-  ControllerRevision,
-  DaemonSet,
-  DaemonSetSpec,
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  type DaemonSetSpec,
+  REVISION_HASH_LABEL,
 } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import type { Pod, PodPhase } from '../../../shared/kube/pods/pod-types.js';
-import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { type Pod, type PodPhase, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { ManualClock } from '../../../shared/process/time/clock.js';
 import { until } from '../basics/wait-until.js';
 import { daemonSet } from '../objects/daemon-builders.js';
@@ -94,7 +95,7 @@ export class DaemonFleet {
       recordRolloutEvent: record,
       activeRollouts: this.rollouts,
       refusals: this.refusals,
-      ...(this.#heard ? { heard: this.#heard } : {}),
+      ...(this.#heard ? { resync: this.#heard } : {}),
       reservations: new NodeReservations({
         informers,
         recordEvent: events.forComponent('default-scheduler'),

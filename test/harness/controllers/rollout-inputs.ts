@@ -24,7 +24,7 @@ export const SPEC: RolloutPolicySpec = {
 export const wave = (change: Partial<WaveCounts>): WaveCounts => ({
   failures: change.failed ?? 0,
   lateFailures: 0,
-  awaited: 0,
+  awaitingResync: 0,
   awaitingResyncUpdated: 0,
   nodes: 2,
   updated: 0,

@@ -202,7 +202,9 @@ export class SimulatedRollout {
   ): void {
     const mates = [...this.hosts.values()]
       .filter(({ name }) => isTheirs(this.#waves.waveOf(name)))
-      .filter(({ name }) => !['deferred', 'failed', 'skipped'].includes(this.#waves.stateOf(name) ?? ''));
+      .filter(
+        ({ name }) => !['deferred', 'failed', 'skipped'].includes(this.#waves.stateOf(name)?.condition ?? ''),
+      );
     const without = mates.filter(({ name, pod }) => !pod?.ready || stopped.includes(name)).length;
     const allowed = scaledAmount(limit, mates.length, Math.ceil);
     assert.ok(without <= allowed, `${whose}: ${without} without an available Pod, ${allowed} may`);

@@ -86,9 +86,8 @@ const PROOFS: RuleProof[] = [
         tally,
         turn,
       ) {
-        const turns = await step.call(this, subject, policy, tally, turn);
-        tally.pinnedRevision = () => undefined;
-        return turns;
+        const { constraints, takeActions } = await step.call(this, subject, policy, tally, turn);
+        return { constraints: { ...constraints, pinnedRevision: () => undefined }, takeActions };
       };
       return breakDuring(RolloutReconciler.prototype, { reconcile: forgetful }, check);
     },

@@ -24,8 +24,8 @@ test('an eligible node without a Pod gets one, any other node does not', () => {
 });
 
 test('no Pod is created on a host that has not reconnected since a restore', () => {
-  assert.equal(step(daemonNodeView([], { awaitingResync: true })).create, false);
-  const leaving = daemonNodeView([daemonPodView('a', { terminating: true })], { awaitingResync: true });
+  assert.equal(step(daemonNodeView([], { isAwaitingResync: true })).create, false);
+  const leaving = daemonNodeView([daemonPodView('a', { terminating: true })], { isAwaitingResync: true });
   assert.equal(step(leaving, { spec: SURGE }).create, false);
 });
 

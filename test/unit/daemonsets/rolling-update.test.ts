@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
-import { syncPass } from '../../../coordinator/decisions/daemonsets/sync-pass.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
+import { syncPass } from '../../harness/controllers/sync-pass.js';
 
 const COUNT = fc.oneof(
   fc.integer({ min: 1, max: 6 }),
@@ -67,7 +67,7 @@ test('a surge deletes no Pod that is available and alone', () => {
 test('a Pod whose host has not reconnected since a restore is not replaced, and uses budget like an unavailable one', () => {
   const nodes = ['old', 'oldUnready', 'old'].map(nodeOf);
   const replaced = (unheard: readonly number[], rollingUpdate: DaemonSetUpdateStrategy['rollingUpdate']) => {
-    const marked = nodes.map((node, index) => ({ ...node, isUnheard: unheard.includes(index) }));
+    const marked = nodes.map((node, index) => ({ ...node, isAwaitingResync: unheard.includes(index) }));
     const spec = { updateStrategy: { type: 'RollingUpdate', ...(rollingUpdate ? { rollingUpdate } : {}) } };
     return syncPass({ nodes: marked, spec, hash: 'new', now: 1_000 }).deletePods;
   };

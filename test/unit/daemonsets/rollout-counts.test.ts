@@ -63,7 +63,7 @@ test('a node in progress is no candidate and covers nothing until it is observed
   tally.record('n', recordNode(old, 0, 1_000));
   assert.deepEqual([...tally.nodes.oldAvailable], ['n']);
   tally.orderAction('n', 'replace');
-  assert.deepEqual([tally.nodes.oldAvailable.size, tally.nodes.underWay.size, tally.covered], [0, 1, 0]);
+  assert.deepEqual([tally.nodes.oldAvailable.size, tally.nodes.inProgress.size, tally.covered], [0, 1, 0]);
   assert.equal(tally.takeAction('n')?.action, 'replace');
   assert.equal(tally.takeAction('n'), undefined);
   assert.equal(tally.record('n', recordNode(old, 0, 1_000)), true);

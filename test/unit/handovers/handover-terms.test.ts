@@ -10,11 +10,9 @@ import {
   nodeUpdateStatus,
 } from '../../../coordinator/decisions/daemonsets/rolling-update.js';
 import { handoverTerms, handoverWindows } from '../../../coordinator/decisions/handovers/handover-terms.js';
-import {
-  type NodeFacts,
-  nodeRolloutState,
-} from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
-import { podFailureReason } from '../../../coordinator/decisions/rollouts/pod-trouble.js';
+import { podFailureReason } from '../../../coordinator/decisions/reasons/pod-progress.js';
+import type { NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
+import { nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
 import { compileMaintenanceSchedules } from '../../../shared/calendar/maintenance-schedule.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
@@ -33,6 +31,9 @@ import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import { daemonNodeView } from '../../harness/objects/daemon-builders.js';
+import { stateText } from '../../harness/controllers/node-states.js';
+
+const stateOf = (...facts: Parameters<typeof nodeRolloutState>) => stateText(nodeRolloutState(...facts));
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -113,8 +114,8 @@ function situation(pod: Pod): string | undefined {
 
 describe('a host with a pending handover', () => {
   test('is part of the update from then on and uses its budget', () => {
-    assert.equal(situation(bearing('new')), 'turned');
-    const held: Partial<Record<NodeUpdateState, string>> = { turned: 'n1', oldAvailable: 'n2' };
+    assert.equal(situation(bearing('new')), 'handedOver');
+    const held: Partial<Record<NodeUpdateState, string>> = { handedOver: 'n1', oldAvailable: 'n2' };
     const sets = NODE_UPDATE_STATES.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
     const nodes = Object.fromEntries(sets) as Record<NodeUpdateState, Set<string>>;
     const one = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
@@ -123,7 +124,7 @@ describe('a host with a pending handover', () => {
 
   test('has no handover that it can no longer start', () => {
     assert.equal(situation(bearing('new', NOW)), 'oldAvailable');
-    assert.equal(situation(bearing('new', NOW + HOUR)), 'turned');
+    assert.equal(situation(bearing('new', NOW + HOUR)), 'handedOver');
   });
 
   test('with a revoked handover counts until the host has acknowledged exactly this handover', () => {
@@ -132,35 +133,35 @@ describe('a host with a pending handover', () => {
     pod.metadata.annotations = { [HANDOVER_ANNOTATION]: text };
     assert.equal(withdrawnSuccessorOf(pod), 'b');
     assert.equal(handoverOf({ ...pod }), undefined, 'nobody can begin it any more');
-    assert.equal(situation({ ...pod }), 'turned');
+    assert.equal(situation({ ...pod }), 'handedOver');
     const said = (message: string) => {
       const condition = { type: HANDOVER_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
       const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== HANDOVER_CONDITION);
       return situation({ ...pod, status: { ...pod.status, conditions: [...others, condition] } });
     };
-    assert.equal(said(withdrawnMessage('earlier')), 'turned', 'an earlier one');
+    assert.equal(said(withdrawnMessage('earlier')), 'handedOver', 'an earlier one');
     assert.equal(said(withdrawnMessage('b')), 'oldAvailable');
     const turnAt = (hash: string) => toDaemonPod(pod, { ...CURRENT, hash }).handover;
-    assert.deepEqual(turnAt('new'), { forced: false, withdrawn: 'Unheard' });
+    assert.deepEqual(turnAt('new'), { forced: false, withdrawn: 'Unacknowledged' });
     assert.equal(turnAt('newer')?.isOutdated, true, 'what it may have begun is of another revision');
   });
 
   test('with a handover to an outdated revision uses budget, and the handover is revoked', () => {
-    assert.equal(situation(bearing('older')), 'turned');
+    assert.equal(situation(bearing('older')), 'handedOver');
     const record = (pod: Pod, shouldRun: boolean) =>
       recordNode(daemonNodeView([toDaemonPod(pod, CURRENT)], { shouldRun }), 0, NOW).handover?.isOutdated ===
       true;
     assert.deepEqual([record(bearing('older'), true), record(bearing('new'), true)], [true, false]);
     assert.equal(record(bearing('new'), false), true, 'tainted since');
-    const facts: NodeFacts = { updateState: 'turned', contact: 'lost', isOutdated: true };
-    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'deferred');
+    const facts: NodeFacts = { updateState: 'handedOver', contact: 'lost', isOutdated: true };
+    assert.equal(stateOf(facts, NOW, { deadlineMs: HOUR }), 'deferred');
     const image: NodeFacts = {
-      updateState: 'turned',
+      updateState: 'handedOver',
       contact: 'here',
       waitReason: 'ImageNotPulled',
       waitingSince: 0,
     };
-    assert.equal(nodeRolloutState({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
+    assert.equal(stateOf({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'handedOver');
   });
 
   test('keeps the time when it may start, for the case that it goes offline', () => {
@@ -186,27 +187,24 @@ describe('a host with a pending handover', () => {
     assert.equal(turnOf(held('ann'))?.holdEndsAt, NOW, 'not against a person');
   });
 
-  test('that goes offline has failed if it only had to start, and is deferred if it waited', () => {
-    const facts: NodeFacts = { updateState: 'turned', contact: 'lost' };
-    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
-    assert.equal(
-      nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, { deadlineMs: HOUR }),
-      'deferred',
-    );
-    assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
-    assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredHandover');
+  test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
+    const facts: NodeFacts = { updateState: 'handedOver', contact: 'lost' };
+    assert.equal(stateOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(stateOf({ ...facts, waitReason: 'UpdateLocked' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(stateOf({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'handedOver');
+    assert.equal(stateOf(facts, NOW, {}), 'deferredHandover');
   });
 
   test('that only lacked the image may have started while offline: it uses budget, and has failed when it is lost', () => {
     const facts: NodeFacts = {
-      updateState: 'turned',
+      updateState: 'handedOver',
       contact: 'away',
       waitReason: 'ImageNotPulled',
       waitingSince: NOW,
     };
     const rules = { deadlineMs: HOUR };
     const cases: [Partial<NodeFacts>, string][] = [
-      [{}, 'turned'],
+      [{}, 'handedOver'],
       [{ contact: 'lost', lostAt: NOW }, 'failed'],
       [{ contact: 'lost', lostAt: NOW, isWithdrawn: true }, 'failed'],
       [{ contact: 'lost', lostAt: NOW, isSkipped: true }, 'skipped'],
@@ -214,29 +212,26 @@ describe('a host with a pending handover', () => {
       [{ contact: 'away', waitReason: 'UpdateLocked' }, 'deferred'],
       [{ contact: 'lost', waitReason: 'OutsideWindow' }, 'deferred'],
       [{ contact: 'lost', waitReason: 'InsufficientResources' }, 'deferred'],
-      [{ contact: 'here' }, 'turned'],
+      [{ contact: 'here' }, 'handedOver'],
     ];
     for (const [change, lane] of cases) {
-      assert.equal(nodeRolloutState({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
+      assert.equal(stateOf({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
     }
     assert.equal(
-      nodeRolloutState({ ...facts, contact: 'lost' }, NOW, {}),
+      stateOf({ ...facts, contact: 'lost' }, NOW, {}),
       'deferredHandover',
       'without failures it does not block its wave, and uses budget',
     );
   });
 
   test('that does not get the image in time has failed, a busy host has not', () => {
-    const facts: NodeFacts = { updateState: 'turned', contact: 'here', waitingSince: NOW - HOUR };
+    const facts: NodeFacts = { updateState: 'handedOver', contact: 'here', waitingSince: NOW - HOUR };
     const rules = { deadlineMs: HOUR };
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'UpdateLocked' }, NOW, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW, rules), 'failed');
-    assert.equal(
-      nodeRolloutState({ ...facts, waitReason: 'InsufficientResources' }, NOW - 1, rules),
-      'turned',
-    );
+    assert.equal(stateOf({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
+    assert.equal(stateOf({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'handedOver');
+    assert.equal(stateOf({ ...facts, waitReason: 'UpdateLocked' }, NOW, rules), 'handedOver');
+    assert.equal(stateOf({ ...facts, waitReason: 'InsufficientResources' }, NOW, rules), 'failed');
+    assert.equal(stateOf({ ...facts, waitReason: 'InsufficientResources' }, NOW - 1, rules), 'handedOver');
   });
 
   test('measures the time of its new Pod from the end of the old one', () => {
@@ -262,9 +257,9 @@ describe('a host with a pending handover', () => {
       status: 'False',
       reason: 'WaitsForPredecessor',
     } as const;
-    const heldUp = { createdAt: NOW, isHeldUp: true, predecessorEndsBy: NOW + 30_000 };
+    const heldUp = { createdAt: NOW, awaitsPredecessor: true, predecessorEndsBy: NOW + 30_000 };
     assert.deepEqual(newPod(made(), old), heldUp, 'not a word from it yet');
-    assert.deepEqual(newPod(made({ conditions: [waits] })), { createdAt: NOW, isHeldUp: true });
+    assert.deepEqual(newPod(made({ conditions: [waits] })), { createdAt: NOW, awaitsPredecessor: true });
     assert.deepEqual(newPod(made({ startTime: '2026-03-01T13:00:00Z' })), {
       createdAt: NOW,
       startedAt: NOW + HOUR,
@@ -285,11 +280,8 @@ describe('a host with a pending handover', () => {
     pod.status?.conditions?.push(confirmed);
     assert.equal(situation(pod), 'newUnavailable');
     const facts = { updateState: 'newUnavailable', contact: 'here', newPodAt: 0 } as const;
-    assert.equal(
-      nodeRolloutState({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }),
-      'newUnavailable',
-    );
-    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(stateOf({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }), 'newUnavailable');
+    assert.equal(stateOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
     confirmed.status = 'True';
     assert.equal(situation(pod), 'newAvailable');
   });

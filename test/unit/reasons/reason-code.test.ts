@@ -124,7 +124,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['ready', {}, 'Running', /^it is ready$/],
   ['ready after restarts', { pods: [pod({ restartCount: 3 })] }, 'Running', /restarts so far: 3/],
   ['eligible, no Pod yet', { pods: [] }, 'Creating', /its Pod is due/],
-  ['succeeded', { pods: [pod({ phase: 'Succeeded' })] }, 'Creating', /ended with success/],
+  ['succeeded', { pods: [pod({ phase: 'Succeeded' })] }, 'Creating', /has succeeded/],
   ['container creating', { pods: [pod(waiting('ContainerCreating'))] }, 'Starting', /not started yet: app/],
   ['not bound yet', { pods: [pod({ bound: false })] }, 'Starting', /bound by default-scheduler/],
   ['startup probe pending', { pods: [pod({ ready: false, started: false })] }, 'Starting', /not started/],
@@ -145,7 +145,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['old template', { pods: [pod(OLD)] }, 'Updating', /older template, and it is ready/],
   ['old template, terminating', { pods: [pod({ ...OLD, deleted: true })] }, 'Updating', /stopped by/],
   ['old next to new in a surge', { pods: [pod(), pod({ ...OLD, name: 'a' })] }, 'Updating', /older template/],
-  ['its wave is open', { pods: [pod(OLD)], rollout: stance({}) }, 'Budget', /shops is open, and as many/],
+  ['its wave is open', { pods: [pod(OLD)], rollout: stance({}) }, 'Budget', /shops is open, and its budget/],
   [
     'its wave is not open',
     { pods: [pod(OLD)], rollout: stance({ code: 'WaitingForWave' }) },
@@ -168,14 +168,14 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'it failed and reverted',
     { pods: [pod(OLD)], rollout: stance({ code: 'Failed', failure: 'CrashLoopBackOff: exit code 7' }) },
     'Reverted',
-    /^it failed \(CrashLoopBackOff: exit code 7\) and was given back its earlier revision: soaks$/,
+    /^it failed \(CrashLoopBackOff: exit code 7\) and was rolled back to its earlier revision: soaks$/,
   ],
-  ['it reverted', { pods: [pod(OLD)], rollout: stance({ code: 'Reverted' }) }, 'Reverted', /given back/],
+  ['it reverted', { pods: [pod(OLD)], rollout: stance({ code: 'Reverted' }) }, 'Reverted', /rolled back/],
   [
     'its wave needs an approval',
     { pods: [pod(OLD)], rollout: stance({ code: 'WaitingForApproval' }) },
     'WaitingForApproval',
-    /wave shops opens when somebody/,
+    /wave shops waits for approval/,
   ],
   [
     'no window',
@@ -183,7 +183,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'OutsideWindow',
     /replaced there now: soaks/,
   ],
-  ['busy', { pods: [pod(OLD)], rollout: stance({ code: 'UpdateLocked' }) }, 'UpdateLocked', /'not now'/],
+  ['busy', { pods: [pod(OLD)], rollout: stance({ code: 'UpdateLocked' }) }, 'UpdateLocked', /an update lock/],
   [
     'busy, with a message',
     {
@@ -191,7 +191,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
       rollout: stance({ code: 'UpdateLocked' }),
     },
     'UpdateLocked',
-    /'not now': a sale$/,
+    /an update lock: a sale$/,
   ],
   [
     'busy until just before',
@@ -200,13 +200,13 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
       rollout: stance({ code: 'UpdateLocked' }),
     },
     'UpdateLocked',
-    /'not now'$/,
+    /an update lock$/,
   ],
   [
     'ready, and in confirmation',
     { pods: [pod({ conditions: [{ type: CONFIRMED_CONDITION, status: 'False' }] })] },
     'Running',
-    /^it is ready, and its host has yet to confirm it$/,
+    /^it is ready, and its host has not confirmed it yet$/,
   ],
   [
     'no image yet',
@@ -218,22 +218,27 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'no room',
     { pods: [pod(OLD)], rollout: stance({ code: 'InsufficientResources' }) },
     'InsufficientResources',
-    /no room for what/,
+    /lacks free resources/,
   ],
   [
     'not reconnected since the start',
     { pods: [pod(OLD)], rollout: stance({ code: 'AwaitingResync' }) },
     'AwaitingResync',
-    /not been heard since/,
+    /not reported since/,
   ],
-  ['no time', { pods: [pod(OLD)], rollout: stance({ code: 'NoTrustedTime' }) }, 'NoTrustedTime', /no time/],
+  [
+    'no time',
+    { pods: [pod(OLD)], rollout: stance({ code: 'NoTrustedTime' }) },
+    'NoTrustedTime',
+    /no trusted time/,
+  ],
   ['frozen', { pods: [pod(OLD)], rollout: stance({ code: 'Frozen' }) }, 'Frozen', /soaks/],
-  ['taken out', { pods: [pod(OLD)], rollout: stance({ code: 'Skipped' }) }, 'Skipped', /took it out/],
+  ['taken out', { pods: [pod(OLD)], rollout: stance({ code: 'Skipped' }) }, 'Skipped', /an operator skipped/],
   [
     'reconnected, and not updated yet',
     { pods: [pod(OLD)], rollout: stance({ code: 'DeferredOffline' }) },
     'DeferredOffline',
-    /and follows/,
+    /when it returns/,
   ],
   [
     'disconnected before its handover',
@@ -352,7 +357,7 @@ describe('the sentence', () => {
     assert.equal(
       reasonSentence(reason({ pods: [pod({ ready: false })] }), SUBJECT),
       'default/web runs but is not ready on n1 (Pod web-1): not ready: app; ' +
-        'see what it says: kubectl logs -n default web-1 --all-containers.',
+        'see its logs: kubectl logs -n default web-1 --all-containers.',
     );
   });
 

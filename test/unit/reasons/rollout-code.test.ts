@@ -14,17 +14,20 @@ import {
   type RolloutPhaseInfo,
   rolloutCode,
 } from '../../../coordinator/decisions/rollouts/host-rollout-code.js';
-import { estimatedEnd } from '../../../coordinator/decisions/rollouts/rollout-estimate.js';
 import type { WaveCounts } from '../../../coordinator/decisions/rollouts/rollout-memory.js';
-import { progressOf } from '../../../coordinator/decisions/rollouts/rollout-progress.js';
+import { estimatedEnd, progressOf } from '../../../coordinator/decisions/rollouts/rollout-progress.js';
 import type { HandoverBlockReason } from '../../../shared/kube/handovers/host-handover.js';
 import { ROLLOUT_REASON_CODES } from '../../../shared/kube/rollouts/rollout-reason-codes.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
+import { stateFrom } from '../../harness/controllers/node-states.js';
 import { wave } from '../../harness/controllers/rollout-inputs.js';
 
 const WAVES = 3;
-const place = (change: Partial<HostRolloutState>): HostRolloutState => ({
-  ...{ wave: 1, state: 'oldAvailable' },
+const place = ({
+  state = 'oldAvailable',
+  ...change
+}: Partial<Omit<HostRolloutState, 'state'>> & { state?: string }): HostRolloutState => ({
+  ...{ wave: 1, state: stateFrom(state) },
   ...change,
 });
 const stand = (change: Partial<RolloutPhaseInfo>): RolloutPhaseInfo => ({
@@ -39,7 +42,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ['its wave soaks', place({ state: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
   ['a later wave soaks', place({ state: 'newAvailable', wave: 0 }), stand({ phase: 'Soaking' }), 'Updated'],
   ['not available yet', place({ state: 'newUnavailable' }), stand({}), 'Updating'],
-  ['ordered', place({ state: 'underWay' }), stand({}), 'Updating'],
+  ['ordered', place({ state: 'inProgress' }), stand({}), 'Updating'],
   ['two Pods next to each other', place({ state: 'pairAvailable' }), stand({}), 'Updating'],
   ['no Pod in an open wave', place({ state: 'empty' }), stand({}), 'Updating'],
   ['others first', place({}), stand({}), 'Budget'],
@@ -75,7 +78,7 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ],
   [
     'its previous Pod is being created',
-    place({ state: 'underWay' }),
+    place({ state: 'inProgress' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'RollingBack',
   ],
@@ -88,22 +91,23 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
   ['has reverted', place({ detail: 'Restored' }), stand(BARRED), 'Reverted'],
   ['failed, and has reverted', place({ detail: 'FailedBefore' }), stand(BARRED), 'Failed'],
   [
-    'failed, has reverted, and is outside its window',
-    place({ detail: 'FailedBefore', state: 'outOfWindowAvailable' }),
+    'failed, has gone back, and is outside its window',
+    place({ detail: 'FailedBefore', state: 'outOfWindow/oldAvailable' }),
     stand({ ...BARRED, phase: 'RolledBack' }),
     'Failed',
   ],
+  ['not heard since the start', place({ state: 'awaitingResync/oldAvailable' }), stand({}), 'AwaitingResync'],
   [
-    'not reconnected since the start',
-    place({ state: 'awaitingResyncAvailable' }),
-    stand({}),
-    'AwaitingResync',
-  ],
-  [
-    'not reconnected since the start, before its wave is open',
-    place({ state: 'awaitingResyncAvailable', wave: 2 }),
+    'not heard since the start, before its wave is open',
+    place({ state: 'awaitingResync/oldAvailable', wave: 2 }),
     stand({}),
     'WaitingForWave',
+  ],
+  [
+    'updated, and not heard since the start',
+    place({ state: 'awaitingResync/newAvailable' }),
+    stand({}),
+    'Updated',
   ],
   [
     'updated, and not reconnected since the start',
@@ -117,27 +121,27 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
     stand({}),
     'DeferredOffline',
   ],
-  ['outside its window', place({ state: 'outOfWindowAvailable' }), stand({}), 'OutsideWindow'],
+  ['outside its window', place({ state: 'outOfWindow/oldAvailable' }), stand({}), 'OutsideWindow'],
   [
     'outside its window, and not its turn',
-    place({ state: 'outOfWindowAvailable', wave: 2 }),
+    place({ state: 'outOfWindow/oldAvailable', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['updated, outside its window', place({ state: 'outOfWindowUpdated' }), stand({}), 'Updated'],
+  ['updated, outside its window', place({ state: 'outOfWindow/newAvailable' }), stand({}), 'Updated'],
   [
     'of a release that failed before',
-    place({ state: 'staleFailedAvailable' }),
+    place({ state: 'staleFailed/oldAvailable' }),
     stand({ phase: 'RolledBack', isBarred: true, isReverting: true }),
     'RollingBack',
   ],
   [
     'of a release that failed before, without a rollback',
-    place({ state: 'staleFailedAvailable' }),
+    place({ state: 'staleFailed/oldAvailable' }),
     stand({ phase: 'Failed', isBarred: true }),
     'RolloutFailed',
   ],
-  ['another Pod after a retry', place({ state: 'again' }), stand({}), 'Updating'],
+  ['another Pod after a retry', place({ state: 'retryPending' }), stand({}), 'Updating'],
   ['taken out', place({ state: 'skipped' }), stand({ phase: 'Paused' }), 'Skipped'],
   [
     'not updated yet, and paused',
@@ -145,28 +149,28 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
     stand({ phase: 'Completed', wave: 2, isHalted: true }),
     'RolloutPaused',
   ],
-  ['its handover is pending', place({ state: 'turned' }), stand({}), 'Updating'],
+  ['its handover is pending', place({ state: 'handedOver' }), stand({}), 'Updating'],
   [
     'its host reports why it waits',
-    place({ state: 'turned', detail: 'UpdateLocked' }),
+    place({ state: 'handedOver', detail: 'UpdateLocked' }),
     stand({}),
     'UpdateLocked',
   ],
   [
     'its handover was revoked',
-    place({ state: 'turned', detail: 'Withdrawn' }),
+    place({ state: 'handedOver', detail: 'Withdrawn' }),
     stand(BARRED),
     'RolloutFailed',
   ],
   [
     'its handover was revoked, in a wave that has closed',
-    place({ state: 'turned', detail: 'Withdrawn', wave: 2 }),
+    place({ state: 'handedOver', detail: 'Withdrawn', wave: 2 }),
     stand({}),
     'WaitingForWave',
   ],
-  ['its first Pod, in an open wave', place({ state: 'withheld' }), stand({}), 'Updating'],
-  ['its first Pod, in a later wave', place({ state: 'withheld', wave: 2 }), stand({}), 'WaitingForWave'],
-  ['its first Pod, outside its window', place({ state: 'outOfWindowBlocked' }), stand({}), 'OutsideWindow'],
+  ['its first Pod, in an open wave', place({ state: 'blocked' }), stand({}), 'Updating'],
+  ['its first Pod, in a later wave', place({ state: 'blocked', wave: 2 }), stand({}), 'WaitingForWave'],
+  ['its first Pod, outside its window', place({ state: 'outOfWindow/blocked' }), stand({}), 'OutsideWindow'],
   ['where no Pod belongs any longer', place({ state: 'retiringAvailable' }), stand({}), 'Budget'],
   ['never had the revision', place({}), stand(BARRED), 'RolloutFailed'],
 ];
@@ -214,7 +218,7 @@ function recordOf(
   };
   return {
     ...{ share: yes, updateStatus: { state: at, covered: true }, hashes: [] },
-    newPod: { createdAt: 0, ...(trouble ? { trouble: 'CrashLoopBackOff' } : {}) },
+    newPod: { createdAt: 0, ...(trouble ? { failureReason: 'CrashLoopBackOff' } : {}) },
     oldPodAt,
     handover: { forced: false, ...(waiting ? { waitReason: waiting } : {}) },
   };
@@ -249,13 +253,13 @@ test('counts by code stay correct for any events, match each host, and add up to
         waves.applyMemory({ revision: 'r', wave, startedAt: 1_000, ...failure });
         const codeOf = (at: HostRolloutState | undefined) => rolloutCode(at, now);
         const { codes } = progressOf(
-          waves.codeCounts.codes(WAVES, codeOf),
-          nodes.length - waves.codeCounts.existing,
+          waves.hostStates.codes(WAVES, codeOf),
+          nodes.length - waves.hostStates.existing,
           undefined,
         );
         const expected: Record<string, number> = {};
         for (const name of nodes) {
-          const code = codeOf(waves.codeCounts.of(name));
+          const code = codeOf(waves.hostStates.of(name));
           expected[code] = (expected[code] ?? 0) + 1;
         }
         assert.deepEqual({ ...codes }, expected);

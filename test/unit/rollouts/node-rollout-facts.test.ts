@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   clampFutureTimes,
+  type NodeFacts,
   nodeConnectivity,
   nodeFacts,
   withConnectivity,
 } from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
-import { deadlineOf, type NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import { deadlineOf } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
 
 const NOW = 1_000_000;
 const YEAR = 365 * 86_400_000;
@@ -23,16 +24,21 @@ test('a new Pod dated in the future, because the clock was set back, has its tim
 });
 
 const AHEAD: [string, NodeFacts][] = [
-  ['awaySince', { updateState: 'turned', contact: 'away', awaySince: NOW + YEAR }],
+  ['awaySince', { updateState: 'handedOver', contact: 'away', awaySince: NOW + YEAR }],
   ['lostAt', { updateState: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
   [
-    'troubleAt',
+    'failureReasonSince',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', failureReasonSince: NOW + YEAR },
   ],
   ['startedAt', { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: NOW + YEAR }],
   [
     'waitingSince',
-    { updateState: 'turned', contact: 'here', waitReason: 'InsufficientResources', waitingSince: NOW + YEAR },
+    {
+      updateState: 'handedOver',
+      contact: 'here',
+      waitReason: 'InsufficientResources',
+      waitingSince: NOW + YEAR,
+    },
   ],
 ];
 
@@ -42,7 +48,7 @@ for (const [key, facts] of AHEAD) {
 }
 
 test('a new Pod that waits for one whose deletion is a year ahead, because the clock was set back, waits for its grace period from now', () => {
-  const waits = { ...MADE_AHEAD, isHeldUp: true, predecessorEndsBy: NOW + YEAR + 30_000 };
+  const waits = { ...MADE_AHEAD, awaitsPredecessor: true, predecessorEndsBy: NOW + YEAR + 30_000 };
   const first = clampFutureTimes(waits, undefined, NOW);
   assert.equal(deadlineOf(first, RULES), NOW + 30_600);
   assert.equal(deadlineOf(clampFutureTimes(waits, first, NOW + 500), RULES), NOW + 30_600);
@@ -58,14 +64,14 @@ test('times in the past stay unchanged', () => {
 test('a reconnected node is no longer lost, and is otherwise unchanged', () => {
   const lost = nodeFacts('oldAvailable', undefined, { contact: 'lost', awaySince: 4, lostAt: 5 });
   assert.deepEqual(lost, {
-    situation: 'oldAvailable',
+    updateState: 'oldAvailable',
     contact: 'lost',
     awaySince: 4,
     lostAt: 5,
     exists: true,
   });
   assert.deepEqual(withConnectivity(lost, { contact: 'here' }), {
-    situation: 'oldAvailable',
+    updateState: 'oldAvailable',
     contact: 'here',
     exists: true,
   });

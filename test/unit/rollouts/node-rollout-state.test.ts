@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  failedSince,
-  type NodeFacts,
-  nodeRolloutState,
-} from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import type { NodeFacts } from '../../../coordinator/decisions/rollouts/node-rollout-facts.js';
+import { failedSince, nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import { stateText } from '../../harness/controllers/node-states.js';
+
+const stateOf = (...facts: Parameters<typeof nodeRolloutState>) => stateText(nodeRolloutState(...facts));
 
 const OLD = { updateState: 'oldAvailable', contact: 'here' } as const;
 const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
@@ -12,10 +12,10 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ['lost before its handover', { updateState: 'oldUnavailable', contact: 'lost' }, 'deferred'],
   [
     'a host that has not reconnected since a restore blocks its wave',
-    { updateState: 'unheard', contact: 'here' },
+    { updateState: 'awaitingResync', contact: 'here' },
     'unheard',
   ],
-  ['not reconnected since a restore, and offline', { updateState: 'unheard', contact: 'lost' }, 'deferred'],
+  ['not reconnected since a restore, and offline', { updateState: 'awaitingResync', contact: 'lost' }, 'deferred'],
   ['disconnected after its handover', { updateState: 'newAvailable', contact: 'away' }, 'newAvailable'],
   ['lost before its handover, and its Pod is deleted', { updateState: 'empty', contact: 'lost' }, 'deferred'],
   ['lost after its handover', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
@@ -111,17 +111,17 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'its window closed',
     { updateState: 'oldAvailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowAvailable',
+    'outOfWindow/oldAvailable',
   ],
   [
     'its window closed, its Pod broken',
     { updateState: 'oldUnavailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowUnavailable',
+    'outOfWindow/oldUnavailable',
   ],
   [
     'updated, and its window closed',
     { updateState: 'newAvailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowUpdated',
+    'outOfWindow/newAvailable',
   ],
   [
     'a started update is finished outside the window',
@@ -151,19 +151,24 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'no window applies where no Pod belongs any longer',
     { updateState: 'retiringUnavailable', contact: 'here', isOutOfWindow: true },
-    'outOfWindowRetiring',
+    'outOfWindow/retiringUnavailable',
   ],
-  ['its first Pod blocked', { updateState: 'withheld', contact: 'here' }, 'withheld'],
-  ['offline, its first Pod blocked', { updateState: 'withheld', contact: 'lost' }, 'deferred'],
+  ['its first Pod blocked', { updateState: 'blocked', contact: 'here' }, 'blocked'],
+  ['offline, its first Pod blocked', { updateState: 'blocked', contact: 'lost' }, 'deferred'],
   [
     'skipped, its first Pod blocked',
-    { updateState: 'withheld', contact: 'here', isSkipped: true },
+    { updateState: 'blocked', contact: 'here', isSkipped: true },
     'skipped',
   ],
   [
     'its first Pod comes in its window',
-    { updateState: 'withheld', contact: 'here', isOutOfWindow: true },
-    'outOfWindowBlocked',
+    { updateState: 'blocked', contact: 'here', isOutOfWindow: true },
+    'outOfWindow/blocked',
+  ],
+  [
+    'not heard since the start, its Pod old',
+    { ...OLD, isAwaitingResync: true },
+    'awaitingResync/oldAvailable',
   ],
   [
     'not reconnected since the start, its Pod old',
@@ -173,12 +178,12 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'not reconnected since the start, its Pod old and broken',
     { ...OLD, updateState: 'oldUnavailable', isAwaitingResync: true },
-    'awaitingResyncUnavailable',
+    'awaitingResync/oldUnavailable',
   ],
   [
     'not reconnected since the start, updated',
     { ...OLD, updateState: 'newAvailable', isAwaitingResync: true },
-    'awaitingResyncUpdated',
+    'awaitingResync/newAvailable',
   ],
   [
     'not reconnected since the start, updated, and disconnected before',
@@ -188,7 +193,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'not reconnected since the start, its window closed',
     { ...OLD, isAwaitingResync: true, isOutOfWindow: true },
-    'awaitingResyncAvailable',
+    'awaitingResync/oldAvailable',
   ],
   [
     'not reconnected since the start, and offline before',
@@ -198,17 +203,17 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'of a release that failed before, as this one has',
     { ...OLD, isStaleFailed: true },
-    'staleFailedAvailable',
+    'staleFailed/oldAvailable',
   ],
   [
     'of a release that failed before, outside its window',
     { ...OLD, isStaleFailed: true, isOutOfWindow: true },
-    'outOfWindowAvailable',
+    'outOfWindow/oldAvailable',
   ],
   [
     'of a release that failed before, and unavailable',
     { updateState: 'oldUnavailable', contact: 'here', isStaleFailed: true, isOutOfWindow: true },
-    'staleFailedUnavailable',
+    'staleFailed/oldUnavailable',
   ],
   [
     'of a release that failed before, and offline',
@@ -218,7 +223,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'of a release that failed before, not reconnected since the start',
     { ...OLD, isAwaitingResync: true, isStaleFailed: true },
-    'awaitingResyncAvailable',
+    'awaitingResync/oldAvailable',
   ],
   [
     'not reconnected since the start, skipped',
@@ -232,12 +237,12 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ],
   [
     'its deadline restarts when the host reconnects',
-    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: 0, resyncedAt: 1 },
     'newUnavailable',
   ],
   [
     'its restarted deadline passes',
-    { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 },
+    { updateState: 'newUnavailable', contact: 'here', newPodAt: -600, resyncedAt: 0 },
     'failed',
   ],
   [
@@ -248,18 +253,17 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
 ];
 
 for (const [name, facts, lane] of LANES) {
-  test(`the rollout state of a node: ${name}`, () =>
-    assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600 }), lane));
+  test(`the rollout state of a node: ${name}`, () => assert.equal(stateOf(facts, 600, { deadlineMs: 600 }), lane));
 }
 
 test('without a budget no node fails: it blocks its wave, as upstream', () => {
   const facts = {
     updateState: 'newUnavailable',
     contact: 'lost',
-    trouble: 'CrashLoopBackOff',
+    failureReason: 'CrashLoopBackOff',
     newPodAt: 0,
   } as const;
-  assert.equal(nodeRolloutState(facts, 600, {}), 'newUnavailable');
+  assert.equal(stateOf(facts, 600, {}), 'newUnavailable');
 });
 
 /** The current time is 600. */
@@ -269,7 +273,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'disconnected, it lacked the image',
     { waitReason: 'ImageNotPulled', contact: 'away' },
-    'turned',
+    'handedOver',
     'deferredHandover',
   ],
   ['it has received no time', { waitReason: 'NoTrustedTime' }, 'deferred'],
@@ -293,7 +297,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'outside its window, the next one has opened since, and disconnected only now',
     { waitReason: 'OutsideWindow', contact: 'away', handoverWindows: [{ from: 600, until: 900 }] },
-    'turned',
+    'handedOver',
     'deferredHandover',
   ],
   [
@@ -310,7 +314,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'outside its window, all windows are over, and the time of going offline is unknown',
     {
-      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      ...{ waitReason: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
       handoverWindows: [{ from: 100, until: 500 }],
     },
     'deferred',
@@ -318,7 +322,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
   [
     'a window has opened since, and the time of going offline is unknown',
     {
-      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      ...{ waitReason: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
       handoverWindows: [{ from: 510, until: 520 }],
     },
     'failed',
@@ -352,16 +356,27 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
 ];
 
 for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
-  const whole: NodeFacts = { updateState: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
+  const whole: NodeFacts = {
+    updateState: 'handedOver',
+    contact: 'lost',
+    awaySince: 500,
+    lostAt: 540,
+    ...facts,
+  };
   test(`a host that went offline with a pending handover: ${name}`, () => {
-    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 1_000 }), lane);
-    assert.equal(nodeRolloutState(whole, 600, {}), withoutBudget);
+    assert.equal(stateOf(whole, 600, { deadlineMs: 1_000 }), lane);
+    assert.equal(stateOf(whole, 600, {}), withoutBudget);
   });
 }
 
 test('a host that may have started while offline has failed since that time', () => {
-  const turnWindows = [{ from: 590, until: 700 }];
-  const facts = { updateState: 'turned', contact: 'lost', waiting: 'OutsideWindow', turnWindows } as const;
+  const handoverWindows = [{ from: 590, until: 700 }];
+  const facts = {
+    updateState: 'handedOver',
+    contact: 'lost',
+    waitReason: 'OutsideWindow',
+    handoverWindows,
+  } as const;
   assert.equal(failedSince({ ...facts, awaySince: 500, lostAt: 540 }, 600, { deadlineMs: 1_000 }), 590);
 });
 
@@ -369,7 +384,7 @@ const RETRIES: [string, NodeFacts, string][] = [
   [
     'a crash loop from before',
     { updateState: 'newUnavailable', contact: 'here', failureReason: 'x', newPodAt: 100 },
-    'again',
+    'retryPending',
   ],
   [
     'a crash loop since',
@@ -387,7 +402,7 @@ const RETRIES: [string, NodeFacts, string][] = [
 
 for (const [name, facts, lane] of RETRIES) {
   test(`a node after a retry: ${name}`, () => {
-    assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600, retriedAt: 100 }), lane);
+    assert.equal(stateOf(facts, 600, { deadlineMs: 600, retriedAt: 100 }), lane);
   });
 }
 
@@ -395,15 +410,15 @@ for (const [name, facts, lane] of [
   ['restarts before, available now', { updateState: 'newAvailable', newPodAt: 99 }, 'newAvailable'],
   [
     'restarts before, available now, outside its window',
-    { updateState: 'newAvailable', newPodAt: 99, isOutside: true },
-    'outOfWindowUpdated',
+    { updateState: 'newAvailable', newPodAt: 99, isOutOfWindow: true },
+    'outOfWindow/newAvailable',
   ],
   ['a crash loop from before', { updateState: 'newUnavailable', newPodAt: 99 }, 'failed'],
   ['restarts since', { updateState: 'newAvailable', newPodAt: 100 }, 'failed'],
 ] as const) {
   test(`a node that kept the revision to which a rollout returns: ${name}`, () => {
-    const whole = { contact: 'here', trouble: 'x', ...facts } as const;
-    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
+    const whole = { contact: 'here', failureReason: 'x', ...facts } as const;
+    assert.equal(stateOf(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
   });
 }
 

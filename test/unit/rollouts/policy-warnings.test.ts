@@ -17,29 +17,27 @@ const found = (change: Partial<SelectedDaemonSet> = {}): SelectedDaemonSet => ({
 describe('warnings for the author of a policy', () => {
   for (const [what, selected, expected] of [
     ['a policy without problems', [found()], []],
-    ['it selects no DaemonSet', [], ['spec.selector: selects no DaemonSet of this namespace, so far']],
+    ['it selects no DaemonSet', [], ['spec.selector: selects no DaemonSet of this namespace']],
     [
       'another policy takes precedence',
       [found({ governor: 'a' })],
-      ['DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name'],
+      ['DaemonSet till is governed by RolloutPolicy a, the first by name that selects it'],
     ],
     [
       'Pods are replaced manually',
       [found({ isRollingUpdate: false })],
-      ['DaemonSet till has the update strategy OnDelete: nothing is rolled out there'],
+      ['DaemonSet till has the update strategy OnDelete, so it has no rollouts'],
     ],
     [
       'a selector with a typing error',
       [found({ matched: [0, 50] })],
-      [
-        'spec.waves[0].nodeSelector: matches none of the 50 nodes of DaemonSet till: wave lab holds nothing up',
-      ],
+      ['spec.waves[0].nodeSelector: matches none of the 50 nodes of DaemonSet till: wave lab has no effect'],
     ],
     [
       'nodes without a window',
       [found({ closed: ['n1', 'n2', 'n3', 'n4'] })],
       [
-        'spec.windows: none ever opens for 4 of the 50 nodes of DaemonSet till (n1, n2, n3, …): no pod is replaced there',
+        'spec.windows: no window ever opens for 4 of the 50 nodes of DaemonSet till (n1, n2, n3, …); their Pods are never replaced',
       ],
     ],
     ['there are no nodes yet', [found({ nodes: 0, matched: [0, 0] })], []],
@@ -51,7 +49,7 @@ describe('warnings for the author of a policy', () => {
   test('nodes are not named to a user who may not list them', () => {
     const selected = [found({ closed: ['n1', 'n2'] })];
     assert.deepEqual(policyWarningMessages({ name: 'gentle', spec: SPEC }, selected, false), [
-      'spec.windows: none ever opens for 2 of the 50 nodes of DaemonSet till: no pod is replaced there',
+      'spec.windows: no window ever opens for 2 of the 50 nodes of DaemonSet till; their Pods are never replaced',
     ]);
   });
 });

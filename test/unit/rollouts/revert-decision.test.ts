@@ -29,7 +29,7 @@ const CASES: [string, Partial<Record<NodeUpdateState, string[]>>, string[], obje
     { rollingUpdate: { maxUnavailable: 2 } },
     ['a', 'b'],
   ],
-  ['hosts without their Pod use the budget', { newAvailable: ['a'], underWay: ['b'] }, [], one, []],
+  ['hosts without their Pod use the budget', { newAvailable: ['a'], inProgress: ['b'] }, [], one, []],
   [
     'next to an old Pod the new one can be removed',
     { pairUnavailable: ['a'], pairAvailable: ['b'] },
@@ -48,18 +48,18 @@ const CASES: [string, Partial<Record<NodeUpdateState, string[]>>, string[], obje
 
 for (const [name, nodes, failed, strategy, expected] of CASES) {
   test(`reverts: ${name}`, () => {
-    assert.deepEqual(chooseReverts([{ fleet: fleet(nodes), failed, strays: [] }], strategy), expected);
+    assert.deepEqual(chooseReverts([{ fleet: fleet(nodes), failed, staleFailed: [] }], strategy), expected);
   });
 }
 
 test('reverts: hosts that serve with another failed release are limited by the budget too', () => {
-  const shares = [{ fleet: fleet({ newAvailable: ['a'] }), failed: [], strays: ['b', 'c'] }];
+  const shares = [{ fleet: fleet({ newAvailable: ['a'] }), failed: [], staleFailed: ['b', 'c'] }];
   assert.deepEqual(chooseReverts(shares, { rollingUpdate: { maxUnavailable: 2 } }), ['a', 'b']);
 });
 
 test('reverts: waves that share a budget stop no more Pods at once than one wave does', () => {
   const wave = (nodes: Partial<Record<NodeUpdateState, string[]>>, failed: string[] = []) => {
-    return { fleet: fleet(nodes), failed, strays: [] };
+    return { fleet: fleet(nodes), failed, staleFailed: [] };
   };
   const well = [wave({ newAvailable: ['a'] }), wave({ newAvailable: ['b'] }), wave({ newAvailable: ['c'] })];
   assert.deepEqual(chooseReverts(well, one), ['a']);

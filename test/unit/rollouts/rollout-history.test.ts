@@ -21,7 +21,7 @@ function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | unde
   return new RolloutHistory(parts).keep(
     daemonSet('web'),
     PRESENT,
-    'another revision came',
+    'another revision was applied',
     {} as ReconcileContext,
   );
 }

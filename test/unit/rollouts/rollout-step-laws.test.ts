@@ -16,7 +16,7 @@ describe('any sequence of inputs', () => {
       failed,
       failures: failed,
       lateFailures: 0,
-      awaited: 0,
+      awaitingResync: 0,
       awaitingResyncUpdated: 0,
       deferred,
       outsideWindow: 0,

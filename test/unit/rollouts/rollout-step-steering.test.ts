@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeRolloutState } from '../../../coordinator/decisions/rollouts/node-rollout-state.js';
+import { stateText } from '../../harness/controllers/node-states.js';
 import {
   DONE,
   memory,
@@ -13,6 +14,8 @@ import {
   testVerdicts,
   wave,
 } from '../../harness/controllers/rollout-inputs.js';
+
+const stateOf = (...facts: Parameters<typeof nodeRolloutState>) => stateText(nodeRolloutState(...facts));
 
 testVerdicts([
   [
@@ -153,10 +156,10 @@ test('rollout times in the future are treated as now', () => {
   assert.deepEqual([first.startedAt, first.completedAt, first.retriedAt], [NOW, NOW + 1_000, NOW + 1_000]);
   const { memory: later } = step({ memory: first, waves: [DONE, DONE, DONE], now: NOW + 999 });
   assert.deepEqual(later, first, 'and stay where they are');
-  const facts = { updateState: 'newUnavailable', contact: 'here', trouble: 'x' } as const;
+  const facts = { updateState: 'newUnavailable', contact: 'here', failureReason: 'x' } as const;
   const lane = (newPodAt: number) =>
-    nodeRolloutState({ ...facts, newPodAt }, NOW + 2_000, { deadlineMs: 600, ...first });
-  assert.deepEqual([lane(NOW + 999), lane(NOW + 1_001)], ['again', 'failed']);
+    stateOf({ ...facts, newPodAt }, NOW + 2_000, { deadlineMs: 600, ...first });
+  assert.deepEqual([lane(NOW + 999), lane(NOW + 1_001)], ['retryPending', 'failed']);
 });
 
 test('author and reason of a request are in the record and the message; an accepted request is not applied twice', () => {

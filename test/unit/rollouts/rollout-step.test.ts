@@ -63,7 +63,10 @@ testVerdicts([
   ],
   [
     "hosts that have not reconnected since the coordinator's start block a wave: they may still reconnect",
-    { memory: memory({}), waves: [wave({ updated: 1, old: 1, awaited: 1 }), OUTSTANDING, OUTSTANDING] },
+    {
+      memory: memory({}),
+      waves: [wave({ updated: 1, old: 1, awaitingResync: 1 }), OUTSTANDING, OUTSTANDING],
+    },
     'Progressing',
     0,
   ],
@@ -181,7 +184,7 @@ test('the final message names the hosts that were not updated, and a soak messag
   const aside = wave({ nodes: 4, updated: 2, failed: 1, skipped: 1 });
   assert.equal(messageOf(DONE, DONE, aside), '6 nodes are updated, 1 failed, 1 skipped');
   const soak = step({ memory: memory({ soakingSince: NOW }), waves: [DONE, OUTSTANDING, OUTSTANDING] });
-  assert.equal(soak.message, 'wave canary is updated and watched until 1970-01-01T00:17:40Z');
+  assert.equal(soak.message, 'wave canary is updated and soaks until 1970-01-01T00:17:40Z');
 });
 
 test('the first revision of a DaemonSet is complete before its Pods run, and its message counts them', () => {

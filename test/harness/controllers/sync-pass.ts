@@ -1,9 +1,9 @@
 /**
- * Upstream's whole pass over one DaemonSet: each node's step, and, if none acts, the rolling update
- * (pkg/controller/daemon syncDaemonSet). The controllers take the same steps node by node; this is their yardstick.
+ * Upstream's complete pass over one DaemonSet: each node's step and, if no node needs one, the rolling update
+ * (pkg/controller/daemon syncDaemonSet). Tests compare the controllers, which work node by node, with this pass.
  */
-import type { DaemonNode } from './daemon-node.js';
-import { isIdle, nodeStep, type StepSpec } from './node-step.js';
+import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
+import { isIdle, nodeStep, type StepSpec } from '../../../coordinator/decisions/daemonsets/node-step.js';
 import {
   chooseReplacements,
   type Fleet,
@@ -11,10 +11,10 @@ import {
   type NodeUpdateState,
   type NodeUpdateStatus,
   nodeUpdateStatus,
-} from './rolling-update.js';
-import { isRollingUpdate } from './update-strategy.js';
+} from '../../../coordinator/decisions/daemonsets/rolling-update.js';
+import { isRollingUpdate } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 
-/** Names of Pods to delete and of nodes to create one on. */
+/** Names of Pods to delete, and of nodes to create a Pod on. */
 interface SyncPass {
   step: 'manage' | 'rollingUpdate' | 'none';
   deletePods: string[];
@@ -27,11 +27,11 @@ interface SyncPassInput {
   spec: StepSpec;
   /** Revision hash of the current template. */
   hash: string;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   now: number;
 }
 
-/** One pass, with no failed Pod in back-off. */
+/** Runs one pass. No failed Pod is in back-off. */
 export function syncPass(input: SyncPassInput): SyncPass {
   const managed = manage(input);
   if (managed.step !== 'none' || !isRollingUpdate(input.spec.updateStrategy)) return managed;
