@@ -6,7 +6,17 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const FOLDERS = ['agent', 'console', 'coordinator', 'docs', 'examples', 'release', 'shared', 'systemd', 'test'];
+const FOLDERS = [
+  'agent',
+  'console',
+  'coordinator',
+  'docs',
+  'examples',
+  'release',
+  'shared',
+  'systemd',
+  'test',
+];
 const SOURCE = /\.(ts|tsx|mjs|cts)$/;
 /** A path as the documents write it: `hub/`, `kinds/index.ts`, `e2e/two-hosts`, `agent/{volumes,streams}`. */
 const PATH = /^[\w.-]+(?:[/{][\w.,{}/-]*|\.(?:ts|tsx|mjs))$/;

@@ -6,9 +6,9 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import type { Agent } from '../assembly/create-agent.js';
 import type { AgentMetricInputs } from '../metrics/agent-metrics.js';
 import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
-import { readFileSystemUsage, usedFraction } from '../node/pressure-readings.js';
 import { readHostCounters } from '../node/host-counters.js';
 import { HostLoad } from '../node/host-load.js';
+import { readFileSystemUsage, usedFraction } from '../node/pressure-readings.js';
 import { readProcessUsage } from '../node/process-usage.js';
 import type { AgentSettings } from './agent-settings.js';
 

@@ -15,8 +15,7 @@ import {
 import type { HostReadings } from '../../../shared/kube/fleet/host-reading-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import { countText } from '../../../shared/kube/objects/meta.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import { countText, FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import type { ObjectRecord } from '../../registry/registry.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { hostNotFound } from './hosts-resource.js';

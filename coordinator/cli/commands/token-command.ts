@@ -11,8 +11,8 @@ import {
   tokenSummary,
 } from '../../../shared/kube/access/join-token-secret.js';
 import type { Secret } from '../../../shared/kube/objects/config-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syntax.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
 import { newJoinToken, tokenSecret } from '../../hub/identity/new-join-token.js';

@@ -1,6 +1,5 @@
 /** Decides how far a rollout by waves may go: which waves are open, and what blocks the next one. */
-import { countText } from '../../../shared/kube/objects/meta.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { countText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RolloutPhase } from '../../../shared/kube/rollouts/rollout-types.js';
 import { exceededBudget } from './failure-budget.js';
 import {

@@ -1,6 +1,7 @@
 /** Assigns nodes to the waves of a RolloutPolicy. The same nodes, labels and policy always give the same waves. */
-import type { IntOrString } from '../../../shared/kube/objects/meta.js';
+
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
+import type { IntOrString } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector, type Labels } from '../../../shared/kube/objects/selectors.js';
 import { REST_WAVE, type RolloutWave } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 

@@ -1,6 +1,5 @@
 /** Turns steering annotations on a Rollout into requests in its spec, with the name of the user. */
-import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import {
   ALL_TARGETS,

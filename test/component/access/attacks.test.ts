@@ -142,7 +142,9 @@ test('10,000 connections without a handshake block no place: a host joins, and t
   }
   assert.equal((await joinCoordinator(bench.options())).node, 'n1');
   await isWell(bench);
-  await until(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, { timeoutMs: 60_000 });
+  await until(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, {
+    timeoutMs: 60_000,
+  });
   const reason = 'too many connections from this network without a TLS handshake';
   // Thousands from each, told once.
   const told = bench.audited('connect').filter((line) => line.startsWith('429'));

@@ -7,8 +7,8 @@ import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/da
 import type { TaintEffect } from '../../../shared/kube/nodes/node-types.js';
 import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { DaemonFleet } from '../../harness/controllers/daemon-fleet.js';
-import { daemonPodView } from '../../harness/objects/daemon-builders.js';
 import { syncPass } from '../../harness/controllers/sync-pass.js';
+import { daemonPodView } from '../../harness/objects/daemon-builders.js';
 
 const NODES = ['n0', 'n1', 'n2', 'n3'];
 const STRATEGIES: DaemonSetUpdateStrategy[] = [

@@ -9,8 +9,8 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { startTestApi } from '../../harness/api/api-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 import { joinNode, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
-import { daemonSet } from '../../harness/objects/daemon-builders.js';
 import { MemoryStore } from '../../harness/controllers/memory-store.js';
+import { daemonSet } from '../../harness/objects/daemon-builders.js';
 import { podObject } from '../../harness/objects/object-builders.js';
 
 const PAST = [{ epoch: 'before', revision: 7, takenAt: Date.parse('2026-01-31T03:17:00Z') }];

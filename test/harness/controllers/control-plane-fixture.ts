@@ -12,8 +12,8 @@ import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { MemoryStore } from './memory-store.js';
 import { type NodeOptions, nodeObject } from '../objects/object-builders.js';
+import { MemoryStore } from './memory-store.js';
 
 /** 2026-01-01T00:00:00Z */
 const START_MS = 1_767_225_600_000;

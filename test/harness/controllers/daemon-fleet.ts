@@ -5,9 +5,9 @@ import type {
   DaemonSetDeps,
   ResyncStatus,
 } from '../../../coordinator/controllers/daemonsets/daemonset-deps.js';
-import type { RecordEvent } from '../../../coordinator/decisions/events/event-occurrence.js';
 import { NodeReservations } from '../../../coordinator/controllers/nodes/node-reservations.js';
 import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/rollout-constraints.js';
+import type { RecordEvent } from '../../../coordinator/decisions/events/event-occurrence.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import type { DaemonNode } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import { updateBudget } from '../../../coordinator/decisions/daemonsets/update-strategy.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 import { syncPass } from '../../harness/controllers/sync-pass.js';
+import { daemonNodeView, daemonPodView, OLD } from '../../harness/objects/daemon-builders.js';
 
 const COUNT = fc.oneof(
   fc.integer({ min: 1, max: 6 }),

@@ -30,8 +30,8 @@ import {
 import type { ConditionStatus } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { daemonNodeView } from '../../harness/objects/daemon-builders.js';
 import { stateText } from '../../harness/controllers/node-states.js';
+import { daemonNodeView } from '../../harness/objects/daemon-builders.js';
 
 const stateOf = (...facts: Parameters<typeof nodeRolloutState>) => stateText(nodeRolloutState(...facts));
 

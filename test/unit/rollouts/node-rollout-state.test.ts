@@ -15,7 +15,11 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
     { updateState: 'awaitingResync', contact: 'here' },
     'unheard',
   ],
-  ['not reconnected since a restore, and offline', { updateState: 'awaitingResync', contact: 'lost' }, 'deferred'],
+  [
+    'not reconnected since a restore, and offline',
+    { updateState: 'awaitingResync', contact: 'lost' },
+    'deferred',
+  ],
   ['disconnected after its handover', { updateState: 'newAvailable', contact: 'away' }, 'newAvailable'],
   ['lost before its handover, and its Pod is deleted', { updateState: 'empty', contact: 'lost' }, 'deferred'],
   ['lost after its handover', { updateState: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
@@ -155,11 +159,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ],
   ['its first Pod blocked', { updateState: 'blocked', contact: 'here' }, 'blocked'],
   ['offline, its first Pod blocked', { updateState: 'blocked', contact: 'lost' }, 'deferred'],
-  [
-    'skipped, its first Pod blocked',
-    { updateState: 'blocked', contact: 'here', isSkipped: true },
-    'skipped',
-  ],
+  ['skipped, its first Pod blocked', { updateState: 'blocked', contact: 'here', isSkipped: true }, 'skipped'],
   [
     'its first Pod comes in its window',
     { updateState: 'blocked', contact: 'here', isOutOfWindow: true },
@@ -253,7 +253,8 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
 ];
 
 for (const [name, facts, lane] of LANES) {
-  test(`the rollout state of a node: ${name}`, () => assert.equal(stateOf(facts, 600, { deadlineMs: 600 }), lane));
+  test(`the rollout state of a node: ${name}`, () =>
+    assert.equal(stateOf(facts, 600, { deadlineMs: 600 }), lane));
 }
 
 test('without a budget no node fails: it blocks its wave, as upstream', () => {
