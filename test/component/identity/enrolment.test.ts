@@ -148,9 +148,9 @@ for (const [what, change, reason] of WRONG) {
     const bench = await startEnrolment(context);
     await assert.rejects(
       joinCoordinator(bench.options(await change(bench))),
-      (error: Error & { temporary?: boolean }) => {
+      (error: Error & { isTemporary?: boolean }) => {
         assert.match(error.message, reason);
-        return error.temporary === false;
+        return error.isTemporary === false;
       },
     );
   });
@@ -160,7 +160,7 @@ test('an unreachable coordinator is retried', async (context) => {
   const { options } = await startEnrolment(context);
   await assert.rejects(joinCoordinator(options({ server: 'https://127.0.0.1:1' })), {
     name: 'EnrolError',
-    temporary: true,
+    isTemporary: true,
   });
 });
 

@@ -63,7 +63,7 @@ test('a denied host is notified, permanently', async (context) => {
     pollMs: 5,
   });
   await decide(bench.registry, 'Denied');
-  await assert.rejects(joining, { message: /was denied/, temporary: false });
+  await assert.rejects(joining, { message: /was denied/, isTemporary: false });
 });
 
 test('a host that returns with an expired certificate asks with its old key and needs one approval', async (context) => {
@@ -136,7 +136,7 @@ test('no host can take the name of a revoked one while its Node or its Pods exis
   await registry.delete(secretKind, ref);
   await assert.rejects(takesOver(), /node "n1" still exists/);
   await registry.delete(nodeKind, { name: 'n1' });
-  await assert.rejects(takesOver(), { message: /pod default\/p of the former node "n1"/, temporary: true });
+  await assert.rejects(takesOver(), { message: /pod default\/p of the former node "n1"/, isTemporary: true });
   await registry.delete(podKind, { namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
   await until(async () => bench.informers.pods.size === 0, { timeoutMs: 30_000, what: 'the Pod gone' });
   assert.equal((await joinCoordinator(thief)).node, 'n1');

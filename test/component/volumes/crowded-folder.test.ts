@@ -27,7 +27,7 @@ const MODULES = new URL('../../../agent/volumes/', import.meta.url).href;
 /** Runs a statement with the agent's code in a process with a small heap; rejects when the process runs out of memory. */
 async function runSmall(statement: string): Promise<string> {
   const script = `
-    import { folderBytes } from '${MODULES}disk-usage.js';
+    import { folderBytes } from '${MODULES}folder-size.js';
     import { applyFsGroup } from '${MODULES}fs-group.js';
     import { removeFolder } from '${MODULES}pod-folders.js';
     const [, path] = process.argv;
