@@ -1,10 +1,10 @@
 #!/bin/sh
-# Starts the agent with the flags of shared/process/service/small-heap.ts, by the Node in EVERYNODE_NODE, else the one in PATH. The version
-# of Node decides one of them at each start: before 24, --lite-mode warns on stderr without --no-expose-wasm; 24 refuses that flag.
+# Starts the agent with the flags of shared/process/service/small-heap.ts, using Node from EVERYNODE_NODE or PATH. One flag
+# depends on the version: before 24, --lite-mode warns on stderr without --no-expose-wasm; 24 rejects that flag.
 set -eu
 node=${EVERYNODE_NODE:-node}
 unset EVERYNODE_NODE
-# npm makes links to this file.
+# npm links to this file.
 folder=$(dirname "$(readlink -f "$0")")
 case "$("$node" --version)" in
   v2[0-3].*) wasm=--no-expose-wasm ;;

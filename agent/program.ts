@@ -1,4 +1,4 @@
-/** Where the agent in one file begins: as the program, or as one of its parts that want a process of their own. */
+/** Entry point of the bundled agent: the program itself, or a helper process selected by the first argument. */
 import { DIAL_HELPER } from './runtime/network-dialer.js';
 import { FLEET_WORKER } from './simulate/fleet-supervisor.js';
 

@@ -7,7 +7,11 @@ import {
   oomScore,
   sandboxLimits,
 } from '../../../agent/decisions/container-spec/container-limits.js';
-import { engineSecurity, isolationShortfalls, refusedAsRoot } from '../../../agent/decisions/container-spec/container-security.js';
+import {
+  engineSecurity,
+  isolationShortfalls,
+  refusedAsRoot,
+} from '../../../agent/decisions/container-spec/container-security.js';
 import type {
   Container,
   ContainerSecurityContext,
