@@ -103,7 +103,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'agent/metrics': ['agent/runtime/runtime-driver.ts', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/install': ['agent', 'shared/process'],
-  'agent/upgrade': ['agent/install', 'agent/runtime/runtime-driver.ts', 'shared/process'],
+  'agent/upgrade': [
+    'agent/install',
+    'agent/runtime/override-driver.ts',
+    'agent/runtime/runtime-driver.ts',
+    'shared/process',
+  ],
   // These three build the agent, as coordinator/main.ts builds the coordinator.
   'agent/program': ['agent', 'shared'],
   'agent/assembly': ['agent', 'shared'],

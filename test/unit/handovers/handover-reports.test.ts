@@ -77,7 +77,7 @@ async function taken({
     registry: {
       delete: async (_: unknown, __: unknown, { gracePeriodSeconds }: DeleteOptions) => {
         writes.push(gracePeriodSeconds === undefined ? 'delete' : `delete in ${gracePeriodSeconds} s`);
-        return { terminating: old };
+        return { object: old, isRemoved: false };
       },
       restoreObject: async (_: unknown, pod: Pod) => {
         writes.push('put');

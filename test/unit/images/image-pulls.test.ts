@@ -186,7 +186,7 @@ describe('registry credentials and mirrors', () => {
       assert.ok(error instanceof RuntimeError && error.reason === 'ErrImagePull');
       return error.message.split(`${path}: `)[1] ?? error.message;
     };
-    assert.equal(await why('{'), 'not JSON');
+    assert.equal(await why('{'), 'it is not valid JSON');
     assert.match(await why('{"mirrors": {"docker.io": "x"}}'), /^mirrors: must be lists/);
     assert.match(await why('{"auths": {"a.io": {"auth": "c2VjcmV0"}}}'), /^auths\[a\.io\]/);
   });

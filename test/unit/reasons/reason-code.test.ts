@@ -319,7 +319,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'other label',
     { daemonSet: web({ nodeSelector: { disk: 'ssd' } }), node: node({ labels: { disk: 'hdd' } }), pods: [] },
     'NodeSelectorMismatch',
-    /wants disk=ssd \(the node has disk=hdd\)/,
+    /requires disk=ssd \(the node has disk=hdd\)/,
   ],
   ['affinity', { daemonSet: web(zoneAffinity), pods: [] }, 'NodeAffinityMismatch', /zone In \(a, b\)/],
   ['node gone', { node: undefined }, 'NodeNotFound', /no such Node/],

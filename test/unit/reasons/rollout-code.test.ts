@@ -110,12 +110,6 @@ const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutP
     'Updated',
   ],
   [
-    'updated, and not reconnected since the start',
-    place({ state: 'awaitingResyncUpdated' }),
-    stand({}),
-    'Updated',
-  ],
-  [
     'offline, with a handover that it may have started',
     place({ state: 'deferredHandover' }),
     stand({}),

@@ -13,7 +13,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'a host that has not reconnected since a restore blocks its wave',
     { updateState: 'awaitingResync', contact: 'here' },
-    'unheard',
+    'awaitingResync',
   ],
   [
     'not reconnected since a restore, and offline',
@@ -173,7 +173,7 @@ const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   [
     'not reconnected since the start, its Pod old',
     { ...OLD, isAwaitingResync: true },
-    'awaitingResyncAvailable',
+    'awaitingResync/oldAvailable',
   ],
   [
     'not reconnected since the start, its Pod old and broken',
