@@ -71,7 +71,7 @@ remarksTest('waves and windows that find no node, and a policy that comes first'
   await fleet.registry.create(rolloutPolicyKind, 'default', manifest('a'));
   await fleet.settle();
   assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [
-    'DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name',
+    'DaemonSet till is governed by RolloutPolicy a, the first by name that selects it',
   ]);
 });
 
