@@ -4,6 +4,12 @@ import { AGENT_SETTINGS } from '../../agent/program/agent-settings.js';
 import { SIMULATE_SETTINGS } from '../../agent/simulate/simulate-settings.js';
 import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator/coordinator-settings.js';
 import { ALL_KINDS } from '../../coordinator/kinds/index.js';
+import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
+import {
+  NEEDS_REASON,
+  REASON_ANNOTATION,
+  STEERING_VERBS,
+} from '../../shared/kube/rollouts/steering-requests.js';
 import { EXIT_CODES } from '../../shared/process/exit-error.js';
 import { flagName, type SettingsSchema } from '../../shared/process/settings/settings-schema.js';
 import {
@@ -78,7 +84,12 @@ const ROOMS = ['coordinator', 'agent', 'shared'];
 /** Annotations, labels, taints and conditions of Everynode's own. */
 export function namesPage(root: string): string {
   const rows = ROOMS.flatMap((room) => sourcesBelow(root, room))
-    .flatMap((path) => documentedConstants(sourceText(root, path), /everynode\.dev\//))
+    .flatMap((path) =>
+      documentedConstants(
+        sourceText(root, path),
+        /^(?:[\w.-]*everynode\.dev\/[\w.-]+|Connected|ClockSkewed)$/,
+      ),
+    )
     .map(({ value, comment }) => [code(value), comment] as const);
   const unique = new Map(rows);
   return table(
