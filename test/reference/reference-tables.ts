@@ -92,10 +92,20 @@ export function namesPage(root: string): string {
     )
     .map(({ value, comment }) => [code(value), comment] as const);
   const unique = new Map(rows);
-  return table(
-    ['name', 'meaning'],
-    [...unique].sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
+  const verbs = STEERING_VERBS.map((verb) => [
+    code(`${FLEET_GROUP}/${verb}`),
+    NEEDS_REASON.has(verb) ? `needs ${code(REASON_ANNOTATION)}` : '',
+  ]);
+  return [
+    table(
+      ['name', 'meaning'],
+      [...unique].sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+    '',
+    '## Annotations of a Rollout that steer it',
+    '',
+    table(['annotation', 'condition'], verbs),
+  ].join('\n');
 }
 
 /** Reasons of Events, by the calls that record them. */
