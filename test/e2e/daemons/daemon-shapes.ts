@@ -1,4 +1,4 @@
-/** DaemonSets in the shape of well-known ones (examples/), applied as they are and looked at on their host. */
+/** Applies the DaemonSets of examples/ unchanged and checks them on their host. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -14,7 +14,7 @@ import { HOST_NAME, HostFixture } from '../../harness/hosts/host-fixture.js';
 const PATIENCE_MS = 60_000;
 const DEVICE_PLUGINS = '/var/lib/kubelet/device-plugins';
 const MAX_MAP_COUNT = '/proc/sys/vm/max_map_count';
-/** What the manifests have their Pods make on the host. */
+/** Paths on the host that the Pods of the manifests create. */
 const MADE = [
   '/var/lib/fluent-bit',
   '/run/cni-agent',
@@ -49,7 +49,7 @@ export function daemons(kind: EngineKind): void {
         else await body(bench);
       });
     };
-    /** Applies the example as it is; answers what kubectl warned of. */
+    /** Applies the example unchanged. Returns the warnings that kubectl printed. */
     const apply = async ({ kubectl }: HostFixture, example: string): Promise<string> => {
       const path = resolve('examples', `${example}.yaml`);
       const { code, stderr } = await kubectl.run(['apply', '-f', path]);
@@ -91,7 +91,7 @@ export function daemons(kind: EngineKind): void {
       const { kubectl } = host;
       assert.equal(await apply(host, 'host-changes/cni-agent'), '');
       if (!hasAllCapabilities()) {
-        // Docker refuses such a container; Podman runs it with those that there are.
+        // Docker refuses a container with capabilities that this host lacks. Podman runs it with the available ones.
         const reason =
           kind === 'docker' ? /Warning +Failed .*Error: .*(capabilit|operation not permitted)/i : /$/;
         await untilPasses(async () => {

@@ -110,7 +110,7 @@ function onEngine(kind: EngineKind): void {
     law('a change reaches files within seconds, all keys of it at once', async (on) => {
       const versions = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'versions' } };
       const script = [
-        // A version that goes while it is read is read anew.
+        // If the update removes the version's directory during a read, the script reads again.
         'exec 2>/dev/null; last=',
         'while :; do cd /v/..data && a=$(/bin/busybox cat a) && b=$(/bin/busybox cat b) || continue',
         '[ "$a" = "$b" ] || echo "half: $a $b"',
@@ -171,7 +171,7 @@ function onEngine(kind: EngineKind): void {
       const uid = await uidOf(on, 'reads');
       await on.up.end('SIGKILL');
       await untilPasses(() => assert.deepEqual(on.agents(), []));
-      // What a reboot does: containers end, memory is empty.
+      // Simulates a reboot: containers stop and tmpfs is empty.
       await on.engine.kill();
       rmSync(folders(on).memory, { recursive: true, force: true });
       await on.engine.start();

@@ -1,4 +1,4 @@
-/** Pulls from a registry that is there, lacks the image, or has gone. */
+/** Pulls from a registry that is reachable, that lacks the image, or that is unreachable. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';

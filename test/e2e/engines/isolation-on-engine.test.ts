@@ -1,4 +1,4 @@
-/** Isolation, read back from inside of containers that real engines run. */
+/** Isolation settings of containers on real engines, read from inside the containers. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { type EnginePods, onEachEngine } from '../../harness/engines/engine-pods
 import { shell } from '../../harness/engines/test-images.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
-/** Every call that changes a file's mode fails, all else is as without a filter. */
+/** A seccomp filter under which every call that changes a file's mode fails. It allows all other calls. */
 const NO_CHMOD = JSON.stringify({
   defaultAction: 'SCMP_ACT_ALLOW',
   syscalls: [{ names: ['chmod', 'fchmod', 'fchmodat'], action: 'SCMP_ACT_ERRNO' }],
@@ -31,7 +31,7 @@ function isolation(pods: EnginePods): void {
     pods.fixture.assignPod(podOf(name, { containers, restartPolicy: 'Never', ...spec }));
     return name;
   };
-  /** What the script printed, once it has ended. */
+  /** Returns the script's output after the script has exited. */
   const printed = async (
     script: string,
     container: Partial<Container> = {},
@@ -204,13 +204,14 @@ function isolation(pods: EnginePods): void {
   });
 }
 
-/** The host's own filter is where Pods may name it. */
+/** Stores a seccomp profile of the host in the folder that Pods may refer to. */
 async function allowNoChmod({ fixture: bench }: EnginePods): Promise<void> {
   const { dataDir, driver, facts } = bench;
   const seccompRoot = join(dataDir, 'seccomp');
   mkdirSync(seccompRoot);
   writeFileSync(join(seccompRoot, 'no-chmod.json'), NO_CHMOD);
   const { appArmor, seccomp } = await driver.info();
-  // As the agent finds it on a machine that has no CAP_SYS_RESOURCE: elsewhere 0 is as good a floor.
+  // The lowest oom_score_adj that the agent may set on a machine without CAP_SYS_RESOURCE. On other machines 0 is a
+  // valid floor too.
   facts.isolation = { ...facts.isolation, seccompRoot, appArmor, seccomp, leastOomScore: 0 };
 }

@@ -1,4 +1,7 @@
-/** Agent, container and engine are killed: what is left is one copy of each Pod. And what Pods share with each other and the host. */
+/**
+ * Kills agent, container and engine: afterwards each Pod runs exactly once. Also checks what Pods share with each other
+ * and with the host.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
@@ -73,8 +76,8 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       });
       const last = () => bench.statuses.get('limits')?.containerStatuses?.[0]?.lastState?.terminated;
       await bench.until('it was killed', () => last()?.exitCode === 137);
-      // Docker hears of the end and of its cause apart, and now and then tells the end first: the next end shows it.
-      // conmon does not see the cause at all on cgroup v1 machines like this.
+      // Docker reports the exit and its OOM cause in separate events and sometimes sends the exit first. Wait for the
+      // next exit in that case. conmon never sees the cause on cgroup v1 machines.
       if (kind === 'docker') await bench.until('it is told why', () => last()?.reason === 'OOMKilled');
       await bench.delete('limits');
     });
@@ -153,7 +156,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
   });
 }
 
-/** SIGKILL to the processes of a container, past its engine. */
+/** Sends SIGKILL to the processes of a container without using its engine. */
 function killFromOutside(bench: EngineFixture, id: string): void {
   const pids = bench.engine.processesOf(id);
   assert.ok(pids.length > 0);
@@ -161,7 +164,7 @@ function killFromOutside(bench: EngineFixture, id: string): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
-      // The kernel was faster: it ends all of a container with its first process.
+      // The kernel had already ended the process: it kills the whole PID namespace together with its first process.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** The life of Pods on real engines: init containers, sidecars, hooks, last words, deadlines. */
+/** Lifecycle of Pods on real engines: init containers, sidecars, hooks, termination messages, deadlines. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ onEachEngine('life', (pods) => {
   const volumeMounts = [{ name: 'told', mountPath: '/told' }];
   const telling = (pod: string, name: string, script: string, changes: Partial<Container> = {}): Container =>
     scripted(name, `tell() { echo "$1" >>/told/${pod}; }\n${script}`, { volumeMounts, ...changes });
-  /** Tells of its start and of its end. */
+  /** Script of a container that records its start and its end. */
   const lasting = (name: string): string =>
     `trap "tell ${name}-ends; exit 0" TERM; tell ${name}-starts; while :; do /bin/busybox sleep 3600 & wait $!; done`;
   const init = (pod: string, name: string): ContainerStatus | undefined =>

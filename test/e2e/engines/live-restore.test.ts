@@ -1,4 +1,7 @@
-/** A Docker that lets its containers live while it is away (`live-restore`): what a restart of it must not touch. */
+/**
+ * A Docker with `live-restore` keeps its containers running during a restart: a restart of the daemon must not change
+ * them.
+ */
 import { test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { EngineFixture } from '../../harness/engines/engine-fixture.js';

@@ -1,11 +1,14 @@
-/** Names, resolvers, shared processes and host ports of Pods on real engines, read from inside. */
+/**
+ * Host names, resolvers, shared process namespaces and host ports of Pods on real engines, read from inside the
+ * containers.
+ */
 import assert from 'node:assert/strict';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import { onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
 
 onEachEngine('names', (pods) => {
-  /** What a command prints in the one container of such a Pod. */
+  /** Runs a Pod with one container and returns the command's output. */
   const printed = async (pod: string, command: string, spec: Partial<PodSpec> = {}): Promise<string> => {
     const container = scripted('app', `${command} >/dev/termination-log 2>&1`);
     pods.assignPod(pod, [container], { restartPolicy: 'Never', ...spec });

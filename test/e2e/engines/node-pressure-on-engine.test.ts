@@ -1,4 +1,7 @@
-/** A host that is short of memory, and one short of processes, on a real engine: conditions, taint, eviction and replacement, as kubectl shows them. */
+/**
+ * Memory pressure and PID pressure of a host on a real engine: conditions, taint, eviction and replacement, as kubectl
+ * shows them.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +11,16 @@ import { untilPasses } from '../../harness/basics/wait-until.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
 
-/** More than any host has: it is short of memory from its start on. */
+/** An eviction threshold above any host's memory: the host has memory pressure from its start. */
 const SHORT = 'memory.available<1000Ti';
 
-/** A DaemonSet's Pod that failed again and again waits before the next. */
+/** Includes the back-off that a DaemonSet's Pod has after repeated failures. */
 const RECOVERY_MS = 120_000;
 
-/** Fewer than any host has left. */
+/** An eviction threshold that every host has reached. */
 const SHORT_OF_PIDS = 'pid.available<99.999%';
 
-/** A Pod of so many processes. */
+/** A Pod that runs `processes` processes. */
 const crowd = (name: string, processes: number, priority: number): string =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -106,7 +109,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
         new RegExp(`Found failed daemon pod default/${first} on node ${NODE}, will try to kill it`),
       );
     });
-    // A DaemonSet's Pods tolerate the taint: another one comes, as upstream.
+    // A DaemonSet's Pods tolerate the taint, so the controller creates a replacement, like kube-controller-manager.
     await untilPasses(async () => {
       const names = await kubectl.ok('get pods -l app=web -o jsonpath={.items[*].metadata.name}');
       assert.notEqual(names, '');

@@ -1,4 +1,4 @@
-/** The agent's Pod workers on real engines: real containers, crashes, deletions, an engine that dies. */
+/** The agent's Pod workers on real engines: containers, crashes, deletions, an engine that is killed. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -160,17 +160,17 @@ function workers(pods: EnginePods): void {
       const [container] = await driver.inspectPod(`uid-${name}`);
       assert.ok(container);
       extra.push(whole - ((container.startedAt ?? 0) - container.createdAt));
-      // At once after its start the shell may not listen to SIGTERM yet: a short grace ends it all the same.
+      // The shell may not handle SIGTERM yet right after its start. A short grace period ends it anyway.
       pods.fixture.deletePod(`uid-${name}`);
       await pods.until('gone', async () => (await driver.inspectPod(`uid-${name}`)).length === 0);
     }
     extra.sort((a, b) => a - b);
-    // The engine's own create and what follows its start count here, too: a bound for accidents, not a benchmark.
+    // The bound includes the engine's own create time. It catches gross regressions and is no benchmark.
     assert.ok((extra[2] ?? 0) < 250, `${pods.kind}: ${extra.map(Math.round)} ms beside created-to-started`);
   });
 }
 
-/** An image to change to. */
+/** Loads the image that the update switches to. */
 async function loadSecond({ engine }: EnginePods): Promise<void> {
   await loadTestImages(engine.socketPath, ['app:2']);
 }

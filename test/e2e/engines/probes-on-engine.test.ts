@@ -1,4 +1,4 @@
-/** Each kind of probe against a real server in a real container that turns bad. */
+/** Each kind of probe in a real container, with a server that stops answering. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { runContainerCommand } from '../../../agent/runtime/container-command.js';
@@ -9,7 +9,7 @@ import { shell } from '../../harness/engines/test-images.js';
 import { NOT_SERVING, startHealthServer } from '../../harness/pods/health-server.js';
 
 const QUICK: Probe = { periodSeconds: 1, failureThreshold: 2 };
-/** Serves `ok` below /www at port 8080; SIGUSR1 ends the server, the container goes on. */
+/** Serves `ok` below /www at port 8080. SIGUSR1 ends the server and keeps the container running. */
 const SERVER = `
   /bin/busybox --install -s /bin
   mkdir /www; echo ok >/www/ok
@@ -73,7 +73,7 @@ onEachEngine('probes', (pods) => {
       const server = await startHealthServer();
       const { facts } = pods.fixture;
       const { hostIP = '' } = facts;
-      // The server is here, in the test.
+      // The server runs in the test process.
       facts.hostIP = '127.0.0.1';
       try {
         const handler = { grpc: { port: server.port, service: 'shop' } };

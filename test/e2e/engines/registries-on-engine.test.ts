@@ -1,4 +1,7 @@
-/** Images on real engines: a registry that wants a login, mirrors, one that dies in the middle, and a disk that fills. */
+/**
+ * Images on real engines: a registry that requires a login, mirrors, a registry that breaks off a transfer, and a full
+ * disk.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +32,7 @@ const LOGIN = {
   password: 'secret',
   bcrypt: '$2b$04$EzdfdcLR4EII2F6CpH1xj.gp1qs6i0ejtom2MigZ0G.MZkO15ou3S',
 };
-/** Back-offs of ten seconds take one. */
+/** Divides back-offs: ten seconds take one. */
 const HURRY = 10;
 const never = new AbortController().signal;
 
@@ -40,7 +43,7 @@ for (const kind of ['docker', 'podman'] as const) {
     let images: ImagePuller;
     const folder = mkdtempSync(join(tmpdir(), 'everynode-registries-'));
     const file = join(folder, 'registries.json');
-    // The agent's timers keep no process alive.
+    // The agent's timers are unreferenced, so the test has to keep its process alive.
     const alive = setInterval(() => undefined, 1000);
 
     before(async () => {
@@ -199,7 +202,7 @@ for (const kind of ['docker', 'podman'] as const) {
       {},
       async (registry, host) => {
         const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
-        // 24 MB at 2 MB/s: two seconds later it is in the middle, whatever else the machine does.
+        // 24 MB at 2 MB/s: after two seconds the transfer is still running, even on a busy machine.
         const image = await registry.push('large:1', 24_000_000);
         host.onHost(
           'tc',

@@ -1,4 +1,4 @@
-/** A restore where the hosts run real engines: no container stops, and the Pods come back as those that own them. */
+/** Restores a coordinator with hosts on real engines: no container stops, and the Pods keep their owners and UIDs. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
@@ -12,13 +12,13 @@ const KINDS: EngineKind[] = ['docker', 'podman'];
 const UNTOUCHED = ['later:1', 'later:1', 'web:2', 'web:2'];
 const IMAGES = ['web:1', 'web:2', 'later:1', 'probe:1'];
 
-/** A host's engine, looked at without the agent. */
+/** A host's engine, queried without the agent. */
 interface Host {
   engine: TestEngine;
   containers: EngineContainers;
 }
 
-/** One line for each container that runs: which, of which Pod, since when. */
+/** One line for each running container: its id, its Pod, its start time. */
 async function runningIn(hosts: readonly Host[]): Promise<string[]> {
   const lines = await Promise.all(
     hosts.map(async ({ containers }) => {
@@ -78,7 +78,7 @@ describe('a restore with engines', () => {
     }
   });
 
-  /** The test, or why this machine cannot run it. */
+  /** Registers the test, or the reason why this machine cannot run it. */
   const onEngines = (name: string, check: () => Promise<void>): void => {
     test(name, async (context: TestContext) => {
       if (why === undefined) await check();

@@ -1,4 +1,4 @@
-/** Static Pods on real engines: a file on the host is a Pod that runs, with a coordinator and without. */
+/** Static Pods on real engines: a manifest file on the host runs as a Pod, with a coordinator and without one. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

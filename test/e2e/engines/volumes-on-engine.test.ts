@@ -1,4 +1,4 @@
-/** Each type of volume, read back by a process inside the container, on real engines. */
+/** Each type of volume on real engines, read by a process inside the container. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -12,7 +12,7 @@ import { onEachEngine } from '../../harness/engines/engine-pods.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
-/** Ends at once on SIGTERM, as a shell with a child in the foreground would not. */
+/** Exits at once on SIGTERM. A shell with a foreground child would not. */
 const WAIT = 'trap "exit 0" TERM; /bin/busybox sleep 3600 & wait';
 const LABELS = { labels: { zone: 'a', app: 'x' } };
 
@@ -32,7 +32,10 @@ onEachEngine('volumes', (pods) => {
     pods.fixture.deletePod(`uid-${pod}`);
     await pods.until(`${pod} gone`, () => !pods.fixture.assignedPods.has(`uid-${pod}`));
   };
-  /** Runs a Pod whose one container mounts `v` at `/v`; answers what its script prints. It ends with the Pod's folders. */
+  /**
+   * Runs a Pod whose container mounts `v` at `/v` and returns the script's output. Removes the Pod and its folders
+   * afterwards.
+   */
   const reads = async (
     script: string,
     volume: Omit<Volume, 'name'>,
@@ -308,7 +311,7 @@ onEachEngine('volumes', (pods) => {
     const mountInfo = () => onEngineHost(`grep -c ${shared}/below /proc/self/mountinfo || true`).trim();
     try {
       const volume = { hostPath: { path: shared } };
-      // The API wants a privileged one; a test machine's engine may not be allowed to make it.
+      // The API requires a privileged container here. The engine of a test machine may not be allowed to create one.
       const container = { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } };
       await reads(script, volume, { container });
       assert.equal(mountInfo(), '0');

@@ -1,4 +1,7 @@
-/** A few rounds of chaos on two hosts of real engines, always the same ones: `npm run chaos` plays as many as are asked for. */
+/**
+ * A few rounds of chaos on two hosts with real engines, always with the same seed. `npm run chaos` runs as many rounds
+ * as requested.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playRounds } from '../../chaos/chaos-rounds.js';
@@ -6,7 +9,7 @@ import { leaveOut } from '../../harness/basics/skip-reason.js';
 
 const ROUNDS = 5;
 const PATIENCE_MS = 180_000;
-/** A busy machine plays fewer of them. */
+/** A slow machine runs fewer rounds within this time. */
 const LONGEST_MS = 20_000;
 
 test('after each round of chaos every host runs what it should, once, and the API tells the truth', async (context) => {

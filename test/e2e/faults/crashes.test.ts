@@ -1,4 +1,4 @@
-/** Kill -9 of every part in the middle of things, on a real Docker: one pod a node, no leftovers, nothing lost. */
+/** Kills every process with SIGKILL during its work on a real Docker: one Pod a node, no leftovers, no lost writes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -20,11 +20,11 @@ const MANIFEST = JSON.stringify({
   },
 });
 
-/** When to strike after a rollout was begun, ms: before, within and after the engine's work. */
+/** When to kill after the start of a rollout, ms: before, during and after the engine's work. */
 const MOMENTS_MS = [20, 150, 400];
-/** The rule: after a restart of the host, its pods come back so soon after the engine's start. */
+/** The requirement: after a reboot of the host its Pods run again within this time after the engine's start. */
 const RETURN_MS = 5_000;
-/** An agent whose coordinator was killed again and again waits no longer before it tries once more. */
+/** Upper bound for the reconnect back-off of an agent after repeated kills of the coordinator. */
 const RECONNECT_MS = 90_000;
 
 describe('crashes on docker', { concurrency: 1 }, () => {
@@ -47,7 +47,9 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     });
   };
 
-  /** The rollout is done, each node runs one container of it, and nothing else of ours is in the engine. */
+  /**
+   * The rollout is complete, each node runs one container of it, and the engine has no other container of Everynode.
+   */
   const isWhole = async ({ kubectl, containers }: CrashFixture): Promise<void> => {
     await kubectl.ok('rollout status ds/app --timeout=60s');
     const { items }: { items: Pod[] } = JSON.parse(await kubectl.ok('get pods -o json'));
@@ -75,7 +77,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     rollout = rollout === 1 ? 2 : 1;
     await kubectl.ok(`set image ds/app main=app:${rollout}`);
   };
-  /** A rollout shows that the agents are back at work. */
+  /** Starts a rollout and waits for progress, which shows that the agents work again. */
   const beginRolloutSeen = async (bench: CrashFixture): Promise<void> => {
     await beginRollout(bench);
     await isWhole(bench);
@@ -185,7 +187,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
 
   law('in the end, deleting the daemon set leaves no container', async (bench) => {
     await bench.kubectl.ok('delete ds app');
-    // Agents whose coordinator was killed again and again wait up to a minute before they try once more.
+    // After repeated kills of the coordinator the agents wait up to a minute before they reconnect.
     await untilPasses(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);
   });
 });

@@ -1,4 +1,4 @@
-/** The room that a coordinator keeps for its next start, on a real disk. */
+/** The disk space that a coordinator reserves for its next start, on a real disk. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ test('a coordinator of root starts in the blocks that are kept for root', {
   const { bavail, bsize } = statfsSync(disk.path);
   writeFileSync(join(disk.path, 'others'), Buffer.alloc(bavail * bsize, 1));
   assert.ok(statfsSync(disk.path).bavail * bsize < MEBIBYTE);
-  // Its clock stands still: whoever waits, waits for ever.
+  // The clock does not advance, so any wait would never end.
   await waitForStartSpace({ dataDir: disk.path, clock: new ManualClock(), log: silentLogger });
   assert.deepEqual(readdirSync(disk.path).sort(), ['lost+found', 'others']);
 });

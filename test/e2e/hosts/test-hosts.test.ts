@@ -1,4 +1,7 @@
-/** The hosts of the end-to-end tests are hosts: they boot, run containers with limits, reboot, and lose their power. */
+/**
+ * The hosts of the end-to-end tests behave like real hosts: they boot, run containers with limits, reboot, and lose
+ * power.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -9,7 +12,7 @@ import { UNIT_DATA, UNIT_HOST_PATH } from '../../harness/pods/unit-volumes.js';
 
 const TREE = process.cwd();
 
-/** The lines of the agent's unit that take rights away from it. */
+/** The hardening options of the agent's systemd unit. */
 function hardening(): string[] {
   const text = readFileSync('systemd/everynode-agent.service', 'utf8');
   return text

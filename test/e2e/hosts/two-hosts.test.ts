@@ -1,4 +1,7 @@
-/** Two machines with systemd, one with Docker and one with Podman: join, follow labels and taints, reboot, fail, come back. */
+/**
+ * Two machines with systemd, one with Docker and one with Podman: join, follow labels and taints, reboot, fail,
+ * reconnect.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,9 +29,9 @@ const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-age
 const UNIT = '/etc/systemd/system/everynode-agent.service';
 const AGENT_DATA = '/var/lib/everynode-agent';
 const GRACE_MS = 5_000;
-/** The grace, the round that looks, and a busy machine. */
+/** The grace period, one poll of the node controller, and some time for a busy machine. */
 const SILENCE_MS = 40_000;
-/** The rule: a rebooted host's pods come back so soon after its engine's start. */
+/** The requirement: a rebooted host's Pods run again within this time after its engine's start. */
 const RETURN_MS = 5_000;
 
 const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): string =>
@@ -40,7 +43,7 @@ const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): str
       selector: { matchLabels: { app: name } },
       template: {
         metadata: { labels: { app: name } },
-        // Its container bears its name, so that an engine can be asked for it.
+        // The container has the DaemonSet's name, so that the test can find it in the engine.
         spec: { nodeSelector, terminationGracePeriodSeconds: 5, containers: [{ name, image: 'app:1' }] },
       },
     },
@@ -101,7 +104,7 @@ class TwoHosts {
     await this.#coordinator?.end('SIGKILL');
   }
 
-  /** What a person types on a new host. */
+  /** The command that an operator runs on a new host. */
   async joinLine(): Promise<string> {
     const { stdout } = await runEverynode(['token', 'create', '--data', this.dataDir]);
     return stdout.trim();
@@ -118,7 +121,7 @@ class TwoHosts {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** The program by hand, and what units of test hosts are told. */
+  /** Installs the program by hand, with the unit settings that test hosts need. */
   async #prepare(host: TestHost): Promise<void> {
     await host.loadImages(['app:1']);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
@@ -128,13 +131,13 @@ class TwoHosts {
   }
 }
 
-/** Ids of the running containers of a DaemonSet's pods, as the host's engine has them. */
+/** Ids of the running containers of a DaemonSet's Pods, according to the host's engine. */
 function containersOf(host: TestHost, name: string): string[] {
   const ids = host.runEngine('ps', '-q', '--filter', `label=everynode.dev/container=${name}`);
   return ids.split('\n').filter((id) => id !== '');
 }
 
-/** The token with another authority's hash. */
+/** The token with the hash of another authority. */
 const wrong = (token: string): string => token.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
 
 const runsOn = (host: TestHost, name: string) =>
@@ -285,7 +288,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     const pods = await all.kubectl.ok('get pods -o name');
     assert.equal(pods.split('\n').length, 2);
     for (const host of [all.one, all.two]) runsOn(host, 'app');
-    // A Lease is there once the node was heard since the coordinator's start.
+    // A Lease exists after the node has reported since the coordinator's start.
     await untilPasses(async () => {
       const leases = await all.kubectl.ok('get leases -n kube-node-lease -o name');
       assert.equal(leases.split('\n').length, 2);

@@ -1,4 +1,4 @@
-/** `kubectl logs` with all its switches on a real engine, and what becomes of a container that prints without end. */
+/** `kubectl logs` with all its flags on a real engine, and the log of a container that prints endlessly. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
@@ -22,7 +22,7 @@ function pod(name: string, containers: object[], restartPolicy = 'Always'): obje
 }
 
 const SLEEP = 'exec /bin/busybox sleep 3600';
-/** More than one file of Docker's holds. */
+/** More lines than one log file of Docker holds. */
 const LINES = 200_000;
 
 const PODS = [
@@ -40,7 +40,7 @@ const PODS = [
     {
       name: 'main',
       image: IMAGE,
-      // A reader that follows keeps up: it begins when it is told to.
+      // The container starts to print when the test signals it, so that a following reader can keep up.
       command:
         shell(`until [ -e /go ]; do /bin/busybox usleep 100000; done; i=0; line=$(/bin/busybox printf '%080d' 0)
           while [ $i -lt ${LINES} ]; do i=$((i+1)); echo $line $i; [ $((i%2000)) = 0 ] && /bin/busybox usleep 20000; done
@@ -139,7 +139,7 @@ export function podLogs(kind: EngineKind): void {
       await untilPasses(() => assert.match(following.stdout.slice(-100), /the end\n$/), 120_000);
       const lines = new Set(following.stdout.split('\n'));
       context.diagnostic(`${lines.size} lines of ${LINES} were followed`);
-      // At the moment of a rotation engines may tell lines twice (Docker before 23) or not at all (Podman).
+      // During a rotation, Docker before 23 may repeat lines and Podman may lose lines.
       assert.ok(lines.size > LINES / 2, `${lines.size} lines`);
       following.stop();
     });

@@ -1,4 +1,4 @@
-/** Looking into Pods with unmodified kubectls: exec, attach, cp, port-forward, top and debug on a real engine. */
+/** Unmodified kubectl versions with exec, attach, cp, port-forward, top and debug on a real engine. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const IMAGE = 'app:1';
 const PATIENCE_MS = 30_000;
 const SPDY_ONLY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
 
-/** `main` waits, each `reader` says what it reads, `server` serves two ports of the loopback, `ended` keeps crashing. */
+/** `main` sleeps, each `reader` echoes its input, `server` serves two loopback ports, `ended` keeps crashing. */
 const POD = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -28,7 +28,7 @@ const POD = {
     terminationGracePeriodSeconds: 1,
     containers: [
       { name: 'main', image: IMAGE, command: shell('exec /bin/busybox sleep 3600') },
-      // One a kubectl: Podman ends the input with the first client that leaves.
+      // One container for each kubectl: Podman closes stdin when the first client disconnects.
       ...KUBECTLS.map((_, index) => ({
         name: `reader-${index}`,
         image: IMAGE,
@@ -129,7 +129,8 @@ export function streamTests(kind: EngineKind): void {
           kubectl,
           `${kubectl.binary} exec -it looked-at -c main -- /bin/busybox sh`,
         );
-        // The size and the keys come by ways of their own, here as upstream: the first keys may be there before it.
+        // The terminal size and the input arrive independently, as with a kubelet: the first input may arrive before
+        // the size.
         const sized = 'until busybox stty size | busybox grep "33 99"; do busybox sleep 0.1; done';
         terminal.type(`${sized}; echo $((6*7))\r`);
         await soon(
@@ -168,7 +169,7 @@ export function streamTests(kind: EngineKind): void {
         const program = await kubectl.run('exec looked-at -c main -- no-such-program'.split(' '));
         assert.ok([126, 127].includes(program.code), `${program.code} ${program.stderr}`);
         assert.match(program.stderr + program.stdout, /not found|no such file/);
-        // It is started again now and then, and runs for a moment.
+        // The container restarts repeatedly and runs only briefly each time.
         let answer = '';
         await soon(
           async () => {
@@ -181,7 +182,7 @@ export function streamTests(kind: EngineKind): void {
 
       look('attach reads and writes the first process', async (kubectl) => {
         const attached = new Terminal(kubectl, `${kubectl.binary} attach -i looked-at -c reader-${index}`);
-        // Without a terminal of the container's own, lines go as they are typed.
+        // Without a terminal in the container, lines are sent as they are typed.
         await soon(
           () => /If you don't see a command prompt/.test(attached.printed),
           () => 'the prompt',
@@ -270,14 +271,14 @@ export function streamTests(kind: EngineKind): void {
   });
 }
 
-/** Waits for it; `what` says what for, and what there was instead. */
+/** Waits for `condition`. `what` describes the expectation and the current state. */
 async function soon(condition: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
   await until(condition, { timeoutMs: PATIENCE_MS, what: 'it' }).catch((error: Error) => {
     throw new Error(`${error.message}: ${what()}`);
   });
 }
 
-/** The body of a GET to this port of the loopback, on a connection of its own. */
+/** The body of a GET to this loopback port on a new connection. */
 function get(port: number, path = '/'): Promise<string> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, path, agent: false }, (answer) => {

@@ -1,4 +1,4 @@
-/** The commands of the texts that users start from, typed as they stand there, against `up` on a real engine. */
+/** The commands of the getting-started documents, run literally against `up` on a real engine. */
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -19,10 +19,10 @@ const IMAGES = [
   'app:1',
 ];
 const FLUENTD = 'fluentd-elasticsearch';
-/** The host directory that examples/host-changes/network-plugin.yaml makes. */
+/** The host directory that examples/host-changes/network-plugin.yaml creates. */
 const PLUGIN_DIR = '/run/network-plugin';
 
-/** A pod that prints a line a second, without an owner. */
+/** A Pod without an owner that prints a line a second. */
 const TALKER = JSON.stringify({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -43,7 +43,7 @@ function example(name: string): string {
   return resolve('examples', `${name}.yaml`);
 }
 
-/** Registers the tour on one engine; the steps follow each other on the same data. */
+/** Registers the tour on one engine. The steps build on each other's data. */
 export function tour(kind: EngineKind): void {
   describe(`the tour on ${kind}`, { concurrency: 1 }, () => {
     let bench: TourFixture | string;
@@ -65,7 +65,7 @@ export function tour(kind: EngineKind): void {
         else await body(bench);
       });
     };
-    /** The one running container of the DaemonSet's one pod; fails when there are more or others. */
+    /** The only running container of the DaemonSet's only Pod. Fails if there are more Pods or containers. */
     const only = async (bench: TourFixture, daemonSet: string) => {
       const found = await bench.containers.ofPods(`${daemonSet}-`);
       assert.deepEqual(
@@ -121,7 +121,7 @@ export function tour(kind: EngineKind): void {
       assert.match(await kubectl.ok('get pods -o wide'), /nginx-\w{5} +1\/1 +Running .* master /);
       await kubectl.ok('label nodes master color-');
       await isGone(bench, 'nginx');
-      // The host reports the end of the Pod after it has removed the Pod's containers and volumes.
+      // The host reports the end of the Pod only after it has removed the Pod's containers and volumes.
       await untilPasses(async () => assert.equal(await kubectl.ok('get pods'), ''));
       await kubectl.ok('label nodes master color=green');
       await rolledOut(bench, 'ds/nginx');

@@ -1,4 +1,4 @@
-/** `up` and `down` as programs: what they keep, what they remove, and what they say when they cannot. */
+/** `up` and `down` as programs: what they keep, what they remove, and their error messages. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -28,7 +28,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     bench = await TourFixture.open('docker', { images: ['app:1'], args: ['--labels', 'disk=ssd'] });
     if (typeof bench === 'string') return;
     const { containers, kubectl } = bench;
-    // One of nobody, one of another cluster that runs on the same engine.
+    // One container without labels and one of another cluster that uses the same engine.
     const another = { 'everynode.dev/cluster': 'another', 'everynode.dev/node': 'master' };
     foreign = [await containers.run('app:1'), await containers.run('app:1', another)];
     await kubectl.ok('apply -f -', MANIFEST);
@@ -111,7 +111,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
   });
 
   law('down ends a running up, its containers and its directory, and no other container', async (bench) => {
-    // Without the environment of up: where the containers are, the agent remembers.
+    // Runs without the environment of `up`: the agent has stored where its containers are.
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
     assert.deepEqual([code, stderr], [0, '']);
     assert.equal(existsSync(bench.dataDir), false);
