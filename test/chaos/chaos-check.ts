@@ -1,6 +1,6 @@
 /**
- * The independent checker: what each host's engine runs, what the API says, and what was asked for, held against each
- * other. It shares no rule with the product.
+ * The independent checker: compares the containers of each host's engine, the objects of the API, and the requested
+ * state. It shares no rule with the product.
  */
 
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -11,18 +11,18 @@ import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { EngineContainer } from '../harness/engines/engine-containers.js';
 import type { RequestedDaemonSet } from './requested-state.js';
 
-/** A container, and since when it runs as its engine says. */
+/** A container with its start time according to the engine. */
 export type ObservedHostContainer = EngineContainer & { startedAt?: string };
 
 export interface ObservedHost {
   name: string;
-  /** Everything in its engine, ended ones too; undefined when the engine does not answer. */
+  /** All containers of the engine, including exited ones; undefined if the engine does not respond. */
   containers: readonly ObservedHostContainer[] | undefined;
-  /** The container that is none of ours. */
+  /** Name of the container that does not belong to Everynode. */
   bystander: string;
 }
 
-/** All that is looked at, of one moment. */
+/** All observations of one check. */
 export interface ObservedFleet {
   hosts: readonly ObservedHost[];
   nodes: readonly Node[];
@@ -32,18 +32,23 @@ export interface ObservedFleet {
 
 export interface ExpectedState {
   daemonSets: readonly RequestedDaemonSet[];
-  /** Whether a Pod of it belongs on this host. */
+  /** True if this host must run a Pod of the DaemonSet. */
   belongs: (daemonSet: RequestedDaemonSet, host: string) => boolean;
-  /** How far the coordinator's clock has been from the truth, ms: what it was told meanwhile keeps its time by it. */
+  /**
+   * All errors that the coordinator's clock has had, ms. Times that were reported to it during an error keep that
+   * error.
+   */
   clockErrorsMs: Iterable<number>;
 }
 
-/** The coordinator learns times by messages, and stores whole seconds. */
+/** The coordinator derives times from messages and stores whole seconds. */
 const TIME_TOLERANCE_MS = 3_000;
-/** One whose clock was set notices it a little later, and lets no time lie ahead of that clock. */
+/** The coordinator notices a clock step a little later and never stores a time ahead of its clock. */
 const SET_CLOCK_TOLERANCE_MS = 10_000;
 
-/** What is not as it must be when faults have ended and everything has settled; empty = all is well. */
+/**
+ * Differences from the required state after all faults have ended and everything has settled. Empty if there are none.
+ */
 export function problemsOf(seen: ObservedFleet, wanted: ExpectedState): string[] {
   return [
     ...seen.hosts.flatMap((host) => hostProblems(host, seen)),
@@ -124,7 +129,7 @@ function statusProblems(
   });
 }
 
-/** What nobody asked for. */
+/** Containers and Pods that no request explains. */
 function strangers({ daemonSets, pods }: ObservedFleet, wanted: ExpectedState): string[] {
   const names = new Set(wanted.daemonSets.map(({ name }) => name));
   return [
@@ -167,8 +172,8 @@ function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Expe
 }
 
 /**
- * Containers that were exchanged though nothing was done to their Pod or to their host's engine: what a cut link, a killed
- * agent or a killed coordinator must never lead to.
+ * Containers that were replaced although their Pod and their host's engine were left alone. A cut link, a killed agent
+ * or a killed coordinator must never cause this.
  */
 export function replacedContainers(
   before: readonly ObservedHost[],
@@ -190,8 +195,8 @@ export function replacedContainers(
 }
 
 /**
- * Containers that ended between two looks though their Pods were `kept`: what a coordinator that was restored, and that nobody has
- * confirmed, must never lead to.
+ * Containers that exited between two checks although their Pods were `kept`. A restored coordinator must never cause
+ * this before an operator has confirmed the restore.
  */
 export function stoppedWithoutRequest(
   before: readonly ObservedHost[],
@@ -209,7 +214,7 @@ export function stoppedWithoutRequest(
   });
 }
 
-/** DaemonSets that run twice on a host at one moment, by their container's name; those that surge may. */
+/** DaemonSets that run twice on a host at the same time, by container name. DaemonSets with maxSurge may do so. */
 export function duplicateContainers(
   containers: readonly EngineContainer[],
   surging: ReadonlySet<string>,

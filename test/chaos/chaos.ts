@@ -1,8 +1,11 @@
-/** Breaks real hosts, round after round, until one of them is broken or, on Ctrl-C, the round that is under way is over. */
+/** Breaks real hosts in rounds, until a round fails or, after Ctrl-C, the current round is over. */
 import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { playRounds } from './chaos-rounds.js';
 
-/** What has not settled by then is broken: three times the longest wait that is right, a try of an agent to reconnect. */
+/**
+ * A round must settle within this time: three times the longest legitimate wait, which is an agent's reconnect
+ * back-off.
+ */
 const PATIENCE_MS = 180_000;
 
 interface Flags {

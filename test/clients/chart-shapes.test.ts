@@ -1,13 +1,13 @@
-/** DaemonSets in the shape of widely used charts are taken, and each field without effect is named once. */
+/** The API accepts DaemonSets in the shape of widely used charts and warns once about each field without effect. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { forEachKubectl } from '../harness/clients/each-kubectl.js';
 
-/** From `dist/test/clients` to the sources: the compiler copies no YAML. */
+/** Path from `dist/test/clients` to the sources: the compiler does not copy YAML. */
 const SHAPES = new URL('../../../test/fixtures/chart-shapes.yaml', import.meta.url);
 
-/** What the warnings name, below `spec.template.spec`. */
+/** Fields that the warnings name, below `spec.template.spec`. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   'device-plugin': ['runtimeClassName'],
 };

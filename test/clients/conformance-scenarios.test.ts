@@ -1,4 +1,4 @@
-/** scenarios.json: upstream's answers, end to end, by real kubectl against real processes and hollow hosts. */
+/** scenarios.json end to end: real kubectl, real processes and hollow hosts must give Kubernetes' answers. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';

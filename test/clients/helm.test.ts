@@ -8,7 +8,7 @@ import { findClient } from '../harness/clients/client-binaries.js';
 import { createHelm, type Helm } from '../harness/clients/helm.js';
 import { writeChart } from '../harness/clients/helm-chart.js';
 
-/** Every kind of the chart. */
+/** Every kind in the chart. */
 const KINDS = 'ds,sa,svc,cm,secret,role,rolebinding,clusterrole,clusterrolebinding';
 const WAIT = '--wait --timeout 60s';
 
@@ -43,7 +43,7 @@ describe('Helm', () => {
     assert.ok(helm);
     return helm;
   };
-  /** Images of the ready Pods of a release, each once. */
+  /** Distinct images of the ready Pods of a release. */
   const images = async (release: string): Promise<string> => {
     const path = 'jsonpath={.items[?(@.status.containerStatuses[0].ready)].spec.containers[0].image}';
     const text = await fleet.kubectl.ok(`get pods -n apps -l app=${release} -o ${path}`);

@@ -1,4 +1,4 @@
-/** Kubernetes' own JavaScript client, unmodified, against a coordinator that is killed and started again. */
+/** Kubernetes' own JavaScript client, unmodified, against a coordinator that is killed and restarted. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ function configMap(name: string): V1ConfigMap {
   return { metadata: { name, labels: { watched: 'yes' } }, data: { a: '1' } };
 }
 
-/** Read, change, replace, and again where the controller wrote the status in between: what a 409 asks of a client. */
+/** Reads, changes and replaces the object. Retries on 409, because the controller may write the status in between. */
 async function replaceWithNote(apps: AppsV1Api, name: string): Promise<V1DaemonSet> {
   for (;;) {
     const body = await apps.readNamespacedDaemonSet({ namespace, name });
@@ -130,7 +130,7 @@ test('an informer lives through a coordinator that is killed and started again',
   const labelSelector = 'watched=yes';
   const list = () => config.makeApiClient(CoreV1Api).listNamespacedConfigMap({ namespace, labelSelector });
   const informer = makeInformer(config, path, list, labelSelector);
-  // As its documentation has it: whoever uses an informer starts it again after an error.
+  // The client's documentation requires that the caller restarts an informer after an error.
   let isWanted = true;
   const again = () => {
     if (isWanted) setTimeout(() => void informer.start().catch(again), 100);

@@ -1,4 +1,4 @@
-/** `everynode simulate` as a program of several processes: steered by a script, ended by Ctrl-C or by a kill. */
+/** `everynode simulate` with several processes: controlled by a script, ended by Ctrl-C or SIGKILL. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ let api: CoordinatorApi;
 let token: string;
 let simulation: ChildProcess;
 let said: string;
-/** The only folder that the simulation knows of. */
+/** The only folder that the simulation may use. */
 let home: string;
 
 before(async () => {
@@ -52,7 +52,7 @@ after(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** In a process group of its own, as a terminal starts it. Resolves when all its nodes are connected. */
+/** Starts the simulation in its own process group, like a terminal. Resolves when all its nodes are connected. */
 async function simulate(name: string, ...more: string[]): Promise<void> {
   home = join(scratch, name);
   mkdirSync(home);
@@ -76,7 +76,7 @@ async function simulate(name: string, ...more: string[]): Promise<void> {
   await until(areConnected, { timeoutMs: TIMEOUT_MS, what: `${NODES} nodes to be connected` });
 }
 
-/** The flags that give a token: no argument holds it. */
+/** Flags with the path of a token file, so that no argument contains the token. */
 function withToken(text: string): string[] {
   const file = join(scratch, `token-${text}`);
   writeFileSync(file, `${text}\n`, { mode: 0o600 });
@@ -90,7 +90,7 @@ async function connected(name: string): Promise<number> {
   return items.filter(({ status }) => isConditionTrue(status?.conditions, 'Connected')).length;
 }
 
-/** The process and all below it that run; [] when it is gone. */
+/** The process and all its descendants that run; [] if the process has exited. */
 function familyOf(pid: number): number[] {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`);
@@ -103,7 +103,7 @@ function familyOf(pid: number): number[] {
   }
 }
 
-/** What is below a process ends by itself once that is gone, and may do so before its turn. */
+/** Descendants exit by themselves once the process is killed, possibly before the loop reaches them. */
 function killFamily(pid: number): void {
   for (const each of familyOf(pid)) {
     try {
@@ -149,7 +149,7 @@ test('Ctrl-C ends all processes and leaves no file; the nodes stay with the coor
   await simulate('ended');
   const family = familyOf(simulation.pid ?? 0);
   const ended = once(simulation, 'exit');
-  // A terminal sends it to the whole group.
+  // A terminal sends the signal to the whole process group.
   process.kill(-(simulation.pid ?? 0), 'SIGINT');
   assert.deepEqual(await ended, [0, null], said);
   await untilGone(family);
@@ -170,7 +170,7 @@ test('a simulation whose first process is killed ends too', async () => {
   assert.deepEqual(readdirSync(home), []);
 });
 
-/** Runs `everynode` to its end; answers its exit code and what it said on stderr. */
+/** Runs `everynode` until it exits. Returns its exit code and stderr. */
 async function ended(...words: string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, [EVERYNODE, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -210,7 +210,7 @@ test('what is wrong is one sentence and the exit code of its kind, never a stack
   }
 });
 
-/** Starts one; resolves when it has said this. */
+/** Starts a simulation. Resolves when its output matches `words`. */
 async function untilSaid(words: RegExp, ...flags: string[]): Promise<void> {
   simulation = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
     ...{ detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
@@ -223,7 +223,9 @@ async function untilSaid(words: RegExp, ...flags: string[]): Promise<void> {
   await until(() => words.test(said), { timeoutMs: TIMEOUT_MS, what: `${words} to be said` });
 }
 
-/** Starts one whose host is not let in; resolves when it has said so, and counted it. */
+/**
+ * Starts a simulation with a host that the coordinator rejects. Resolves when the output has the reason and the count.
+ */
 async function untilTold(told: string, ...flags: string[]): Promise<void> {
   const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   const words = new RegExp(`${told}[^]*0/1 nodes connected \\(1 refused\\)`);
@@ -258,7 +260,8 @@ test('names are those of the token that they came with, until they are revoked a
   const data = ['--data', join(scratch, 'coordinator')];
   const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);
   assert.equal(revoked.said, 'There is no joined host kept-0.\n');
-  // A Pod that is left would keep the name until the garbage collector removes it, 40 s after its Node.
+  // Delete the node's Pods too. A remaining Pod would block the name until the garbage collector removes it, 40 s after
+  // its Node.
   const options = 'gracePeriodSeconds=0&fieldSelector=spec.nodeName%3Dkept-1';
   await client.request('DELETE', '/apis/apps/v1/namespaces/default/daemonsets/everywhere');
   await client.request('DELETE', `/api/v1/namespaces/default/pods?${options}`);

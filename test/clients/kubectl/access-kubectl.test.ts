@@ -1,4 +1,4 @@
-/** What kubectl shows of rights: whoami, can-i, tokens, acting as others, and the words of a refusal. */
+/** Access rights in kubectl: whoami, can-i, tokens, impersonation, and the message of a 403. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type AccessFixture, startAccessFixture } from '../../harness/api/access-fixture.js';

@@ -1,4 +1,4 @@
-/** Signing requests as people decide on them: kubectl certificate approve and deny, kubectl get csr. */
+/** Decisions on certificate signing requests by kubectl: certificate approve and deny, get csr. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';

@@ -1,4 +1,4 @@
-/** `kubectl debug`: ephemeral containers are not served, and kubectl must be able to report that. */
+/** `kubectl debug` of a Pod: ephemeral containers are not served, and kubectl must be able to report that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';

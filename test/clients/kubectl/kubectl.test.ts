@@ -1,4 +1,7 @@
-/** Unmodified kubectl, old and new, against the API alone: no controllers run, so nothing moves by itself. */
+/**
+ * Unmodified kubectl, old and new, against the API alone. No controllers run, so objects change only by the test's
+ * requests.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What people do to a node by kubectl: cordon, drain, taint, look why it is away, delete it. One machine, a hollow engine. */
+/**
+ * Node maintenance by kubectl: cordon, drain, taint, find out why it is unreachable, delete it. One machine, a hollow
+ * engine.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Rollouts as typed with kubectl, old and new, on pretended hosts; and what is true at each moment of one. */
+/** Rollouts by kubectl, old and new, on simulated hosts. Also checks invariants at each point in time of a rollout. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -45,7 +45,7 @@ after(() => fleet.stop());
 
 const finished = (name: string) => `daemon set "${name}" successfully rolled out`;
 
-/** Lines of a status that are neither the last nor of upstream's two kinds. */
+/** Lines of `rollout status` other than the last line and kubectl's two progress messages. */
 function strangeLines(text: string, name: string): string[] {
   const waiting = new RegExp(
     `^Waiting for daemon set "${name}" rollout to finish: (\\d+ out of ${NODES} new pods have been updated|\\d+ of ${NODES} updated pods are available)\\.\\.\\.$|^Waiting for daemon set spec update to be observed\\.\\.\\.$`,
@@ -60,7 +60,7 @@ async function rolledOut(kubectl: Kubectl, name: string): Promise<string> {
   return text;
 }
 
-/** Number and cause of each revision. */
+/** Number and change cause of each revision. */
 async function history(kubectl: Kubectl, name: string): Promise<[string, string][]> {
   const [title, columns, ...rows] = (await kubectl.ok(`rollout history ds/${name}`)).split('\n');
   assert.match(`${title}|${columns}`, new RegExp(`^daemonset.apps/${name} *\\|REVISION +CHANGE-CAUSE$`));
@@ -169,11 +169,11 @@ for (const client of KUBECTLS) {
   });
 }
 
-/** The worst moment of a recorded rollout. */
+/** The worst values of a recorded rollout. */
 interface Worst {
   /** Nodes without an available Pod. */
   unavailable: number;
-  /** Nodes with two Pods that are not stopping, and Pods on one node. */
+  /** Nodes with two Pods that are not terminating, and Pods on one node. */
   surging: number;
   onOneNode: number;
 }
@@ -223,7 +223,7 @@ describe('at each moment of a rollout', () => {
     test(title, async () => {
       const kubectl = createKubectl(fleet.kubeconfig);
       const name = `moment-${index}`;
-      // Longer than the controller needs to give the next turn: the budget is what holds the rollout.
+      // Longer than the controller needs to replace the next Pod, so the budget is what limits the rollout.
       const annotations = { 'simulate.everynode.dev/ready-after': '200ms' };
       await kubectl.ok('apply -f -', daemonSet(name, strategy, annotations));
       await rolledOut(kubectl, name);

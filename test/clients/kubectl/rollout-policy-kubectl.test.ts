@@ -1,4 +1,4 @@
-/** A RolloutPolicy as a user has it: by kubectl, on pretended hosts. A bad release stops at its canaries. */
+/** A RolloutPolicy as users apply it: by kubectl, on simulated hosts. A bad release stops at its canaries. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -159,7 +159,7 @@ describe('a RolloutPolicy', () => {
   });
 
   test('outside the window nothing is replaced, until a person says otherwise', async () => {
-    // Half a day ahead, whatever the time is.
+    // Twelve hours from now, so the window is closed at any time of day.
     const hour = (new Date().getUTCHours() + 12) % 24;
     const windows = [{ schedule: `0 ${hour} * * *`, durationSeconds: 600 }];
     const patch = JSON.stringify({ spec: { windows } });

@@ -1,4 +1,4 @@
-/** `kubectl rollout status` of an unmodified kubectl ends when a rollout by waves has failed; it used to wait forever. */
+/** `rollout status` of an unmodified kubectl exits when a rollout by waves has failed. It used to wait forever. */
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';

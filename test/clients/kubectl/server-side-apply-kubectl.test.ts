@@ -75,7 +75,7 @@ forEachKubectl('server-side apply', (bench) => {
     ]);
     const env = 'jsonpath={.spec.template.spec.containers[0].env[*].name}';
     assert.equal(await bench.kubectl.ok(`get ds moved -o ${env}`), 'B');
-    // Back and forth: client-side apply finds its annotation up to date.
+    // After a switch back, client-side apply finds its annotation up to date.
     assert.equal(
       await bench.kubectl.ok('apply -f -', manifest('moved', 'a:3')),
       'daemonset.apps/moved configured',
