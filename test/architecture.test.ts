@@ -1,4 +1,7 @@
-/** The rooms may import only what ARCHITECTURE.md's table allows, never in a circle, and export nothing that nobody imports. */
+/**
+ * The rooms may import only what ARCHITECTURE.md's table allows, without import cycles. Every export is used by another
+ * file.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -117,9 +120,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
-  // A second main.ts beside the first: it wires the agent over pretended hosts.
+  // A second assembly: it builds the agent over simulated hosts.
   'agent/simulate': ['agent', 'shared/kube', 'shared/link', 'shared/process'],
-  // A browser's program knows Kubernetes' types and nothing else of ours.
+  // A browser program may use Kubernetes' types and no other code of ours.
   'console/api': ['shared/kube'],
   'console/layout': ['console/api', 'shared/kube'],
   'console/sign-in': ['console/api', 'console/layout', 'shared/kube'],
@@ -142,7 +145,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
 };
 
-/** Files that stand beside the rooms (main.ts, settings.ts …) see all of their own side. */
+/** Files next to the rooms (main.ts, settings.ts …) may import everything of their own side. */
 const SIDE_FILES: Record<string, readonly string[]> = {
   coordinator: ['coordinator', 'shared'],
   agent: ['agent', 'shared'],
@@ -172,7 +175,7 @@ function importsOf(file: string): string[] {
   return specifiers.map((specifier) => sourceOf(relative(ROOT, resolve(ROOT, dirname(file), specifier))));
 }
 
-/** The file that a compiled name comes of. */
+/** The source file of a compiled file. */
 function sourceOf(path: string): string {
   const source = path.replace(/\.js$/, '.ts');
   return existsSync(join(ROOT, source)) ? source : `${source}x`;
@@ -265,7 +268,7 @@ test('decisions are pure: no clock, no chance, no waiting', () => {
   assert.deepEqual(offences, []);
 });
 
-/** Where time and chance come from, or where a whole program, a socket of the system or a thread is waited for. */
+/** Sources of time and randomness, and waits for a whole program, a system socket or a thread. */
 const OWN_TIME = [
   'shared/process/',
   'coordinator/cli/',

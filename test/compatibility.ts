@@ -1,5 +1,6 @@
 /**
- * Runs the tests of real clients and writes what passed into the table of clients in docs/differences-from-kubernetes.md:
+ * Runs the tests of real clients and writes the results into the table of clients in
+ * docs/differences-from-kubernetes.md:
  *   npm run compatibility
  * A test belongs to every client that its own name or its group's name mentions.
  */
@@ -53,7 +54,7 @@ function table(counts: ReadonlyMap<string, Count>): string {
 await parseScriptArguments(
   npmScript(
     'compatibility',
-    "Runs the tests of real clients and writes what passed into docs/differences-from-kubernetes.md.",
+    'Runs the tests of real clients and writes what passed into docs/differences-from-kubernetes.md.',
   ),
 );
 const counts = await runClients();

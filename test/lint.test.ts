@@ -1,4 +1,4 @@
-/** Lint and format are part of the tests; strict types already held, or nothing would have been compiled. */
+/** Lint and format are part of the tests. The compiler has checked strict types before any test runs. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { dirname, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** Signing in to the console, in a real browser: at an issuer, and by a client certificate. */
+/** Signing in to the console in a real browser: at an OpenID Connect issuer, and by a client certificate. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -109,7 +109,7 @@ function suite(): void {
   });
 }
 
-/** Of a person who may do everything, by the API's own signer. */
+/** A cluster administrator's certificate, signed by the API's own signer. */
 async function personalCertificate({ api }: SimulatedFleet): Promise<{ cert: string; key: string }> {
   const key = await generateKeyPem();
   const csr = await makeSigningRequest(key, { commonName: 'berta', organizations: ['ops'] });

@@ -20,7 +20,7 @@ const LIMITS = { timeoutMs: 30_000 };
 
 describeInBrowser('the console', suite);
 
-/** What comes in front of the fleet's page. */
+/** Opens each overlay of the fleet's page. */
 const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   palette: async (page) => {
     await page.keyboard.press('Control+k');
@@ -51,7 +51,7 @@ function suite(): void {
     ({ server, token } = bench.access);
     await fleet.api.request('POST', POLICIES, {
       metadata: { name: 'gentle' },
-      // The DaemonSet has no labels: an empty selector takes it.
+      // The DaemonSet has no labels; an empty selector matches it.
       spec: {
         selector: {},
         waves: [{ name: 'canary', nodes: 2, soakSeconds: 3600 }],
@@ -180,7 +180,7 @@ function suite(): void {
     await other.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
-    // As of a coordinator that began anew, which knows no session.
+    // Simulates a restarted coordinator, which has no sessions.
     await other.getByLabel('Token').waitFor();
     await page.goto(`${server}/console/audit`);
     await page.getByLabel('Token').waitFor();

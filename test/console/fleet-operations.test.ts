@@ -1,4 +1,4 @@
-/** What people do with a fleet in the console, in a real browser: bring hosts in, change many at once, and are told before what it does. */
+/** Fleet operations in the console in a real browser: join hosts, change many at once, and preview the effect first. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -180,7 +180,7 @@ function suite(): void {
   });
 }
 
-/** As a host files it that has to wait. */
+/** Files a join request like a host that has to wait for approval. */
 async function fileRequest({ api }: SimulatedFleet, name: string): Promise<void> {
   const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] };
   const csr = await makeSigningRequest(await generateKeyPem(), subject);

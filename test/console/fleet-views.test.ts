@@ -1,4 +1,7 @@
-/** What people look at of a fleet in the console, in a real browser: as they like it, by keyboard, and only what they may. */
+/**
+ * Views of the fleet in the console in a real browser: user preferences, keyboard use, and only what the user's rights
+ * allow.
+ */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -67,12 +70,12 @@ function suite(): void {
     const reviews = reviewsOf(page);
     await signIn(page, server, looker);
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
-    // Whether it may change Nodes, and bar keys.
+    // Two reviews: may the user change Nodes, and may the user bar keys.
     await reviews.answered(2);
     assert.equal(await page.getByRole('checkbox', { name: /^Select/ }).count(), 0);
     await page.goto(`${server}/console/hosts/node-1`);
     await page.getByText('site=').or(page.getByText('kubernetes.io/hostname=node-1')).first().waitFor();
-    // Beside those, whether it may delete the Node, and evict.
+    // Four more reviews, among them: may the user delete the Node, and may the user evict Pods.
     await reviews.answered(2 + 4);
     for (const name of ['Cordon', 'Drain', 'Maintenance', 'Remove', 'Set label', 'Set taint']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
@@ -184,7 +187,7 @@ function suite(): void {
   });
 }
 
-/** Counts what the page asks for its rights. */
+/** Counts the access reviews that the page requests. */
 function reviewsOf(page: Page) {
   let [asked, open] = [0, 0];
   const isReview = (request: { url(): string }) => /selfsubject(access|rules)reviews$/.test(request.url());
@@ -198,7 +201,10 @@ function reviewsOf(page: Page) {
       if (isReview(request)) open -= 1;
     });
   }
-  /** Resolves when at least so many have been asked since the beginning, all are answered, and the page shows what follows. */
+  /**
+   * Resolves when at least `atLeast` reviews were requested since the start, all are answered, and the page has
+   * rendered their results.
+   */
   const answered = async (atLeast: number) => {
     await until(async () => asked >= atLeast && open === 0, { ...LIMITS, what: `${atLeast} rights` });
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');

@@ -1,4 +1,7 @@
-/** Ten thousand hosts in the console, in a real browser. Hosts are Nodes without agents: the screen cannot tell. */
+/**
+ * Ten thousand hosts in the console in a real browser. The hosts are Nodes without agents, which makes no difference
+ * for the console.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +55,7 @@ function suite(): void {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Looks at pages as one person at one screen, who has nothing to complain of. */
+  /** Opens pages as one user with one viewport. Fails if the page reports an error. */
   const looking = async (path: string, look: (page: Page) => Promise<void>, viewport = DESK) => {
     const { server, token } = accessOf(coordinator?.kubeconfig ?? '');
     const { page, context, problems } = await visit(browser, viewport);
@@ -110,7 +113,7 @@ function suite(): void {
     ));
 }
 
-/** A DaemonSet on all hosts, and a change of it that goes by waves and windows. */
+/** A DaemonSet on all hosts, and an update of it with waves and windows. */
 async function releaseSomething(api: CoordinatorApi): Promise<void> {
   await api.request('POST', `${FLEET_API}/rolloutpolicies`, {
     metadata: { name: 'gentle' },

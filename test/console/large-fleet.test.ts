@@ -1,4 +1,6 @@
-/** A thousand hosts in the console, in a real browser: pretended hosts, each with the agent's own code and a link of its own. */
+/**
+ * A thousand simulated hosts in the console in a real browser. Each host runs the agent's code and has its own link.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leaveOut } from '../harness/basics/skip-reason.js';

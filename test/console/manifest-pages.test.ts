@@ -1,4 +1,4 @@
-/** Manifests edited and terminals opened in a real browser, against a real coordinator and hollow hosts. */
+/** Manifest editor and terminals in a real browser, against a real coordinator and hollow hosts. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Locator } from 'playwright-core';
@@ -18,7 +18,7 @@ const LIMITS = { timeoutMs: 60_000 };
 
 describeInBrowser('manifests and terminals', suite);
 
-/** Puts other text in place of the editor's, as a paste over all of it does. */
+/** Replaces the editor's whole text, like a paste over a full selection. */
 async function rewrite(editor: Locator, change: (text: string) => string): Promise<void> {
   const text = await textOf(editor);
   await editor.focus();
@@ -26,7 +26,7 @@ async function rewrite(editor: Locator, change: (text: string) => string): Promi
   await editor.evaluate(PASTE, change(text));
 }
 
-/** Runs in the page. Typed in one go, the browser would make it paragraphs. */
+/** Runs in the page. The browser would split multi-line typed text into paragraphs. */
 const PASTE = new Function(
   'element',
   'text',
@@ -35,7 +35,7 @@ const PASTE = new Function(
    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));`,
 ) as (element: unknown, text: string) => void;
 
-/** What a person copies who chooses all: lines that are out of sight are not in the page. */
+/** The text that "select all" and copy give. Lines outside the viewport are not in the page's DOM. */
 async function textOf(editor: Locator): Promise<string> {
   await editor.focus();
   await editor.press('ControlOrMeta+A');
@@ -178,7 +178,7 @@ function suite(): void {
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await run('nothing-of-this-name');
     await page.getByText('The command exited with code 127.').waitFor();
-    // A colour of its own is a style that the policy would refuse as an attribute.
+    // A 24-bit colour needs an inline style, which the content security policy refuses as an attribute.
     await run(`echo "\u001b[38;2;255;100;0mwarm\u001b[0m"`);
     const warm = screen.getByText('warm');
     await warm.waitFor();

@@ -1,4 +1,7 @@
-/** A rollout in the console, in a real browser: followed, and steered with the hosts that each step touches. */
+/**
+ * A rollout in the console in a real browser: following it, and steering it with a preview of the hosts that each step
+ * touches.
+ */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';

@@ -1,6 +1,7 @@
 /**
- * Three hosts with systemd, two of them without Node, from nothing by the README's lines to nothing again: `npm run hosts`.
- * It builds two releases of the agent as one file, so it takes some minutes and is no part of `npm test`.
+ * Three hosts with systemd, two of them without Node.js: installs by the README's commands and removes everything
+ * again. Run it by `npm run hosts`. It builds two releases of the agent as single files, which takes minutes, so it is
+ * not part of `npm test`.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const TREE = resolve('.');
 const EVERYNODE = ['/usr/local/bin/node', '/opt/everynode/dist/coordinator/cli/everynode.js'];
 const KUBECONFIG = '/var/lib/everynode/kubeconfig';
 const PATIENCE_MS = 60_000;
-/** A version on trial is given up by systemd's timer 150 s after its start. */
+/** Systemd's timer rolls a trial version back 150 s after its start. */
 const TRIAL_MS = 240_000;
 
 const DAEMON_SETS = `
@@ -57,7 +58,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
   let hosts: TestHosts;
   let coordinator: TestHost;
   let members: TestHost[];
-  /** What each host was before anything was installed. */
+  /** State of each host before the installation. */
   const found = new Map<TestHost, HostSnapshot>();
   let line = '';
 
@@ -96,7 +97,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       const nodes = kubectl('get', 'nodes', '--no-headers');
       for (const { name } of members) assert.match(nodes, new RegExp(`^${name} +Ready .* v${version}$`, 'm'));
     }, TRIAL_MS);
-  /** The unit of each program, on a host that has it. */
+  /** The units of both programs, each on the host that has it. */
   const bothUnits = (): { host: TestHost; unit: string }[] => [
     { host: members[0] ?? assert.fail(), unit: 'everynode-agent' },
     { host: coordinator, unit: 'everynode-coordinator' },
@@ -218,7 +219,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       assert.match(kubectl('-n', 'kube-system', 'get', 'rollouts', '--no-headers'), /RolledBack/);
     }, TRIAL_MS);
     await untilPasses(() => {
-      // Of the hosts themselves: the API shows what it heard last, also of one that hangs.
+      // Ask the hosts themselves: the API shows the last reported status even if the agent hangs.
       for (const host of members) {
         const versions = '/var/lib/everynode-agent/versions';
         assert.equal(host.run('readlink', `${versions}/current`, `${versions}/proven`), '0.2.0\n0.2.0');
@@ -239,7 +240,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       host.run('systemctl', 'restart', unit);
       const pid = () => host.run('systemctl', 'show', '-P', 'MainPID', unit);
       const hung = pid();
-      // As good as a loop that never ends: it says nothing any more.
+      // Simulates an endless loop: the program sends no more watchdog messages.
       host.run('kill', '-STOP', hung);
       await untilPasses(() => {
         assert.notEqual(pid(), hung);
@@ -265,7 +266,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       kubectl('create', 'configmap', 'later', '--from-literal=a=1');
       const containers = members.map(containersOf);
       coordinator.run('systemctl', 'stop', 'everynode-coordinator');
-      // What only a later version can read.
+      // Changes the database in a way that only a later version can read.
       const script = `require('/opt/everynode/node_modules/better-sqlite3')('${data}/everynode.db').pragma('user_version = 999')`;
       coordinator.run('runuser', '-u', 'everynode', '--', '/usr/local/bin/node', '-e', script);
       assert.throws(() => coordinator.run(...EVERYNODE, 'coordinator', 'install'), /journalctl/);
@@ -315,7 +316,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       say(`${host.engine}: uninstalled in ${Math.round(performance.now() - from)} ms`);
     }
     coordinator.run(...EVERYNODE, 'coordinator', 'uninstall', '--purge');
-    // What this test itself has put there.
+    // Files that this test itself created.
     coordinator.run('rm', '-r', '/root/daemon-sets.yaml', '/tmp/kube-cache');
     for (const host of [coordinator, ...members]) {
       const [before, now] = [found.get(host), takeHostSnapshot(host)];

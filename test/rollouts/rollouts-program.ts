@@ -1,5 +1,5 @@
 /**
- * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
+ * Runs rollouts on thousands of simulated hosts and prints how many of them ever ran the bad release:
  *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]
  */
 import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';

@@ -1,5 +1,5 @@
 /**
- * What tracking of field ownership costs: writes to one object over the memory store, tracked and not.
+ * Cost of field ownership: writes to one object in the memory store, with and without tracking.
  *   node dist/test/scale/field-ownership.js [WRITES]
  */
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';

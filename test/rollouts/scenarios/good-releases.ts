@@ -1,4 +1,4 @@
-/** Good releases, and what happens to them on their way. */
+/** Good releases, and disturbances during their rollout. */
 import { strict as assert } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scenario } from '../rollout-scenario.js';
@@ -13,7 +13,7 @@ import {
   WITH_APPROVAL,
 } from './scenario-policies.js';
 
-/** Of the hosts that are dark throughout. */
+/** Share of the hosts that are offline during the whole rollout. */
 const DARK_SHARE = 0.1;
 
 const GOOD: Scenario = {
@@ -76,7 +76,7 @@ const SECOND_RELEASE: Scenario = {
     await rolled.runsEverywhere(3);
     const lowest = watched.lowest();
     const lab = nodesOfWave(status, 'lab');
-    // The lab may be down to the last host, and of the other waves what each may be without.
+    // The minimum: all but one host of the lab may be unavailable, and in other waves as many as their maxUnavailable.
     const least =
       stage.nodes - lab - Math.ceil(0.3 * nodesOfWave(status, 'tenth')) - Math.ceil(0.25 * stage.nodes);
     assert.ok(lowest >= least, `${lowest} were available at the lowest, ${least} must be`);

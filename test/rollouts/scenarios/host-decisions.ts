@@ -1,4 +1,4 @@
-/** What hosts themselves have a say in: windows on their own clocks, 'not now', images ahead. */
+/** Decisions of the hosts themselves: windows in their own time zones, `not now`, image prefetch. */
 import { strict as assert } from 'node:assert';
 import type { SimulatedNode } from '../../../agent/simulate/simulated-node.js';
 import { isPulling } from '../../harness/simulated/images-on-hosts.js';
@@ -9,13 +9,16 @@ import { LAB_LABEL, SITE_LABEL, ZONE_LABEL } from '../scenario-fleet.js';
 const LOOK_MS = 20;
 const namesOf = (hosts: readonly SimulatedNode[]) => hosts.map(({ name }) => name).sort();
 
-/** Looks at hosts again and again until it is told to stop. */
+/** Calls `look` repeatedly until the returned function is called. */
 function watching(look: () => void): () => void {
   const timer = setInterval(look, LOOK_MS);
   return () => clearInterval(timer);
 }
 
-/** The full hour that it is now in Berlin: a window of two hours from then on is open for one more at least, and closed in Tokyo. */
+/**
+ * The current full hour in Berlin. A window of two hours from then is open for at least one more hour, and closed in
+ * Tokyo.
+ */
 function hourInBerlin(): number {
   const format = new Intl.DateTimeFormat('en-GB', {
     hour: 'numeric',
@@ -110,5 +113,5 @@ const AHEAD: Scenario = {
   },
 };
 
-/** Hosts that decide. */
+/** Scenarios in which hosts decide. */
 export const HOST_DECISIONS: readonly Scenario[] = [WINDOWS, BUSY, AHEAD];
