@@ -1,7 +1,7 @@
 /**
- * Measures what the product adds to what must be done, floor and product by turns in one run:
+ * Measures the product's overhead over the minimal work, with floor and product alternately in one run:
  *   npm run bench -- [real|hollow|links|parts …] [--quick] [--swarm] [--json FILE] [--write]
- * Exit code 1 when a goal that was measured is not met.
+ * Exit code 1 if a measured goal is not met.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -71,7 +71,7 @@ const bench: BenchContext = {
   },
 };
 
-/** What others were doing: latencies on a busy machine are its, not ours. */
+/** Load by other processes: on a busy machine they cause part of the latencies. */
 const [loadBefore = 0] = loadavg();
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (sections.length > 0 && !sections.includes(name)) continue;

@@ -1,4 +1,6 @@
-/** The rules under load, with a fleet that CI can bear; `npm run load` checks them with ten thousand. */
+/**
+ * The rules under load with a fleet that is small enough for CI; `npm run load` checks them with ten thousand hosts.
+ */
 import { test } from 'node:test';
 import { withFleets } from './hollow/measure-hollow.js';
 import { checkRulesUnderLoad } from './rules/rules-under-load.js';

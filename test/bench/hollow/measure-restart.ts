@@ -1,4 +1,4 @@
-/** The coordinator is killed and comes back: until every agent is back and has reported. */
+/** The coordinator is killed and restarted: time until every agent has reconnected and reported. */
 import type { BenchContext } from '../bench-section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';

@@ -1,4 +1,4 @@
-/** `npm run load -- [AGENTS]`: the rules under load at any size. */
+/** `npm run load -- [AGENTS]`: checks the rules under load with a fleet of any size. */
 import { npmScript, parseScriptArguments, wholeNumber } from '../../harness/processes/npm-script.js';
 import { withFleets } from '../hollow/measure-hollow.js';
 import { checkRulesUnderLoad } from './rules-under-load.js';
