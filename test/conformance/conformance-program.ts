@@ -27,7 +27,7 @@ const {
 } = await parseScriptArguments<{ table?: string }, [string?]>(script);
 
 async function main(): Promise<number> {
-  // npm changes into the package's folder; a relative DIR is meant from where the user stands.
+  // npm changes into the package's folder; resolve a relative DIR from the user's working directory.
   const folder = directory ? resolve(process.env.INIT_CWD ?? '.', directory) : OWN_CASES;
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.json') && (!table || file === `${table}.json`))
