@@ -195,7 +195,7 @@ function isAllowed(file: string, target: string): boolean {
 
 const FILES = ['shared', 'coordinator', 'agent', 'console'].flatMap(sources);
 
-test('each room imports only what its row allows', () => {
+test('each room imports only the rooms in its row of the table', () => {
   const offences = FILES.flatMap((file) =>
     importsOf(file)
       .filter((target) => !isAllowed(file, target))
@@ -204,7 +204,7 @@ test('each room imports only what its row allows', () => {
   assert.deepEqual(offences, []);
 });
 
-test('every room has a row', () => {
+test('every room has a row in the import table', () => {
   const rooms = new Set(FILES.map(roomOf).filter((room) => room.includes('/')));
   const missing = [...rooms].filter((room) => !Object.hasOwn(MAY_IMPORT, room));
   assert.deepEqual(missing, []);
@@ -221,7 +221,7 @@ test('no folder holds more than twenty source files side by side', () => {
   assert.deepEqual(crowded, []);
 });
 
-test('a file name occurs once in the tree, so that it can be found and talked about', () => {
+test('a file name is unique in the tree', () => {
   const byName = new Map<string, string[]>();
   for (const file of [...FILES, ...sources('test')]) {
     const name = basename(file).replace(/\.tsx?$/, '');
@@ -233,7 +233,7 @@ test('a file name occurs once in the tree, so that it can be found and talked ab
   );
 });
 
-test('no import cycle', () => {
+test('the source has no import cycle', () => {
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     const start = path.indexOf(file);
@@ -245,7 +245,7 @@ test('no import cycle', () => {
   for (const file of FILES) visit(file, []);
 });
 
-test('what is exported is named in another file', () => {
+test('every export is used by another file', () => {
   const filesWith = new Map<string, number>();
   for (const file of [...FILES, ...sources('test')])
     for (const word of new Set(codeOf(file).match(/\w+/g)))
@@ -259,7 +259,7 @@ test('what is exported is named in another file', () => {
   assert.deepEqual(offences, []);
 });
 
-test('decisions are pure: no clock, no chance, no waiting', () => {
+test('decisions are pure: no clock, no randomness, no waiting', () => {
   const impure =
     /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\basync\b|\bawait\b|\bsetTimeout\b|\bprocess\./;
   const offences = FILES.filter((file) => file.includes('/decisions/')).filter((file) =>
@@ -286,7 +286,7 @@ const OWN_TIME = [
   'agent/simulate/',
 ];
 
-test('time and chance are passed in, so that a simulation can repeat a run', () => {
+test('clocks and randomness are passed in, so that a simulation can repeat a run', () => {
   const own =
     /\bDate\.now\b|\bperformance\.now\b|\bsetTimeout\b|\bsetImmediate\b|\bsetInterval\b|\bMath\.random\b|\brandomUUID\b/;
   const offences = FILES.filter((file) => !OWN_TIME.some((prefix) => file.startsWith(prefix))).filter(

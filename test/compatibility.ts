@@ -14,7 +14,13 @@ import { npmScript, parseScriptArguments } from './harness/processes/npm-script.
 
 const DIST = dirname(fileURLToPath(import.meta.url));
 const DOCUMENT = resolve(DIST, '../../docs/differences-from-kubernetes.md');
-const FILES = ['kubectl', 'explain', 'chart-shapes', 'server-side-apply-kubectl', 'helm'];
+const FILES = [
+  'kubectl/kubectl',
+  'kubectl/explain-kubectl',
+  'chart-shapes',
+  'kubectl/server-side-apply-kubectl',
+  'helm',
+];
 
 interface Count {
   passed: number;

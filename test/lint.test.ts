@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
-test('lint and format', () => {
+test('lint and format have no findings', () => {
   const checked = spawnSync('node_modules/.bin/biome', ['check', '--error-on-warnings', '.'], {
     cwd: ROOT,
     encoding: 'utf8',

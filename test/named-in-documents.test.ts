@@ -85,7 +85,7 @@ for (const document of DOCUMENTS) {
   });
 }
 
-test('a name that is gone is found', () => {
+test('the check finds a name that no longer exists', () => {
   // Split in two: the test searches this file as well.
   const gone = ['Never', 'Written'].join('');
   const text = `See \`hub/never-was.ts\`, \`agent/{pods,nowhere}\`, \`${gone}\`, \`hub/hub.ts\`, \`/etc/x\`, \`hosts/NAME/x\`.`;

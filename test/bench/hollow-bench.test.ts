@@ -51,7 +51,7 @@ async function warmUp(product: HollowFleet): Promise<void> {
   await product.untilQuiet();
 }
 
-test('a coordinator costs no more than it did, as a multiple of what nobody can do without', async (context) => {
+test("the coordinator's CPU time stays within its multiple of the floor", async (context) => {
   const results: Result[] = [];
   const bench: BenchContext = {
     ...{ quick: true, swarm: false },

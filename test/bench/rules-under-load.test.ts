@@ -7,5 +7,5 @@ import { checkRulesUnderLoad } from './rules/rules-under-load.js';
 
 const AGENTS = 300;
 
-test('under load small requests are answered, no heartbeat is missed, memory is bounded and a kill loses nothing', (context) =>
+test('under load small requests are served, no heartbeat is missed, memory is bounded and a kill loses no acknowledged write', (context) =>
   withFleets(AGENTS, (_, product) => checkRulesUnderLoad(product, (what) => context.diagnostic(what))));

@@ -12,10 +12,10 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   'device-plugin': ['runtimeClassName'],
 };
 
-forEachKubectl('shapes of charts', (bench) => {
+forEachKubectl('DaemonSets in the shape of charts', (bench) => {
   for (const text of readFileSync(SHAPES, 'utf8').split('\n---\n')) {
     const name = /metadata: \{name: ([\w-]+)\}/.exec(text)?.[1] ?? '';
-    test(`${name} is applied, and its fields without effect are named`, async () => {
+    test(`${name} is applied, and warnings name its fields without effect`, async () => {
       const { code, stdout, stderr } = await bench.kubectl.run(['apply', '-f', '-'], text);
       assert.equal(code, 0, stderr);
       assert.equal(stdout, `daemonset.apps/${name} created\n`);

@@ -9,7 +9,7 @@ import { whyNoKubectl } from '../harness/clients/kubectl.js';
 
 const CASES = join(dirname(fileURLToPath(import.meta.url)), '../conformance/cases/scenarios.json');
 
-test('every scenario ends as upstream has it', async (context) => {
+test('every scenario ends as in Kubernetes', async (context) => {
   const why = whyNoKubectl();
   if (why !== undefined) return leaveOut(context, 'scenarios', why);
   const { total, failed } = await runTable(CASES);

@@ -16,7 +16,7 @@ const UNTOUCHED = ['again:2', 'again:2', 'later:1', 'later:1', 'web:2', 'web:2']
 /** Images of Pods that show that their host receives changes from the coordinator. */
 const PROBES = ['probe:1', 'probe:1', 'probe:2', 'probe:2'];
 
-describe('a restore with live agents', () => {
+describe('a restored coordinator with live agents', () => {
   const fleet = new RestoreFleet();
   let runsBefore: string[] = [];
   before(async () => {
@@ -36,7 +36,7 @@ describe('a restore with live agents', () => {
   });
   after(() => fleet.close());
 
-  test('what ran comes back under its uid, never stopped; what had ended leaves', async () => {
+  test('restored Pods keep their UIDs and never stop, and exited ones are removed', async () => {
     const pods = await fleet.running(UNTOUCHED);
     assert.deepEqual(pods.map(runOf).sort(), runsBefore);
     const { items } = await fleet.api.items<Node>('/api/v1/nodes');
@@ -46,7 +46,7 @@ describe('a restore with live agents', () => {
     );
   });
 
-  test('until the confirmation the store wants nothing of them, whatever it holds', async () => {
+  test('an unconfirmed restore changes no restored Pod', async () => {
     const { body } = await fleet.api.send('GET', `${DAEMON_SETS}/later`);
     assert.equal((body as { code: number }).code, 404, 'the owner of these Pods is lost');
     await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('new', 'new:1'));
@@ -70,7 +70,7 @@ describe('a restore with live agents', () => {
     );
   });
 
-  test('after it the controllers make true what the store says', async () => {
+  test('a confirmed restore reconciles the hosts with the store', async () => {
     const confirm = () => runEverynode(['confirm-restore', '--data', fleet.path('new')]);
     const { code, stdout, stderr } = await confirm();
     assert.deepEqual([code, stderr], [0, '']);

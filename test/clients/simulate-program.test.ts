@@ -119,7 +119,7 @@ function untilGone(pids: readonly number[]): Promise<void> {
   return until(areGone, { timeoutMs: TIMEOUT_MS, what: 'all processes of the simulation to end' });
 }
 
-test('several processes carry the hosts, and a script and typed lines reach the right ones', async () => {
+test('simulate spreads hosts over several processes, and commands reach the right hosts', async () => {
   const script = join(scratch, 'script');
   writeFileSync(
     script,
@@ -145,7 +145,7 @@ test('several processes carry the hosts, and a script and typed lines reach the 
   });
 });
 
-test('Ctrl-C ends all processes and leaves no file; the nodes stay with the coordinator', async () => {
+test('Ctrl-C ends all processes of simulate and leaves no file, and the nodes remain', async () => {
   await simulate('ended');
   const family = familyOf(simulation.pid ?? 0);
   const ended = once(simulation, 'exit');
@@ -161,7 +161,7 @@ test('Ctrl-C ends all processes and leaves no file; the nodes stay with the coor
   });
 });
 
-test('a simulation whose first process is killed ends too', async () => {
+test('simulate ends all processes when its first one is killed', async () => {
   await simulate('killed');
   const family = familyOf(simulation.pid ?? 0);
   assert.ok(family.length > PROCESSES + 1);
@@ -184,7 +184,7 @@ async function ended(...words: string[]): Promise<{ code: number | null; said: s
   return { code, said: text };
 }
 
-test('what is wrong is one sentence and the exit code of its kind, never a stack trace', async () => {
+test('a wrong use of simulate prints one sentence with the right exit code, and no stack trace', async () => {
   const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   const script = join(scratch, 'wrong-script');
   writeFileSync(script, 'offline *\nfrob\n');
@@ -232,13 +232,13 @@ async function untilTold(told: string, ...flags: string[]): Promise<void> {
   await untilSaid(words, '--server', server, ...withToken(token), ...flags);
 }
 
-test('a host that the coordinator refuses is named with the reason, and counted', async () => {
+test('simulate reports a rejected host with the reason and counts it', async () => {
   const nodes = join(scratch, 'refused.yaml');
   writeFileSync(nodes, 'kind: Node\nmetadata: {name: refused, labels: {"bad key!": x}}\n');
   await untilTold('refused was rejected: refused: .*bad key!', '--nodes', nodes);
 });
 
-test('a second simulation of the same hosts is told that they are there', async () => {
+test('a second simulation of the same hosts fails because they are connected', async () => {
   await simulate('twice');
   const first = simulation;
   try {
@@ -248,7 +248,7 @@ test('a second simulation of the same hosts is told that they are there', async 
   }
 });
 
-test('names are those of the token that they came with, until they are revoked and their Nodes deleted', async () => {
+test('node names stay bound to their token until they are revoked and their Nodes deleted', async () => {
   const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   await simulate('kept');
   killFamily(simulation.pid ?? 0);

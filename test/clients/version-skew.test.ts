@@ -99,7 +99,7 @@ async function stopAgent(): Promise<void> {
   await ended;
 }
 
-test('an agent of an earlier commit joins, runs a Pod, and is known again after its restart', async (context) => {
+test('an agent of an earlier commit joins, runs a Pod, and is recognised after its restart', async (context) => {
   if (why !== undefined) return leaveOut(context, 'an agent of the last release', why);
   await startAgent();
   await applyEverywhere({ api }, 'everywhere');

@@ -16,7 +16,7 @@ const LIMITS = { timeoutMs: 60_000 };
 const MERGE = 'application/merge-patch+json';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
-describeInBrowser('looks at a fleet', suite);
+describeInBrowser('fleet views in the console', suite);
 
 function suite(): void {
   let fleet: SimulatedFleet;
@@ -33,7 +33,7 @@ function suite(): void {
   const label = (name: string, labels: Record<string, string>) =>
     fleet.api.request('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } }, MERGE);
 
-  test('a host’s times are told on its own clocks to whom asks for them', async () => {
+  test("a host's times can be shown in its own time zone", async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
     const page = await bench.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
     await page.getByText('(Asia/Tokyo)').waitFor();
@@ -53,7 +53,7 @@ function suite(): void {
       .waitFor();
   });
 
-  test('who may only look is offered nothing else; who may nothing sees nothing', async () => {
+  test('a read-only user gets no actions, and a user without rights sees nothing', async () => {
     const rules = [
       { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['fleet.everynode.dev'], resources: ['hosts'], verbs: ['get', 'list', 'watch'] },
@@ -99,7 +99,7 @@ function suite(): void {
     assert.equal(await other.getByText('kubernetes.io/hostname').count(), 0);
   });
 
-  test('the calendar tells windows by the hosts’ zones, and freezes', async () => {
+  test("the calendar shows windows in the hosts' time zones, and freezes", async () => {
     await label('node-1', { tz: 'Europe.Berlin' });
     await label('node-2', { tz: 'America.New_York' });
     await fleet.api.request('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
@@ -116,7 +116,7 @@ function suite(): void {
     await page.getByText('Now: frozen: no Pod is replaced (a freeze period lasts until').first().waitFor();
   });
 
-  test('by keyboard alone: the palette, single keys, and the sheet that lists them', async () => {
+  test('the palette, single-key shortcuts and the shortcut sheet work by keyboard alone', async () => {
     const page = await bench.signedIn();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to a page' }).fill('till');
@@ -140,7 +140,7 @@ function suite(): void {
     await page.waitForURL(/filter=node-1/);
   });
 
-  test('columns, order and views stand in the URL; rows that are pointed at keep their places', async () => {
+  test('columns, order and views are in the URL, and rows under the pointer keep their places', async () => {
     const page = await bench.signedIn('?sort=-name&columns=name,version,label:site');
     await page.getByRole('columnheader', { name: 'site' }).waitFor();
     const first = page.getByRole('row').nth(1).getByRole('link');
@@ -172,7 +172,7 @@ function suite(): void {
     });
   });
 
-  test('a fleet without hosts says how to get some', async () => {
+  test('an empty fleet explains how to add hosts', async () => {
     const empty = await startSimulatedFleet(0);
     try {
       const access = accessOf(empty.kubeconfig);

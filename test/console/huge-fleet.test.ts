@@ -29,7 +29,7 @@ const FLEET_API = '/apis/fleet.everynode.dev/v1/namespaces/default';
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const MERGE = 'application/merge-patch+json';
 
-describeInBrowser('ten thousand hosts', suite);
+describeInBrowser('ten thousand hosts in the console', suite);
 
 function suite(): void {
   const directory = mkdtempSync(join(tmpdir(), 'everynode-huge-'));
@@ -66,7 +66,7 @@ function suite(): void {
     await context.close();
   };
 
-  test('the fleet: counts add up, few rows are drawn, filters select, a host opens', () =>
+  test('a fleet page with ten thousand hosts adds its counts up, draws few rows, filters, and opens a host', () =>
     looking('?sort=name&group=site', (page) =>
       browseLargeFleet(page, {
         hosts: HOSTS,
@@ -76,7 +76,7 @@ function suite(): void {
       }),
     ));
 
-  test('what is done to all of them says how many it touches before it begins', () =>
+  test('an action on all hosts states their number before it starts', () =>
     looking('?filter=site=site-3&sort=name', async (page) => {
       const bar = page.getByRole('region', { name: 'Chosen hosts' });
       await page.getByRole('checkbox', { name: `Select all ${OF_A_SITE}` }).check();
@@ -92,7 +92,7 @@ function suite(): void {
       await bar.waitFor({ state: 'detached' });
     }));
 
-  test('a rollout, its DaemonSet and the calendar tell of all of them, on a phone too', () =>
+  test('rollout, DaemonSet and calendar pages count all hosts, also on a phone', () =>
     looking(
       'rollouts/default/till',
       async (page) => {

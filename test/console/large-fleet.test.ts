@@ -15,7 +15,7 @@ const IN_KIEL = 20;
 const MERGE = 'application/merge-patch+json';
 const LIMIT_MS = 60_000;
 
-test('a thousand hosts: counts add up, few rows are drawn, filters select, what changes shows, a host opens', async (context) => {
+test('a fleet page with a thousand hosts adds its counts up, draws few rows, filters, updates, and opens a host', async (context) => {
   const why = whyNoBrowser();
   if (why !== undefined) return leaveOut(context, 'a thousand hosts in a browser', why);
   const fleet = await startSimulatedFleet(NODES);

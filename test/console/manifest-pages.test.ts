@@ -16,7 +16,7 @@ const TILL = `${DAEMON_SETS}/till`;
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
-describeInBrowser('manifests and terminals', suite);
+describeInBrowser('manifests and terminals in the console', suite);
 
 /** Replaces the editor's whole text, like a paste over a full selection. */
 async function rewrite(editor: Locator, change: (text: string) => string): Promise<void> {
@@ -76,7 +76,7 @@ function suite(): void {
     return { pod: items[0].metadata.name, node: items[0].spec.nodeName };
   };
 
-  test('a mistake is marked at its line as it is typed; what is right is planned, confirmed and stored', async () => {
+  test('an invalid manifest is marked at its line, and a valid one is previewed, confirmed and stored', async () => {
     const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
@@ -99,7 +99,7 @@ function suite(): void {
     assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:2');
   });
 
-  test('revisions are compared, and going back says how many hosts it touches', async () => {
+  test('revisions are compared, and a rollback states the number of affected hosts', async () => {
     const page = await bench.signedIn('daemonsets/default/till?from=1&to=2');
     const difference = page.getByLabel('From revision 1 to 2');
     await difference.getByText('till:1').waitFor();
@@ -113,7 +113,7 @@ function suite(): void {
     });
   });
 
-  test('two who edit at once lose nothing: the later one sees what the other did, and takes both', async () => {
+  test('two concurrent edits lose nothing: the second editor sees the other change and merges it', async () => {
     const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
@@ -132,7 +132,7 @@ function suite(): void {
     assert.deepEqual([spec.minReadySeconds, spec.revisionHistoryLimit], [1, 7]);
   });
 
-  test('a DaemonSet is made from a phone', async () => {
+  test('a DaemonSet is created from a phone', async () => {
     const page = await bench.signedIn('daemonsets/new', { viewport: PHONE });
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
@@ -148,7 +148,7 @@ function suite(): void {
     assert.ok(width <= PHONE.width, `the page is ${width} px wide on a phone`);
   });
 
-  test('a terminal follows the size of its place, says how it ended, and opens again', async () => {
+  test('a terminal follows its window size, reports its exit, and reopens', async () => {
     const { pod } = await anyPod();
     const page = await bench.signedIn(`pods/default/${pod}`, { viewport: PHONE });
     const run = async (command: string) => {
@@ -188,7 +188,7 @@ function suite(): void {
     );
   });
 
-  test('a terminal whose host is gone says so, and so does one that is not allowed', async () => {
+  test('a terminal reports a lost host, and a user without rights', async () => {
     const { pod, node } = await anyPod();
     const page = await bench.signedIn(`pods/default/${pod}`);
     await page.getByLabel('run').fill('cat');
@@ -234,7 +234,7 @@ function suite(): void {
     assert.equal(await download.failure(), null);
   });
 
-  test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
+  test('the host page shows load, link quality and the history of conditions', async () => {
     const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/heartbeat-seconds': '1' } } };
     await fleet.api.request('PATCH', node, everySecond, MERGE);

@@ -18,7 +18,7 @@ const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicie
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
-describeInBrowser('a rollout', suite);
+describeInBrowser('the rollout page', suite);
 
 function suite(): void {
   const bench = new ConsoleFixture(NODES);
@@ -30,7 +30,7 @@ function suite(): void {
     await until(async () => (await numberReady(fleet, 'till')) === NODES, { ...LIMITS, what: 'till' });
   });
 
-  test('a rollout is frozen, resumed, approved, aborted and tried again, each with the hosts that it touches', async () => {
+  test('a rollout is frozen, resumed, approved, aborted and retried, each with its number of affected hosts', async () => {
     const labels = { app: 'sign' };
     const release = (image: string) => ({
       metadata: { labels },
@@ -82,7 +82,7 @@ function suite(): void {
     assert.deepEqual([...new Set(items.map(({ spec }) => spec.containers[0]?.image))], ['sign:2']);
   });
 
-  test('a rollout counts its soak down, tells windows by zone, and shows what failed first and what went before', async () => {
+  test('the rollout page counts the soak down, shows windows by zone, the first failures and earlier rollouts', async () => {
     const site = { site: 'tokyo' };
     await fleet.api.request('PATCH', '/api/v1/nodes/node-2', { metadata: { labels: site } }, MERGE);
     const elsewhere = { matchExpressions: [{ key: 'site', operator: 'DoesNotExist' }] };

@@ -26,7 +26,7 @@ const DESCRIBED_TWICE = ['ds.spec.updateStrategy', 'ds.metadata', 'node.spec', '
 
 forEachKubectl('explain', (bench) => {
   for (const field of DESCRIBED_TWICE) {
-    test(`explain ${field} prints no line of the description twice`, async () => {
+    test(`explain ${field} prints no line of a description twice`, async () => {
       const [, text = ''] =
         /DESCRIPTION:\n(.*?)\nFIELDS:/s.exec(await bench.kubectl.ok(`explain ${field}`)) ?? [];
       const lines = text.split('\n').filter((line) => line.trim());

@@ -45,7 +45,7 @@ async function openIssuer(context: TestContext, folder: string) {
 }
 
 for (const name of KUBECTLS) {
-  test(`${name} with an ID token is who the issuer says, with the rights of their groups`, async (context) => {
+  test(`${name} with an ID token acts as the issuer's user, with the rights of their groups`, async (context) => {
     const found = findClient(name);
     if ('why' in found) return leaveOut(context, name, found.why);
     const folder = temporaryDirectory();

@@ -45,7 +45,7 @@ function daemonSet(version: number, annotations: Record<string, string> = {}): s
   });
 }
 
-describe('a RolloutPolicy', () => {
+describe('RolloutPolicy by kubectl', () => {
   let fleet: SimulatedFleet;
   let kubectl: Kubectl;
   before(async () => {
@@ -76,7 +76,7 @@ describe('a RolloutPolicy', () => {
       assert.deepEqual([status?.phase, status?.wave], [phase, wave], status?.message);
     }, 60_000);
 
-  test('is a kind like any other: discovery, explain, tables, strict fields, validation', async () => {
+  test('RolloutPolicy has discovery, explain, tables, strict fields and validation', async () => {
     assert.match(
       await kubectl.ok('api-resources'),
       /rolloutpolicies +rop +fleet\.everynode\.dev\/v1 +true +RolloutPolicy/,
@@ -97,7 +97,7 @@ describe('a RolloutPolicy', () => {
     );
   });
 
-  test('a good release goes wave by wave, and waits for approval', async () => {
+  test('a good release rolls out wave by wave and waits for approval', async () => {
     await kubectl.ok('apply -f -', daemonSet(2));
     await stands('AwaitingApproval', 'canary');
     assert.deepEqual(await images(), { 'till:1': NODES - 3, 'till:2': 3 });
@@ -108,7 +108,7 @@ describe('a RolloutPolicy', () => {
     assert.match(await kubectl.ok('rollout status ds/till --timeout=10s'), /successfully rolled out/);
   });
 
-  test('a release that crashes stops at the canaries, and undo goes on from there', async () => {
+  test('a crashing release stops at the canaries, and rollout undo continues from there', async () => {
     await kubectl.ok('apply -f -', daemonSet(3, { 'simulate.everynode.dev/fail': 'true' }));
     await stands('Failed', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES - 3, 'till:3': 3 });
@@ -126,7 +126,7 @@ describe('a RolloutPolicy', () => {
     await stands('Completed', 'rest');
   });
 
-  test('with RollBack the canaries go back by themselves, and the DaemonSet says what is true', async () => {
+  test('RollBack reverts the canaries, and the DaemonSet reports it correctly', async () => {
     const failureBudget = { failureBudget: { action: 'RollBack' } };
     await kubectl.ok(`patch rop gentle --type=merge -p ${JSON.stringify({ spec: failureBudget })}`);
     await kubectl.ok('apply -f -', daemonSet(4, { 'simulate.everynode.dev/fail': 'true' }));
@@ -138,7 +138,7 @@ describe('a RolloutPolicy', () => {
     assert.equal(await kubectl.ok(`get ds till -o ${image}`), 'till:4');
   });
 
-  test('people steer it: a reason is asked for, and who did what stands in the Rollout and an Event', async () => {
+  test('steering a rollout needs a reason, and the Rollout and an Event record user and action', async () => {
     await kubectl.ok('apply -f -', daemonSet(5));
     await stands('AwaitingApproval', 'canary');
     const abort = 'annotate rollout till fleet.everynode.dev/abort=';
@@ -158,7 +158,7 @@ describe('a RolloutPolicy', () => {
     assert.match(await kubectl.ok(events), /everynode-admin asked for abort: tills-hang/);
   });
 
-  test('outside the window nothing is replaced, until a person says otherwise', async () => {
+  test('no Pod is replaced outside the window unless an operator overrides it', async () => {
     // Twelve hours from now, so the window is closed at any time of day.
     const hour = (new Date().getUTCHours() + 12) % 24;
     const windows = [{ schedule: `0 ${hour} * * *`, durationSeconds: 600 }];
@@ -178,7 +178,7 @@ describe('a RolloutPolicy', () => {
     assert.equal((await images())['till:6'], 3);
   });
 
-  test('a policy that would not do what it says is stored with a warning, and so is its end', async () => {
+  test('a policy that selects no DaemonSet is stored with a warning, and deleting one in use warns too', async () => {
     const typo = POLICY.replace('name: gentle', 'name: other').replace('team: edge', 'team: egde');
     const stored = await kubectl.run(['apply', '-f', '-'], typo);
     assert.equal(stored.stderr, 'Warning: spec.selector: selects no DaemonSet of this namespace, so far\n');
@@ -191,7 +191,7 @@ describe('a RolloutPolicy', () => {
     );
   });
 
-  test('the Rollout goes with its DaemonSet', async () => {
+  test('the Rollout is deleted with its DaemonSet', async () => {
     await kubectl.ok('delete ds till');
     await untilPasses(async () => assert.equal(await kubectl.ok('get rollouts'), ''));
   });

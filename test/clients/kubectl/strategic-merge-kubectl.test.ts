@@ -106,7 +106,7 @@ async function upstream(kubectl: Kubectl, pod: JsonMap, patch: JsonMap): Promise
   return code === 0 ? JSON.parse(stdout) : undefined;
 }
 
-test('patches end as they do upstream', async (context: TestContext) => {
+test("strategic merge patches give the same result as Kubernetes' code", async (context: TestContext) => {
   let kubectl: Kubectl;
   try {
     kubectl = createKubectl('');

@@ -43,7 +43,7 @@ async function clientOf(bench: TourFixture): Promise<CoreV1Api> {
   return config.makeApiClient(CoreV1Api);
 }
 
-test('a client in a pod is let in as its account, with its rights, as long as the pod is there', async (context) => {
+test('a client in a Pod is authenticated as its ServiceAccount, with its rights, until the Pod is deleted', async (context) => {
   const bench = await TourFixture.open('docker', { images: ['app:1'] });
   if (typeof bench === 'string') return leaveOut(context, 'a ServiceAccount on Docker', bench);
   try {

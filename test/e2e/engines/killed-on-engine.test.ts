@@ -18,7 +18,7 @@ function container(name: string, script: string, overrides: Partial<Container> =
 }
 
 for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
-  describe(`killed on ${kind}`, { concurrency: 1 }, () => {
+  describe(`kills of agent, containers and engine on ${kind}`, { concurrency: 1 }, () => {
     let bench: EngineFixture;
     let missing: string | undefined;
 
@@ -36,7 +36,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
         await body();
       });
 
-    check('containers of a Pod share network and IPC', async () => {
+    check('containers of a Pod share network and IPC namespaces', async () => {
       const serve =
         'busybox mkdir -p /www; echo shared > /www/index.html; busybox httpd -p 127.0.0.1:8080 -h /www; echo memory > /dev/shm/note';
       const read =
@@ -50,7 +50,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       assert.deepEqual(await bench.driver.inspectPod('pair'), []);
     });
 
-    check('a host port leads to the Pod', async () => {
+    check('a host port forwards to the Pod', async () => {
       const script = 'busybox mkdir -p /www; echo found > /www/index.html; busybox httpd -p 80 -h /www';
       bench.assignPod('port', {
         containers: [container('web', script, { ports: [{ containerPort: 80, hostPort: 18080 }] })],
@@ -63,7 +63,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.delete('port');
     });
 
-    check('limits hold: over its memory a container is killed', async () => {
+    check('a container that exceeds its memory limit is OOM-killed', async () => {
       bench.assignPod('limits', {
         containers: [
           {
@@ -82,7 +82,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.delete('limits');
     });
 
-    check('a container that is killed starts again, and alone', async () => {
+    check('a killed container restarts, and the other containers of its Pod do not', async () => {
       bench.assignPod('crash', { containers: [container('app', ':')] });
       await bench.untilReady('crash');
       const [first] = await bench.running('crash');
@@ -95,7 +95,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
     });
 
     if (kind === 'podman') {
-      check('a container of which the killed engine has lost the storage is made anew', async () => {
+      check('a container is recreated if the killed engine has lost its storage', async () => {
         bench.assignPod('lost', { containers: [container('app', ':')] });
         await bench.untilReady('lost');
         const [first] = await bench.running('lost');
@@ -111,7 +111,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       });
     }
 
-    check('kill -9 of the agent touches no container', async () => {
+    check('kill -9 of the agent changes no container', async () => {
       bench.assignPod('adopted', { containers: [container('app', ':')] });
       await bench.untilReady('adopted');
       const before = await bench.driver.inspectPod('adopted');
@@ -122,17 +122,20 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.delete('adopted');
     });
 
-    check('a Pod deleted while the agent was dead is gone once it is back', async () => {
-      bench.assignPod('dark', { containers: [container('app', ':')] });
-      await bench.untilReady('dark');
-      await bench.killAgent();
-      const deleted = bench.delete('dark');
-      await bench.startAgent();
-      await deleted;
-      assert.deepEqual(await bench.driver.inspectPod('dark'), []);
-    });
+    check(
+      "a Pod that was deleted while the agent was down is removed after the agent's restart",
+      async () => {
+        bench.assignPod('dark', { containers: [container('app', ':')] });
+        await bench.untilReady('dark');
+        await bench.killAgent();
+        const deleted = bench.delete('dark');
+        await bench.startAgent();
+        await deleted;
+        assert.deepEqual(await bench.driver.inspectPod('dark'), []);
+      },
+    );
 
-    check('kill -9 of the engine leaves one running container of each Pod', async () => {
+    check('kill -9 of the engine leaves one running container for each Pod', async () => {
       bench.assignPod('engine', { containers: [container('app', ':')] });
       bench.assignPod('engine-pair', { containers: [container('one', ':'), container('two', ':')] });
       await bench.untilReady('engine');
@@ -150,7 +153,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       assert.deepEqual(await bench.driver.list(), []);
     });
 
-    check('an upgrade of the engine leaves each container running once, and told as it is', () =>
+    check('an engine upgrade leaves each container running once, with a correct status', () =>
       engineUpgraded(bench),
     );
   });

@@ -7,7 +7,7 @@ import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { engineUpgraded } from './engine-upgraded.js';
 
-test('an upgrade of a Docker with live-restore touches no container', {
+test('an upgrade of a Docker with live-restore changes no container', {
   timeout: 180_000,
 }, async (context) => {
   const bench = await EngineFixture.open('docker', { liveRestore: true });

@@ -61,7 +61,7 @@ metadata: {name: vital}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
 `;
 
-describe('a host under pressure', { concurrency: 1 }, () => {
+describe('node pressure on a real engine', { concurrency: 1 }, () => {
   let bench: TourFixture | string;
   before(async () => {
     bench = await TourFixture.open('docker', { images: ['app:1'] });
@@ -70,7 +70,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
     if (typeof bench !== 'string') await bench.close();
   });
 
-  test('short of memory it says so, evicts what is not critical, and its DaemonSet’s Pod is replaced', async (context) => {
+  test("a host with memory pressure sets the condition and evicts non-critical Pods, and the DaemonSet's Pod is replaced", async (context) => {
     if (typeof bench === 'string') {
       leaveOut(context, 'a host short of memory', bench);
       return;
@@ -118,7 +118,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
     assert.equal((await bench.containers.ofPods('vital'))[0]?.id, vital?.id, 'a static Pod is critical');
   });
 
-  test('short of processes it takes the lower priority first, then who has most, and lets no other in', async (context) => {
+  test('a host with PID pressure evicts the lowest priority first, then the largest process count, and admits no Pod', async (context) => {
     if (typeof bench === 'string') {
       leaveOut(context, 'a host short of processes', bench);
       return;

@@ -21,8 +21,8 @@ interface Round {
   hits: number;
 }
 
-onEachEngine('subPath against a swapped directory', (pods) => {
-  pods.law(`no container sees the host in ${RACE_MS / 1000} s of swaps`, async () => {
+onEachEngine('subPath with a directory that is swapped for a link', (pods) => {
+  pods.law(`no container sees the host's files in ${RACE_MS / 1000} s of swaps`, async () => {
     const host = join(pods.folder, 'host');
     mkdirSync(host);
     writeFileSync(join(host, 'marker'), 'of the host');

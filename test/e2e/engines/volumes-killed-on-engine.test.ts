@@ -53,7 +53,7 @@ const SPEC: PodSpec = {
 };
 
 for (const kind of ['docker', 'podman'] as const) {
-  test(`volumes under kills on ${kind}: no folder, mount or Secret is left`, {
+  test(`an agent on ${kind} that is killed repeatedly leaves no folder, mount or Secret of its volumes`, {
     timeout: 300_000,
   }, async (context) => {
     const bench = await EngineFixture.open(kind);

@@ -27,7 +27,7 @@ const RETURN_MS = 5_000;
 /** Upper bound for the reconnect back-off of an agent after repeated kills of the coordinator. */
 const RECONNECT_MS = 90_000;
 
-describe('crashes on docker', { concurrency: 1 }, () => {
+describe('kills of programs and engines on Docker', { concurrency: 1 }, () => {
   let bench: CrashFixture | string;
   let rollout = 1;
 
@@ -88,7 +88,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
   };
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    law(`an agent that ends by ${signal} and comes back touches no running container`, async (bench) => {
+    law(`an agent that ends by ${signal} and restarts changes no running container`, async (bench) => {
       const before = await startTimes(bench);
       await bench.endAgent('n1', signal);
       assert.deepEqual(await startTimes(bench), before);
@@ -98,15 +98,18 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     });
   }
   for (const moment of MOMENTS_MS) {
-    law(`an agent killed ${moment} ms into a rollout`, async (bench) => {
-      await beginRollout(bench);
-      await pause(moment);
-      await bench.endAgent('n1', 'SIGKILL');
-      bench.startAgent('n1');
-      await isWhole(bench);
-    });
+    law(
+      `an agent that is killed ${moment} ms into a rollout completes it after its restart`,
+      async (bench) => {
+        await beginRollout(bench);
+        await pause(moment);
+        await bench.endAgent('n1', 'SIGKILL');
+        bench.startAgent('n1');
+        await isWhole(bench);
+      },
+    );
 
-    law(`a coordinator killed ${moment} ms into a rollout`, async (bench) => {
+    law(`a rollout completes after a kill of the coordinator ${moment} ms after its start`, async (bench) => {
       await beginRollout(bench);
       await pause(moment);
       await bench.killCoordinator();
@@ -114,7 +117,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
       await isWhole(bench);
     });
 
-    law(`an engine killed ${moment} ms into a rollout`, async (bench) => {
+    law(`a rollout completes after a kill of an engine ${moment} ms after its start`, async (bench) => {
       await beginRollout(bench);
       await pause(moment);
       await bench.engine.kill();
@@ -123,7 +126,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     });
   }
 
-  law('agents, coordinator and engine killed together in a rollout', async (bench) => {
+  law('a rollout completes after a kill of agents, coordinator and engine together', async (bench) => {
     await beginRollout(bench);
     await pause(MOMENTS_MS[1] ?? 0);
     await Promise.all([
@@ -137,7 +140,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     await isWhole(bench);
   });
 
-  law("a container's first process that is killed is started again in the same pod", async (bench) => {
+  law('a container restarts in the same Pod after a kill of its first process', async (bench) => {
     const [victim] = await bench.running();
     assert.ok(victim);
     process.kill(await bench.containers.processOf(victim.id), 'SIGKILL');
@@ -151,7 +154,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     assert.equal(await bench.kubectl.ok(reason), '137');
   });
 
-  law('without a coordinator, pods come back within 5 s of the engine’s start', async (bench) => {
+  law("without a coordinator, Pods run within 5 s of the engine's start", async (bench) => {
     await bench.killCoordinator();
     await bench.engine.kill();
     await bench.engine.start();
@@ -162,7 +165,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     assert.ok(took < RETURN_MS);
   });
 
-  law('agents that start without a coordinator bring the pods back', async (bench) => {
+  law('agents that start without a coordinator start their Pods', async (bench) => {
     await beginRolloutSeen(bench);
     await bench.killCoordinator();
     for (const node of NODES) await bench.endAgent(node, 'SIGKILL');
@@ -176,7 +179,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     assert.ok(took < RETURN_MS);
   });
 
-  law('a write that was acknowledged survives the coordinator’s kill -9', async (bench) => {
+  law('an acknowledged write survives kill -9 of the coordinator', async (bench) => {
     for (const name of ['a', 'b', 'c']) {
       await bench.kubectl.ok(`create configmap ${name} --from-literal=x=${name}`);
       await bench.killCoordinator();
@@ -185,7 +188,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     }
   });
 
-  law('in the end, deleting the daemon set leaves no container', async (bench) => {
+  law('a deleted DaemonSet leaves no container after all kills', async (bench) => {
     await bench.kubectl.ok('delete ds app');
     // After repeated kills of the coordinator the agents wait up to a minute before they reconnect.
     await untilPasses(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);

@@ -81,7 +81,7 @@ function keptPods(dataDir: string): string[] {
   return pods.map(({ pod: { metadata } }) => metadata.name);
 }
 
-test('a coordinator and a host whose disks are full go on, say so, and recover by themselves', async (context) => {
+test('a coordinator and a host with full disks keep running, report it, and recover by themselves', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-disks-'));
   const disks: SmallDisk[] = [];
   const running: RunningProgram[] = [];
@@ -115,7 +115,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   await until(isReady, { ...PATIENCE, what: 'the host' });
 
   await context.test(
-    'the host: what it is given runs, is told to be in memory alone, and is kept when there is room',
+    'a host with a full disk runs new Pods, reports unsaved state, and saves it once there is space',
     async () => {
       ofHost.fill();
       // The first write can use the reserve; the following ones find no space.
@@ -153,7 +153,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   );
 
   await context.test(
-    'the coordinator: writes are refused clearly, reads and links go on, room is all it takes',
+    'a coordinator with a full disk refuses writes clearly, keeps reads and links, and recovers once there is space',
     async () => {
       for (let at = 0; at < SPARES; at += 1) await api.request('POST', CONFIG_MAPS, configMap(`spare-${at}`));
       const before = (await api.request<List<object>>('GET', CONFIG_MAPS)).items.length;
@@ -181,7 +181,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     },
   );
 
-  await context.test('nothing that was acknowledged is lost with the process', async () => {
+  await context.test('no acknowledged write is lost after a full disk and a kill', async () => {
     const names = async (client: ApiClient) =>
       (await client.request<List<{ metadata: { name: string } }>>('GET', CONFIG_MAPS)).items
         .map(({ metadata }) => metadata.name)
@@ -194,7 +194,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     await again.end('SIGTERM');
   });
 
-  await context.test('a coordinator that starts on a full disk serves what is stored', async () => {
+  await context.test('a coordinator that starts on a full disk serves the stored objects', async () => {
     await until(() => existsSync(join(data, 'reserve')), { ...PATIENCE, what: 'the reserve' });
     ofCoordinator.fill();
     const started = await startCoordinatorProcess(data);
@@ -212,7 +212,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     await started.end('SIGTERM');
   });
 
-  await context.test('a data directory that became read-only serves a host that has joined there', () => {
+  await context.test('a joined host serves Pods from a data directory that became read-only', () => {
     const disk = mountSmallDisk(join(folder, 'read-only'), 1);
     assert.ok(typeof disk !== 'string');
     disks.push(disk);
@@ -227,7 +227,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   });
 
   await context.test(
-    'volumes that lie whole on a read-only disk are ready, and what it keeps goes later',
+    'complete volumes on a read-only disk are ready, and their removal is retried later',
     async () => {
       const disk = mountSmallDisk(join(folder, 'volumes'), 1);
       assert.ok(typeof disk !== 'string');
@@ -262,17 +262,20 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     },
   );
 
-  await context.test('without its reserve it says what it lacks, and serves when there is room', async () => {
-    rmSync(join(data, 'reserve'), { force: true });
-    ofCoordinator.fill();
-    const log = `${data}-coordinator.log`;
-    rmSync(log);
-    const starting = startCoordinatorProcess(data);
-    const isWaiting = () => existsSync(log) && readFileSync(log, 'utf8').includes('waiting for free space');
-    await until(isWaiting, { ...PATIENCE, what: 'its word' });
-    ofCoordinator.free();
-    const started = await starting;
-    running.push(started);
-    await started.end('SIGTERM');
-  });
+  await context.test(
+    'a coordinator without its start reserve reports the missing space, and serves once there is space',
+    async () => {
+      rmSync(join(data, 'reserve'), { force: true });
+      ofCoordinator.fill();
+      const log = `${data}-coordinator.log`;
+      rmSync(log);
+      const starting = startCoordinatorProcess(data);
+      const isWaiting = () => existsSync(log) && readFileSync(log, 'utf8').includes('waiting for free space');
+      await until(isWaiting, { ...PATIENCE, what: 'its word' });
+      ofCoordinator.free();
+      const started = await starting;
+      running.push(started);
+      await started.end('SIGTERM');
+    },
+  );
 });

@@ -138,7 +138,7 @@ const KILL_POINTS: KillPoint[] = [
 ];
 
 for (const kind of ['docker', 'podman'] as const) {
-  describe(`an agent killed on ${kind} while`, { concurrency: 1 }, () => {
+  describe(`an agent on ${kind} is killed while`, { concurrency: 1 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
     let bench: EngineFixture | string;
     before(async () => {

@@ -11,7 +11,7 @@ import { remainsOf, runPodChurn, seededRandom } from '../../harness/engines/pod-
 const CYCLES = 8;
 
 for (const kind of ['docker', 'podman'] as const) {
-  test(`${CYCLES} Pods under random kills on ${kind} leave nothing`, {
+  test(`${CYCLES} Pods under random kills of the agent on ${kind} leave nothing behind`, {
     timeout: 180_000,
   }, async (context) => {
     const bench = await EngineFixture.open(kind);

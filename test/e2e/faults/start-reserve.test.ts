@@ -15,7 +15,7 @@ const MEBIBYTE = 2 ** 20;
 const RESERVE_BYTES = 2 * MEBIBYTE;
 const REFILL_MS = 60_000;
 
-test('the reserve leaves the last of a disk to writes, and is taken when there is more', async (context) => {
+test('the start reserve leaves the last free space to writes, and is taken when there is more', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-reserve-'));
   const disk = mountSmallDisk(join(folder, 'disk'), 8);
   context.after(() => {
@@ -36,7 +36,7 @@ test('the reserve leaves the last of a disk to writes, and is taken when there i
   reserve.stop();
 });
 
-test('a coordinator of root starts in the blocks that are kept for root', {
+test('a coordinator that runs as root starts in the disk blocks reserved for root', {
   timeout: 60_000,
 }, async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-reserved-'));
@@ -54,7 +54,7 @@ test('a coordinator of root starts in the blocks that are kept for root', {
   assert.deepEqual(readdirSync(disk.path).sort(), ['lost+found', 'others']);
 });
 
-test('what a start that was killed looked for room with is in nobody’s way', async (context) => {
+test('files of a start that was killed while it waited for disk space do not block the next start', async (context) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'everynode-room-'));
   context.after(() => rmSync(dataDir, { recursive: true, force: true }));
   writeFileSync(join(dataDir, 'room'), Buffer.alloc(MEBIBYTE, 1));

@@ -53,7 +53,7 @@ function openBench(context: TestContext): { folder: string; running: RunningProg
   return { folder: temporaryDirectory(), running };
 }
 
-test('a host in 1970, set back a year, started a year ahead: its Pods run, their times are the coordinator’s, its clock is told', async (context) => {
+test("a host with a wrong clock runs its Pods, uses the coordinator's time, and reports its clock", async (context) => {
   const library = fakeTimeLibrary();
   if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
   const { folder, running } = openBench(context);
@@ -107,7 +107,7 @@ test('a host in 1970, set back a year, started a year ahead: its Pods run, their
   await until(() => isTold(/365 days ahead/), { timeoutMs: PATIENCE_MS, what: 'the other skew' });
 });
 
-test('a coordinator that is set up in 1970, and starts again when its clock is right: its people and its hosts get in, new ones by the same token', async (context) => {
+test('a coordinator initialised in 1970 admits users, hosts and new hosts after its clock is corrected', async (context) => {
   const library = fakeTimeLibrary();
   if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
   const { folder, running } = openBench(context);

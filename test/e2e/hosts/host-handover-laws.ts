@@ -107,7 +107,7 @@ const conditionsOf = ({ status }: Pod) =>
 
 export function hostHandoverTests(law: Law): void {
   law(
-    'a canary that breaks is rolled back by itself, and the service on the other host never stops',
+    'a broken canary is rolled back by itself, and the service on the other host never stops',
     async (all) => {
       const app = new Governed(all, 'canary');
       const waves = [{ name: 'canary', nodes: 1 }];
@@ -127,7 +127,7 @@ export function hostHandoverTests(law: Law): void {
   );
 
   law(
-    'a release that cuts its host off is taken back by the host alone, its agent killed meanwhile',
+    'a release that cuts its host off is reverted by the host alone, even if its agent is killed',
     async (all, say) => {
       const app = new Governed(all, 'firewall');
       const policy = { failureBudget: { maxFailed: 0 }, confirm: { deadlineSeconds: 5 } };
@@ -161,7 +161,7 @@ export function hostHandoverTests(law: Law): void {
     },
   );
 
-  law("a busy host says 'not now' by a file, and the centre may override it", async (all) => {
+  law('a file on a busy host postpones an update, and an operator can override it', async (all) => {
     const app = new Governed(all, 'till');
     await app.start({ updateLock: { maxSeconds: 600 } }, WAITS);
     for (const host of [all.one, all.two]) host.write('/run/everynode/update-lock', 'a sale is under way\n');

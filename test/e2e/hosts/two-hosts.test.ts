@@ -161,7 +161,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     });
   };
 
-  law('a host joins by one command, as a service that is ready when the command ends', async (all) => {
+  law('one command joins a host as a service that is ready when the command ends', async (all) => {
     const line = await all.joinLine();
     const token = tokenInLine(line);
     const install = (text: string) => {
@@ -179,7 +179,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   });
 
   law(
-    'the command again changes nothing; a changed file counts after a reload, a wrong one never',
+    'repeating the install changes nothing, and a reload applies a changed settings file only if it is valid',
     async (all) => {
       const before = containersOf(all.one, 'app');
       all.one.run(...INSTALL);
@@ -201,7 +201,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     },
   );
 
-  law('a second host joins by the line of token create and gets its copy', async (all) => {
+  law('a second host joins by the printed command and gets its Pod', async (all) => {
     const line = await all.joinLine();
     assert.match(line, /^echo \S+ \| everynode-agent --server https:\/\/[\d.]+:\d+ --token-file -$/);
     all.two.runDetached('env', ...AMPLE_HOST_ARGS, 'sh', '-c', line);
@@ -214,7 +214,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     await all.kubectl.ok('rollout status ds/app --timeout=30s');
   });
 
-  law('what was joined by hand goes on as a service, without the token', async (all) => {
+  law('a host that joined manually becomes a service without a token', async (all) => {
     const before = containersOf(all.two, 'app');
     const server = /--server (\S+)/.exec(await all.joinLine())?.[1];
     all.two.run('pkill', '-TERM', '-f', 'dist/agent/everynode-agent.cjs');
@@ -227,7 +227,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     await untilPasses(() => assert.deepEqual(containersOf(all.two, 'by-service'), []));
   });
 
-  law('labels and taints move the copies', async (all) => {
+  law('labels and taints move the Pods between hosts', async (all) => {
     const { kubectl, one, two } = all;
     await kubectl.ok('apply -f -', daemonSet('picky', { color: 'green' }));
     await kubectl.ok('label node one color=green');
@@ -247,7 +247,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   });
 
   for (const signal of ['TERM', 'KILL']) {
-    law(`a service that ends by ${signal} touches no container`, async ({ one, two, kubectl }) => {
+    law(`an agent service that ends by ${signal} changes no container`, async ({ one, two, kubectl }) => {
       for (const host of [one, two]) {
         const before = containersOf(host, 'app');
         const verb = signal === 'TERM' ? ['stop'] : ['kill', '--kill-who=main', '-s', signal];
@@ -262,7 +262,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     });
   }
 
-  law('without a coordinator, a rebooted host has its pods back within 5 s', async (all, say) => {
+  law('a rebooted host has its Pods back within 5 s without a coordinator', async (all, say) => {
     await all.stopCoordinator();
     for (const host of [all.one, all.two]) {
       await host.reboot();
@@ -272,7 +272,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     }
   });
 
-  law('and so has one whose power was cut and that boots without any network', async (all, say) => {
+  law('a host without any network has its Pods back within 5 s after a power cut', async (all, say) => {
     for (const host of [all.one, all.two]) {
       host.cutPower();
       host.disconnect();
@@ -297,25 +297,28 @@ describe('two hosts', { concurrency: 1 }, () => {
 
   hostHandoverTests(law);
 
-  law('a host that is cut off becomes NotReady and unreachable; its container runs on', async (all, say) => {
-    const before = containersOf(all.one, 'app');
-    await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'True'));
-    all.one.disconnect();
-    const from = performance.now();
-    await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
-    say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
-    await untilPasses(async () => {
-      const taints = ((await all.node('one')).spec?.taints ?? []).map(
-        ({ key, effect }) => `${key}:${effect}`,
-      );
-      const unreachable = 'node.kubernetes.io/unreachable';
-      assert.deepEqual(taints.sort(), [`${unreachable}:NoExecute`, `${unreachable}:NoSchedule`]);
-    });
-    assert.match(await all.kubectl.ok('get nodes'), /\none +NotReady/);
-    assert.deepEqual(containersOf(all.one, 'app'), before);
-  });
+  law(
+    'a disconnected host becomes NotReady and unreachable while its container keeps running',
+    async (all, say) => {
+      const before = containersOf(all.one, 'app');
+      await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'True'));
+      all.one.disconnect();
+      const from = performance.now();
+      await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
+      say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
+      await untilPasses(async () => {
+        const taints = ((await all.node('one')).spec?.taints ?? []).map(
+          ({ key, effect }) => `${key}:${effect}`,
+        );
+        const unreachable = 'node.kubernetes.io/unreachable';
+        assert.deepEqual(taints.sort(), [`${unreachable}:NoExecute`, `${unreachable}:NoSchedule`]);
+      });
+      assert.match(await all.kubectl.ok('get nodes'), /\none +NotReady/);
+      assert.deepEqual(containersOf(all.one, 'app'), before);
+    },
+  );
 
-  law('and is back to normal when it is connected again', async (all) => {
+  law('a disconnected host becomes Ready again after its reconnect', async (all) => {
     const before = containersOf(all.one, 'app');
     all.one.connect();
     const isNormal = async () => {
@@ -329,7 +332,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   });
 
   law(
-    'an agent that began on a read-only disk runs what it holds, and begins anew when the host may write again',
+    'an agent on a read-only disk runs its stored Pods, and restarts once the disk is writable',
     async ({ one }) => {
       const shell = (script: string) => one.run('sh', '-ec', script);
       const agentPid = () => one.run('systemctl', 'show', '-p', 'MainPID', '--value', 'everynode-agent');
@@ -352,7 +355,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     },
   );
 
-  law('uninstall asks for running pods, and leaves the host as it was', async ({ one, two }) => {
+  law('uninstall refuses while Pods run, and leaves the host as it was before', async ({ one, two }) => {
     assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs on this host/);
     runsOn(one, 'app');
     for (const host of [one, two]) {

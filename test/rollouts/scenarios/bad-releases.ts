@@ -43,29 +43,29 @@ function oneInFifty(nodes: number): string {
 }
 
 const CRASHES: Scenario = {
-  name: 'crashes everywhere',
+  name: 'a release crashes on every host',
   rows: [5],
   isLong: true,
   play: (stage) => play(stage, 'everywhere', { fail: 'true' }, { wave: 'lab' }),
 };
 
 const ON_TWO_PERCENT: Scenario = {
-  name: 'crashes on 2 % of the hosts, none of them in the lab',
+  name: 'a release crashes on 2 % of the hosts, none of them in the lab',
   play: (stage) => play(stage, 'twopercent', { 'fail-on': oneInFifty(stage.nodes) }),
 };
 
 const ON_OLD_HARDWARE: Scenario = {
-  name: 'crashes on one hardware label only',
+  name: 'a release crashes on one hardware label only',
   play: (stage) => play(stage, 'hardware', { 'fail-on': `${HARDWARE_LABEL}=old` }, { wave: 'lab' }),
 };
 
 const AFTER_TEN_MINUTES: Scenario = {
-  name: 'crashes only after ten minutes',
+  name: 'a release crashes only after ten minutes',
   play: (stage) => play(stage, 'later', { 'fail-after': '10m' }, { wave: 'lab' }),
 };
 
 const AFTER_REBOOT: Scenario = {
-  name: 'crashes only after a reboot',
+  name: 'a release crashes only after a reboot',
   play: (stage) =>
     play(
       stage,
@@ -84,7 +84,7 @@ const AFTER_REBOOT: Scenario = {
 };
 
 const NO_IMAGE: Scenario = {
-  name: 'has an image that cannot be pulled',
+  name: 'a release has an image that cannot be pulled',
   isLong: true,
   play: async (stage) => {
     const outcome = await play(stage, 'noimage', { pull: 'fail' }, { wave: 'lab' });
@@ -99,7 +99,7 @@ const NO_IMAGE: Scenario = {
  * that it waits for the image.
  */
 const CUTS_OFF: Scenario = {
-  name: 'cuts its hosts off from the coordinator',
+  name: 'a release cuts its hosts off from the coordinator',
   rows: [22],
   play: async (stage) => {
     const confirm = { deadlineSeconds: CONFIRM_SECONDS };
@@ -120,7 +120,7 @@ const CUTS_OFF: Scenario = {
 
 /** Hosts that never had the release keep their Pods with the same UID: a rollback must not restart healthy hosts. */
 const ONLY_THE_TOUCHED: Scenario = {
-  name: 'is taken back on the touched hosts alone',
+  name: 'a rollback changes only the hosts with the bad release',
   rows: [5],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'touched', THREE_WAVES);

@@ -17,7 +17,7 @@ import {
 const DARK_SHARE = 0.1;
 
 const GOOD: Scenario = {
-  name: 'a good release, through three waves',
+  name: 'a good release completes three waves',
   rows: [4],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'good', THREE_WAVES);
@@ -36,7 +36,7 @@ const GOOD: Scenario = {
 };
 
 const PAUSED: Scenario = {
-  name: 'paused in its first wave, frozen, and resumed',
+  name: 'a release is paused in its first wave, frozen, and resumed',
   rows: [3],
   isLong: true,
   play: async (stage) => {
@@ -61,7 +61,7 @@ const PAUSED: Scenario = {
 };
 
 const SECOND_RELEASE: Scenario = {
-  name: 'a second release before the first, which is bad, has ended',
+  name: 'a second release starts before a bad first one has ended',
   rows: [2],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'second', {
@@ -87,7 +87,7 @@ const SECOND_RELEASE: Scenario = {
 };
 
 const POLICY_CHANGED: Scenario = {
-  name: 'its policy changed in the middle',
+  name: 'the policy changes during a release',
   isLong: true,
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'changed', THREE_WAVES);
@@ -107,7 +107,7 @@ const POLICY_CHANGED: Scenario = {
 };
 
 const DARK: Scenario = {
-  name: '10 % of the hosts dark throughout, a bad release and a good one',
+  name: 'a bad and a good release with 10 % of the hosts offline',
   rows: [1],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'dark', THREE_WAVES);
@@ -132,7 +132,7 @@ const DARK: Scenario = {
 };
 
 const KILLED: Scenario = {
-  name: 'the coordinator killed in each phase of a good release and of a bad one',
+  name: 'the coordinator is killed in each phase of a good and a bad release',
   isLong: true,
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'killed', WITH_APPROVAL);

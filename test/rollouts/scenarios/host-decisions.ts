@@ -29,7 +29,7 @@ function hourInBerlin(): number {
 }
 
 const WINDOWS: Scenario = {
-  name: 'a good release by windows on each host’s own clock, and a person who opens them',
+  name: 'a good release waits for windows in each host’s time zone until an operator overrides them',
   rows: [6],
   play: async (stage) => {
     const schedule = `0 ${hourInBerlin()} * * *`;
@@ -52,7 +52,7 @@ const WINDOWS: Scenario = {
 };
 
 const BUSY: Scenario = {
-  name: 'a good release past hosts that say ‘not now’',
+  name: 'a good release continues past hosts that postpone the update',
   rows: [7],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'busy', { updateLock: { maxSeconds: 3600 } });
@@ -79,7 +79,7 @@ const BUSY: Scenario = {
 };
 
 const AHEAD: Scenario = {
-  name: 'a good release whose image is fetched ahead, one host a site at a time',
+  name: 'a good release with prefetched images updates one host a site at a time',
   rows: [19],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'slow-to-pull', {
