@@ -60,7 +60,7 @@ function table(counts: ReadonlyMap<string, Count>): string {
 await parseScriptArguments(
   npmScript(
     'compatibility',
-    'Runs the tests of real clients and writes what passed into docs/differences-from-kubernetes.md.',
+    'Runs the tests of real clients and writes the results into docs/differences-from-kubernetes.md.',
   ),
 );
 const counts = await runClients();

@@ -106,7 +106,7 @@ function readName(name: string, before: readonly string[] = []): string[] {
   const found = [relative('.', name) || name, relative(ROOT, resolve(name))].find(
     (each) => existsSync(join(ROOT, each)) && testFiles(join(ROOT, each), true).length > 0,
   );
-  if (found === undefined) throw new InvalidArgumentError('It is no suite and no test file.');
+  if (found === undefined) throw new InvalidArgumentError('It is neither a suite nor a test file.');
   return [...before, found];
 }
 
@@ -140,11 +140,11 @@ async function main(names: string[]): Promise<number> {
 const suites = STEPS.flat().flatMap((each) => each.suites);
 const script = npmScript(
   'test',
-  'Runs tests and says which were left out, and why; exit code 1 when one failed.',
+  'Runs tests and lists skipped ones with their reasons; exit code 1 when a test failed.',
 ).addArgument(
   new Argument('[name...]', `suites (${suites.join(', ')}, hosts) or compiled files`)
     .argParser(readName)
-    .default([], 'all suites but hosts'),
+    .default([], 'all suites except hosts'),
 );
 const {
   words: [names],

@@ -36,14 +36,14 @@ interface Flags {
 
 const script = npmScript(
   'bench',
-  'Measures what the product adds to what must be done; exit code 1 when a goal is not met.',
+  'Measures the overhead of the product over a minimal implementation; exit code 1 when a goal is not met.',
 )
   .addArgument(
-    new Argument('[section...]', 'what is measured').choices(Object.keys(SECTIONS)).default([], 'all'),
+    new Argument('[section...]', 'sections to measure').choices(Object.keys(SECTIONS)).default([], 'all'),
   )
   .option('--quick', 'fewer hosts and rounds')
-  .option('--swarm', 'Docker Swarm beside it, on the same engines')
-  .option('--json <FILE>', 'keep all figures')
+  .option('--swarm', 'compare with Docker Swarm on the same engines')
+  .option('--json <FILE>', 'write all values to a file')
   .option('--write', 'write them into the table of docs/benchmarks.md');
 const {
   options: flags,

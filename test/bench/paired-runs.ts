@@ -40,7 +40,7 @@ export async function cpuMs(work: () => Promise<unknown> | unknown): Promise<num
 
 /** Elapsed milliseconds during `work`. */
 export async function wallMs(work: () => Promise<unknown> | unknown): Promise<number> {
-  const begun = performance.now();
+  const startMs = performance.now();
   await work();
-  return performance.now() - begun;
+  return performance.now() - startMs;
 }

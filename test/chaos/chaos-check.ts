@@ -64,20 +64,19 @@ function hostProblems(
 ): string[] {
   const node = nodes.find(({ metadata }) => metadata.name === name);
   if (!node) return [`${name} is no Node`];
-  if (!containers) return [`the engine of ${name} does not answer`];
-  const dark = ['Ready', 'Connected'].find((type) => !isConditionTrue(node.status?.conditions, type));
+  if (!containers) return [`the engine of ${name} does not respond`];
+  const missing = ['Ready', 'Connected'].find((type) => !isConditionTrue(node.status?.conditions, type));
   const taint = node.spec?.taints?.find(({ key }) => key.startsWith('node.kubernetes.io/'));
   const uids = new Set(pods.filter(({ spec }) => spec.nodeName === name).map(({ metadata }) => metadata.uid));
   const orphans = containers.filter(({ podUID }) => podUID !== undefined && !uids.has(podUID));
   return [
-    ...(dark ? [`Node ${name} is not ${dark}`] : []),
+    ...(missing ? [`Node ${name} is not ${missing}`] : []),
     ...(taint ? [`Node ${name} keeps the taint ${taint.key}`] : []),
     ...orphans.map(
-      ({ podName, state }) => `${name} has a container (${state}) of ${podName}, which is no Pod of it`,
+      ({ podName, state }) =>
+        `${name} has a container (${state}) of ${podName}, which is not a Pod of this host`,
     ),
-    ...(containers.some(({ id }) => id === bystander)
-      ? []
-      : [`${name} lost a container that is none of ours`]),
+    ...(containers.some(({ id }) => id === bystander) ? [] : [`${name} lost the bystander container`]),
   ];
 }
 
@@ -88,12 +87,12 @@ function daemonSetProblems(
 ): string[] {
   const { name, version } = daemonSet;
   const stored = seen.daemonSets.find(({ metadata }) => metadata.name === name);
-  if (!stored) return [`DaemonSet ${name} was asked for, and is not there`];
+  if (!stored) return [`DaemonSet ${name} was requested and does not exist`];
   const [container] = stored.spec.template.spec.containers;
-  const told = container?.env?.find((variable) => variable.name === 'VERSION')?.value;
-  if (container?.image !== daemonSet.image || told !== version)
+  const reported = container?.env?.find((variable) => variable.name === 'VERSION')?.value;
+  if (container?.image !== daemonSet.image || reported !== version)
     return [
-      `DaemonSet ${name} is of ${told}, ${container?.image}; acknowledged was ${version}, ${daemonSet.image}`,
+      `DaemonSet ${name} has version ${reported} and image ${container?.image}; acknowledged were ${version} and ${daemonSet.image}`,
     ];
   const places = seen.hosts.flatMap(({ name: host }) => {
     const pods = seen.pods.filter((pod) => isOf(pod, stored) && pod.spec.nodeName === host);
@@ -101,7 +100,9 @@ function daemonSetProblems(
     const old = pods.find((pod) => versionOf(pod) !== version);
     return [
       ...(pods.length === count ? [] : [`${name} has ${pods.length} Pods on ${host}, wanted ${count}`]),
-      ...(old ? [`Pod ${old.metadata.name} on ${host} is of ${versionOf(old)}, wanted ${version}`] : []),
+      ...(old
+        ? [`Pod ${old.metadata.name} on ${host} has version ${versionOf(old)}, wanted ${version}`]
+        : []),
     ];
   });
   return places.length > 0 ? places : statusProblems(stored, daemonSet, seen, wanted);
@@ -124,8 +125,10 @@ function statusProblems(
     numberMisscheduled: 0,
   };
   return Object.entries(right).flatMap(([figure, value]) => {
-    const told = stored.status?.[figure as keyof typeof right] ?? 0;
-    return told === value ? [] : [`DaemonSet ${asked.name} says ${figure} ${told}, it is ${value}`];
+    const reported = stored.status?.[figure as keyof typeof right] ?? 0;
+    return reported === value
+      ? []
+      : [`DaemonSet ${asked.name} reports ${figure} ${reported}, expected ${value}`];
   });
 }
 
@@ -135,7 +138,7 @@ function strangers({ daemonSets, pods }: ObservedFleet, wanted: ExpectedState): 
   return [
     ...daemonSets
       .filter(({ metadata }) => !names.has(metadata.name))
-      .map(({ metadata }) => `DaemonSet ${metadata.name} was deleted, and is there`),
+      .map(({ metadata }) => `DaemonSet ${metadata.name} was deleted and exists`),
     ...pods
       .filter((pod) => !daemonSets.some((daemonSet) => isOf(pod, daemonSet)))
       .map(({ metadata }) => `Pod ${metadata.name} belongs to no DaemonSet`),
@@ -145,7 +148,7 @@ function strangers({ daemonSets, pods }: ObservedFleet, wanted: ExpectedState): 
 function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: ExpectedState): string[] {
   const { name, uid, deletionTimestamp } = pod.metadata;
   const where = `Pod ${name} on ${pod.spec.nodeName}`;
-  if (deletionTimestamp) return [`${where} is still to be deleted`];
+  if (deletionTimestamp) return [`${where} is still terminating`];
   const own = hosts
     .find((host) => host.name === pod.spec.nodeName)
     ?.containers?.filter(({ podUID, state }) => podUID === uid && state === 'running');
@@ -154,7 +157,7 @@ function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Expe
   const [status] = pod.status?.containerStatuses ?? [];
   const since = status?.state?.running?.startedAt;
   const image = pod.spec.containers[0]?.image ?? '';
-  const truths: [string, unknown, unknown][] = [
+  const expectations: [string, unknown, unknown][] = [
     ['phase', pod.status?.phase, 'Running'],
     ['Ready', findCondition(pod.status?.conditions, 'Ready')?.status, 'True'],
     ['image', container?.image.endsWith(image), true],
@@ -166,8 +169,8 @@ function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Expe
       true,
     ],
   ];
-  return truths.flatMap(([what, told, is]) =>
-    told === is ? [] : [`${where} says ${what} ${told}, it is ${is}`],
+  return expectations.flatMap(([what, reported, is]) =>
+    reported === is ? [] : [`${where} reports ${what} ${reported}, expected ${is}`],
   );
 }
 
@@ -188,8 +191,7 @@ export function replacedContainers(
       .filter(({ state, podUID }) => state === 'running' && podUID !== undefined && uids.has(podUID))
       .filter(({ id, startedAt }) => !now.some((each) => each.id === id && each.startedAt === startedAt))
       .map(
-        ({ podName }) =>
-          `the container of ${podName} on ${name} was exchanged, and nothing had happened to it`,
+        ({ podName }) => `the container of ${podName} on ${name} was replaced without a fault or a request`,
       );
   });
 }
@@ -210,7 +212,9 @@ export function stoppedWithoutRequest(
     return containers
       .filter(({ state, podUID }) => state === 'running' && uids.has(podUID))
       .filter(({ id }) => !now.some((each) => each.id === id && each.state === 'running'))
-      .map(({ podName }) => `the container of ${podName} on ${name} ended before the restore was confirmed`);
+      .map(
+        ({ podName }) => `the container of ${podName} on ${name} stopped before the restore was confirmed`,
+      );
   });
 }
 
@@ -235,11 +239,11 @@ function versionOf({ spec }: Pod): string | undefined {
 }
 
 function isNear(
-  told: string | null | undefined,
+  reported: string | null | undefined,
   is: string | undefined,
   clockErrorsMs: Iterable<number>,
 ): boolean {
-  const wrongByMs = Date.parse(told ?? '') - Date.parse(is ?? '');
+  const wrongByMs = Date.parse(reported ?? '') - Date.parse(is ?? '');
   const isSoByWrongClock = (errorMs: number) => Math.abs(wrongByMs - errorMs) <= SET_CLOCK_TOLERANCE_MS;
   return Math.abs(wrongByMs) <= TIME_TOLERANCE_MS || [...clockErrorsMs].some(isSoByWrongClock);
 }

@@ -173,12 +173,12 @@ export class ChaosFleet {
   async lastLogLines(): Promise<string> {
     const words = await Promise.all(
       this.hosts.map(async (host) => {
-        const said = await host.lastLogLines().catch((error: unknown) => String(error));
-        return `--- ${host.name}\n${said}`;
+        const lines = await host.lastLogLines().catch((error: unknown) => String(error));
+        return `--- ${host.name}\n${lines}`;
       }),
     );
-    const said = readFileSync(`${this.#data}-coordinator.log`, 'utf8').split('\n').slice(-80).join('\n');
-    return [...words, `--- coordinator\n${said}`].join('\n');
+    const lines = readFileSync(`${this.#data}-coordinator.log`, 'utf8').split('\n').slice(-80).join('\n');
+    return [...words, `--- coordinator\n${lines}`].join('\n');
   }
 
   async close(): Promise<void> {

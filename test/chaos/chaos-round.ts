@@ -74,7 +74,7 @@ export async function playRound({
     violations: [
       ...twice,
       ...harm.violations,
-      ...restless.map((problem) => `no rest after ${Math.round(restMs / 1_000)} s: ${problem}`),
+      ...restless.map((problem) => `not settled after ${Math.round(restMs / 1_000)} s: ${problem}`),
       ...(seen ? replacedContainers(before, seen, isDisturbed) : []),
     ],
   };
@@ -89,9 +89,9 @@ async function carryOut(
   book: RequestedState,
   steps: readonly Step[],
 ): Promise<({ atMs: number } & Fault)[]> {
-  const begun = performance.now();
+  const startMs = performance.now();
   const done: ({ atMs: number } & Fault)[] = [];
-  const due = (step: Step) => pause(Math.max(begun + step.atMs - performance.now(), 0));
+  const due = (step: Step) => pause(Math.max(startMs + step.atMs - performance.now(), 0));
   const people = async () => {
     for (const step of steps.filter((each) => !isFault(each))) {
       await due(step);
@@ -125,10 +125,10 @@ async function untilRest(
   book: RequestedState,
   patienceMs: number,
 ): Promise<{ seen: ObservedFleet | undefined; restless: string[]; heldUpBy: Obstacle[] }> {
-  const begun = performance.now();
+  const startMs = performance.now();
   const heldUpBy: Obstacle[] = [];
   let seen: ObservedFleet | undefined;
-  let problems = ['the API does not answer'];
+  let problems = ['the API does not respond'];
   for (let rests = 0; rests < RESTS; ) {
     try {
       seen = await fleet.observe();
@@ -141,7 +141,7 @@ async function untilRest(
       problems = [String(error)];
     }
     rests = problems.length === 0 ? rests + 1 : 0;
-    const untilMs = performance.now() - begun;
+    const untilMs = performance.now() - startMs;
     const [problem] = problems;
     const last = heldUpBy.at(-1);
     if (problem && problem === last?.problem) last.untilMs = untilMs;
@@ -176,7 +176,7 @@ class DoubleWatch {
       const hosts: ObservedHost[] = await this.fleet.observeHosts();
       for (const { name, containers } of hosts)
         for (const twice of duplicateContainers(containers ?? [], this.book.surging))
-          this.#found.add(`${twice} ran twice at a time on ${name}`);
+          this.#found.add(`${twice} ran twice at the same time on ${name}`);
       await pause(LOOK_MS);
     }
   }

@@ -18,12 +18,12 @@ interface Flags {
 
 const script = npmScript(
   'chaos',
-  'Breaks real hosts with systemd, an address and an engine of their own, as root, round after round; exit code 1 at the first round in which something is broken.',
+  'Injects faults into real hosts with systemd, their own address and engine, in rounds, as root; exit code 1 after the first failed round.',
 )
   .option('--rounds <N>', 'how many', wholeNumber, 20)
-  .option('--seed <SEED>', 'what the rounds are drawn from', '1')
+  .option('--seed <SEED>', 'seed of the rounds', '1')
   .option('--hosts <N>', 'how many', wholeNumber, 3)
-  .option('--minutes <N>', 'begin no round after so long', wholeNumber)
+  .option('--minutes <N>', 'start no round after this time', wholeNumber)
   .option('--plain', 'hosts without systemd: no reboots and power cuts');
 const { options: flags } = await parseScriptArguments<Flags>(script);
 

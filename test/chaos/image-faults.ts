@@ -17,7 +17,7 @@ export async function removeImages(host: ChaosHost): Promise<void> {
 }
 
 export function restoreImages(host: ChaosHost): Promise<void> {
-  return untilDone(`the images of ${host.name} to be back`, async () => {
+  return untilDone(`the images of ${host.name} to be restored`, async () => {
     const engine = host.engine();
     if (!engine) return false;
     for (const name of IMAGES) await engine.restoreImage(name);

@@ -166,7 +166,8 @@ export class RequestedState {
       if (answer && (answer.code < 300 || [404, 409].includes(answer.code))) return answer;
       if (answer && answer.code < 500 && answer.code !== 429)
         throw new Error(`${method} ${path}: ${answer.code} ${JSON.stringify(answer.body)}`);
-      if (performance.now() > deadline) throw new Error(`${method} ${path}: no answer for ${PATIENCE_MS} ms`);
+      if (performance.now() > deadline)
+        throw new Error(`${method} ${path}: no response for ${PATIENCE_MS} ms`);
       await pause(AGAIN_MS);
     }
   }

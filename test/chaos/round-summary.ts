@@ -6,12 +6,12 @@ const LONG_REST_MS = 5_000;
 
 /** One line with the steps of a round and its result. */
 export function summarizeRound(number: number, steps: readonly Step[], outcome: RoundOutcome): string {
-  const told = steps.map(({ atMs, kind, ...what }) => `+${atMs} ${kind} ${words(what)}`.trim()).join('; ');
+  const events = steps.map(({ atMs, kind, ...what }) => `+${atMs} ${kind} ${words(what)}`.trim()).join('; ');
   const end =
     outcome.violations.length > 0
       ? `BROKEN\n${outcome.violations.map((violation) => `  ${violation}`).join('\n')}`
-      : `at rest after ${seconds(outcome.settleMs)}${heldUp(outcome)}`;
-  return `round ${number}: ${told}; ${end}`;
+      : `settled after ${seconds(outcome.settleMs)}${heldUp(outcome)}`;
+  return `round ${number}: ${events}; ${end}`;
 }
 
 /** For a round that settled slowly: the problems that delayed it. */
@@ -73,7 +73,7 @@ export class FaultTable {
 
   /** The last line of the output. */
   conclusion(seed: string): string {
-    const rest = `rest after ${seconds(median(this.#restsMs))} (median)`;
+    const rest = `settled after ${seconds(median(this.#restsMs))} (median)`;
     return `${this.rounds} rounds, ${this.faults} faults, ${this.violations} violations; ${rest}; seed ${seed}`;
   }
 }

@@ -30,7 +30,7 @@ let coordinator: CoordinatorProcess;
 let api: CoordinatorApi;
 let token: string;
 let simulation: ChildProcess;
-let said: string;
+let output: string;
 /** The only folder that the simulation may use. */
 let home: string;
 
@@ -63,14 +63,14 @@ async function simulate(name: string, ...more: string[]): Promise<void> {
     ...{ detached: true, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] },
     env: { PATH: process.env.PATH, HOME: home, TMPDIR: home },
   });
-  said = '';
+  output = '';
   for (const stream of [simulation.stdout, simulation.stderr]) {
     stream?.on('data', (bytes: Buffer) => {
-      said += bytes;
+      output += bytes;
     });
   }
   const areConnected = async () => {
-    if (simulation.exitCode !== null) throw new Error(`the simulation ended: ${said}`);
+    if (simulation.exitCode !== null) throw new Error(`the simulation exited: ${output}`);
     return (await connected(name)) === NODES;
   };
   await until(areConnected, { timeoutMs: TIMEOUT_MS, what: `${NODES} nodes to be connected` });
@@ -139,7 +139,7 @@ test('simulate spreads hosts over several processes, and commands reach the righ
   simulation.stdin?.write('condition DiskPressure=True shared-1,shared-15\n');
   await until(isPressed('shared-1'), { timeoutMs: TIMEOUT_MS, what: 'a host of the first process' });
   await until(isPressed('shared-15'), { timeoutMs: TIMEOUT_MS, what: 'a host of another' });
-  await until(() => said.includes('shared-1,shared-15: 2 nodes'), {
+  await until(() => output.includes('shared-1,shared-15: 2 nodes'), {
     timeoutMs: TIMEOUT_MS,
     what: 'the answer',
   });
@@ -151,10 +151,10 @@ test('Ctrl-C ends all processes of simulate and leaves no file, and the nodes re
   const ended = once(simulation, 'exit');
   // A terminal sends the signal to the whole process group.
   process.kill(-(simulation.pid ?? 0), 'SIGINT');
-  assert.deepEqual(await ended, [0, null], said);
+  assert.deepEqual(await ended, [0, null], output);
   await untilGone(family);
   assert.deepEqual(readdirSync(home), []);
-  assert.match(said, /kubectl delete nodes -l simulate.everynode.dev\/fleet=ended/);
+  assert.match(output, /kubectl delete nodes -l simulate.everynode.dev\/fleet=ended/);
   await until(async () => (await connected('ended')) === 0, {
     timeoutMs: TIMEOUT_MS,
     what: 'all links to end',
@@ -171,7 +171,7 @@ test('simulate ends all processes when its first one is killed', async () => {
 });
 
 /** Runs `everynode` until it exits. Returns its exit code and stderr. */
-async function ended(...words: string[]): Promise<{ code: number | null; said: string }> {
+async function ended(...words: string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [EVERYNODE, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: scratch },
@@ -181,7 +181,7 @@ async function ended(...words: string[]): Promise<{ code: number | null; said: s
     text += bytes;
   });
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, said: text };
+  return { code, output: text };
 }
 
 test('a wrong use of simulate prints one sentence with the right exit code, and no stack trace', async () => {
@@ -190,7 +190,7 @@ test('a wrong use of simulate prints one sentence with the right exit code, and 
   writeFileSync(script, 'offline *\nfrob\n');
   const otherToken = token.replace(/\.[^.]*\./, '.0000000000000000.');
   const to = ['--server', server];
-  const cases: [flags: string[], code: number, said: RegExp][] = [
+  const cases: [flags: string[], code: number, output: RegExp][] = [
     [[], EXIT_CODES.usage, /^No coordinator given/],
     [to, EXIT_CODES.usage, /^No join token given/],
     [[...to, ...withToken(token), '--nodes', '/none.yaml'], EXIT_CODES.usage, /^--nodes: .*ENOENT/],
@@ -202,47 +202,47 @@ test('a wrong use of simulate prints one sentence with the right exit code, and 
     [[...to, ...withToken('x')], EXIT_CODES.refused, /^The token is not of the form/],
     [[...to, ...withToken(otherToken), '--nodes', '1'], EXIT_CODES.refused, /refused to let this host join/],
   ];
-  for (const [flags, code, said] of cases) {
-    const told = await ended('simulate', ...flags);
-    assert.match(told.said, said);
-    assert.doesNotMatch(told.said, /\n {4}at /);
-    assert.equal(told.code, code, told.said);
+  for (const [flags, code, output] of cases) {
+    const result = await ended('simulate', ...flags);
+    assert.match(result.output, output);
+    assert.doesNotMatch(result.output, /\n {4}at /);
+    assert.equal(result.code, code, result.output);
   }
 });
 
 /** Starts a simulation. Resolves when its output matches `words`. */
-async function untilSaid(words: RegExp, ...flags: string[]): Promise<void> {
+async function untilPrinted(words: RegExp, ...flags: string[]): Promise<void> {
   simulation = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
     ...{ detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
     env: { PATH: process.env.PATH, HOME: scratch },
   });
-  said = '';
+  output = '';
   simulation.stderr?.on('data', (bytes: Buffer) => {
-    said += bytes;
+    output += bytes;
   });
-  await until(() => words.test(said), { timeoutMs: TIMEOUT_MS, what: `${words} to be said` });
+  await until(() => words.test(output), { timeoutMs: TIMEOUT_MS, what: `output to match ${words}` });
 }
 
 /**
  * Starts a simulation with a host that the coordinator rejects. Resolves when the output has the reason and the count.
  */
-async function untilTold(told: string, ...flags: string[]): Promise<void> {
+async function untilRejected(reason: string, ...flags: string[]): Promise<void> {
   const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
-  const words = new RegExp(`${told}[^]*0/1 nodes connected \\(1 refused\\)`);
-  await untilSaid(words, '--server', server, ...withToken(token), ...flags);
+  const words = new RegExp(`${reason}[^]*0/1 nodes connected \\(1 refused\\)`);
+  await untilPrinted(words, '--server', server, ...withToken(token), ...flags);
 }
 
 test('simulate reports a rejected host with the reason and counts it', async () => {
   const nodes = join(scratch, 'refused.yaml');
   writeFileSync(nodes, 'kind: Node\nmetadata: {name: refused, labels: {"bad key!": x}}\n');
-  await untilTold('refused was rejected: refused: .*bad key!', '--nodes', nodes);
+  await untilRejected('refused was rejected: refused: .*bad key!', '--nodes', nodes);
 });
 
 test('a second simulation of the same hosts fails because they are connected', async () => {
   await simulate('twice');
   const first = simulation;
   try {
-    await untilTold('twice-1 was rejected: duplicate: ', '--name', 'twice', '--nodes', '1');
+    await untilRejected('twice-1 was rejected: duplicate: ', '--name', 'twice', '--nodes', '1');
   } finally {
     killFamily(first.pid ?? 0);
   }
@@ -255,16 +255,16 @@ test('node names stay bound to their token until they are revoked and their Node
   const one = ['--server', client.server, '--nodes', '1', '--name', 'kept'];
   const other = await createToken(client, { ttlSeconds: 0, description: '', reusable: true });
   const refused = await ended('simulate', ...one, ...withToken(other.text));
-  assert.match(refused.said, /node "kept-1" has already joined/);
+  assert.match(refused.output, /node "kept-1" has already joined/);
   assert.equal(refused.code, EXIT_CODES.refused);
   const data = ['--data', join(scratch, 'coordinator')];
   const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);
-  assert.equal(revoked.said, 'There is no joined host kept-0.\n');
+  assert.equal(revoked.output, 'There is no joined host kept-0.\n');
   // Delete the node's Pods too. A remaining Pod would block the name until the garbage collector removes it, 40 s after
   // its Node.
   const options = 'gracePeriodSeconds=0&fieldSelector=spec.nodeName%3Dkept-1';
   await client.request('DELETE', '/apis/apps/v1/namespaces/default/daemonsets/everywhere');
   await client.request('DELETE', `/api/v1/namespaces/default/pods?${options}`);
   await client.request('DELETE', '/api/v1/nodes/kept-1');
-  await untilSaid(/^1\/1 nodes connected/m, ...one, ...withToken(other.text));
+  await untilPrinted(/^1\/1 nodes connected/m, ...one, ...withToken(other.text));
 });

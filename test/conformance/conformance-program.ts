@@ -19,8 +19,8 @@ function report({ table, total, failed }: TableResult): string {
 }
 
 const script = npmScript('conformance', 'Runs tables of cases; exit code 1 if one failed or was left out.')
-  .argument('[dir]', 'folder of the tables; our own without')
-  .option('--table <NAME>', 'this one alone');
+  .argument('[dir]', 'folder of the tables (default: the tables of this project)')
+  .option('--table <NAME>', 'run only this table');
 const {
   options: { table },
   words: [directory],

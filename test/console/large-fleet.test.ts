@@ -39,7 +39,7 @@ test('a fleet page with a thousand hosts adds its counts up, draws few rows, fil
     const withOneDark = await map();
     await page.reload();
     const isSame = async () => (await map().catch(() => '')) === withOneDark;
-    await until(isSame, { timeoutMs: LIMIT_MS, what: 'the map, drawn anew, to be the same' });
+    await until(isSame, { timeoutMs: LIMIT_MS, what: 'the redrawn map to be the same' });
     await page
       .getByRole('region', { name: 'Needs attention' })
       .getByRole('button', { name: '1 offline' })

@@ -240,8 +240,9 @@ function suite(): void {
     await fleet.api.request('PATCH', node, everySecond, MERGE);
     const page = await bench.signedIn('hosts/node-3');
     const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
-    const told = async () => (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;
-    await until(told, { ...LIMITS, what: 'a reading' });
+    const hasReading = async () =>
+      (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;
+    await until(hasReading, { ...LIMITS, what: 'a reading' });
     await page.getByRole('img', { name: /^Processors \d+ %, at most \d+ %; Memory \d+ %/ }).waitFor();
     await page.getByRole('button', { name: 'The last day' }).click();
     await page.getByText('Each point is the maximum of 10 minutes.').waitFor();

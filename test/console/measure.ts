@@ -32,7 +32,7 @@ const HOSTS_PATH = '/apis/fleet.everynode.dev/v1/hosts';
 
 const script = npmScript(
   'measure-console',
-  'Measures what the console costs a person with a large fleet, and checks what it shows of it.',
+  'Measures the performance of the console with a large fleet, and checks what it shows.',
 );
 const {
   words: [hosts],
@@ -170,7 +170,7 @@ async function measureConsoles(page: Page, api: CoordinatorApi, pid: number): Pr
   print('CPU of the coordinator, one console, changes', await shareOf(pid, () => changeHosts(api)));
   const watches = await Promise.all(Array.from({ length: MORE }, () => api.watch(HOSTS_PATH, '')));
   const haveBegun = () => watches.every(({ events }) => events.some(({ type }) => type === 'BOOKMARK'));
-  await until(haveBegun, { timeoutMs: 120_000, what: 'all watches to have begun' });
+  await until(haveBegun, { timeoutMs: 120_000, what: 'all watches to start' });
   print(`CPU of the coordinator, ${MORE + 1} consoles, changes`, await shareOf(pid, () => changeHosts(api)));
   for (const watch of watches) watch.close();
   await page.goto('about:blank');

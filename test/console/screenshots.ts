@@ -23,7 +23,7 @@ const LIMITS = { timeoutMs: 120_000 };
 
 const script = npmScript('screenshots', 'Takes pictures of every page of the console.')
   .argument('[directory]', 'where to', 'screenshots')
-  .argument('[hosts]', 'how many the fleet has', wholeNumber, 400);
+  .argument('[hosts]', 'number of hosts in the fleet', wholeNumber, 400);
 const {
   words: [place, nodes],
 } = await parseScriptArguments<object, [string, number]>(script);

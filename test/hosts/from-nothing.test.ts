@@ -115,8 +115,8 @@ describe('installing three bare hosts by the README', { concurrency: 1 }, () => 
   law('one command installs the coordinator and prints the join command, also if it runs twice', async () => {
     const flags = ['--release', '/opt/everynode/dist/hosts/0.1.0', '--advertise', coordinator.address];
     coordinator.run(...EVERYNODE, 'coordinator', 'install', ...flags);
-    const said = coordinator.run(...EVERYNODE, 'coordinator', 'install');
-    line = /^ *(\{ echo .*)$/m.exec(said)?.[1] ?? '';
+    const output = coordinator.run(...EVERYNODE, 'coordinator', 'install');
+    line = /^ *(\{ echo .*)$/m.exec(output)?.[1] ?? '';
     assert.match(
       line,
       /^\{ echo EVERYNODE_TOKEN=\S+; curl .* --pinnedpubkey 'sha256\/\/\S+' https:\S+\/install\.sh; \} \| sudo sh -s --$/,
@@ -256,8 +256,8 @@ describe('installing three bare hosts by the README', { concurrency: 1 }, () => 
   law("the backup reverts a newer coordinator with a changed database, by the README's steps", async () => {
     const data = '/var/lib/everynode';
     kubectl('create', 'configmap', 'before', '--from-literal=a=1');
-    const said = coordinator.run(...EVERYNODE, 'coordinator', 'install');
-    const backup = /backup: (\S+)/.exec(said)?.[1] ?? '';
+    const output = coordinator.run(...EVERYNODE, 'coordinator', 'install');
+    const backup = /backup: (\S+)/.exec(output)?.[1] ?? '';
     kubectl('create', 'configmap', 'later', '--from-literal=a=1');
     const containers = members.map(containersOf);
     coordinator.run('systemctl', 'stop', 'everynode-coordinator');

@@ -40,13 +40,13 @@ export async function playAll(
 }
 
 async function play(scenario: Scenario, stage: ScenarioFleet): Promise<Played> {
-  const begun = performance.now();
-  const seconds = () => (performance.now() - begun) / 1000;
+  const startMs = performance.now();
+  const seconds = () => (performance.now() - startMs) / 1000;
   try {
     const outcome = await scenario.play(stage);
     if (isContained(outcome)) return { scenario, outcome, seconds: seconds() };
     const error = new Error(
-      `${outcome.hostsWithBadRelease} hosts ran the bad release, ${outcome.maxHostsWithBadRelease} might`,
+      `${outcome.hostsWithBadRelease} hosts ran the bad release, ${outcome.maxHostsWithBadRelease} were allowed`,
     );
     return { scenario, outcome, error, seconds: seconds() };
   } catch (error) {

@@ -46,14 +46,14 @@ export class ScenarioDaemonSet {
     });
     await rolled.reaches('Completed');
     const isEverywhere = async () => (await rolled.#daemonSet()).status?.numberReady === stage.reachable;
-    await until(isEverywhere, { timeoutMs: PHASE_MS, what: `${name}:1 on every host in reach` });
+    await until(isEverywhere, { timeoutMs: PHASE_MS, what: `${name}:1 on every connected host` });
     return rolled;
   }
 
-  async release(version: number, pretence: SimulatedBehaviour = {}): Promise<void> {
+  async release(version: number, behaviour: SimulatedBehaviour = {}): Promise<void> {
     this.fleet.print(`${this.name}:${version}`);
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
-    await this.fleet.api.request('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
+    await this.fleet.api.request('PATCH', path, { spec: this.#spec(version, behaviour) }, MERGE);
   }
 
   async changePolicy(spec: Partial<PolicySpec>): Promise<void> {
@@ -135,7 +135,7 @@ export class ScenarioDaemonSet {
       );
       return ready.length >= this.fleet.reachable;
     };
-    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 500, what: `${image} on every host in reach` });
+    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 500, what: `${image} on every connected host` });
   }
 
   /** Waits until every connected host has the image of the version. */
@@ -151,12 +151,11 @@ export class ScenarioDaemonSet {
     await this.fleet.api.request('DELETE', at('rolloutpolicies', this.name));
   }
 
-  #spec(version: number, pretence: SimulatedBehaviour) {
+  #spec(version: number, behaviour: SimulatedBehaviour) {
     const annotations = Object.fromEntries(
-      Object.entries({ 'ready-after': `${this.fleet.ready.saidMs}ms`, ...pretence }).map(([key, text]) => [
-        PRETENCE + key,
-        text,
-      ]),
+      Object.entries({ 'ready-after': `${this.fleet.ready.simulatedMs}ms`, ...behaviour }).map(
+        ([key, text]) => [PRETENCE + key, text],
+      ),
     );
     const container = { name: 'main', image: `${this.name}:${version}` };
     const spec = { containers: [container], terminationGracePeriodSeconds: 1 };

@@ -62,12 +62,12 @@ export interface ScenarioFleetOptions {
 export class ScenarioFleet {
   readonly nodes: number;
   /** Time until a Pod becomes ready, ms: the simulated value and the real one. */
-  readonly ready: { saidMs: number; realMs: number };
+  readonly ready: { simulatedMs: number; realMs: number };
   readonly print: ScenarioFleetOptions['print'];
   readonly hosts: SimulatedNodeFleet;
   readonly #folder: string;
   readonly #port: number;
-  readonly #dark = new Set<SimulatedNode>();
+  readonly #offline = new Set<SimulatedNode>();
   #coordinator: CoordinatorProcess;
 
   private constructor(
@@ -76,7 +76,7 @@ export class ScenarioFleet {
     parts: { hosts: SimulatedNodeFleet; folder: string; port: number; coordinator: CoordinatorProcess },
   ) {
     this.nodes = nodes;
-    this.ready = { saidMs: readyMs, realMs: readyMs / speed };
+    this.ready = { simulatedMs: readyMs, realMs: readyMs / speed };
     this.print = say;
     this.hosts = parts.hosts;
     this.#folder = parts.folder;
@@ -122,14 +122,14 @@ export class ScenarioFleet {
 
   /** Closes the links of these hosts. Their Pods keep running. */
   async disconnect(hosts: readonly SimulatedNode[]): Promise<void> {
-    for (const host of hosts) this.#dark.add(host);
+    for (const host of hosts) this.#offline.add(host);
     await Promise.all(hosts.map((host) => host.stop()));
   }
 
   /** Reconnects all offline hosts. */
   async reconnect(): Promise<void> {
-    const hosts = [...this.#dark];
-    this.#dark.clear();
+    const hosts = [...this.#offline];
+    this.#offline.clear();
     await Promise.all(hosts.map((host) => host.start(() => undefined)));
   }
 
@@ -143,17 +143,17 @@ export class ScenarioFleet {
       await new Promise<void>((resolve, reject) => void host.start(resolve).catch(reject));
     });
     await Promise.all(connected);
-    const areHeard = async () => {
+    const haveReported = async () => {
       const { items } = await this.api.items<Node>('/api/v1/nodes');
       return items.filter((node) => contactOf(node) === 'here').length === this.reachable;
     };
     // Poll at intervals: each poll lists all Nodes and would otherwise take the CPU that the hosts need.
-    await until(areHeard, { timeoutMs: UP_MS, pollMs: 500, what: 'all hosts in reach to be heard' });
+    await until(haveReported, { timeoutMs: UP_MS, pollMs: 500, what: 'all connected hosts to report' });
   }
 
   /** Number of hosts that are not offline. */
   get reachable(): number {
-    return this.nodes - this.#dark.size;
+    return this.nodes - this.#offline.size;
   }
 
   /** Names of the hosts that ever started a container of the image. */

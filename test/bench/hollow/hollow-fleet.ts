@@ -86,7 +86,7 @@ export class HollowFleet {
   /** Runs a command on simulated hosts: see `COMMANDS_HELP`. */
   async command(line: string): Promise<void> {
     const meant = await this.#hosts?.command(line);
-    if (!meant) throw new Error(`${line}: no host was meant`);
+    if (!meant) throw new Error(`${line}: matches no host`);
   }
 
   async untilAllLive(): Promise<void> {

@@ -100,11 +100,11 @@ export async function measureApply(
 /** Cost of one frame to each agent and its response, with a durable row each. */
 export async function applyBare(floor: FloorFleet): Promise<{ cpuMs: number; wallMs: number }> {
   const times = Math.ceil(SMALL / floor.agents);
-  const begun = performance.now();
+  const startMs = performance.now();
   const cpuMs = await floor.cost.during(async () => {
     for (let time = 0; time < times; time += 1) await floor.order({ kind: 'apply' });
   });
-  return { cpuMs: cpuMs / times, wallMs: (performance.now() - begun) / times };
+  return { cpuMs: cpuMs / times, wallMs: (performance.now() - startMs) / times };
 }
 
 async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<Applied> {
@@ -112,7 +112,7 @@ async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<A
   let [cpuMs, isDone] = [0, false];
   let loopDelaysMs: number[] = [];
   const apply = async () => {
-    const begun = performance.now();
+    const startMs = performance.now();
     try {
       loopDelaysMs = await cost.loopDelaysMs(async () => {
         cpuMs = await cost.during(async () => {
@@ -123,7 +123,7 @@ async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<A
     } finally {
       isDone = true;
     }
-    return performance.now() - begun;
+    return performance.now() - startMs;
   };
   const [wallMs, requests] = await Promise.all([apply(), askUntil(product, () => isDone)]);
   // Many reports at once must not delay the heartbeats.
@@ -137,9 +137,9 @@ async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<A
 async function askUntil({ api }: HollowFleet, isDone: () => boolean): Promise<number[]> {
   const requests: number[] = [];
   while (!isDone()) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await api.request('GET', '/api/v1/namespaces/default');
-    requests.push(performance.now() - begun);
+    requests.push(performance.now() - startMs);
     await pause(BETWEEN_REQUESTS_MS);
   }
   return requests;

@@ -84,12 +84,12 @@ interface Where {
 
 function readAll({ url, ca, headers }: Where): Promise<Read> {
   return new Promise((resolve, reject) => {
-    const begun = performance.now();
+    const startMs = performance.now();
     const sent = request(url, { ca, headers, agent: false }, (response) => {
       let bytes = 0;
       let firstByteMs = 0;
       response.on('data', (chunk: Buffer) => {
-        if (bytes === 0) firstByteMs = performance.now() - begun;
+        if (bytes === 0) firstByteMs = performance.now() - startMs;
         bytes += chunk.length;
       });
       response.on('end', () => resolve({ firstByteMs, bytes }));

@@ -30,12 +30,12 @@ export async function measureWaves(
   await api.request('POST', POLICIES, { metadata: { name: 'bench' }, spec: SPEC });
   const values = { floor: [] as number[], product: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
-    const begun = performance.now();
+    const startMs = performance.now();
     const annotations = { 'simulate.everynode.dev/ready-after': `${READY_MS}ms` };
     const spec = { containers: [{ name: 'main', image: `app:wave${round}` }] };
     await daemonSet.update({ template: { metadata: { annotations }, spec } });
     await daemonSet.untilReady(agents);
-    values.product.push(performance.now() - begun);
+    values.product.push(performance.now() - startMs);
     values.floor.push(SOAKS_MS + TURNS * READY_MS);
     await product.untilQuiet();
   }

@@ -98,7 +98,7 @@ async function enrolAll(product: HollowFleet, count: number): Promise<HostCertif
       const key = simulatedHostKey(token, node);
       const csr = await certificateRequest(key, node);
       const answer = await requestCertificate(coordinator, JOIN_PATH, { node, csr });
-      if (answer.state !== 'joined' || !answer.certificate) throw new Error(`${node} was not let in`);
+      if (answer.state !== 'joined' || !answer.certificate) throw new Error(`${node} was not admitted`);
       certificates.push({ key, certificate: answer.certificate });
     }
   };

@@ -46,9 +46,9 @@ async function visitAll({ port, ca, withTickets }: ClientsOrder & { kind: 'visit
       if (await visitOnce(port, ca, host, tls[index] ?? new ResumingTls(), index)) resumed += 1;
     }
   };
-  const begun = performance.now();
+  const startMs = performance.now();
   await Promise.all(Array.from({ length: CONNECTING_AT_ONCE }, visit));
-  return { ms: performance.now() - begun, resumed };
+  return { ms: performance.now() - startMs, resumed };
 }
 
 /**

@@ -60,10 +60,10 @@ export class EngineEvents {
 
   /** Calls `listener` for each event from now on. */
   onEvent(listener: (event: ContainerEvent) => void): void {
-    let told = this.#events.length;
+    let delivered = this.#events.length;
     this.#listeners.add(() => {
-      for (; told < this.#events.length; told += 1) {
-        const event = this.#events[told];
+      for (; delivered < this.#events.length; delivered += 1) {
+        const event = this.#events[delivered];
         if (event) listener(event);
       }
     });

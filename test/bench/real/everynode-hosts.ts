@@ -90,9 +90,9 @@ export class EverynodeHosts {
     let at = 0;
     const isSo = () => {
       const event = this.nodes.events.find(({ object, at }) => {
-        const { metadata, status: told } = object as unknown as Node;
+        const { metadata, status: nodeStatus } = object as unknown as Node;
         const isOurs = metadata.name === this.nodeName(index) && at >= since;
-        return isOurs && told?.conditions?.some((each) => each.type === type && each.status === status);
+        return isOurs && nodeStatus?.conditions?.some((each) => each.type === type && each.status === status);
       });
       at = event?.at ?? 0;
       return event !== undefined;

@@ -73,10 +73,10 @@ export async function timeDeployment(
   fleet: MeasuredFleet,
   engines: readonly BenchEngine[],
 ): Promise<Deployment> {
-  const begun = performance.now();
+  const startMs = performance.now();
   await fleet.deploy();
   await fleet.untilAllShown();
-  const shown = performance.now() - begun;
+  const shown = performance.now() - startMs;
   await waitForIdleMachine();
   const one = await timeUpdate(fleet, engines, 1);
   await waitForIdleMachine();
@@ -92,17 +92,17 @@ async function timeUpdate(
   engines: readonly BenchEngine[],
   atOnce: number,
 ): Promise<Rollout> {
-  const begun = performance.now();
+  const startMs = performance.now();
   // Await both together: if the update failed while only the starts were awaited, the process would exit and leave
   // engines behind.
   const [, starts] = await Promise.all([
     fleet.update(atOnce),
-    Promise.all(engines.map(({ events }) => events.first('start', begun))),
+    Promise.all(engines.map(({ events }) => events.first('start', startMs))),
   ]);
   await fleet.untilAllShown();
   const gaps = engines.map(({ events }, index) => {
-    const end = events.since(begun).find(({ action }) => action === 'die');
+    const end = events.since(startMs).find(({ action }) => action === 'die');
     return (starts[index]?.at ?? Number.NaN) - (end?.at ?? Number.NaN);
   });
-  return { all: Math.max(...starts.map(({ at }) => at)) - begun, gap: Math.max(...gaps) };
+  return { all: Math.max(...starts.map(({ at }) => at)) - startMs, gap: Math.max(...gaps) };
 }

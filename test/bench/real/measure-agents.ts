@@ -96,17 +96,17 @@ async function timeStarts(
     const killed = performance.now();
     await hosts.killAgent(index);
     lost.push((await hosts.untilNode(index, 'Connected', 'False', killed)) - killed);
-    const begun = performance.now();
+    const startMs = performance.now();
     hosts.startAgent(index);
-    return (await hosts.untilNode(index, 'Connected', 'True', begun)) - begun;
+    return (await hosts.untilNode(index, 'Connected', 'True', startMs)) - startMs;
   };
   const started = await withTlsServer(({ port, caFile, nextConnection }) => {
     const bare = async () => {
-      const begun = performance.now();
+      const startMs = performance.now();
       const connected = nextConnection();
       const agent = startNode('bare-agent', String(port), caFile);
       await connected;
-      const took = performance.now() - begun;
+      const took = performance.now() - startMs;
       await end(agent);
       return took;
     };

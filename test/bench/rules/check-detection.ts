@@ -48,7 +48,7 @@ async function lost(fleet: HollowFleet, command: string, names: readonly string[
   const { resourceVersion } = await fleet.api.items<Node>(NODES);
   const watch = await fleet.api.watch(NODES, resourceVersion);
   try {
-    const begun = performance.now();
+    const startMs = performance.now();
     await fleet.command(`${command} ${names.join()}`);
     const seen = () =>
       names.flatMap((name) => watch.events.find((event) => isLost(event.object, name))?.at ?? []);
@@ -56,7 +56,7 @@ async function lost(fleet: HollowFleet, command: string, names: readonly string[
       timeoutMs: PATIENCE_MS,
       what: `${command} to be shown`,
     });
-    return seen().map((at) => at - begun);
+    return seen().map((at) => at - startMs);
   } finally {
     watch.close();
   }

@@ -46,7 +46,7 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
   };
   const before = await podsOf();
   await product.killAndRestart();
-  const begun = performance.now();
+  const startMs = performance.now();
   const back: number[] = [];
   let allBackMs = 0;
   const requests = await duringWork(product, async () => {
@@ -55,7 +55,7 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
       await pause(TICK_MS);
     }
     back.push(product.live);
-    allBackMs = performance.now() - begun;
+    allBackMs = performance.now() - startMs;
     await until(() => areAllReady(product), {
       pollMs: 1_000,
       timeoutMs: AT_LEAST_MS + agents * 60,
@@ -63,10 +63,10 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
     });
     await product.untilQuiet();
   });
-  const steadyMs = performance.now() - begun;
+  const steadyMs = performance.now() - startMs;
   const mostInASecond = Math.max(...back.map((count, index) => count - (back[index - 1_000 / TICK_MS] ?? 0)));
   const figures = { allBackMs, steadyMs, mostInASecond, p99Ms: requests.p99Ms };
-  const text = told(agents, figures, requests.ownP99Ms);
+  const text = summary(agents, figures, requests.ownP99Ms);
   tell(text);
   assert.deepEqual((await podsOf()).sort(), before.sort(), 'Pods were made, replaced or started again');
   assert.equal(product.running, agents, 'one container on each host');
@@ -75,7 +75,7 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
   return figures;
 }
 
-function told(
+function summary(
   agents: number,
   { allBackMs, steadyMs, mostInASecond, p99Ms }: StormFigures,
   own: number,

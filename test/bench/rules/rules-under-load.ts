@@ -62,7 +62,7 @@ async function checkFanOut(
   assert.deepEqual(
     lost.map(({ metadata }) => metadata.name),
     [],
-    'nodes were taken for dead',
+    'nodes were marked as lost',
   );
   assert.equal(product.live, agents, 'agents lost their links');
 }

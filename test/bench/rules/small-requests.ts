@@ -35,9 +35,9 @@ export async function duringWork(
 async function latencies(api: CoordinatorApi, isDone: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (!isDone() || times.length === 0) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await api.request('GET', '/api/v1/namespaces/default');
-    times.push(performance.now() - begun);
+    times.push(performance.now() - startMs);
     await pause(BETWEEN_REQUESTS_MS);
   }
   return times;

@@ -116,9 +116,9 @@ describe('node maintenance', { concurrency: 1 }, () => {
         });
         assert.equal(await kubectl.ok('uncordon n1'), 'node/n1 uncordoned');
         await soon(async () => {
-          const told = await kubectl.ok('get events --field-selector involvedObject.name=n1');
-          assert.match(told, /Node n1 status is now: NodeNotSchedulable/);
-          assert.match(told, /Node n1 status is now: NodeSchedulable/);
+          const events = await kubectl.ok('get events --field-selector involvedObject.name=n1');
+          assert.match(events, /Node n1 status is now: NodeNotSchedulable/);
+          assert.match(events, /Node n1 status is now: NodeSchedulable/);
         });
         await soon(async () => assert.match(await kubectl.ok('get pods late'), /1\/1 +Running/));
         await kubectl.ok('delete pod late');

@@ -69,7 +69,7 @@ describe('RolloutPolicy by kubectl', () => {
     }
     return counts;
   };
-  const stands = (phase: string, wave: string): Promise<void> =>
+  const isIn = (phase: string, wave: string): Promise<void> =>
     untilPasses(async () => {
       const path = '/apis/fleet.everynode.dev/v1/namespaces/default/rollouts/till';
       const { status } = await fleet.api.request<Rollout>('GET', path);
@@ -99,38 +99,38 @@ describe('RolloutPolicy by kubectl', () => {
 
   test('a good release rolls out wave by wave and waits for approval', async () => {
     await kubectl.ok('apply -f -', daemonSet(2));
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     assert.deepEqual(await images(), { 'till:1': NODES - 3, 'till:2': 3 });
     assert.match(await kubectl.ok('get rollouts'), /\ntill +AwaitingApproval +canary +50 +3 +0 +0 /);
     await kubectl.ok('annotate rollout till fleet.everynode.dev/approve=tenth');
-    await stands('Completed', 'rest');
+    await isIn('Completed', 'rest');
     assert.deepEqual(await images(), { 'till:2': NODES });
     assert.match(await kubectl.ok('rollout status ds/till --timeout=10s'), /successfully rolled out/);
   });
 
   test('a crashing release stops at the canaries, and rollout undo continues from there', async () => {
     await kubectl.ok('apply -f -', daemonSet(3, { 'simulate.everynode.dev/fail': 'true' }));
-    await stands('Failed', 'canary');
+    await isIn('Failed', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES - 3, 'till:3': 3 });
     assert.match(
       await kubectl.ok('get events --field-selector reason=RolloutFailed'),
       /nodes have failed, 1 may/,
     );
-    const told = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d nodes have failed/;
+    const failure = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d nodes have failed/;
     for (const what of ['ds till', 'rollout till', 'rop gentle'])
-      await untilPasses(async () => assert.match(await kubectl.ok(`describe ${what}`), told, what));
+      await untilPasses(async () => assert.match(await kubectl.ok(`describe ${what}`), failure, what));
     await kubectl.ok('rollout undo ds/till');
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES });
     await kubectl.ok('annotate rollout till fleet.everynode.dev/approve=tenth');
-    await stands('Completed', 'rest');
+    await isIn('Completed', 'rest');
   });
 
   test('RollBack reverts the canaries, and the DaemonSet reports it correctly', async () => {
     const failureBudget = { failureBudget: { action: 'RollBack' } };
     await kubectl.ok(`patch rop gentle --type=merge -p ${JSON.stringify({ spec: failureBudget })}`);
     await kubectl.ok('apply -f -', daemonSet(4, { 'simulate.everynode.dev/fail': 'true' }));
-    await stands('RolledBack', 'canary');
+    await isIn('RolledBack', 'canary');
     await untilPasses(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
     assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.numberAvailable}'), String(NODES));
     assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.updatedNumberScheduled}'), '');
@@ -140,7 +140,7 @@ describe('RolloutPolicy by kubectl', () => {
 
   test('steering a rollout needs a reason, and the Rollout and an Event record user and action', async () => {
     await kubectl.ok('apply -f -', daemonSet(5));
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     const abort = 'annotate rollout till fleet.everynode.dev/abort=';
     const refused = await kubectl.run(abort.split(' '));
     assert.match(refused.stderr, /fleet\.everynode\.dev\/reason\]: Required value: abort requires a reason/);
@@ -150,7 +150,7 @@ describe('RolloutPolicy by kubectl', () => {
     assert.match(mistyped.stderr, /fleet\.everynode\.dev\/skip\]: Not found: "nosuchnode"/);
     assert.equal(await kubectl.ok('get rollout till -o jsonpath={.status.steering.skipped}'), '');
     await kubectl.ok(`${abort} fleet.everynode.dev/reason=tills-hang`);
-    await stands('RolledBack', 'canary');
+    await isIn('RolledBack', 'canary');
     await untilPasses(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
     const record = 'get rollout till -o jsonpath={.status.steering.requests[-1].user}';
     assert.equal(await kubectl.ok(record), 'everynode-admin');
@@ -166,7 +166,7 @@ describe('RolloutPolicy by kubectl', () => {
     const patched = await kubectl.run(['patch', 'rop', 'gentle', '--type=merge', '-p', patch]);
     assert.equal(patched.stderr, '');
     await kubectl.ok('apply -f -', daemonSet(6));
-    await stands('AwaitingWindow', 'canary');
+    await isIn('AwaitingWindow', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES });
     assert.match(
       await kubectl.ok('get rollout till -o jsonpath={.status.nextWindowTime}'),
@@ -174,7 +174,7 @@ describe('RolloutPolicy by kubectl', () => {
     );
     const canWait = 'fleet.everynode.dev/override-windows=* fleet.everynode.dev/reason=a-hole-in-the-lock';
     await kubectl.ok(`annotate rollout till ${canWait}`);
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     assert.equal((await images())['till:6'], 3);
   });
 
@@ -183,7 +183,7 @@ describe('RolloutPolicy by kubectl', () => {
     const stored = await kubectl.run(['apply', '-f', '-'], typo);
     assert.equal(stored.stderr, 'Warning: spec.selector: selects no DaemonSet of this namespace, so far\n');
     await kubectl.ok('apply -f -', daemonSet(7));
-    await stands('AwaitingWindow', 'canary');
+    await isIn('AwaitingWindow', 'canary');
     const deleted = await kubectl.run(['delete', 'rop', 'gentle', '--dry-run=server']);
     assert.match(
       deleted.stderr,

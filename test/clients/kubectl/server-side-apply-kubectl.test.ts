@@ -100,8 +100,8 @@ forEachKubectl('server-side apply', (bench) => {
   });
 
   test('a server-side dry run prints the result and stores nothing', async () => {
-    const told = await apply(manifest('dry', 'a:1'), ' --dry-run=server');
-    assert.equal(told, 'daemonset.apps/dry serverside-applied (server dry run)');
+    const output = await apply(manifest('dry', 'a:1'), ' --dry-run=server');
+    assert.equal(output, 'daemonset.apps/dry serverside-applied (server dry run)');
     assert.equal((await bench.kubectl.run(['get', 'ds', 'dry'])).code, 1);
   });
 

@@ -78,7 +78,8 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.until('it was killed', () => last()?.exitCode === 137);
       // Docker reports the exit and its OOM cause in separate events and sometimes sends the exit first. Wait for the
       // next exit in that case. conmon never sees the cause on cgroup v1 machines.
-      if (kind === 'docker') await bench.until('it is told why', () => last()?.reason === 'OOMKilled');
+      if (kind === 'docker')
+        await bench.until('the exit reason to be reported', () => last()?.reason === 'OOMKilled');
       await bench.delete('limits');
     });
 

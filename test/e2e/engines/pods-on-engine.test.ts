@@ -172,7 +172,7 @@ function workers(pods: EnginePods): void {
     }
     extra.sort((a, b) => a - b);
     // The bound includes the engine's own create time. It catches gross regressions and is no benchmark.
-    assert.ok((extra[2] ?? 0) < 250, `${pods.kind}: ${extra.map(Math.round)} ms beside created-to-started`);
+    assert.ok((extra[2] ?? 0) < 250, `${pods.kind}: ${extra.map(Math.round)} ms besides created-to-started`);
   });
 }
 

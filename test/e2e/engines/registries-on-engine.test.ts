@@ -217,7 +217,7 @@ for (const kind of ['docker', 'podman'] as const) {
           podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }),
         );
         await bench.until(
-          'the pull has begun',
+          'the pull to start',
           () => bench.events.some((event) => event.startsWith('Pulling')),
           20_000,
         );

@@ -183,7 +183,7 @@ async function surviveKill(
   if (deleting) {
     await bench.untilReady(name);
     // A shell can be Ready before it has set its trap, and would then ignore the signal.
-    await bench.until(`${name} told all before`, () => told().length >= point.running.length);
+    await bench.until(`${name} to write all lines before`, () => told().length >= point.running.length);
     deleted = bench.delete(name);
   }
   await bench.until(`${name} told ${at}`, () => told().includes(at));

@@ -88,7 +88,7 @@ const NO_IMAGE: Scenario = {
   isLong: true,
   play: async (stage) => {
     const outcome = await play(stage, 'noimage', { pull: 'fail' }, { wave: 'lab' });
-    assert.equal(outcome.hostsWithBadRelease, 0, 'nothing of it was ever started');
+    assert.equal(outcome.hostsWithBadRelease, 0, 'no container of the release was ever started');
     return outcome;
   },
 };

@@ -14,21 +14,21 @@ import {
 } from './scenario-policies.js';
 
 /** Share of the hosts that are offline during the whole rollout. */
-const DARK_SHARE = 0.1;
+const OFFLINE_SHARE = 0.1;
 
 const GOOD: Scenario = {
   name: 'a good release completes three waves',
   rows: [4],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'good', THREE_WAVES);
-    const begun = performance.now();
+    const startMs = performance.now();
     await rolled.release(2);
     const soaking = await rolled.reaches('Soaking', 'lab');
     const lab = namesOfLab(stage);
-    assert.deepEqual(rolled.hostsThatRan(2).sort(), lab, 'the lab, all of it, and nobody else');
+    assert.deepEqual(rolled.hostsThatRan(2).sort(), lab, 'only all hosts of the lab');
     assert.equal(nodesOfWave(soaking, 'lab'), lab.length);
     const status = await rolled.reaches('Completed', 'rest');
-    const ms = performance.now() - begun;
+    const ms = performance.now() - startMs;
     assert.equal(rolled.hostsThatRan(2).length, stage.nodes);
     await rolled.remove();
     return { phase: status.phase, took: { ms, floorMs: floorOf(THREE_WAVES, status, stage.ready.realMs) } };
@@ -97,7 +97,7 @@ const POLICY_CHANGED: Scenario = {
     assert.ok(lab);
     await rolled.changePolicy({ waves: [lab, { name: 'fifth', nodes: '20%', approval: 'Manual' }] });
     const waiting = await rolled.reaches('AwaitingApproval', 'lab');
-    assert.equal(rolled.hostsThatRan(2).length, nodesOfWave(waiting, 'lab'), 'nobody but the lab has it yet');
+    assert.equal(rolled.hostsThatRan(2).length, nodesOfWave(waiting, 'lab'), 'only the lab has the release');
     assert.equal(nodesOfWave(waiting, 'fifth'), Math.ceil(0.2 * stage.nodes));
     await rolled.steer('approve', 'fifth');
     const { phase } = await rolled.reaches('Completed', 'rest');
@@ -110,22 +110,22 @@ const DARK: Scenario = {
   name: 'a bad and a good release with 10 % of the hosts offline',
   rows: [1],
   play: async (stage) => {
-    const rolled = await ScenarioDaemonSet.start(stage, 'dark', THREE_WAVES);
+    const rolled = await ScenarioDaemonSet.start(stage, 'offline', THREE_WAVES);
     const isLab = ({ labels }: { labels: Readonly<Record<string, string>> }) => labels[LAB_LABEL] === 'yes';
     const others = stage.select((host) => !isLab(host));
-    const dark = others.slice(0, Math.floor(stage.nodes * DARK_SHARE));
-    stage.print(`${dark.length} hosts go dark`);
-    await stage.disconnect(dark);
+    const offline = others.slice(0, Math.floor(stage.nodes * OFFLINE_SHARE));
+    stage.print(`${offline.length} hosts go offline`);
+    await stage.disconnect(offline);
     await rolled.release(2, { fail: 'true' });
     const failed = await rolled.reaches('RolledBack', 'lab');
     await rolled.release(3);
-    await rolled.until('all in reach to be updated', ({ phase }) => phase === 'Completed');
-    await rolled.until('the dark to be deferred', ({ deferred }) => deferred === dark.length);
+    await rolled.until('all connected hosts to be updated', ({ phase }) => phase === 'Completed');
+    await rolled.until('the offline hosts to be deferred', ({ deferred }) => deferred === offline.length);
     await rolled.runsEverywhere(3);
     await stage.reconnect();
-    await rolled.until('them to follow', ({ updated }) => updated === stage.nodes);
+    await rolled.until('the reconnected hosts to be updated', ({ updated }) => updated === stage.nodes);
     const ranBad = rolled.hostsThatRan(2);
-    assert.ok(dark.every(({ name }) => !ranBad.includes(name)));
+    assert.ok(offline.every(({ name }) => !ranBad.includes(name)));
     await rolled.remove();
     return { phase: 'Completed', ranBad: ranBad.length, mostBad: nodesOfOpenWaves(failed) };
   },

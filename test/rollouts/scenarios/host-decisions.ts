@@ -67,7 +67,7 @@ const BUSY: Scenario = {
     assert.ok(forced);
     await rolled.steer('override-locks', forced.name, 'a recall');
     await rolled.until(
-      'the one to go on all the same',
+      'the postponed host to be updated',
       ({ codes }) => codes?.UpdateLocked === patient.length,
     );
     assert.ok(patient.every((host) => !host.hasRun('busy:2')));
@@ -105,7 +105,7 @@ const AHEAD: Scenario = {
     }
     assert.equal(most.site, 1, 'no site fetches twice at once');
     assert.ok(most.fleet > 1 && most.fleet <= Math.ceil(0.15 * stage.nodes), `${most.fleet} fetched at once`);
-    assert.equal(rolled.hostsThatRan(2).length, 0, 'and nothing was replaced');
+    assert.equal(rolled.hostsThatRan(2).length, 0, 'no Pod was replaced');
     await rolled.steer('approve', 'all');
     const { phase } = await rolled.reaches('Completed', 'rest');
     await rolled.remove();
