@@ -30,7 +30,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 const code = (text: string) => (text === '' ? '' : `\`${text}\``);
 const sentence = (text: string) => (text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}`);
 
-/** Defaults that depend on the machine, by what they stand for. */
+/** Replaces defaults that depend on the machine by placeholders. */
 export function withoutMachine(text: string): string {
   return text.replaceAll(hostname(), 'HOSTNAME').replaceAll(defaultDataDir(), '/var/lib/everynode');
 }
