@@ -136,9 +136,7 @@ describe('faults known from other systems', () => {
               damagesCache: false,
             } as const);
       const steps = [after(1, daemonSet('app:slow1')), after(20, kill), after(0, setImage('app:slow2'))];
-      await withWitness([/"app:slow2"/, /is killed/, /starts/], () =>
-        outcomesOf(2, steps, 1),
-      )();
+      await withWitness([/"app:slow2"/, /is killed/, /starts/], () => outcomesOf(2, steps, 1))();
     }
   });
 });
