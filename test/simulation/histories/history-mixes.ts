@@ -187,7 +187,7 @@ export const MIXES = {
     'stop engine': 1,
     wait: 6,
   },
-  /** Nobody is heard for minutes, or half of the hosts are not, while Pods wait out what they tolerate. */
+  /** All or half of the hosts are unreachable for minutes, while Pods use up their tolerations. */
   darkness: {
     ...USERS,
     ...NO_FAULTS,

@@ -29,11 +29,11 @@ const TURNS: HandoverRules = {
 const BARE: Step = after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' });
 
 interface UnrestProof extends Proof {
-  /** What is not at rest then. */
+  /** The expected unsettled problem. */
   unrest: RegExp;
 }
 
-/** A coordinator that does not touch a figure of a DaemonSet's status any more once there is one. */
+/** Makes the coordinator keep the first value of a figure in a DaemonSet's status. */
 function keepingFigure(figure: keyof DaemonSetStatus): Sabotage {
   return {
     wrapCore: (core) => {
