@@ -8,8 +8,8 @@ export interface Absent {
 }
 
 /**
- * The decisive log lines of a case, in order. A group `(?<old>\S+)` names a Pod; `<old>` in a later pattern stands for the
- * text that the group matched.
+ * The decisive log lines of a case, in order. A group `(?<old>\S+)` names a Pod. In later patterns, `<old>` means the
+ * text of that group.
  */
 export type Witness = readonly (RegExp | Absent)[];
 

@@ -5,7 +5,7 @@ import type { HandoverRules, Policy } from '../histories/history.js';
 import { after, daemonSet, outcomesIn, outcomesOf, SECOND, setImage } from './case-builders.js';
 import { withWitness } from './case-witness.js';
 
-/** A policy that neither delays a rollout nor fails it. */
+/** A policy that does not delay or fail a rollout. */
 const PATIENT: Policy = {
   ...{ soakSeconds: 0, approval: 'Automatic', maxFailed: null, deadlineSeconds: 120, action: 'Pause' },
 };
