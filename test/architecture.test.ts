@@ -1,4 +1,7 @@
-/** The rooms may import only what ARCHITECTURE.md's table allows, never in a circle, and export nothing that nobody imports. */
+/**
+ * The rooms may import only what ARCHITECTURE.md's table allows, without import cycles. Every export is used by another
+ * file.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -122,9 +125,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
-  // A second main.ts beside the first: it wires the agent over pretended hosts.
+  // A second assembly: it builds the agent over simulated hosts.
   'agent/simulate': ['agent', 'shared/kube', 'shared/link', 'shared/process'],
-  // A browser's program knows Kubernetes' types and nothing else of ours.
+  // A browser program may use Kubernetes' types and no other code of ours.
   'console/api': ['shared/kube'],
   'console/layout': ['console/api', 'shared/kube'],
   'console/sign-in': ['console/api', 'console/layout', 'shared/kube'],
@@ -147,7 +150,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
 };
 
-/** Files that stand beside the rooms (main.ts, settings.ts …) see all of their own side. */
+/** Files next to the rooms (main.ts, settings.ts …) may import everything of their own side. */
 const SIDE_FILES: Record<string, readonly string[]> = {
   coordinator: ['coordinator', 'shared'],
   agent: ['agent', 'shared'],
@@ -177,7 +180,7 @@ function importsOf(file: string): string[] {
   return specifiers.map((specifier) => sourceOf(relative(ROOT, resolve(ROOT, dirname(file), specifier))));
 }
 
-/** The file that a compiled name comes of. */
+/** The source file of a compiled file. */
 function sourceOf(path: string): string {
   const source = path.replace(/\.js$/, '.ts');
   return existsSync(join(ROOT, source)) ? source : `${source}x`;
@@ -197,7 +200,7 @@ function isAllowed(file: string, target: string): boolean {
 
 const FILES = ['shared', 'coordinator', 'agent', 'console'].flatMap(sources);
 
-test('each room imports only what its row allows', () => {
+test('each room imports only the rooms in its row of the table', () => {
   const offences = FILES.flatMap((file) =>
     importsOf(file)
       .filter((target) => !isAllowed(file, target))
@@ -206,7 +209,7 @@ test('each room imports only what its row allows', () => {
   assert.deepEqual(offences, []);
 });
 
-test('every room has a row', () => {
+test('every room has a row in the import table', () => {
   const rooms = new Set(FILES.map(roomOf).filter((room) => room.includes('/')));
   const missing = [...rooms].filter((room) => !Object.hasOwn(MAY_IMPORT, room));
   assert.deepEqual(missing, []);
@@ -223,7 +226,7 @@ test('no folder holds more than twenty source files side by side', () => {
   assert.deepEqual(crowded, []);
 });
 
-test('a file name occurs once in the tree, so that it can be found and talked about', () => {
+test('a file name is unique in the tree', () => {
   const byName = new Map<string, string[]>();
   for (const file of [...FILES, ...sources('test')]) {
     const name = basename(file).replace(/\.tsx?$/, '');
@@ -235,7 +238,7 @@ test('a file name occurs once in the tree, so that it can be found and talked ab
   );
 });
 
-test('no import cycle', () => {
+test('the source has no import cycle', () => {
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     const start = path.indexOf(file);
@@ -247,7 +250,7 @@ test('no import cycle', () => {
   for (const file of FILES) visit(file, []);
 });
 
-test('what is exported is named in another file', () => {
+test('every export is used by another file', () => {
   const filesWith = new Map<string, number>();
   for (const file of [...FILES, ...sources('test')])
     for (const word of new Set(codeOf(file).match(/\w+/g)))
@@ -261,7 +264,7 @@ test('what is exported is named in another file', () => {
   assert.deepEqual(offences, []);
 });
 
-test('decisions are pure: no clock, no chance, no waiting', () => {
+test('decisions are pure: no clock, no randomness, no waiting', () => {
   const impure =
     /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\basync\b|\bawait\b|\bsetTimeout\b|\bprocess\./;
   const offences = FILES.filter((file) => file.includes('/decisions/')).filter((file) =>
@@ -270,7 +273,7 @@ test('decisions are pure: no clock, no chance, no waiting', () => {
   assert.deepEqual(offences, []);
 });
 
-/** Where time and chance come from, or where a whole program, a socket of the system or a thread is waited for. */
+/** Sources of time and randomness, and waits for a whole program, a system socket or a thread. */
 const OWN_TIME = [
   'shared/process/',
   'coordinator/cli/',
@@ -288,7 +291,7 @@ const OWN_TIME = [
   'agent/simulate/',
 ];
 
-test('time and chance are passed in, so that a simulation can repeat a run', () => {
+test('clocks and randomness are passed in, so that a simulation can repeat a run', () => {
   const own =
     /\bDate\.now\b|\bperformance\.now\b|\bsetTimeout\b|\bsetImmediate\b|\bsetInterval\b|\bMath\.random\b|\brandomUUID\b/;
   const offences = FILES.filter((file) => !OWN_TIME.some((prefix) => file.startsWith(prefix))).filter(

@@ -1,5 +1,6 @@
 /**
- * Runs the tests of real clients and writes what passed into the table of clients in docs/differences-from-kubernetes.md:
+ * Runs the tests of real clients and writes the results into the table of clients in
+ * docs/differences-from-kubernetes.md:
  *   npm run compatibility
  * A test belongs to every client that its own name or its group's name mentions.
  */
@@ -13,7 +14,13 @@ import { npmScript, parseScriptArguments } from './harness/processes/npm-script.
 
 const DIST = dirname(fileURLToPath(import.meta.url));
 const DOCUMENT = resolve(DIST, '../../docs/differences-from-kubernetes.md');
-const FILES = ['kubectl', 'explain', 'chart-shapes', 'server-side-apply-kubectl', 'helm'];
+const FILES = [
+  'kubectl/kubectl',
+  'kubectl/explain-kubectl',
+  'chart-shapes',
+  'kubectl/server-side-apply-kubectl',
+  'helm',
+];
 
 interface Count {
   passed: number;

@@ -23,7 +23,7 @@ const FOLDERS = [
 const SOURCE = /\.(ts|tsx|mjs|cts)$/;
 /** A path as the documents write it: `hub/`, `kinds/index.ts`, `e2e/two-hosts`, `agent/{volumes,streams}`. */
 const PATH = /^[\w.-]+(?:[/{][\w.,{}/-]*|\.(?:ts|tsx|mjs))$/;
-/** Placeholders stand for many: `hosts/NAME/readings`. */
+/** A placeholder in place of a name: `hosts/NAME/readings`. */
 const PLACEHOLDER = /[A-Z]{2}/;
 const IDENTIFIER = /^(?:[a-z][a-z0-9]*|[A-Z][a-z0-9]+)(?:[A-Z][a-z0-9]*)+(?:\.\w+)?$/;
 
@@ -48,13 +48,13 @@ const FILES_AT_ROOT = readdirSync(ROOT, { withFileTypes: true }).flatMap((entry)
   entry.isFile() ? [entry.name] : [],
 );
 const PLACES = [...FOLDERS, ...FOLDERS.flatMap(placesBelow), ...FILES_AT_ROOT];
-/** Every folder's name. */
+/** Names of all folders. */
 const ROOMS = new Set(PLACES.flatMap((path) => path.split('/').slice(0, -1)));
 const SOURCES = PLACES.filter((path) => SOURCE.test(path)).map((path) =>
   readFileSync(join(ROOT, path), 'utf8'),
 );
 const WORDS = new Set(SOURCES.flatMap((text) => text.match(/\w+/g) ?? []));
-/** Every place by every end of its path, with and without its ending. */
+/** Every suffix of every path, with and without the file extension. */
 const ENDS = new Set(
   PLACES.flatMap((path) => [path, path.replace(/(\.test)?\.tsx?$/, '')]).flatMap((path) => {
     const parts = path.split('/');
@@ -69,10 +69,10 @@ function spelledOut(path: string): string[] {
   return choices.split(',').flatMap((choice) => spelledOut(`${before}${choice}${after}`));
 }
 
-/** Kubernetes' subresources, which begin like one of our folders. */
+/** Kubernetes' subresources, which start like one of the project's folders. */
 const SUBRESOURCE = /^pods\/(?:attach|exec|log|portforward)$/;
 
-/** Other paths, such as a host's own or those of a URL, begin with no folder of ours. */
+/** Other paths, such as a host's own or a URL's, do not start with a folder of the project. */
 function isOurs(path: string): boolean {
   if (SUBRESOURCE.test(path)) return false;
   return SOURCE.test(path) || ROOMS.has(path.split(/[/{]/, 1)[0] ?? '');
@@ -94,8 +94,8 @@ for (const document of DOCUMENTS) {
   });
 }
 
-test('the check reports a name that does not exist', () => {
-  // Written in two pieces, because this file is one of the searched sources.
+test('the check finds a name that no longer exists', () => {
+  // Split in two: the test searches this file as well.
   const gone = ['Never', 'Written'].join('');
   const text = `See \`hub/never-was.ts\`, \`agent/{pods,nowhere}\`, \`${gone}\`, \`hub/hub.ts\`, \`/etc/x\`, \`hosts/NAME/x\`.`;
   assert.deepEqual(missingIn(text), ['hub/never-was.ts', 'agent/{pods,nowhere}', gone]);

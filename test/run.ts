@@ -1,7 +1,7 @@
 /**
  * Runs test suites with node:test and prints one closing line, `N passed, N failed`.
  *   npm test -- [SUITE|FILE …]     suites are the folders under test/; none named = all
- * A test that cannot run here says so by `leaveOut`; the closing summary names each with its reason.
+ * A test that cannot run on this machine calls `leaveOut`; the closing summary lists each with its reason.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -13,7 +13,7 @@ import { LEFT_OUT_PREFIX } from './harness/basics/skip-reason.js';
 import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-/** Suites whose files are run together, so many at a time. */
+/** Suites with files that run together, at most `files` test files at a time. */
 interface Lane {
   suites: readonly string[];
   files: number;
@@ -21,9 +21,9 @@ interface Lane {
 
 const lane = (files: number, ...suites: string[]): Lane => ({ suites, files });
 /**
- * One step after another; the lanes of a step run beside each other. Benchmarks want the machine for themselves, and a
- * browser drops what it loads (`ERR_NETWORK_CHANGED`) when a suite beside it makes networks. What has engines or a
- * kubectl waits for most of its time.
+ * Steps run one after another; the lanes of a step run concurrently. Benchmarks need the machine to themselves. A
+ * browser cancels downloads (`ERR_NETWORK_CHANGED`) when a concurrent suite creates networks. Tests with engines or a
+ * kubectl spend most of their time waiting.
  */
 const STEPS: readonly (readonly Lane[])[] = [
   [lane(2, '.')],
@@ -63,7 +63,8 @@ class OpenTitles {
 
   of(title: Title): string {
     const path = [...this.#open.slice(0, title.nesting), title];
-    // A test that a fixture defines has the file of the fixture. The blocks around it may have the test's own.
+    // A test that a fixture defines reports the fixture's file. The `describe` blocks around it may report the test's
+    // own file.
     const file = path.find((each) => each.file?.endsWith('.test.js'))?.file;
     const names = path.map(({ name }) => name);
     return (file === undefined ? names : [relative(ROOT, file), ...names]).join(' › ');
@@ -93,29 +94,32 @@ async function runFiles(files: string[], concurrency: number, outcome: Outcome):
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
 }
 
-/** By the files' own names, so that the suites of a lane mix. */
+/** Sorted by file name, so that the suites of a lane mix. */
 function runLane({ suites, files }: Lane, outcome: Outcome): Promise<void> {
   const all = suites.flatMap((suite) => testFiles(join(ROOT, suite), suite !== '.'));
   all.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
   return runFiles(all, files, outcome);
 }
 
-/** A suite, or a file as it is seen from the suites. Throws for what is neither. */
+/** Resolves a name to a suite, or to a file path relative to the suites. Throws if there is neither. */
 function readName(name: string, before: readonly string[] = []): string[] {
   const found = [relative('.', name) || name, relative(ROOT, resolve(name))].find(
     (each) => existsSync(join(ROOT, each)) && testFiles(join(ROOT, each), true).length > 0,
   );
-  if (found === undefined) throw new InvalidArgumentError('It is no suite and no test file.');
+  if (found === undefined) throw new InvalidArgumentError('It is neither a suite nor a test file.');
   return [...before, found];
 }
 
-/** The lane of a suite or file that was asked for by name. */
+/** The lane of a suite or file that the user named. */
 function laneOf(name: string): Lane {
   if (name.endsWith('.js')) return lane(1, name);
   return lane(STEPS.flat().find(({ suites }) => suites.includes(name))?.files ?? 2, name);
 }
 
-/** Files and `describe` blocks are containers: only what they hold counts, unless the container itself broke, as a file does that ends early. */
+/**
+ * Files and `describe` blocks are containers: only their tests count, unless the container itself failed, like a file
+ * that exits early.
+ */
 function isLeaf(event: { name: string; details: { type?: string; error?: Error } }): boolean {
   const failure = event.details.error as { failureType?: string } | undefined;
   if (failure) return failure.failureType !== 'subtestsFailed';
@@ -136,11 +140,11 @@ async function main(names: string[]): Promise<number> {
 const suites = STEPS.flat().flatMap((each) => each.suites);
 const script = npmScript(
   'test',
-  'Runs tests and says which were left out, and why; exit code 1 when one failed.',
+  'Runs tests and lists skipped ones with their reasons; exit code 1 when a test failed.',
 ).addArgument(
   new Argument('[name...]', `suites (${suites.join(', ')}, hosts) or compiled files`)
     .argParser(readName)
-    .default([], 'all suites but hosts'),
+    .default([], 'all suites except hosts'),
 );
 const {
   words: [names],

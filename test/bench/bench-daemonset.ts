@@ -1,4 +1,4 @@
-/** A DaemonSet on a fleet and how far it has come, as a client of the API sees it. */
+/** A DaemonSet on a fleet and its progress, as seen by an API client. */
 import { randomUUID } from 'node:crypto';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { CoordinatorApi } from '../harness/api/coordinator-api.js';
@@ -16,7 +16,7 @@ export class BenchDaemonSet {
     this.#api = api;
   }
 
-  /** Resolves when the API took it. */
+  /** Resolves when the API has stored the DaemonSet. */
   async create(
     wish: { nodeSelector?: Record<string, string>; image?: string; command?: string[] } = {},
   ): Promise<void> {
@@ -40,7 +40,7 @@ export class BenchDaemonSet {
     });
   }
 
-  /** Resolves when the DaemonSet says that so many Pods of the present template are ready. */
+  /** Resolves when the DaemonSet's status counts `count` ready Pods of the current template. */
   async untilReady(count: number): Promise<void> {
     await this.#untilStatus(`${count} Pods to be ready`, ({ metadata, status }) => {
       const isCurrent = status?.observedGeneration === metadata.generation;
@@ -57,14 +57,14 @@ export class BenchDaemonSet {
     );
   }
 
-  /** Resolves when it and its Pods are gone. */
+  /** Resolves when the DaemonSet and its Pods are deleted. */
   async remove(): Promise<void> {
     await this.#api.request('DELETE', `${DAEMON_SETS}/${this.name}?propagationPolicy=Foreground`);
     const isGone = async () => (await this.#api.send('GET', `${DAEMON_SETS}/${this.name}`)).code === 404;
     await until(isGone, { timeoutMs: ALL_MS, what: `${this.name} to be gone`, pollMs: 200 });
   }
 
-  /** By a watch: polls would cost the coordinator what is to be measured. */
+  /** Uses a watch: polls would add to the coordinator's load, which is what the benchmark measures. */
   async #untilStatus(what: string, holds: (daemonSet: DaemonSet) => boolean): Promise<void> {
     const path = `${DAEMON_SETS}?fieldSelector=metadata.name%3D${this.name}`;
     const { items, resourceVersion } = await this.#api.items<DaemonSet>(path);

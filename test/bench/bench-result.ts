@@ -1,6 +1,9 @@
-/** What a measure yields, and how it is judged: plain data and pure functions. */
+/** Results of measurements and their verdicts: plain data and pure functions. */
 
-/** How the product may stand to the floor. `ratio` and `difference` are of pairs; `product` needs no floor. Lower is better. */
+/**
+ * The allowed relation of the product to the floor. `ratio` and `difference` apply to pairs; `product` needs no floor.
+ * Lower is better.
+ */
 export type Goal =
   | { kind: 'ratio'; most: number }
   | { kind: 'difference'; most: number }
@@ -8,23 +11,23 @@ export type Goal =
 
 export type Section = 'real' | 'hollow' | 'links' | 'parts';
 
-/** Floor and product by turns on the same machine at the same time: the nth of one belongs to the nth of the other. */
+/** Floor and product are measured alternately on the same machine: value n of one belongs to value n of the other. */
 export interface Result {
   section: Section;
-  /** Of the list of goals; absent: measured to be seen. */
+  /** Number in the list of goals; undefined: measured for information. */
   number?: string;
   name: string;
-  /** Of all values: `ms`, `CPU ms`, `µs CPU`, `KB` … */
+  /** Unit of all values: `ms`, `CPU ms`, `µs CPU`, `KB` … */
   unit: string;
   product: readonly number[];
-  /** Empty where there is nothing that must be done. */
+  /** Empty if there is no minimum to compare with. */
   floor: readonly number[];
-  /** Docker Swarm at the same work, where it was asked for. */
+  /** Docker Swarm with the same work, if requested. */
   swarm?: readonly number[];
   goal?: Goal;
 }
 
-/** Medians; `ratio` and `difference` are medians over the pairs, so what slows both for a while cancels out. */
+/** Medians; `ratio` and `difference` are medians over the pairs, so that a temporary slowdown of both cancels out. */
 export interface Verdict {
   product: number;
   floor?: number;
@@ -34,12 +37,12 @@ export interface Verdict {
   met?: boolean;
 }
 
-/** The middle value; NaN of none. */
+/** The middle value; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** The value below which a part `share` of the others lies; between two, their mean by distance. */
+/** The value below which the share `share` of the values lies, interpolated linearly. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const at = share * (sorted.length - 1);
@@ -47,7 +50,7 @@ export function percentile(values: readonly number[], share: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** `slack` multiplies what the goal allows: 1.5 for a run that is only to see a slip by a factor. */
+/** `slack` multiplies the goal: 1.5 for a run that only needs to detect large regressions. */
 export function judge({ product, floor, swarm, goal }: Result, slack = 1): Verdict {
   const pairs = floor.flatMap((below, index) => {
     const above = product[index];

@@ -1,14 +1,14 @@
-/** What a section of the benchmark is given. */
+/** Input of a section of the benchmark. */
 import type { Result } from './bench-result.js';
 
 export interface BenchContext {
   /** Fewer and smaller rounds: all sections in under three minutes. */
   quick: boolean;
-  /** Docker Swarm is to do the same work. */
+  /** True if Docker Swarm does the same work for comparison. */
   swarm: boolean;
   report(result: Result): void;
-  /** Says what is being done now, for whoever waits. */
+  /** Prints the current step. */
   progress(what: string): void;
-  /** Says what cannot be measured on this machine. */
+  /** Reports a measurement that this machine cannot run. */
   skip(what: string, why: string): void;
 }

@@ -1,11 +1,11 @@
-/** Results as text: one line each while they come, and the table of docs/benchmarks.md. */
+/** Results as text: one line each during the run, and the table of docs/benchmarks.md. */
 import { type Goal, judge, type Result } from './bench-result.js';
 
 /** Marks the table in docs/benchmarks.md that `npm run bench -- --write` writes. */
 export const TABLE_BEGIN = '<!-- bench: written by npm run bench -- --write -->';
 export const TABLE_END = '<!-- end of bench -->';
 
-/** Three digits, as many as these measurements are good for. */
+/** Three significant digits, which is the accuracy of these measurements. */
 export function digits(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '–';
   if (value < 0) return `-${digits(-value)}`;
@@ -31,7 +31,7 @@ function metText(met: boolean | undefined): string {
   return met ? 'met' : 'NOT met';
 }
 
-/** `name  floor 1.2 ms  product 1.4 ms  1.17×  goal ≤ 1.5×  met`, the median of so many pairs. */
+/** `name  floor 1.2 ms  product 1.4 ms  1.17×  goal ≤ 1.5×  met`: medians, with the number of pairs. */
 export function line(result: Result): string {
   const { floor, product, swarm, ratio, difference, met } = judge(result);
   const { number, name, unit, goal } = result;
@@ -48,7 +48,7 @@ export function line(result: Result): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** A Markdown table of all. */
+/** A Markdown table of all results. */
 export function markdown(results: readonly Result[]): string {
   const rows = results.map((result) => {
     const { floor, product, swarm, ratio, met } = judge(result);

@@ -1,7 +1,7 @@
 /**
- * Measures what the product adds to what must be done, floor and product by turns in one run:
+ * Measures the product's overhead over the minimal work, with floor and product alternately in one run:
  *   npm run bench -- [real|hollow|links|parts …] [--quick] [--swarm] [--json FILE] [--write]
- * Exit code 1 when a goal that was measured is not met.
+ * Exit code 1 if a measured goal is not met.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -36,14 +36,14 @@ interface Flags {
 
 const script = npmScript(
   'bench',
-  'Measures what the product adds to what must be done; exit code 1 when a goal is not met.',
+  'Measures the overhead of the product over a minimal implementation; exit code 1 when a goal is not met.',
 )
   .addArgument(
-    new Argument('[section...]', 'what is measured').choices(Object.keys(SECTIONS)).default([], 'all'),
+    new Argument('[section...]', 'sections to measure').choices(Object.keys(SECTIONS)).default([], 'all'),
   )
   .option('--quick', 'fewer hosts and rounds')
-  .option('--swarm', 'Docker Swarm beside it, on the same engines')
-  .option('--json <FILE>', 'keep all figures')
+  .option('--swarm', 'compare with Docker Swarm on the same engines')
+  .option('--json <FILE>', 'write all values to a file')
   .option('--write', 'write them into the table of docs/benchmarks.md');
 const {
   options: flags,
@@ -71,7 +71,7 @@ const bench: BenchContext = {
   },
 };
 
-/** What others were doing: latencies on a busy machine are its, not ours. */
+/** Load by other processes: on a busy machine they cause part of the latencies. */
 const [loadBefore = 0] = loadavg();
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (sections.length > 0 && !sections.includes(name)) continue;

@@ -1,6 +1,6 @@
 /**
- * The benchmark's hollow section, small: that no change makes the coordinator slower by a factor. Ratios of CPU seconds
- * to a floor that is measured beside it, so a slow or busy machine is no failure.
+ * A small version of the benchmark's hollow section. It detects changes that slow the coordinator down by a factor. It
+ * compares CPU time with a floor that is measured at the same time, so a slow or busy machine causes no failure.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,17 +17,20 @@ import { measureRollout } from './hollow/measure-rollout.js';
 
 const AGENTS = 200;
 const ROUNDS = 3;
-/** Of the shortest measure more: its code is warm after some five, and until then each costs half more. */
+/**
+ * Apply is the shortest measure, so it gets more rounds: its code is compiled after about five, and costs half as much
+ * again until then.
+ */
 const APPLIES = 8;
 const WARM_UPS = 5;
 
 /**
- * By the beginning of a measure's name: how many times the floor's CPU it may take. Half more than the goal; where that
- * is not reached yet, half more than what is reached with so few agents. Both sides are warm, and a start counts with all of
- * its Events: how many of them come before all is ready is the machine's speed.
+ * Limit for measures by the beginning of their name, as a multiple of the floor's CPU time. It is 1.5 times the goal,
+ * or 1.5 times today's value with so few agents if the goal is not reached yet. Both sides are warm. Apply includes all
+ * of its Events, because the machine's speed decides how many come before readiness.
  */
 const LIMITS = {
-  // The floor connects and signs nothing. A join also verifies a request and signs a certificate, some 8 ms of it.
+  // The floor only connects. A join also verifies a request and signs a certificate, which takes about 8 ms.
   [`${AGENTS} hosts join`]: 38,
   'apply to': 46,
   'rolling update': 70,
@@ -35,7 +38,7 @@ const LIMITS = {
   'an event to one of': 7,
 };
 
-/** A few Pods on each host, all at once: as long as code runs cold, one costs two to three times as much and scatters as widely. */
+/** Runs a few Pods on each host at once: cold code costs two to three times as much, with a wide spread. */
 async function warmUp(product: HollowFleet): Promise<void> {
   const daemonSets = Array.from({ length: WARM_UPS }, () => new BenchDaemonSet(product.api));
   await Promise.all(
@@ -48,7 +51,7 @@ async function warmUp(product: HollowFleet): Promise<void> {
   await product.untilQuiet();
 }
 
-test('a coordinator costs no more than it did, as a multiple of what nobody can do without', async (context) => {
+test("the coordinator's CPU time stays within its multiple of the floor", async (context) => {
   const results: Result[] = [];
   const bench: BenchContext = {
     ...{ quick: true, swarm: false },
@@ -59,7 +62,7 @@ test('a coordinator costs no more than it did, as a multiple of what nobody can 
     progress: () => undefined,
     skip: (what, why) => context.diagnostic(`${what}: ${why}`),
   };
-  // A fleet joins once: of two, each with programs of its own, the better one counts.
+  // A fleet joins only once. Use the better of two fleets with separate processes.
   await withFleets(AGENTS, (floor, product) => measureJoin(bench, floor, product));
   await withFleets(AGENTS, async (floor, product) => {
     await measureJoin(bench, floor, product);
@@ -72,7 +75,7 @@ test('a coordinator costs no more than it did, as a multiple of what nobody can 
   for (const [name, most] of Object.entries(LIMITS)) {
     const rounds = results.filter((result) => result.name.startsWith(name));
     assert.ok(rounds.length > 0, `${name} was measured`);
-    // Of each its best round: what others on the machine take only adds.
+    // Use each side's best round: other load on the machine only adds time.
     const best = (side: 'product' | 'floor') => Math.min(...rounds.flatMap((round) => round[side]));
     const ratio = best('product') / best('floor');
     assert.ok(ratio <= most, `${name}: ${ratio.toFixed(1)} times the floor, at most ${most} are allowed`);

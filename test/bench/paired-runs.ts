@@ -1,8 +1,8 @@
-/** Runs things by turns. */
+/** Runs measurements alternately. */
 
 /**
- * `rounds` values of each. They take turns at being first, so that none always has the others' leftovers to bear.
- * `onRound` hears of each round as it begins, the first being 1.
+ * Returns `rounds` values of each. The order rotates, so that none always runs after the same one. Calls `onRound` at
+ * the start of each round, counted from 1.
  */
 export async function alternate<T>(
   rounds: number,
@@ -18,7 +18,7 @@ export async function alternate<T>(
   return values;
 }
 
-/** `rounds` values of both, after a round that warms them up. */
+/** Returns `rounds` values of both, after a warm-up round. */
 export async function pairs(
   rounds: number,
   floor: () => Promise<number> | number,
@@ -30,7 +30,7 @@ export async function pairs(
   return { floor: bare, product: ours };
 }
 
-/** CPU milliseconds that this process spends, all threads together, while `work` runs. */
+/** CPU milliseconds of this process, all threads together, during `work`. */
 export async function cpuMs(work: () => Promise<unknown> | unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -38,9 +38,9 @@ export async function cpuMs(work: () => Promise<unknown> | unknown): Promise<num
   return (user + system) / 1000;
 }
 
-/** Milliseconds that pass while `work` runs. */
+/** Elapsed milliseconds during `work`. */
 export async function wallMs(work: () => Promise<unknown> | unknown): Promise<number> {
-  const begun = performance.now();
+  const startMs = performance.now();
   await work();
-  return performance.now() - begun;
+  return performance.now() - startMs;
 }

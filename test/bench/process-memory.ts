@@ -1,7 +1,7 @@
-/** What a process holds and has spent, as the kernel counts it. */
+/** Memory and CPU time of a process, as counted by the kernel. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Megabytes in memory; `privateDirty`: those that no other process shares and that no file backs. */
+/** Resident megabytes; `privateDirty`: memory that is not shared with other processes and not backed by a file. */
 export function memoryMegabytes(pid: number): { rss: number; privateDirty: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const megabytes = (name: string) =>
@@ -10,8 +10,8 @@ export function memoryMegabytes(pid: number): { rss: number; privateDirty: numbe
 }
 
 /**
- * Answers the CPU ms of all threads since this call, whenever it is asked (proc(5), schedstat: to the nanosecond, where
- * `/proc/PID/stat` has hundredths of a second). What a thread took that has ended meanwhile is not in it.
+ * Returns a function that reads the CPU ms of all threads since this call (proc(5), schedstat: in nanoseconds, whereas
+ * `/proc/PID/stat` has hundredths of a second). Threads that have exited since are not included.
  */
 export function cpuMeter(pid: number): () => number {
   const before = threadTimes(pid);
@@ -20,7 +20,7 @@ export function cpuMeter(pid: number): () => number {
   return () => [...threadTimes(pid)].reduce((sum, [thread, ran]) => sum + ran - (before.get(thread) ?? 0), 0);
 }
 
-/** How long the process's main thread ran, and how long it was ready to run while others did, ms. */
+/** Time that the process's main thread ran, and time that it was runnable while other threads ran, ms. */
 export function mainThreadMs(pid: number): { ran: number; waited: number } {
   return scheduled(`/proc/${pid}`);
 }
@@ -30,7 +30,7 @@ function scheduled(folder: string): { ran: number; waited: number } {
   return { ran: ran / 1e6, waited: waited / 1e6 };
 }
 
-/** By its id, how long each thread ran. */
+/** Run time of each thread by its id. */
 function threadTimes(pid: number): Map<string, number> {
   const times = new Map<string, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -38,7 +38,7 @@ function threadTimes(pid: number): Map<string, number> {
       const { ran } = scheduled(`/proc/${pid}/task/${thread}`);
       if (ran > 0) times.set(thread, ran);
     } catch (error) {
-      // It has ended since the folder was read.
+      // The thread has exited since the folder was read.
       if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }

@@ -1,9 +1,9 @@
-/** Asks a server process what it has cost, through the probe that was loaded into it. */
+/** Reads the cost of a server process through the probe that is loaded into it. */
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Answer, PROBE_VARIABLE, type Question } from './server-probe.js';
 
-/** Fewer prove nothing. */
+/** Fewer samples are not significant. */
 const FEWEST_SAMPLES = 20;
 
 const PROBE = fileURLToPath(new URL('./server-probe.js', import.meta.url));
@@ -11,12 +11,12 @@ const PROBE = fileURLToPath(new URL('./server-probe.js', import.meta.url));
 export class ProcessCost {
   readonly #socketPath: string;
 
-  /** `socketPath` must not exist yet, and fit into the hundred bytes of a unix socket's address. */
+  /** `socketPath` must not exist yet, and must fit into the hundred bytes of a unix socket's address. */
   constructor(socketPath: string) {
     this.#socketPath = socketPath;
   }
 
-  /** What the process must find in its environment when it starts. */
+  /** Environment variables that the process needs at its start. */
   get environment(): Record<string, string> {
     return { NODE_OPTIONS: `--import ${PROBE}`, [PROBE_VARIABLE]: this.#socketPath };
   }
@@ -25,26 +25,26 @@ export class ProcessCost {
     return (await this.#ask('cpu')).cpuMs;
   }
 
-  /** CPU milliseconds that the process spends, all threads together, while `work` runs. */
+  /** CPU milliseconds of the process, all threads together, during `work`. */
   async during(work: () => Promise<unknown>): Promise<number> {
     const before = await this.cpuMs();
     await work();
     return (await this.cpuMs()) - before;
   }
 
-  /** Kilobytes after a collection of garbage. */
+  /** Resident kilobytes after garbage collection. */
   async rssKilobytes(): Promise<number> {
     return ((await this.#ask('memory')).rssBytes ?? Number.NaN) / 1024;
   }
 
-  /** Kilobytes that its objects and buffers take after a collection of garbage; what an allocator keeps back is not in it. */
+  /** Kilobytes of its objects and buffers after garbage collection, without memory that the allocator keeps. */
   async heapKilobytes(): Promise<number> {
     return ((await this.#ask('memory')).usedBytes ?? Number.NaN) / 1024;
   }
 
   /**
-   * The 99th percentile of how late timers of the process come while `work` runs, ms: one figure, or none when it was over before
-   * enough of them had come to tell.
+   * The 99th percentile of timer delays in the process during `work`, ms: one value, or none if `work` ended before
+   * there were enough samples.
    */
   async loopDelaysMs(work: () => Promise<unknown>): Promise<number[]> {
     await this.#ask('startLoop');

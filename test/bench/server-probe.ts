@@ -1,6 +1,6 @@
 /**
- * Loaded into a server beside its own code (`node --import`), the product's and the floor's alike: tells over a unix
- * socket what the process costs. Idle until asked.
+ * Loaded into a server process (`node --import`), the product's and the floor's alike: reports the process's cost over
+ * a unix socket. Idle until it gets a request.
  */
 import { createServer } from 'node:net';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
@@ -16,12 +16,12 @@ const RESOLUTION_MS = 5;
 export type Question = 'cpu' | 'memory' | 'startLoop' | 'stopLoop';
 
 export interface Answer {
-  /** Spent by all threads since the process began. */
+  /** CPU time of all threads since the process started. */
   cpuMs: number;
-  /** After a collection of garbage, for `memory`: of the process, and of its objects and their buffers. */
+  /** For `memory`, after garbage collection: of the process, and of its objects and their buffers. */
   rssBytes?: number;
   usedBytes?: number;
-  /** How late timers came since `startLoop`, ms, and of how many this was seen; for `stopLoop`. */
+  /** For `stopLoop`: timer delay since `startLoop`, ms, and the number of samples. */
   loopP99Ms?: number;
   loopSamples?: number;
 }
@@ -42,7 +42,7 @@ function answer(question: Question): Answer {
       return { cpuMs };
     case 'stopLoop':
       loop?.disable();
-      // The histogram holds the time from one timer to the next.
+      // The histogram contains the time between timers, so the interval is subtracted.
       return {
         cpuMs,
         loopP99Ms: Math.max((loop?.percentile(99) ?? 0) / 1e6 - RESOLUTION_MS, 0),

@@ -1,6 +1,6 @@
-/** Where the seconds of a run went: its sections, and the steps that they say they are at. */
+/** Time spent in each section of a run and in its reported steps. */
 
-/** A step of a section, from its beginning until the next one's. */
+/** A step of a section, from its start until the start of the next one. */
 export interface StepTime {
   section: string;
   step: string;
@@ -8,35 +8,35 @@ export interface StepTime {
 }
 
 export class StepTimes {
-  readonly #begun: { section: string; step: string; at: number }[] = [];
+  readonly #starts: { section: string; step: string; at: number }[] = [];
   readonly #now: () => number;
 
-  /** `now`: milliseconds of a clock that only goes forward. */
+  /** `now`: milliseconds of a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** What was done until now is over; so for `begin`. */
+  /** Starts a section. Its first step lasts until the next `startStep`. */
   startSection(section: string): void {
-    this.#begun.push({ section, step: 'beginning', at: this.#now() });
+    this.#starts.push({ section, step: 'beginning', at: this.#now() });
   }
 
-  /** A step of the section that was begun last. */
+  /** Starts a step of the current section. */
   startStep(step: string): void {
-    const { section = '' } = this.#begun.at(-1) ?? {};
-    this.#begun.push({ section, step, at: this.#now() });
+    const { section = '' } = this.#starts.at(-1) ?? {};
+    this.#starts.push({ section, step, at: this.#now() });
   }
 
-  /** In the order in which they began, the last one until now. */
+  /** Steps in order of their start. The last one lasts until now. */
   steps(): StepTime[] {
     const end = this.#now();
-    return this.#begun.map(({ section, step, at }, index) => {
-      const until = this.#begun[index + 1]?.at ?? end;
+    return this.#starts.map(({ section, step, at }, index) => {
+      const until = this.#starts[index + 1]?.at ?? end;
       return { section, step, seconds: (until - at) / 1000 };
     });
   }
 
-  /** `real 92 s, hollow 61 s`: each section with all of its steps. */
+  /** `real 92 s, hollow 61 s`: the total of each section's steps. */
   bySection(): string {
     const seconds = new Map<string, number>();
     for (const each of this.steps()) {

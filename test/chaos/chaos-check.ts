@@ -1,6 +1,6 @@
 /**
- * The independent checker: what each host's engine runs, what the API says, and what was asked for, held against each
- * other. It shares no rule with the product.
+ * The independent checker: compares the containers of each host's engine, the objects of the API, and the requested
+ * state. It shares no rule with the product.
  */
 
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
@@ -11,18 +11,18 @@ import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { EngineContainer } from '../harness/engines/engine-containers.js';
 import type { RequestedDaemonSet } from './requested-state.js';
 
-/** A container, and since when it runs as its engine says. */
+/** A container with its start time according to the engine. */
 export type ObservedHostContainer = EngineContainer & { startedAt?: string };
 
 export interface ObservedHost {
   name: string;
-  /** Everything in its engine, ended ones too; undefined when the engine does not answer. */
+  /** All containers of the engine, including exited ones; undefined if the engine does not respond. */
   containers: readonly ObservedHostContainer[] | undefined;
-  /** The container that is none of ours. */
+  /** Name of the container that does not belong to Everynode. */
   bystander: string;
 }
 
-/** All that is looked at, of one moment. */
+/** All observations of one check. */
 export interface ObservedFleet {
   hosts: readonly ObservedHost[];
   nodes: readonly Node[];
@@ -32,18 +32,23 @@ export interface ObservedFleet {
 
 export interface ExpectedState {
   daemonSets: readonly RequestedDaemonSet[];
-  /** Whether a Pod of it belongs on this host. */
+  /** True if this host must run a Pod of the DaemonSet. */
   belongs: (daemonSet: RequestedDaemonSet, host: string) => boolean;
-  /** How far the coordinator's clock has been from the truth, ms: what it was told meanwhile keeps its time by it. */
+  /**
+   * All errors that the coordinator's clock has had, ms. Times that were reported to it during an error keep that
+   * error.
+   */
   clockErrorsMs: Iterable<number>;
 }
 
-/** The coordinator learns times by messages, and stores whole seconds. */
+/** The coordinator derives times from messages and stores whole seconds. */
 const TIME_TOLERANCE_MS = 3_000;
-/** One whose clock was set notices it a little later, and lets no time lie ahead of that clock. */
+/** The coordinator notices a clock step a little later and never stores a time ahead of its clock. */
 const SET_CLOCK_TOLERANCE_MS = 10_000;
 
-/** What is not as it must be when faults have ended and everything has settled; empty = all is well. */
+/**
+ * Differences from the required state after all faults have ended and everything has settled. Empty if there are none.
+ */
 export function problemsOf(seen: ObservedFleet, wanted: ExpectedState): string[] {
   return [
     ...seen.hosts.flatMap((host) => hostProblems(host, seen)),
@@ -59,20 +64,19 @@ function hostProblems(
 ): string[] {
   const node = nodes.find(({ metadata }) => metadata.name === name);
   if (!node) return [`${name} is no Node`];
-  if (!containers) return [`the engine of ${name} does not answer`];
-  const dark = ['Ready', 'Connected'].find((type) => !isConditionTrue(node.status?.conditions, type));
+  if (!containers) return [`the engine of ${name} does not respond`];
+  const missing = ['Ready', 'Connected'].find((type) => !isConditionTrue(node.status?.conditions, type));
   const taint = node.spec?.taints?.find(({ key }) => key.startsWith('node.kubernetes.io/'));
   const uids = new Set(pods.filter(({ spec }) => spec.nodeName === name).map(({ metadata }) => metadata.uid));
   const orphans = containers.filter(({ podUID }) => podUID !== undefined && !uids.has(podUID));
   return [
-    ...(dark ? [`Node ${name} is not ${dark}`] : []),
+    ...(missing ? [`Node ${name} is not ${missing}`] : []),
     ...(taint ? [`Node ${name} keeps the taint ${taint.key}`] : []),
     ...orphans.map(
-      ({ podName, state }) => `${name} has a container (${state}) of ${podName}, which is no Pod of it`,
+      ({ podName, state }) =>
+        `${name} has a container (${state}) of ${podName}, which is not a Pod of this host`,
     ),
-    ...(containers.some(({ id }) => id === bystander)
-      ? []
-      : [`${name} lost a container that is none of ours`]),
+    ...(containers.some(({ id }) => id === bystander) ? [] : [`${name} lost the bystander container`]),
   ];
 }
 
@@ -83,12 +87,12 @@ function daemonSetProblems(
 ): string[] {
   const { name, version } = daemonSet;
   const stored = seen.daemonSets.find(({ metadata }) => metadata.name === name);
-  if (!stored) return [`DaemonSet ${name} was asked for, and is not there`];
+  if (!stored) return [`DaemonSet ${name} was requested and does not exist`];
   const [container] = stored.spec.template.spec.containers;
-  const told = container?.env?.find((variable) => variable.name === 'VERSION')?.value;
-  if (container?.image !== daemonSet.image || told !== version)
+  const reported = container?.env?.find((variable) => variable.name === 'VERSION')?.value;
+  if (container?.image !== daemonSet.image || reported !== version)
     return [
-      `DaemonSet ${name} is of ${told}, ${container?.image}; acknowledged was ${version}, ${daemonSet.image}`,
+      `DaemonSet ${name} has version ${reported} and image ${container?.image}; acknowledged were ${version} and ${daemonSet.image}`,
     ];
   const places = seen.hosts.flatMap(({ name: host }) => {
     const pods = seen.pods.filter((pod) => isOf(pod, stored) && pod.spec.nodeName === host);
@@ -96,7 +100,9 @@ function daemonSetProblems(
     const old = pods.find((pod) => versionOf(pod) !== version);
     return [
       ...(pods.length === count ? [] : [`${name} has ${pods.length} Pods on ${host}, wanted ${count}`]),
-      ...(old ? [`Pod ${old.metadata.name} on ${host} is of ${versionOf(old)}, wanted ${version}`] : []),
+      ...(old
+        ? [`Pod ${old.metadata.name} on ${host} has version ${versionOf(old)}, wanted ${version}`]
+        : []),
     ];
   });
   return places.length > 0 ? places : statusProblems(stored, daemonSet, seen, wanted);
@@ -119,18 +125,20 @@ function statusProblems(
     numberMisscheduled: 0,
   };
   return Object.entries(right).flatMap(([figure, value]) => {
-    const told = stored.status?.[figure as keyof typeof right] ?? 0;
-    return told === value ? [] : [`DaemonSet ${asked.name} says ${figure} ${told}, it is ${value}`];
+    const reported = stored.status?.[figure as keyof typeof right] ?? 0;
+    return reported === value
+      ? []
+      : [`DaemonSet ${asked.name} reports ${figure} ${reported}, expected ${value}`];
   });
 }
 
-/** What nobody asked for. */
+/** Containers and Pods that no request explains. */
 function strangers({ daemonSets, pods }: ObservedFleet, wanted: ExpectedState): string[] {
   const names = new Set(wanted.daemonSets.map(({ name }) => name));
   return [
     ...daemonSets
       .filter(({ metadata }) => !names.has(metadata.name))
-      .map(({ metadata }) => `DaemonSet ${metadata.name} was deleted, and is there`),
+      .map(({ metadata }) => `DaemonSet ${metadata.name} was deleted and exists`),
     ...pods
       .filter((pod) => !daemonSets.some((daemonSet) => isOf(pod, daemonSet)))
       .map(({ metadata }) => `Pod ${metadata.name} belongs to no DaemonSet`),
@@ -140,7 +148,7 @@ function strangers({ daemonSets, pods }: ObservedFleet, wanted: ExpectedState): 
 function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: ExpectedState): string[] {
   const { name, uid, deletionTimestamp } = pod.metadata;
   const where = `Pod ${name} on ${pod.spec.nodeName}`;
-  if (deletionTimestamp) return [`${where} is still to be deleted`];
+  if (deletionTimestamp) return [`${where} is still terminating`];
   const own = hosts
     .find((host) => host.name === pod.spec.nodeName)
     ?.containers?.filter(({ podUID, state }) => podUID === uid && state === 'running');
@@ -149,7 +157,7 @@ function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Expe
   const [status] = pod.status?.containerStatuses ?? [];
   const since = status?.state?.running?.startedAt;
   const image = pod.spec.containers[0]?.image ?? '';
-  const truths: [string, unknown, unknown][] = [
+  const expectations: [string, unknown, unknown][] = [
     ['phase', pod.status?.phase, 'Running'],
     ['Ready', findCondition(pod.status?.conditions, 'Ready')?.status, 'True'],
     ['image', container?.image.endsWith(image), true],
@@ -161,14 +169,14 @@ function podProblems(pod: Pod, { hosts }: ObservedFleet, { clockErrorsMs }: Expe
       true,
     ],
   ];
-  return truths.flatMap(([what, told, is]) =>
-    told === is ? [] : [`${where} says ${what} ${told}, it is ${is}`],
+  return expectations.flatMap(([what, reported, is]) =>
+    reported === is ? [] : [`${where} reports ${what} ${reported}, expected ${is}`],
   );
 }
 
 /**
- * Containers that were exchanged though nothing was done to their Pod or to their host's engine: what a cut link, a killed
- * agent or a killed coordinator must never lead to.
+ * Containers that were replaced although their Pod and their host's engine were left alone. A cut link, a killed agent
+ * or a killed coordinator must never cause this.
  */
 export function replacedContainers(
   before: readonly ObservedHost[],
@@ -183,15 +191,14 @@ export function replacedContainers(
       .filter(({ state, podUID }) => state === 'running' && podUID !== undefined && uids.has(podUID))
       .filter(({ id, startedAt }) => !now.some((each) => each.id === id && each.startedAt === startedAt))
       .map(
-        ({ podName }) =>
-          `the container of ${podName} on ${name} was exchanged, and nothing had happened to it`,
+        ({ podName }) => `the container of ${podName} on ${name} was replaced without a fault or a request`,
       );
   });
 }
 
 /**
- * Containers that ended between two looks though their Pods were `kept`: what a coordinator that was restored, and that nobody has
- * confirmed, must never lead to.
+ * Containers that exited between two checks although their Pods were `kept`. A restored coordinator must never cause
+ * this before an operator has confirmed the restore.
  */
 export function stoppedWithoutRequest(
   before: readonly ObservedHost[],
@@ -205,11 +212,13 @@ export function stoppedWithoutRequest(
     return containers
       .filter(({ state, podUID }) => state === 'running' && uids.has(podUID))
       .filter(({ id }) => !now.some((each) => each.id === id && each.state === 'running'))
-      .map(({ podName }) => `the container of ${podName} on ${name} ended before the restore was confirmed`);
+      .map(
+        ({ podName }) => `the container of ${podName} on ${name} stopped before the restore was confirmed`,
+      );
   });
 }
 
-/** DaemonSets that run twice on a host at one moment, by their container's name; those that surge may. */
+/** DaemonSets that run twice on a host at the same time, by container name. DaemonSets with maxSurge may do so. */
 export function duplicateContainers(
   containers: readonly EngineContainer[],
   surging: ReadonlySet<string>,
@@ -230,11 +239,11 @@ function versionOf({ spec }: Pod): string | undefined {
 }
 
 function isNear(
-  told: string | null | undefined,
+  reported: string | null | undefined,
   is: string | undefined,
   clockErrorsMs: Iterable<number>,
 ): boolean {
-  const wrongByMs = Date.parse(told ?? '') - Date.parse(is ?? '');
+  const wrongByMs = Date.parse(reported ?? '') - Date.parse(is ?? '');
   const isSoByWrongClock = (errorMs: number) => Math.abs(wrongByMs - errorMs) <= SET_CLOCK_TOLERANCE_MS;
   return Math.abs(wrongByMs) <= TIME_TOLERANCE_MS || [...clockErrorsMs].some(isSoByWrongClock);
 }

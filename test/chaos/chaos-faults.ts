@@ -1,4 +1,4 @@
-/** How each fault is done to the fleet. Each ends by itself: the promise resolves when it has. */
+/** Injects the faults into the fleet. Each fault ends by itself: its promise resolves when it has ended. */
 import { pause } from '../harness/basics/wait-until.js';
 import type { ChaosFleet } from './chaos-fleet.js';
 import type { ChaosHost } from './chaos-host.js';
@@ -10,22 +10,22 @@ import { loseAndRestore } from './restore-coordinator.js';
 const FLAP_MS = 150;
 
 export class ChaosFaults {
-  /** What one fault has in its hands, no other takes. */
+  /** Targets that a fault currently uses; other faults skip them. */
   readonly #held = new Set<string>();
-  /** Hosts that are off or booting: nothing else can be done to them. */
+  /** Hosts that are off or booting: other faults skip them. */
   readonly #off = new Set<string>();
 
-  /** What must not have happened while a fault was done. */
+  /** Violations that were observed during a fault. */
   readonly violations: string[] = [];
 
-  /** `isDisturbed`: containers of this host may end by a fault of the round. */
+  /** `isDisturbed`: containers of this host may exit because of a fault of the round. */
   constructor(
     private readonly fleet: ChaosFleet,
     private readonly book: RequestedState,
     private readonly isDisturbed: (host: string) => boolean,
   ) {}
 
-  /** Resolves with false when it could not be done, for another fault of the round was there before it. */
+  /** Resolves with false if another fault of the round uses the same target. */
   async carryOut(fault: Fault): Promise<boolean> {
     if (!('node' in fault)) return this.#harmCoordinator(fault);
     const host = this.fleet.hosts[fault.node];
@@ -34,7 +34,7 @@ export class ChaosFaults {
       await this.#harm(host, fault);
       return true;
     } catch (error) {
-      // Its power was cut while something else was done to it.
+      // The host lost its power while this fault was being injected.
       if (this.#off.has(host.name)) return false;
       throw error;
     }
@@ -67,7 +67,7 @@ export class ChaosFaults {
         return this.#whileHeld('coordinator clock', parts);
       }
       case 'restore coordinator': {
-        // A full disk takes no restore, and says so.
+        // A coordinator with a full disk refuses a restore with an error.
         const begin = async () => {
           this.violations.push(...(await loseAndRestore(fault, { fleet, book, isDisturbed })));
         };
@@ -127,7 +127,7 @@ export class ChaosFaults {
         await this.#whileHeld(`engine ${name}`, { begin: () => host.restartEngine(fault.as) });
         return;
       case 'take images':
-        // And one container, which then cannot start anew until they are back.
+        // Also kills one container, which cannot restart until its image is back.
         await this.#whileHeld(`images ${name}`, {
           begin: async () => {
             await removeImages(host);
@@ -185,7 +185,7 @@ export class ChaosFaults {
     }
   }
 
-  /** Only a Pod's first container: from the second on, the agent rightly waits before it starts the next. */
+  /** Hits only a Pod's first container: from the second one on, the agent applies a restart back-off. */
   async #hitContainer(
     host: ChaosHost,
     index: number,
@@ -199,7 +199,7 @@ export class ChaosFaults {
     try {
       await (kind === 'remove container' ? engine.remove(victim.id) : engine.kill(victim.id));
     } catch (error) {
-      // It ended by itself, or its engine did, since it was chosen: then there was nothing to hit any more.
+      // The container or its engine stopped after the choice, so there is no victim left.
       const now = await engine.all().catch(() => []);
       if (now.some(({ id, state }) => id === victim.id && state === 'running')) throw error;
     }
@@ -213,7 +213,7 @@ export class ChaosFaults {
     });
   }
 
-  /** Resolves with false, and nothing done, when another fault has it. */
+  /** Resolves with false and does nothing if another fault uses the target. */
   async #whileHeld(
     things: string | readonly string[],
     { begin, forMs = 0, end }: { begin: () => unknown; forMs?: number; end?: () => unknown },

@@ -1,4 +1,4 @@
-/** The coordinator as a process, its hosts, and what is seen of both. */
+/** The coordinator as a process, its hosts, and observations of both. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -29,23 +29,23 @@ import { clockErrorMs, FakeClock, MovedClock } from './libfaketime-clock.js';
 import { PlainHost } from './process-host.js';
 import { SystemdHost } from './systemd-host.js';
 
-/** Silence after which a Node is NotReady: short, so that rounds pass it. */
+/** Timeout after which a Node without reports becomes NotReady: short, so that rounds exceed it. */
 const GRACE_MS = 5_000;
 const POD_KEYS = prefixOf(podKind);
 const JOIN_MS = 120_000;
-/** An engine that does not answer by then is taken for hung. */
+/** Timeout after which an engine counts as hung. */
 const ANSWER_MS = 5_000;
-/** Of disks that are filled, MiB: enough for what is kept there, little enough for the machine's memory. */
+/** Size of disks that get filled, MiB: enough for the data, and small enough for the machine's memory. */
 const COORDINATOR_DISK = 128;
 const HOST_DISK = 32;
 
 export interface FleetOptions {
   hosts: number;
-  /** Without systemd: lighter, and without reboots and power cuts. */
+  /** Hosts without systemd: lighter, and without reboots and power cuts. */
   isPlain: boolean;
 }
 
-/** Docker, Docker whose containers outlive it, Podman, and so on. */
+/** Docker, Docker with live-restore, Podman, and so on in turn. */
 const engineOf = (index: number): { kind: EngineKind; liveRestore: boolean } => ({
   kind: index % 3 === 2 ? 'podman' : 'docker',
   liveRestore: index % 3 === 1,
@@ -55,7 +55,10 @@ export class ChaosFleet {
   readonly hosts: ChaosHost[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-chaos-'));
   readonly #clock = new MovedClock(join(this.#folder, 'coordinator-clock'));
-  /** How far the coordinator's clock has ever been from the truth, ms: what it was told then keeps its time by it. */
+  /**
+   * All errors that the coordinator's clock has had, ms. Times that were reported to it during an error keep that
+   * error.
+   */
   readonly clockErrorsMs = new Set<number>();
   readonly #bystanders = new Map<string, string>();
   readonly #disks: SmallDisk[] = [];
@@ -64,7 +67,7 @@ export class ChaosFleet {
   #coordinator: CoordinatorProcess | undefined;
   #api: CoordinatorApi | undefined;
 
-  /** A sentence instead where this machine cannot have such hosts. */
+  /** Resolves with the reason if this machine cannot run such hosts. */
   static async open(options: FleetOptions): Promise<ChaosFleet | string> {
     const fleet = new ChaosFleet();
     try {
@@ -89,7 +92,7 @@ export class ChaosFleet {
 
   async startCoordinator(): Promise<void> {
     if (this.#coordinator?.running) return;
-    // At loopback: hosts come by their wires.
+    // The coordinator listens on loopback: each host connects through its proxy.
     const flags = ['--port', String(this.#port), '--node-monitor-grace-period', `${GRACE_MS}ms`];
     this.#coordinator = await startCoordinatorProcess(
       this.#data,
@@ -98,27 +101,27 @@ export class ChaosFleet {
     );
   }
 
-  /** The coordinator's wall clock, while it runs and when it starts; undefined: the truth. */
+  /** Sets the coordinator's wall clock, now and for its next start; undefined: the correct time. */
   setCoordinatorClock(to: WrongClock | undefined): void {
     if (to !== undefined) this.clockErrorsMs.add(clockErrorMs(to));
     this.#clock.set(to);
   }
 
-  /** Of the coordinator's data: leaves no byte free, or frees what was taken. */
+  /** Fills the disk with the coordinator's data, or frees the space again. */
   fillCoordinator(fills: boolean): void {
     const [disk] = this.#disks;
     if (fills) disk?.fill();
     else disk?.free();
   }
 
-  /** As a person takes it; answers where it is. */
+  /** Takes a backup by the command that operators use. Returns its path. */
   async backUp(): Promise<string> {
     const path = join(this.#folder, 'backup.tar.gz');
     await this.#everynode('backup', '--data', this.#data, '--to', path);
     return path;
   }
 
-  /** Of a coordinator that is not running: its data are the backup's from now on. */
+  /** Replaces the data of the stopped coordinator with the backup. */
   async restore(backup: string): Promise<void> {
     await this.#everynode('restore', backup, '--data', this.#data, '--replace');
     for (const name of readdirSync(this.#data))
@@ -129,7 +132,7 @@ export class ChaosFleet {
     return this.#everynode('confirm-restore', '--data', this.#data);
   }
 
-  /** Pods as they lie on the disk of a coordinator that is not running. */
+  /** Pods in the store of the stopped coordinator. */
   storedPods(): Pod[] {
     const database = new Database(join(this.#data, 'everynode.db'), { readonly: true });
     try {
@@ -144,7 +147,7 @@ export class ChaosFleet {
     if (this.#coordinator?.running) process.kill(this.#coordinator.pid, hangs ? 'SIGSTOP' : 'SIGCONT');
   }
 
-  /** What every engine and the API say now; rejects while the API does not answer. */
+  /** The current state of every engine and the API. Rejects while the API is not available. */
   async observe(): Promise<ObservedFleet> {
     const path = '/api/v1/namespaces/default/pods';
     const [hosts, nodes, pods, daemonSets] = await Promise.all([
@@ -166,16 +169,16 @@ export class ChaosFleet {
     );
   }
 
-  /** What everybody has said last: for the story of a round that went wrong. */
+  /** The last log lines of the coordinator and all hosts, for the report of a failed round. */
   async lastLogLines(): Promise<string> {
     const words = await Promise.all(
       this.hosts.map(async (host) => {
-        const said = await host.lastLogLines().catch((error: unknown) => String(error));
-        return `--- ${host.name}\n${said}`;
+        const lines = await host.lastLogLines().catch((error: unknown) => String(error));
+        return `--- ${host.name}\n${lines}`;
       }),
     );
-    const said = readFileSync(`${this.#data}-coordinator.log`, 'utf8').split('\n').slice(-80).join('\n');
-    return [...words, `--- coordinator\n${said}`].join('\n');
+    const lines = readFileSync(`${this.#data}-coordinator.log`, 'utf8').split('\n').slice(-80).join('\n');
+    return [...words, `--- coordinator\n${lines}`].join('\n');
   }
 
   async close(): Promise<void> {
@@ -199,7 +202,7 @@ export class ChaosFleet {
 
   async #start({ hosts, isPlain }: FleetOptions): Promise<string | undefined> {
     this.#port = await freePort();
-    // Before any host is there: what is mounted later, its engine does not see.
+    // Mount the disks before the hosts start: engines do not see later mounts.
     const sizes = [COORDINATOR_DISK, ...Array.from({ length: hosts }, () => HOST_DISK)];
     for (const [index, size] of sizes.entries()) {
       const disk = mountSmallDisk(index === 0 ? this.#data : join(this.#folder, `host-${index}`), size);
@@ -219,7 +222,8 @@ export class ChaosFleet {
       else whole.push(host);
       this.hosts.push(host);
     }
-    // Its certificate names the addresses that this machine has by now: the hosts' gateways are among them.
+    // Restart the coordinator: its certificate lists the machine's current addresses, and the hosts' gateways must be
+    // among them.
     await this.startCoordinator();
     this.#api = new CoordinatorApi(this.#coordinator?.kubeconfig ?? '');
     const token = await this.#token();
@@ -246,7 +250,7 @@ export class ChaosFleet {
   }
 }
 
-/** Undefined when the engine is down, hangs, or lost a container between two questions. */
+/** Undefined if the engine is down, hangs, or lost a container between two requests. */
 async function containersOf(
   engine: EngineContainers | undefined,
 ): Promise<ObservedHostContainer[] | undefined> {

@@ -1,4 +1,4 @@
-/** A host that chaos may do anything to. What it is made of, `plain-host.ts` and `systemd-host.ts` say. */
+/** A host that chaos tests may break in every way. Implementations: `process-host.ts` and `systemd-host.ts`. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { EngineContainers } from '../harness/engines/engine-containers.js';
@@ -11,59 +11,62 @@ import type { LinkProxy } from './link-proxy.js';
 const COMMAND_MS = 60_000;
 const execute = promisify(execFile);
 
-/** What a host is made of. */
+/** Settings of a host. */
 export interface HostOptions {
   kind: EngineKind;
-  /** Of Docker: its containers go on while it is away. */
+  /** For Docker: its containers keep running while the daemon is down. */
   liveRestore: boolean;
-  /** The coordinator's, on loopback. */
+  /** The coordinator's loopback port. */
   port: number;
-  /** For the agent's data. */
+  /** Disk for the agent's data. */
   disk: SmallDisk;
   clock: FakeClock;
 }
 
 export interface ChaosHost {
-  /** Of its Node, too. */
+  /** Also the name of its Node. */
   readonly name: string;
   readonly linkProxy: LinkProxy;
-  /** The engine, asked directly; undefined while the host is off. */
+  /** The engine's API without the agent; undefined while the host is off. */
   engine(): EngineContainers | undefined;
-  /** Whether containers go on while the engine is away. */
+  /** True if containers keep running while the engine is down. */
   readonly keepsContainers: boolean;
   killAgent(): Promise<void>;
-  /** Stops the agent's process, or lets it go on. */
+  /** Suspends the agent's process, or resumes it. */
   hangAgent(hangs: boolean): Promise<void>;
-  /** As after a power cut on a bad disk: the desired state is rubbish when the agent starts again. */
+  /** Simulates a power cut on a faulty disk: the agent's stored desired state is corrupt at its next start. */
   damageCache(): Promise<void>;
   killEngine(): Promise<void>;
   hangEngine(hangs: boolean): Promise<void>;
-  /** In order, as a person or a package does it. */
+  /** Restarts the engine gracefully, like an operator or a package upgrade. */
   restartEngine(as: 'restart' | 'upgrade'): Promise<void>;
-  /** What the agent takes for the wall clock's time from its next start on; undefined: the truth. Its engine keeps the truth. */
+  /**
+   * Sets the wall clock that the agent sees from its next start on; undefined: the correct time. The engine keeps the
+   * correct time.
+   */
   setClock(to: WrongClock | undefined): void;
-  /** The disk with the agent's data: leaves no byte free, or frees what was taken. */
+  /** Fills the disk with the agent's data, or frees the space again. */
   fillDisk(fills: boolean): void;
-  /** That disk takes no writes, or does again. */
+  /** Makes that disk read-only, or writable again. */
   lockDisk(locks: boolean): Promise<void>;
-  /** Loses so many percent of the packets, each way; 100 is a cut link, 0 a good one. */
+  /** Drops this percentage of packets in each direction: 100 cuts the link, 0 repairs it. */
   lose(percent: number): Promise<void>;
   reboot(): Promise<void>;
   cutPower(): Promise<void>;
-  /** Boots; resolves when the engine answers. */
+  /** Boots the host. Resolves when the engine responds. */
   restorePower(): Promise<void>;
-  /** What agent and engine have said last. */
+  /** The last log lines of agent and engine. */
   lastLogLines(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Runs a command of this machine; answers what it printed. Rejects when it fails or hangs. */
+/** Runs a command on this machine and returns its output. Rejects if it fails or hangs. */
 export async function runHere(command: string, ...args: string[]): Promise<string> {
   const { stdout } = await execute(command, args, { timeout: COMMAND_MS, maxBuffer: 64 * 2 ** 20 });
   return stdout.trim();
 }
 
-/** Packets to and from everywhere are lost by chance, in the network namespace that the words of `enter` lead into. */
+/** Drops packets at random in the network namespace that the command `enter` runs in. */
 export class PacketLoss {
   #rules: string[][] = [];
 
@@ -80,7 +83,7 @@ export class PacketLoss {
     for (const rule of this.#rules) await iptables(enter, '-A', rule);
   }
 
-  /** The host has booted: its rules are gone. */
+  /** Call after a boot, which removes the rules. */
   reset(): void {
     this.#rules = [];
   }

@@ -1,4 +1,4 @@
-/** The images that hosts of chaos have: those of what people ask for, and that of the container that is none of ours. */
+/** Images of the chaos hosts: those for the DaemonSets and one for the bystander container. */
 import { testImageArchive } from '../harness/engines/test-images.js';
 import { BYSTANDER_IMAGE, IMAGES } from './chaos-plan.js';
 
@@ -6,7 +6,7 @@ export function appImages(): Promise<Buffer> {
   return testImageArchive([...IMAGES]);
 }
 
-/** Of other content, or it would be the same image. */
+/** The content differs from the other images; otherwise it would be the same image. */
 export function bystanderImage(): Promise<Buffer> {
   return testImageArchive([BYSTANDER_IMAGE], 1);
 }

@@ -1,14 +1,17 @@
-/** What happens in a round: people's changes and faults, and when. Plain data, drawn from a seed and the round's number. */
+/**
+ * The plan of a round: users' changes and faults with their times. Plain data, derived from a seed and the round's
+ * number.
+ */
 import { SeededRandom } from '../simulation/machines/seeded-random.js';
 
 export const DAEMON_SETS = ['alpha', 'beta', 'gamma'] as const;
-/** Of a registry that nobody runs: what an engine lacks, it is refused at once. */
+/** Images of a registry that does not exist, so a pull of a missing image fails at once. */
 export const IMAGES = ['127.0.0.1:5000/app:1', '127.0.0.1:5000/app:2', '127.0.0.1:5000/app:3'] as const;
-/** Of the container that is none of ours: another image, so that nothing done to ours is done to it. */
+/** Image of the bystander container. It differs from the DaemonSets' images, so that image faults do not affect it. */
 export const BYSTANDER_IMAGE = '127.0.0.1:5000/bystander:1';
 export const ZONES = ['a', 'b', null] as const;
 
-/** What a host's clock may believe in, in seconds beside the truth; undefined: it counts from 1970 on. */
+/** Clock errors in seconds; undefined: the clock starts in 1970. */
 export const CLOCKS = {
   '1970': undefined,
   'a year back': -31_536_000,
@@ -17,11 +20,14 @@ export const CLOCKS = {
 } as const;
 
 export type WrongClock = keyof typeof CLOCKS;
-/** Of the coordinator: those by which its certificates still let its people in, should it start meanwhile. */
+/**
+ * Errors for the coordinator's clock. With each of them its certificates are still valid if it restarts during the
+ * fault.
+ */
 const CLOCKS_OF_COORDINATOR = ['a year back', 'a year on', 'an hour on'] as const satisfies WrongClock[];
 export type Zone = (typeof ZONES)[number];
 
-/** What a person asks of the API. A change of a DaemonSet that is not there creates it. */
+/** Requests of users to the API. A change of a DaemonSet that does not exist creates it. */
 export type UserStep =
   | { kind: 'set daemonset'; name: string; image: string; zone: Zone; surges: boolean }
   | { kind: 'set image'; name: string; image: string }
@@ -30,19 +36,19 @@ export type UserStep =
   | { kind: 'taint node'; node: number; isTainted: boolean }
   | { kind: 'delete pod'; node: number; index: number };
 
-/** How a coordinator is lost and restored. */
+/** Parameters of the loss and restore of a coordinator. */
 export interface RestoreTerms {
-  /** Between the backup and the loss. */
+  /** Time between the backup and the loss. */
   backupAgeMs: number;
-  /** People change every DaemonSet in that time. */
+  /** True if users change every DaemonSet in that time. */
   changesAll: boolean;
-  /** Between the restored one's start and the confirmation. */
+  /** Time between the restored coordinator's start and the confirmation. */
   unconfirmedMs: number;
-  /** People ask for everything again before they confirm. */
+  /** True if users repeat all their requests before they confirm. */
   repeatsFirst: boolean;
 }
 
-/** What goes wrong; nodes are counted from 0. */
+/** The faults. Nodes are counted from 0. */
 export type Fault =
   | { kind: 'cut link'; node: number; forMs: number }
   | { kind: 'flap link'; node: number; times: number }
@@ -74,7 +80,7 @@ export type Fault =
 export type FaultKind = Fault['kind'];
 export type Step = { atMs: number } & (UserStep | Fault);
 
-/** How often which fault comes: weights. */
+/** Relative frequency of each fault. */
 const FAULTS: Record<FaultKind, number> = {
   'cut link': 4,
   'flap link': 2,
@@ -113,13 +119,13 @@ const USER_STEPS: Record<UserStep['kind'], number> = {
   'delete pod': 3,
 };
 
-/** Faults that only a host that boots can have. */
+/** Faults that need a host that can boot. */
 export const OF_WHOLE_HOSTS: readonly FaultKind[] = ['reboot', 'cut power'];
 /** Faults that need libfaketime. */
 export const OF_CLOCKS: readonly FaultKind[] = ['set clock', 'set coordinator clock'];
-/** Faults that end containers where these do not outlive their engine. */
+/** Faults that stop containers unless the containers outlive their engine. */
 export const OF_ENGINES: readonly FaultKind[] = ['kill engine', 'restart engine'];
-/** Faults that end containers, or may: on no other host does a container change for a fault. */
+/** Faults that may stop containers. On hosts without such a fault no container may change. */
 export const OF_CONTAINERS: readonly FaultKind[] = [
   ...OF_WHOLE_HOSTS,
   'take images',
@@ -128,20 +134,20 @@ export const OF_CONTAINERS: readonly FaultKind[] = [
   'remove container',
 ];
 
-/** All of a round's steps begin within this time. */
+/** All of a round's steps start within this time. */
 const LONGEST_MS = 2_500;
 
 export interface PlanOptions {
   hosts: number;
-  /** Faults that these hosts cannot have. */
+  /** Faults that these hosts do not support. */
   without: readonly FaultKind[];
 }
 
-/** The steps of a round, soonest first. The same for the same seed, number and options. */
+/** The steps of a round in order of time. Equal seeds, numbers and options give equal steps. */
 export function planOf(seed: string, number: number, options: PlanOptions): Step[] {
   const chance = new SeededRandom(`${seed}/${number}`);
   const faults = Object.entries(FAULTS).filter(([kind]) => !options.without.includes(kind as FaultKind));
-  // Now and then nobody changes anything: then no container may change on hosts whose engine is left alone.
+  // Some rounds have no changes by users: then no container may change on hosts with an undisturbed engine.
   const changes = chance.pick([0, 1, 1, 2, 3]);
   const kinds = [
     ...Array.from({ length: changes }, () => weighted(Object.entries(USER_STEPS), chance)),
@@ -204,7 +210,7 @@ function stepOf(kind: Step['kind'], chance: SeededRandom, hosts: number): UserSt
     case 'fill coordinator':
       return { kind, forMs };
     case 'set coordinator clock':
-      // It is noticed within seconds.
+      // At least 2 s: the coordinator needs that long to notice.
       return { kind, to: chance.pick(CLOCKS_OF_COORDINATOR), forMs: Math.max(forMs, 2_000) };
     case 'restore coordinator':
       return {
@@ -232,7 +238,6 @@ function stepOf(kind: Step['kind'], chance: SeededRandom, hosts: number): UserSt
   }
 }
 
-/** Whether a step is a fault. */
 export function isFault(step: Step): step is { atMs: number } & Fault {
   return Object.hasOwn(FAULTS, step.kind);
 }

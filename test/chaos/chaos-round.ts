@@ -1,4 +1,7 @@
-/** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
+/**
+ * One round: users' changes and faults, then the repair of everything, then a wait for the settled state. No DaemonSet
+ * may run twice meanwhile.
+ */
 import { pause } from '../harness/basics/wait-until.js';
 import {
   duplicateContainers,
@@ -20,18 +23,18 @@ import {
 } from './chaos-plan.js';
 import type { RequestedState } from './requested-state.js';
 
-/** Between two looks at the engines. */
+/** Interval between two checks of the engines. */
 const LOOK_MS = 250;
-/** Between two looks for rest, and how often in a row it must be found. */
+/** Interval between two checks for the settled state, and how many checks in a row must pass. */
 const REST_MS = 300;
 const RESTS = 2;
 
 export interface RoundOutcome {
-  /** Kinds of the faults that were done. */
+  /** Kinds of the injected faults. */
   faults: FaultKind[];
-  /** From the end of the last fault until all is as it must be, ms. */
+  /** Time from the end of the last fault to the settled state, ms. */
   settleMs: number;
-  /** What came first of all that was wrong, one after another, and how long after the end of the last fault it was seen last. */
+  /** The first problem of each failed check in order of time, with the time since the end of the last fault. */
   blockedBy: Obstacle[];
   violations: string[];
 }
@@ -45,11 +48,10 @@ export interface RoundDeps {
   fleet: ChaosFleet;
   requestedState: RequestedState;
   steps: readonly Step[];
-  /** What does not rest by then is broken, ms. */
+  /** A round that has not settled after this many ms has failed. */
   timeoutMs: number;
 }
 
-/** Plays a round to its end. */
 export async function playRound({
   fleet,
   requestedState: book,
@@ -72,21 +74,24 @@ export async function playRound({
     violations: [
       ...twice,
       ...harm.violations,
-      ...restless.map((problem) => `no rest after ${Math.round(restMs / 1_000)} s: ${problem}`),
+      ...restless.map((problem) => `not settled after ${Math.round(restMs / 1_000)} s: ${problem}`),
       ...(seen ? replacedContainers(before, seen, isDisturbed) : []),
     ],
   };
 }
 
-/** All at their times, people one after another; resolves with the faults that were done when everything has ended. */
+/**
+ * Runs all steps at their times, users' steps one after another. Resolves with the injected faults when all steps have
+ * ended.
+ */
 async function carryOut(
   harm: ChaosFaults,
   book: RequestedState,
   steps: readonly Step[],
 ): Promise<({ atMs: number } & Fault)[]> {
-  const begun = performance.now();
+  const startMs = performance.now();
   const done: ({ atMs: number } & Fault)[] = [];
-  const due = (step: Step) => pause(Math.max(begun + step.atMs - performance.now(), 0));
+  const due = (step: Step) => pause(Math.max(startMs + step.atMs - performance.now(), 0));
   const people = async () => {
     for (const step of steps.filter((each) => !isFault(each))) {
       await due(step);
@@ -95,16 +100,15 @@ async function carryOut(
   };
   const faults = steps.filter(isFault).map(async (step) => {
     await due(step);
-    // Also of what failed half-way a container may be the victim.
     if (await harm.carryOut(step)) done.push(step);
   });
-  // What fails ends the run, and nothing may go on behind it.
+  // Wait for all steps before an error ends the run; otherwise steps would continue in the background.
   const ends = await Promise.allSettled([people(), ...faults]);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return done;
 }
 
-/** The hosts on which containers may end by a fault. */
+/** The hosts on which a fault may stop containers. */
 function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) => boolean {
   const names = faults.map((fault) => {
     const host = 'node' in fault ? fleet.hosts[fault.node] : undefined;
@@ -115,16 +119,16 @@ function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) 
   return (host) => names.includes(host);
 }
 
-/** The last look, what was still wrong then, and what was before. */
+/** The last check with its problems, and the problems before it. */
 async function untilRest(
   fleet: ChaosFleet,
   book: RequestedState,
   patienceMs: number,
 ): Promise<{ seen: ObservedFleet | undefined; restless: string[]; heldUpBy: Obstacle[] }> {
-  const begun = performance.now();
+  const startMs = performance.now();
   const heldUpBy: Obstacle[] = [];
   let seen: ObservedFleet | undefined;
-  let problems = ['the API does not answer'];
+  let problems = ['the API does not respond'];
   for (let rests = 0; rests < RESTS; ) {
     try {
       seen = await fleet.observe();
@@ -137,7 +141,7 @@ async function untilRest(
       problems = [String(error)];
     }
     rests = problems.length === 0 ? rests + 1 : 0;
-    const untilMs = performance.now() - begun;
+    const untilMs = performance.now() - startMs;
     const [problem] = problems;
     const last = heldUpBy.at(-1);
     if (problem && problem === last?.problem) last.untilMs = untilMs;
@@ -148,7 +152,7 @@ async function untilRest(
   return { seen, restless: problems, heldUpBy };
 }
 
-/** Looks at every engine again and again: at no moment may a DaemonSet run twice on a host. */
+/** Polls every engine: a DaemonSet must never run twice on a host at the same time. */
 class DoubleWatch {
   readonly #found = new Set<string>();
   readonly #work: Promise<void>;
@@ -172,7 +176,7 @@ class DoubleWatch {
       const hosts: ObservedHost[] = await this.fleet.observeHosts();
       for (const { name, containers } of hosts)
         for (const twice of duplicateContainers(containers ?? [], this.book.surging))
-          this.#found.add(`${twice} ran twice at a time on ${name}`);
+          this.#found.add(`${twice} ran twice at the same time on ${name}`);
       await pause(LOOK_MS);
     }
   }

@@ -1,4 +1,4 @@
-/** Round after round on one fleet. */
+/** Runs rounds one after another on one fleet. */
 
 import { ChaosFleet, type FleetOptions } from './chaos-fleet.js';
 import { IMAGES, OF_CLOCKS, OF_WHOLE_HOSTS, planOf } from './chaos-plan.js';
@@ -10,15 +10,17 @@ import { FaultTable, summarizeRound } from './round-summary.js';
 export interface RoundsOptions extends FleetOptions {
   seed: string;
   rounds: number;
-  /** No round begins after so long, ms. */
+  /** No round starts after this time, ms. */
   longestMs: number;
   timeoutMs: number;
-  /** Whether no further round is wanted. */
+  /** True if no further round is needed. */
   isEnough?: () => boolean;
   print: (line: string) => void;
 }
 
-/** Plays all rounds, or those until the first that is broken; a sentence instead where this machine cannot have such hosts. */
+/**
+ * Runs all rounds, or stops after the first failed one. Resolves with the reason if this machine cannot run such hosts.
+ */
 export async function playRounds(options: RoundsOptions): Promise<FaultTable | string> {
   const {
     seed,

@@ -1,8 +1,11 @@
-/** Breaks real hosts, round after round, until one of them is broken or, on Ctrl-C, the round that is under way is over. */
+/** Breaks real hosts in rounds, until a round fails or, after Ctrl-C, the current round is over. */
 import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { playRounds } from './chaos-rounds.js';
 
-/** What has not settled by then is broken: three times the longest wait that is right, a try of an agent to reconnect. */
+/**
+ * A round must settle within this time: three times the longest legitimate wait, which is an agent's reconnect
+ * back-off.
+ */
 const PATIENCE_MS = 180_000;
 
 interface Flags {
@@ -15,12 +18,12 @@ interface Flags {
 
 const script = npmScript(
   'chaos',
-  'Breaks real hosts with systemd, an address and an engine of their own, as root, round after round; exit code 1 at the first round in which something is broken.',
+  'Injects faults into real hosts with systemd, their own address and engine, in rounds, as root; exit code 1 after the first failed round.',
 )
   .option('--rounds <N>', 'how many', wholeNumber, 20)
-  .option('--seed <SEED>', 'what the rounds are drawn from', '1')
+  .option('--seed <SEED>', 'seed of the rounds', '1')
   .option('--hosts <N>', 'how many', wholeNumber, 3)
-  .option('--minutes <N>', 'begin no round after so long', wholeNumber)
+  .option('--minutes <N>', 'start no round after this time', wholeNumber)
   .option('--plain', 'hosts without systemd: no reboots and power cuts');
 const { options: flags } = await parseScriptArguments<Flags>(script);
 

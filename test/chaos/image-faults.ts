@@ -1,13 +1,13 @@
-/** Images that are away for a while. An engine that is hit as well meanwhile may have lost any part of them. */
+/** Removes images for a while. An engine that another fault hits meanwhile may have lost any of them. */
 import { until } from '../harness/basics/wait-until.js';
 import type { ChaosHost } from './chaos-host.js';
 import { appImages } from './chaos-images.js';
 import { IMAGES } from './chaos-plan.js';
 
-/** An engine that was hit meanwhile answers again by then. */
+/** Timeout until an engine that another fault has hit responds again. */
 const ANSWER_MS = 60_000;
 
-/** Takes their names away from under their containers. */
+/** Untags the images while containers use them. */
 export async function removeImages(host: ChaosHost): Promise<void> {
   for (const name of IMAGES)
     await host
@@ -17,7 +17,7 @@ export async function removeImages(host: ChaosHost): Promise<void> {
 }
 
 export function restoreImages(host: ChaosHost): Promise<void> {
-  return untilDone(`the images of ${host.name} to be back`, async () => {
+  return untilDone(`the images of ${host.name} to be restored`, async () => {
     const engine = host.engine();
     if (!engine) return false;
     for (const name of IMAGES) await engine.restoreImage(name);
@@ -25,7 +25,7 @@ export function restoreImages(host: ChaosHost): Promise<void> {
   });
 }
 
-/** Removes them by force, as people do who clear an engine out: Podman's containers of them go along. */
+/** Removes the images by force, like an operator who cleans an engine up. Podman removes their containers too. */
 export async function wipeImages(host: ChaosHost): Promise<void> {
   for (const name of IMAGES)
     await host
@@ -42,7 +42,7 @@ export function loadImages(host: ChaosHost): Promise<void> {
   });
 }
 
-/** `attempt` says false where there is no engine, and throws where it refuses. */
+/** `attempt` returns false if there is no engine, and throws if the engine refuses. */
 function untilDone(what: string, attempt: () => Promise<boolean>): Promise<void> {
   return until(() => attempt().catch(() => false), { timeoutMs: ANSWER_MS, what });
 }

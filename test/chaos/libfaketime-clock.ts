@@ -1,15 +1,18 @@
-/** A wrong wall clock for a host's agent alone, or the coordinator, by Debian's libfaketime: all of a test share the machine's own. */
+/**
+ * A wrong wall clock for one host's agent or for the coordinator, by Debian's libfaketime: the hosts share the
+ * machine's own clock.
+ */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLOCKS, type WrongClock } from './chaos-plan.js';
 
-/** Where a host with systemd finds it. */
+/** Mount point of the files on a host with systemd. */
 const THERE = '/opt/clock';
 const LIBRARY_THERE = '/opt/libfaketime.so.1';
 const ENVIRONMENT = 'environment';
 const TO_1970_S = 60;
 
-/** Debian's libfaketime; undefined where it is not installed. */
+/** Path of Debian's libfaketime; undefined if it is not installed. */
 export function fakeTimeLibrary(): string | undefined {
   const paths = readdirSync('/usr/lib').map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`);
   return paths.find((path) => existsSync(path));
@@ -19,12 +22,12 @@ export class FakeClock {
   readonly #library = fakeTimeLibrary();
   #to: WrongClock | undefined;
 
-  /** `folder` is made. */
+  /** Creates `folder`. */
   constructor(private readonly folder: string) {
     mkdirSync(folder);
   }
 
-  /** For agents that start from now on; undefined: the truth, and nothing of ours in them. */
+  /** Applies to agents that start from now on; undefined: the correct time, without libfaketime. */
   set(to: WrongClock | undefined): void {
     this.#to = to;
     const path = join(this.folder, ENVIRONMENT);
@@ -32,39 +35,39 @@ export class FakeClock {
     else writeFileSync(path, `${variables(LIBRARY_THERE, to).join('\n')}\n`);
   }
 
-  /** `NAME=VALUE`, for a process of this machine. */
+  /** `NAME=VALUE` entries for a process on this machine. */
   environment(): string[] {
     return this.#library && this.#to ? variables(this.#library, this.#to) : [];
   }
 
-  /** What a host with systemd is given. */
+  /** Volumes for a host with systemd. */
   get volumes(): string[] {
     return this.#library ? [`${this.#library}:${LIBRARY_THERE}:ro`, `${this.folder}:${THERE}:ro`] : [];
   }
 
-  /** Line of a unit's section `[Service]` there. */
+  /** Line for the section `[Service]` of a unit on that host. */
   get line(): string {
     return `EnvironmentFile=-${THERE}/${ENVIRONMENT}\n`;
   }
 }
 
-/** The wall clock of a program that goes on while it is set. */
+/** A wall clock that can be set while its program runs. */
 export class MovedClock {
   readonly #library = fakeTimeLibrary();
 
-  /** `path`: where the program reads how far its clock is from the truth. */
+  /** `path`: file from which the program reads the clock's error. */
   constructor(private readonly path: string) {
     this.set(undefined);
   }
 
-  /** undefined: the truth. The program goes by it within two seconds. */
+  /** undefined: the correct time. The program applies a change within two seconds. */
   set(to: WrongClock | undefined): void {
     const aside = `${this.path}.new`;
     writeFileSync(aside, `${to === undefined ? '+0' : offsetOf(to)}\n`);
     renameSync(aside, this.path);
   }
 
-  /** Of the program; empty where libfaketime is not installed. */
+  /** Environment for the program; empty if libfaketime is not installed. */
   get environment(): Record<string, string> {
     if (!this.#library) return {};
     return {
@@ -76,7 +79,7 @@ export class MovedClock {
   }
 }
 
-/** How far from the truth, ms. */
+/** The clock's error, ms. */
 export function clockErrorMs(to: WrongClock): number {
   return (CLOCKS[to] ?? TO_1970_S - Math.floor(Date.now() / 1_000)) * 1_000;
 }

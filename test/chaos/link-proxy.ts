@@ -1,10 +1,10 @@
-/** A host's way to the coordinator: TCP carried by this process, which can hold it back, stop it without a word, or break it. */
+/** A host's connection to the coordinator: a TCP proxy in this process that can delay, stall or reset it. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class LinkProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Resolves when a stall is over. */
+  /** Resolves when the stall is over. */
   #stall: { over: Promise<void>; end: () => void } | undefined;
   #delayMs = 0;
 
@@ -12,7 +12,7 @@ export class LinkProxy {
     this.#server = server;
   }
 
-  /** Listens at an address of this machine, and carries what comes to the coordinator's port. */
+  /** Listens on an address of this machine and forwards to the coordinator's port. */
   static async open(address: string, port: number): Promise<LinkProxy> {
     const server = createServer();
     const wire = new LinkProxy(server);
@@ -25,12 +25,12 @@ export class LinkProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** What is sent from now on arrives so much later, each way. */
+  /** Delays what is sent from now on, in each direction. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** Nothing arrives any more, and nobody is told. */
+  /** Stops all forwarding without closing the connections. */
   stall(): void {
     if (this.#stall) return;
     let end = (): void => undefined;
@@ -45,7 +45,7 @@ export class LinkProxy {
     this.#stall = undefined;
   }
 
-  /** Ends all connections; both ends see it. */
+  /** Closes all connections, visibly for both ends. */
   reset(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
@@ -71,7 +71,7 @@ export class LinkProxy {
     void this.#carry(far, near);
   }
 
-  /** In order: each piece leaves when its time has come and those before it have left. */
+  /** Forwards in order: each chunk leaves after its delay and after the chunks before it. */
   async #carry(from: Socket, to: Socket): Promise<void> {
     let last: Promise<void> = Promise.resolve();
     try {
@@ -82,7 +82,7 @@ export class LinkProxy {
       await last;
       to.end();
     } catch {
-      // Broken.
+      // The connection was reset.
       to.destroy();
     }
   }

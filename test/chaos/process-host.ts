@@ -1,4 +1,4 @@
-/** A host of an engine and an agent in a network namespace of their own: light, but it cannot boot. */
+/** A host made of an engine and an agent in their own network namespace: light, but it cannot boot. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import type { FakeClock } from './libfaketime-clock.js';
 import { LinkProxy } from './link-proxy.js';
 
 const AGENT = resolve(dirname(fileURLToPath(import.meta.url)), '../../agent/everynode-agent.cjs');
-/** As systemd has it for the real one, sooner. */
+/** Restart delay; systemd's delay for the real agent is longer. */
 const RESTART_MS = 300;
 
 export class PlainHost implements ChaosHost {
@@ -35,7 +35,7 @@ export class PlainHost implements ChaosHost {
     this.#containers = new EngineContainers(own.socketPath);
   }
 
-  /** A sentence instead where this machine lacks the engine. */
+  /** Resolves with the reason if this machine lacks the engine. */
   static async open(
     name: string,
     { kind, liveRestore, port, disk, clock }: HostOptions,
@@ -55,7 +55,7 @@ export class PlainHost implements ChaosHost {
     return this.#containers;
   }
 
-  /** Starts the agent, and again whenever it ends. */
+  /** Starts the agent and restarts it whenever it exits. */
   join(token: string): void {
     this.#token = token;
     this.#start();

@@ -1,4 +1,4 @@
-/** What people have asked for and were told is so: what everything else is held against. */
+/** The acknowledged requests of users: the state that all observations are compared with. */
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { ApiAnswer, CoordinatorApi } from '../harness/api/coordinator-api.js';
 import { pause } from '../harness/basics/wait-until.js';
@@ -9,17 +9,17 @@ const PODS = '/api/v1/namespaces/default/pods';
 const MERGE = 'application/merge-patch+json';
 const BACKGROUND = { propagationPolicy: 'Background' };
 const TAINT = { key: 'busy', effect: 'NoExecute' };
-/** A person gives up on a coordinator that is away for so long. */
+/** Timeout for a coordinator that is not available. */
 const PATIENCE_MS = 180_000;
 const AGAIN_MS = 250;
 
-/** A DaemonSet as it was asked for last. */
+/** The last acknowledged state of a DaemonSet. */
 export interface RequestedDaemonSet {
   name: string;
-  /** Name of its container, and of no other DaemonSet's, also of one that had its name before. */
+  /** Name of its container. No other DaemonSet uses it, and no earlier one with the same name did. */
   container: string;
   image: string;
-  /** Value of the template's variable VERSION: another with each change. */
+  /** Value of the template's variable VERSION; each change sets a new one. */
   version: string;
   zone: Zone;
   surges: boolean;
@@ -33,10 +33,10 @@ export interface RequestedNode {
 export class RequestedState {
   readonly daemonSets = new Map<string, RequestedDaemonSet>();
   readonly nodes = new Map<string, RequestedNode>();
-  /** Containers of DaemonSets that may have two Pods on a node while they are updated, whenever that was asked for. */
+  /** Containers of DaemonSets that may have had two Pods on a node during an update, in any of their versions. */
   readonly surging = new Set<string>();
   #writes = 0;
-  /** What is being asked for now, and all that waits behind it. */
+  /** Settles when the current request and all queued ones have ended. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(
@@ -46,24 +46,24 @@ export class RequestedState {
     for (const host of hosts) this.nodes.set(host, { zone: null, isTainted: false });
   }
 
-  /** Whether there is one that a Pod of belongs there. */
+  /** True if this host must run a Pod of the DaemonSet. */
   belongs({ zone }: RequestedDaemonSet, host: string): boolean {
     const node = this.nodes.get(host);
     return node !== undefined && !node.isTainted && (zone === null || zone === node.zone);
   }
 
-  /** Asks until it is told that it is so; one after another. */
+  /** Repeats the request until the coordinator acknowledges it. Requests run one after another. */
   carryOut(step: UserStep): Promise<void> {
     return this.exclusively(() => this.#carryOut(step));
   }
 
-  /** Each DaemonSet gets another version of its image. */
+  /** Updates the image of each DaemonSet. */
   async changeAll(): Promise<void> {
     for (const { name, image } of [...this.daemonSets.values()])
       await this.carryOut({ kind: 'set image', name, image });
   }
 
-  /** Nobody asks for anything while this is done. */
+  /** Runs `work` while no request is in progress. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
     this.#turn = done.then(
@@ -74,8 +74,9 @@ export class RequestedState {
   }
 
   /**
-   * Asks for all of it again, as people do whose coordinator has forgotten things. What was forgotten, or is there again though it was
-   * deleted, is made anew under another container's name: Pods of the old one may still run. Within `alone`.
+   * Repeats all requests, like users after a coordinator lost data. A DaemonSet that was lost, or that reappeared after
+   * its deletion, is created with a new container name, because Pods of the old one may still run. Call it inside
+   * `exclusively`.
    */
   async resendRequests(): Promise<void> {
     for (const name of DAEMON_SET_NAMES) await this.#setAgain(name, this.daemonSets.get(name));
@@ -126,7 +127,7 @@ export class RequestedState {
     if (surges) this.surging.add(container);
     const patch = { spec: manifestOf(wanted, { zone }).spec };
     const { code } = await this.#ask('PATCH', `${DAEMON_SETS}/${name}`, patch, MERGE);
-    // Refused as there already: it was stored by a coordinator that was killed before it could say so.
+    // A 409 is fine: a coordinator that was killed before its response has stored the object.
     if (code === 404) await this.#ask('POST', DAEMON_SETS, manifestOf(wanted, zone ? { zone } : {}));
   }
 
@@ -157,7 +158,7 @@ export class RequestedState {
     if (pod) await this.#ask('DELETE', `${PODS}/${pod.metadata.name}`);
   }
 
-  /** Again and again while nobody answers; what is refused for another reason than 404 or 409 is an error of the test. */
+  /** Retries while the coordinator is not available. Any rejection other than 404 or 409 is an error of the test. */
   async #ask(method: string, path: string, body?: unknown, contentType?: string): Promise<ApiAnswer> {
     const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -165,7 +166,8 @@ export class RequestedState {
       if (answer && (answer.code < 300 || [404, 409].includes(answer.code))) return answer;
       if (answer && answer.code < 500 && answer.code !== 429)
         throw new Error(`${method} ${path}: ${answer.code} ${JSON.stringify(answer.body)}`);
-      if (performance.now() > deadline) throw new Error(`${method} ${path}: no answer for ${PATIENCE_MS} ms`);
+      if (performance.now() > deadline)
+        throw new Error(`${method} ${path}: no response for ${PATIENCE_MS} ms`);
       await pause(AGAIN_MS);
     }
   }

@@ -1,4 +1,7 @@
-/** A coordinator that is lost and restored from an older backup: until a person confirms, no host may end anything. */
+/**
+ * Restores a lost coordinator from an older backup: no host may stop a container before an operator confirms the
+ * restore.
+ */
 import { pause } from '../harness/basics/wait-until.js';
 import { stoppedWithoutRequest } from './chaos-check.js';
 import type { ChaosFleet } from './chaos-fleet.js';
@@ -8,8 +11,8 @@ import type { RequestedState } from './requested-state.js';
 type Restore = Extract<Fault, { kind: 'restore coordinator' }>;
 
 /**
- * Plays it to the end: backup, loss, restore, confirmation, and people who ask for everything again. Answers what ended in between
- * though nobody had asked for it; on hosts that are disturbed in this round nobody can tell.
+ * Runs backup, loss, restore and confirmation, with users who repeat their requests. Returns containers that stopped
+ * without a request. Hosts that are disturbed in this round are not checked.
  */
 export async function loseAndRestore(
   { backupAgeMs, changesAll, unconfirmedMs, repeatsFirst }: Restore,
@@ -24,7 +27,7 @@ export async function loseAndRestore(
   await pause(backupAgeMs);
   return book.exclusively(async () => {
     await fleet.killCoordinator();
-    // What this one had deleted may end at any time, and what it had not, at none.
+    // Pods that this coordinator was deleting may end at any time. All other Pods must keep running.
     const kept = fleet.storedPods().filter(({ metadata }) => !metadata.deletionTimestamp);
     const before = await fleet.observeHosts();
     await fleet.restore(backup);

@@ -1,20 +1,20 @@
-/** A round in a line, and all rounds by kinds of fault. */
+/** Prints a round as one line, and a table of all rounds by kind of fault. */
 import type { FaultKind, Step } from './chaos-plan.js';
 import type { RoundOutcome } from './chaos-round.js';
 
 const LONG_REST_MS = 5_000;
 
-/** What happened in a round, and how it ended. */
+/** One line with the steps of a round and its result. */
 export function summarizeRound(number: number, steps: readonly Step[], outcome: RoundOutcome): string {
-  const told = steps.map(({ atMs, kind, ...what }) => `+${atMs} ${kind} ${words(what)}`.trim()).join('; ');
+  const events = steps.map(({ atMs, kind, ...what }) => `+${atMs} ${kind} ${words(what)}`.trim()).join('; ');
   const end =
     outcome.violations.length > 0
       ? `BROKEN\n${outcome.violations.map((violation) => `  ${violation}`).join('\n')}`
-      : `at rest after ${seconds(outcome.settleMs)}${heldUp(outcome)}`;
-  return `round ${number}: ${told}; ${end}`;
+      : `settled after ${seconds(outcome.settleMs)}${heldUp(outcome)}`;
+  return `round ${number}: ${events}; ${end}`;
 }
 
-/** Of a rest that took long: what it took so long for. */
+/** For a round that settled slowly: the problems that delayed it. */
 function heldUp({ settleMs: restMs, blockedBy: heldUpBy }: RoundOutcome): string {
   if (restMs < LONG_REST_MS) return '';
   return heldUpBy.map(({ problem, untilMs }) => `, until ${seconds(untilMs)}: ${problem}`).join('');
@@ -32,7 +32,7 @@ interface Row {
   restsMs: number[];
 }
 
-/** What is told in the end. */
+/** The final summary. */
 export class FaultTable {
   readonly #rows = new Map<FaultKind, Row>();
   readonly #restsMs: number[] = [];
@@ -54,7 +54,7 @@ export class FaultTable {
     }
   }
 
-  /** One row a kind: how often, in how many broken rounds, and how long after such rounds all was well again. */
+  /** One row a kind of fault: how often, in how many failed rounds, and how long such rounds took to settle. */
   table(): string {
     const rows = [...this.#rows].sort(([one], [other]) => one.localeCompare(other));
     return [
@@ -71,9 +71,9 @@ export class FaultTable {
     ].join('\n');
   }
 
-  /** The closing line. */
+  /** The last line of the output. */
   conclusion(seed: string): string {
-    const rest = `rest after ${seconds(median(this.#restsMs))} (median)`;
+    const rest = `settled after ${seconds(median(this.#restsMs))} (median)`;
     return `${this.rounds} rounds, ${this.faults} faults, ${this.violations} violations; ${rest}; seed ${seed}`;
   }
 }

@@ -1,4 +1,4 @@
-/** A host with systemd, an address and an engine of its own, and the agent as its service: it reboots and loses its power. */
+/** A host with systemd, its own address and engine, and the agent as a service. It can reboot and lose its power. */
 import { readFileSync } from 'node:fs';
 import { until } from '../harness/basics/wait-until.js';
 import { EngineContainers } from '../harness/engines/engine-containers.js';
@@ -17,15 +17,15 @@ const AGENT_DATA = '/var/lib/everynode-agent';
 const DESIRED = `${AGENT_DATA}/desired.json`;
 const BOOT_MS = 60_000;
 
-/** Where each engine listens, and which unit it is. */
+/** Socket and unit of each engine. */
 const ENGINES: Record<EngineKind, { socket: string; unit: string }> = {
   docker: { socket: '/run/docker.sock', unit: 'docker.service' },
   podman: { socket: '/run/podman/podman.sock', unit: 'podman.service' },
 };
 
 /**
- * In test hosts Podman has mounts of its own, in which it keeps its containers' networks: held by a unit of their own they outlive
- * Podman's death, as on a host where it has none.
+ * Podman on a test host keeps its containers' networks in its own mount namespace. A separate unit owns these mounts,
+ * so that they outlive Podman's death, as they do on an ordinary host.
  */
 const PODMAN_MOUNTS: readonly (readonly [string, string])[] = [
   ['/etc/engine-mounts', `${CLEAN_CGROUPS}echo $$ >/run/engine-mounts.pid\nexec sleep infinity\n`],
@@ -48,7 +48,7 @@ ExecStart=/bin/sh -c 'until [ -s /run/engine-mounts.pid ]; do sleep 0.05; done; 
 export class SystemdHost implements ChaosHost {
   readonly #loss = new PacketLoss();
   #containers: EngineContainers | undefined;
-  /** Of the host's systemd, as this machine counts; 0 while it is off. */
+  /** Process id of the host's systemd on this machine; 0 while the host is off. */
   #pid = 0;
 
   private constructor(
@@ -59,7 +59,7 @@ export class SystemdHost implements ChaosHost {
     private readonly options: HostOptions,
   ) {}
 
-  /** Boots it. `tree` is a checkout with its build; `port` is the coordinator's on loopback. */
+  /** Boots the host. `tree` is a built checkout; `port` is the coordinator's loopback port. */
   static async open(
     name: string,
     options: HostOptions & { hosts: TestHosts; tree: string },
@@ -68,7 +68,7 @@ export class SystemdHost implements ChaosHost {
     const volumes = [`${disk.path}:${AGENT_DATA}`, ...clock.volumes];
     const host = await hosts.start(name, kind, tree, volumes);
     const wire = await LinkProxy.open(hosts.gateway, port);
-    // Or a third death within a minute would be its last: systemd gives a service up that dies so often.
+    // Without this, systemd stops restarting the engine after its third exit within a minute.
     host.write(
       `/etc/systemd/system/${ENGINES[kind].unit}.d/restarts.conf`,
       '[Unit]\nStartLimitIntervalSec=0\n',
@@ -105,7 +105,7 @@ export class SystemdHost implements ChaosHost {
     return this.options.kind === 'podman' || this.options.liveRestore;
   }
 
-  /** As a user does it: one command, which ends when the service is ready. */
+  /** Joins by the user's command, which exits when the service is ready. */
   async join(token: string): Promise<void> {
     const server = `https://${this.gateway}:${this.linkProxy.port}`;
     await this.#run('env', `EVERYNODE_TOKEN=${token}`, ...INSTALL, '--server', server);
@@ -199,7 +199,7 @@ export class SystemdHost implements ChaosHost {
     await this.#docker(...command);
   }
 
-  /** The host as it is since its last boot; resolves when its engine answers. */
+  /** Finds the host's processes after a boot. Resolves when its engine responds. */
   async #find(): Promise<void> {
     const isThere = async () => {
       const pid = Number(await this.#docker('inspect', '-f', '{{.State.Pid}}', this.name));
@@ -211,7 +211,7 @@ export class SystemdHost implements ChaosHost {
   }
 
   async #signal(unit: string, signal: string): Promise<void> {
-    // A unit that is just being started anew has no process: then there is nobody to be hit.
+    // A unit that systemd is restarting has no process, so the kill fails.
     await this.#run('systemctl', 'kill', '--kill-who=main', '-s', signal, unit).catch(() => undefined);
   }
 
@@ -225,7 +225,7 @@ export class SystemdHost implements ChaosHost {
   }
 }
 
-/** The engine below a host's root; undefined while it does not answer. */
+/** Opens the engine below a host's root; undefined while it does not respond. */
 async function answering(pid: number, socket: string): Promise<EngineContainers | undefined> {
   if (!isSystemd(pid)) return undefined;
   const containers = new EngineContainers(`/proc/${pid}/root${socket}`);

@@ -1,21 +1,21 @@
-/** DaemonSets in the shape of widely used charts are taken, and each field without effect is named once. */
+/** The API accepts DaemonSets in the shape of widely used charts and warns once about each field without effect. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { forEachKubectl } from '../harness/clients/each-kubectl.js';
 
-/** From `dist/test/clients` to the sources: the compiler copies no YAML. */
+/** Path from `dist/test/clients` to the sources: the compiler does not copy YAML. */
 const SHAPES = new URL('../../../test/fixtures/chart-shapes.yaml', import.meta.url);
 
-/** What the warnings name, below `spec.template.spec`. */
+/** Fields that the warnings name, below `spec.template.spec`. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   'device-plugin': ['runtimeClassName'],
 };
 
-forEachKubectl('shapes of charts', (bench) => {
+forEachKubectl('DaemonSets in the shape of charts', (bench) => {
   for (const text of readFileSync(SHAPES, 'utf8').split('\n---\n')) {
     const name = /metadata: \{name: ([\w-]+)\}/.exec(text)?.[1] ?? '';
-    test(`${name} is applied, and its fields without effect are named`, async () => {
+    test(`${name} is applied, and warnings name its fields without effect`, async () => {
       const { code, stdout, stderr } = await bench.kubectl.run(['apply', '-f', '-'], text);
       assert.equal(code, 0, stderr);
       assert.equal(stdout, `daemonset.apps/${name} created\n`);

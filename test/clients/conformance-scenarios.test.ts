@@ -1,4 +1,4 @@
-/** scenarios.json: upstream's answers, end to end, by real kubectl against real processes and hollow hosts. */
+/** scenarios.json end to end: real kubectl, real processes and hollow hosts must give Kubernetes' answers. */
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { whyNoKubectl } from '../harness/clients/kubectl.js';
 
 const CASES = join(dirname(fileURLToPath(import.meta.url)), '../conformance/cases/scenarios.json');
 
-test('every scenario ends as upstream has it', async (context) => {
+test('every scenario ends as in Kubernetes', async (context) => {
   const why = whyNoKubectl();
   if (why !== undefined) return leaveOut(context, 'scenarios', why);
   const { total, failed } = await runTable(CASES);

@@ -8,7 +8,7 @@ import { findClient } from '../harness/clients/client-binaries.js';
 import { createHelm, type Helm } from '../harness/clients/helm.js';
 import { writeChart } from '../harness/clients/helm-chart.js';
 
-/** Every kind of the chart. */
+/** Every kind in the chart. */
 const KINDS = 'ds,sa,svc,cm,secret,role,rolebinding,clusterrole,clusterrolebinding';
 const WAIT = '--wait --timeout 60s';
 
@@ -18,7 +18,7 @@ const helm4 = findClient('helm-4.1.4');
 describe('Helm', () => {
   if ('why' in helm3 || 'why' in helm4) {
     const why = 'why' in helm3 ? helm3.why : 'why' in helm4 ? helm4.why : '';
-    test('there is none', (context: TestContext) => leaveOut(context, 'Helm 3 and 4', why));
+    test('Helm is not installed', (context: TestContext) => leaveOut(context, 'Helm 3 and 4', why));
     return;
   }
   let fleet: ConformanceFleet;
@@ -43,7 +43,7 @@ describe('Helm', () => {
     assert.ok(helm);
     return helm;
   };
-  /** Images of the ready Pods of a release, each once. */
+  /** Distinct images of the ready Pods of a release. */
   const images = async (release: string): Promise<string> => {
     const path = 'jsonpath={.items[?(@.status.containerStatuses[0].ready)].spec.containers[0].image}';
     const text = await fleet.kubectl.ok(`get pods -n apps -l app=${release} -o ${path}`);
@@ -56,7 +56,7 @@ describe('Helm', () => {
     ['helm-3.17.2', 'three'],
     ['helm-4.1.4', 'four'],
   ] as const) {
-    test(`${name}: install, upgrade, rollback and uninstall, each waited for`, async () => {
+    test(`${name} installs, upgrades, rolls back and uninstalls with --wait`, async () => {
       const helm = helmNamed(name);
       await helm.ok(`install ${release} ./sentry -n apps --create-namespace ${WAIT}`);
       assert.equal(await images(release), 'sentry:1');
@@ -74,7 +74,7 @@ describe('Helm', () => {
     });
   }
 
-  test('helm-4.1.4 tells who else changed what it applies, and takes over by force', async () => {
+  test('helm-4.1.4 names the other owner of a field on conflict, and takes over by force', async () => {
     const helm = helmNamed('helm-4.1.4');
     await helm.ok(`install contested ./sentry -n apps --create-namespace ${WAIT}`);
     await fleet.kubectl.ok('set image ds/contested main=other:9 -n apps');
@@ -86,7 +86,7 @@ describe('Helm', () => {
     await helm.ok(`uninstall contested -n apps ${WAIT}`);
   });
 
-  test('helm-4.1.4 goes on with a release of helm-3.17.2, from either side', async () => {
+  test('helm-4.1.4 continues a release of helm-3.17.2, and the reverse', async () => {
     await helmNamed('helm-3.17.2').ok(`install moved ./sentry -n apps --create-namespace ${WAIT}`);
     await helmNamed('helm-4.1.4').ok(`upgrade moved ./sentry -n apps --set image.tag=2 ${WAIT}`);
     const serverSide = '--server-side=true --set image.tag=3';
@@ -95,7 +95,7 @@ describe('Helm', () => {
     await helmNamed('helm-4.1.4').ok(`uninstall moved -n apps ${WAIT}`);
   });
 
-  test('kinds without effect are stored with a warning', async () => {
+  test("a chart's kinds without effect are stored with a warning", async () => {
     const { stderr } = await fleet.kubectl.run('create service clusterip lone --tcp=80'.split(' '));
     assert.match(stderr, /Warning: Service: stored, but has no effect/);
   });

@@ -1,4 +1,4 @@
-/** Kubernetes' own JavaScript client, unmodified, against a coordinator that is killed and started again. */
+/** Kubernetes' own JavaScript client, unmodified, against a coordinator that is killed and restarted. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ function configMap(name: string): V1ConfigMap {
   return { metadata: { name, labels: { watched: 'yes' } }, data: { a: '1' } };
 }
 
-/** Read, change, replace, and again where the controller wrote the status in between: what a 409 asks of a client. */
+/** Reads, changes and replaces the object. Retries on 409, because the controller may write the status in between. */
 async function replaceWithNote(apps: AppsV1Api, name: string): Promise<V1DaemonSet> {
   for (;;) {
     const body = await apps.readNamespacedDaemonSet({ namespace, name });
@@ -62,7 +62,7 @@ async function replaceWithNote(apps: AppsV1Api, name: string): Promise<V1DaemonS
   }
 }
 
-test('typed calls: create, read, patch, replace, list, delete', async () => {
+test('the JavaScript client creates, reads, patches, replaces, lists and deletes', async () => {
   const apps = config.makeApiClient(AppsV1Api);
   const created = await apps.createNamespacedDaemonSet({ namespace, body: daemonSet('typed') });
   assert.equal(created.spec?.updateStrategy?.type, 'RollingUpdate');
@@ -85,7 +85,7 @@ test('typed calls: create, read, patch, replace, list, delete', async () => {
   await apps.deleteNamespacedDaemonSet({ namespace, name: 'typed' });
 });
 
-test('what is refused is an ApiException with the code and the reason', async () => {
+test('a rejected request is an ApiException with code and reason', async () => {
   const apps = config.makeApiClient(AppsV1Api);
   await assert.rejects(
     apps.readNamespacedDaemonSet({ namespace, name: 'absent' }),
@@ -93,7 +93,7 @@ test('what is refused is an ApiException with the code and the reason', async ()
   );
 });
 
-test('an eviction without apiVersion and kind, as the client sends it, deletes the Pod', async () => {
+test('an eviction without apiVersion and kind, as the JavaScript client sends it, deletes the Pod', async () => {
   const core = config.makeApiClient(CoreV1Api);
   const name = 'evicted';
   const spec = { containers: [{ name: 'main', image: 'app:1' }] };
@@ -103,7 +103,7 @@ test('an eviction without apiVersion and kind, as the client sends it, deletes t
   await assert.rejects(core.readNamespacedPod({ namespace, name }), isNotFound);
 });
 
-test('a watch tells changes in order and ends when it is aborted', async () => {
+test('a watch of the JavaScript client gets changes in order and ends on abort', async () => {
   const core = config.makeApiClient(CoreV1Api);
   const { metadata } = await core.listNamespacedConfigMap({ namespace });
   const seen: string[] = [];
@@ -124,13 +124,13 @@ test('a watch tells changes in order and ends when it is aborted', async () => {
   await until(() => ended, { timeoutMs: PATIENCE_MS, what: 'the end of the watch' });
 });
 
-test('an informer lives through a coordinator that is killed and started again', async () => {
+test('an informer of the JavaScript client survives a kill and restart of the coordinator', async () => {
   const core = config.makeApiClient(CoreV1Api);
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   const labelSelector = 'watched=yes';
   const list = () => config.makeApiClient(CoreV1Api).listNamespacedConfigMap({ namespace, labelSelector });
   const informer = makeInformer(config, path, list, labelSelector);
-  // As its documentation has it: whoever uses an informer starts it again after an error.
+  // The client's documentation requires that the caller restarts an informer after an error.
   let isWanted = true;
   const again = () => {
     if (isWanted) setTimeout(() => void informer.start().catch(again), 100);

@@ -1,6 +1,7 @@
 /**
- * A fleet whose coordinator is lost with everything since its last backup, a host that joined among it, as processes: what the hosts run goes on, comes back into the
- * store, and is only touched once a person has confirmed.
+ * Restores a fleet after the loss of a coordinator and of everything since its last backup, including a host that had
+ * joined since. Runs real processes. The hosts' Pods keep running, return to the store, and are only changed after an
+ * operator has confirmed the restore.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -10,12 +11,12 @@ import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { runEverynode } from '../harness/processes/everynode-processes.js';
 import { DAEMON_SETS, daemonSetBody, RestoreFleet, runOf } from '../harness/processes/restore-fleet.js';
 
-/** Images of what was there when the coordinator was lost. */
+/** Images that ran when the coordinator was lost. */
 const UNTOUCHED = ['again:2', 'again:2', 'later:1', 'later:1', 'web:2', 'web:2'];
-/** Of Pods that show that their host hears the coordinator. */
+/** Images of Pods that show that their host receives changes from the coordinator. */
 const PROBES = ['probe:1', 'probe:1', 'probe:2', 'probe:2'];
 
-describe('a restore with live agents', () => {
+describe('a restored coordinator with live agents', () => {
   const fleet = new RestoreFleet();
   let runsBefore: string[] = [];
   before(async () => {
@@ -35,7 +36,7 @@ describe('a restore with live agents', () => {
   });
   after(() => fleet.close());
 
-  test('what ran comes back under its uid, never stopped; what had ended leaves', async () => {
+  test('restored Pods keep their UIDs and never stop, and exited ones are removed', async () => {
     const pods = await fleet.running(UNTOUCHED);
     assert.deepEqual(pods.map(runOf).sort(), runsBefore);
     const { items } = await fleet.api.items<Node>('/api/v1/nodes');
@@ -45,15 +46,16 @@ describe('a restore with live agents', () => {
     );
   });
 
-  test('until the confirmation the store wants nothing of them, whatever it holds', async () => {
+  test('an unconfirmed restore changes no restored Pod', async () => {
     const { body } = await fleet.api.send('GET', `${DAEMON_SETS}/later`);
     assert.equal((body as { code: number }).code, 404, 'the owner of these Pods is lost');
     await fleet.api.request('POST', DAEMON_SETS, daemonSetBody('new', 'new:1'));
-    // The second template of it, as the one that was lost with the coordinator.
+    // This DaemonSet's second template, like the one that was lost with the coordinator.
     await fleet.setImage('again', 'again:3');
     await fleet.startProbes('probe:1');
     await fleet.running([...UNTOUCHED, 'probe:1', 'probe:1']);
-    // The hosts are in the new epoch now: what they then hold and the store does not know would count as deleted.
+    // The hosts have stored the new epoch. From now on the coordinator would treat a Pod of theirs as deleted if the
+    // store does not have it.
     await fleet.killCoordinator();
     await fleet.startCoordinator('new');
     await fleet.startProbes('probe:2');
@@ -68,7 +70,7 @@ describe('a restore with live agents', () => {
     );
   });
 
-  test('after it the controllers make true what the store says', async () => {
+  test('a confirmed restore reconciles the hosts with the store', async () => {
     const confirm = () => runEverynode(['confirm-restore', '--data', fleet.path('new')]);
     const { code, stdout, stderr } = await confirm();
     assert.deepEqual([code, stderr], [0, '']);

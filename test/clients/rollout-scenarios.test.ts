@@ -1,4 +1,7 @@
-/** The scenarios of `npm run rollouts` with fewer hosts: good releases end, bad ones reach no host beyond the open wave. */
+/**
+ * The scenarios of `npm run rollouts` with fewer hosts: good releases complete, bad ones reach no host beyond the open
+ * wave.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ALL_SCENARIOS } from '../rollouts/play-scenarios.js';

@@ -1,4 +1,4 @@
-/** `everynode simulate` as a program of several processes: steered by a script, ended by Ctrl-C or by a kill. */
+/** `everynode simulate` with several processes: controlled by a script, ended by Ctrl-C or SIGKILL. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,8 +30,8 @@ let coordinator: CoordinatorProcess;
 let api: CoordinatorApi;
 let token: string;
 let simulation: ChildProcess;
-let said: string;
-/** The only folder that the simulation knows of. */
+let output: string;
+/** The only folder that the simulation may use. */
 let home: string;
 
 before(async () => {
@@ -52,7 +52,7 @@ after(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** In a process group of its own, as a terminal starts it. Resolves when all its nodes are connected. */
+/** Starts the simulation in its own process group, like a terminal. Resolves when all its nodes are connected. */
 async function simulate(name: string, ...more: string[]): Promise<void> {
   home = join(scratch, name);
   mkdirSync(home);
@@ -63,20 +63,20 @@ async function simulate(name: string, ...more: string[]): Promise<void> {
     ...{ detached: true, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] },
     env: { PATH: process.env.PATH, HOME: home, TMPDIR: home },
   });
-  said = '';
+  output = '';
   for (const stream of [simulation.stdout, simulation.stderr]) {
     stream?.on('data', (bytes: Buffer) => {
-      said += bytes;
+      output += bytes;
     });
   }
   const areConnected = async () => {
-    if (simulation.exitCode !== null) throw new Error(`the simulation ended: ${said}`);
+    if (simulation.exitCode !== null) throw new Error(`the simulation exited: ${output}`);
     return (await connected(name)) === NODES;
   };
   await until(areConnected, { timeoutMs: TIMEOUT_MS, what: `${NODES} nodes to be connected` });
 }
 
-/** The flags that give a token: no argument holds it. */
+/** Flags with the path of a token file, so that no argument contains the token. */
 function withToken(text: string): string[] {
   const file = join(scratch, `token-${text}`);
   writeFileSync(file, `${text}\n`, { mode: 0o600 });
@@ -90,7 +90,7 @@ async function connected(name: string): Promise<number> {
   return items.filter(({ status }) => isConditionTrue(status?.conditions, 'Connected')).length;
 }
 
-/** The process and all below it that run; [] when it is gone. */
+/** The process and all its descendants that run; [] if the process has exited. */
 function familyOf(pid: number): number[] {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`);
@@ -103,7 +103,7 @@ function familyOf(pid: number): number[] {
   }
 }
 
-/** What is below a process ends by itself once that is gone, and may do so before its turn. */
+/** Descendants exit by themselves once the process is killed, possibly before the loop reaches them. */
 function killFamily(pid: number): void {
   for (const each of familyOf(pid)) {
     try {
@@ -119,7 +119,7 @@ function untilGone(pids: readonly number[]): Promise<void> {
   return until(areGone, { timeoutMs: TIMEOUT_MS, what: 'all processes of the simulation to end' });
 }
 
-test('several processes carry the hosts, and a script and typed lines reach the right ones', async () => {
+test('simulate spreads hosts over several processes, and commands reach the right hosts', async () => {
   const script = join(scratch, 'script');
   writeFileSync(
     script,
@@ -139,29 +139,29 @@ test('several processes carry the hosts, and a script and typed lines reach the 
   simulation.stdin?.write('condition DiskPressure=True shared-1,shared-15\n');
   await until(isPressed('shared-1'), { timeoutMs: TIMEOUT_MS, what: 'a host of the first process' });
   await until(isPressed('shared-15'), { timeoutMs: TIMEOUT_MS, what: 'a host of another' });
-  await until(() => said.includes('shared-1,shared-15: 2 nodes'), {
+  await until(() => output.includes('shared-1,shared-15: 2 nodes'), {
     timeoutMs: TIMEOUT_MS,
     what: 'the answer',
   });
 });
 
-test('Ctrl-C ends all processes and leaves no file; the nodes stay with the coordinator', async () => {
+test('Ctrl-C ends all processes of simulate and leaves no file, and the nodes remain', async () => {
   await simulate('ended');
   const family = familyOf(simulation.pid ?? 0);
   const ended = once(simulation, 'exit');
-  // A terminal sends it to the whole group.
+  // A terminal sends the signal to the whole process group.
   process.kill(-(simulation.pid ?? 0), 'SIGINT');
-  assert.deepEqual(await ended, [0, null], said);
+  assert.deepEqual(await ended, [0, null], output);
   await untilGone(family);
   assert.deepEqual(readdirSync(home), []);
-  assert.match(said, /kubectl delete nodes -l simulate.everynode.dev\/fleet=ended/);
+  assert.match(output, /kubectl delete nodes -l simulate.everynode.dev\/fleet=ended/);
   await until(async () => (await connected('ended')) === 0, {
     timeoutMs: TIMEOUT_MS,
     what: 'all links to end',
   });
 });
 
-test('a simulation whose first process is killed ends too', async () => {
+test('simulate ends all processes when its first one is killed', async () => {
   await simulate('killed');
   const family = familyOf(simulation.pid ?? 0);
   assert.ok(family.length > PROCESSES + 1);
@@ -170,8 +170,8 @@ test('a simulation whose first process is killed ends too', async () => {
   assert.deepEqual(readdirSync(home), []);
 });
 
-/** Runs `everynode` to its end; answers its exit code and what it said on stderr. */
-async function ended(...words: string[]): Promise<{ code: number | null; said: string }> {
+/** Runs `everynode` until it exits. Returns its exit code and stderr. */
+async function ended(...words: string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [EVERYNODE, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: scratch },
@@ -181,16 +181,16 @@ async function ended(...words: string[]): Promise<{ code: number | null; said: s
     text += bytes;
   });
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, said: text };
+  return { code, output: text };
 }
 
-test('what is wrong is one sentence and the exit code of its kind, never a stack trace', async () => {
+test('a wrong use of simulate prints one sentence with the right exit code, and no stack trace', async () => {
   const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   const script = join(scratch, 'wrong-script');
   writeFileSync(script, 'offline *\nfrob\n');
   const otherToken = token.replace(/\.[^.]*\./, '.0000000000000000.');
   const to = ['--server', server];
-  const cases: [flags: string[], code: number, said: RegExp][] = [
+  const cases: [flags: string[], code: number, output: RegExp][] = [
     [[], EXIT_CODES.usage, /^No coordinator given/],
     [to, EXIT_CODES.usage, /^No join token given/],
     [[...to, ...withToken(token), '--nodes', '/none.yaml'], EXIT_CODES.usage, /^--nodes: .*ENOENT/],
@@ -202,66 +202,69 @@ test('what is wrong is one sentence and the exit code of its kind, never a stack
     [[...to, ...withToken('x')], EXIT_CODES.refused, /^The token is not of the form/],
     [[...to, ...withToken(otherToken), '--nodes', '1'], EXIT_CODES.refused, /refused to let this host join/],
   ];
-  for (const [flags, code, said] of cases) {
-    const told = await ended('simulate', ...flags);
-    assert.match(told.said, said);
-    assert.doesNotMatch(told.said, /\n {4}at /);
-    assert.equal(told.code, code, told.said);
+  for (const [flags, code, output] of cases) {
+    const result = await ended('simulate', ...flags);
+    assert.match(result.output, output);
+    assert.doesNotMatch(result.output, /\n {4}at /);
+    assert.equal(result.code, code, result.output);
   }
 });
 
-/** Starts one; resolves when it has said this. */
-async function untilSaid(words: RegExp, ...flags: string[]): Promise<void> {
+/** Starts a simulation. Resolves when its output matches `words`. */
+async function untilPrinted(words: RegExp, ...flags: string[]): Promise<void> {
   simulation = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
     ...{ detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
     env: { PATH: process.env.PATH, HOME: scratch },
   });
-  said = '';
+  output = '';
   simulation.stderr?.on('data', (bytes: Buffer) => {
-    said += bytes;
+    output += bytes;
   });
-  await until(() => words.test(said), { timeoutMs: TIMEOUT_MS, what: `${words} to be said` });
+  await until(() => words.test(output), { timeoutMs: TIMEOUT_MS, what: `output to match ${words}` });
 }
 
-/** Starts one whose host is not let in; resolves when it has said so, and counted it. */
-async function untilTold(told: string, ...flags: string[]): Promise<void> {
+/**
+ * Starts a simulation with a host that the coordinator rejects. Resolves when the output has the reason and the count.
+ */
+async function untilRejected(reason: string, ...flags: string[]): Promise<void> {
   const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
-  const words = new RegExp(`${told}[^]*0/1 nodes connected \\(1 refused\\)`);
-  await untilSaid(words, '--server', server, ...withToken(token), ...flags);
+  const words = new RegExp(`${reason}[^]*0/1 nodes connected \\(1 refused\\)`);
+  await untilPrinted(words, '--server', server, ...withToken(token), ...flags);
 }
 
-test('a host that the coordinator refuses is named with the reason, and counted', async () => {
+test('simulate reports a rejected host with the reason and counts it', async () => {
   const nodes = join(scratch, 'refused.yaml');
   writeFileSync(nodes, 'kind: Node\nmetadata: {name: refused, labels: {"bad key!": x}}\n');
-  await untilTold('refused was rejected: refused: .*bad key!', '--nodes', nodes);
+  await untilRejected('refused was rejected: refused: .*bad key!', '--nodes', nodes);
 });
 
-test('a second simulation of the same hosts is told that they are there', async () => {
+test('a second simulation of the same hosts fails because they are connected', async () => {
   await simulate('twice');
   const first = simulation;
   try {
-    await untilTold('twice-1 was rejected: duplicate: ', '--name', 'twice', '--nodes', '1');
+    await untilRejected('twice-1 was rejected: duplicate: ', '--name', 'twice', '--nodes', '1');
   } finally {
     killFamily(first.pid ?? 0);
   }
 });
 
-test('names are those of the token that they came with, until they are revoked and their Nodes deleted', async () => {
+test('node names stay bound to their token until they are revoked and their Nodes deleted', async () => {
   const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   await simulate('kept');
   killFamily(simulation.pid ?? 0);
   const one = ['--server', client.server, '--nodes', '1', '--name', 'kept'];
   const other = await createToken(client, { ttlSeconds: 0, description: '', reusable: true });
   const refused = await ended('simulate', ...one, ...withToken(other.text));
-  assert.match(refused.said, /node "kept-1" has already joined/);
+  assert.match(refused.output, /node "kept-1" has already joined/);
   assert.equal(refused.code, EXIT_CODES.refused);
   const data = ['--data', join(scratch, 'coordinator')];
   const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);
-  assert.equal(revoked.said, 'There is no joined host kept-0.\n');
-  // A Pod that is left would keep the name until the garbage collector removes it, 40 s after its Node.
+  assert.equal(revoked.output, 'There is no joined host kept-0.\n');
+  // Delete the node's Pods too. A remaining Pod would block the name until the garbage collector removes it, 40 s after
+  // its Node.
   const options = 'gracePeriodSeconds=0&fieldSelector=spec.nodeName%3Dkept-1';
   await client.request('DELETE', '/apis/apps/v1/namespaces/default/daemonsets/everywhere');
   await client.request('DELETE', `/api/v1/namespaces/default/pods?${options}`);
   await client.request('DELETE', '/api/v1/nodes/kept-1');
-  await untilSaid(/^1\/1 nodes connected/m, ...one, ...withToken(other.text));
+  await untilPrinted(/^1\/1 nodes connected/m, ...one, ...withToken(other.text));
 });

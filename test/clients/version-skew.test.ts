@@ -1,4 +1,7 @@
-/** An agent of an earlier commit beside today's coordinator: built from its commit, joined, given a Pod, started again. */
+/**
+ * An agent of an earlier commit with the current coordinator: it is built from its commit, joins, runs a Pod, and
+ * restarts.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,17 +21,17 @@ import {
 } from '../harness/processes/everynode-processes.js';
 import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated/simulated-actions.js';
 
-/** An early commit whose agents have certificates. */
+/** An early commit. Its agents already use certificates. */
 const EARLIER_COMMIT = 'c1b2559';
 const TIMEOUT_MS = 60_000;
 
 const scratch = mkdtempSync(join(tmpdir(), 'everynode-skew-'));
-/** As deep as its modules lay: it looks for its package.json above. */
+/** Same depth as the earlier agent's modules: the agent searches the parent folders for its package.json. */
 const BUNDLE = join(scratch, 'then/dist/agent/bundle/agent.mjs');
 let coordinator: CoordinatorProcess;
 let api: CoordinatorApi;
 let agent: ChildProcess | undefined;
-/** Why there is no agent of then; undefined when there is. */
+/** Reason why the earlier agent could not be built; undefined if it was built. */
 let why: string | undefined;
 
 before(async () => {
@@ -81,7 +84,7 @@ async function startAgent(): Promise<void> {
   agent = spawn(process.execPath, [BUNDLE, ...flags, '--runtime', 'hollow', '--node-name', 'veteran'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  // Its Node is not there before the first hello.
+  // The Node does not exist before the agent's first hello.
   const isReady = async () => {
     if (agent?.exitCode !== null) throw new Error(`the agent ended with ${agent?.exitCode}`);
     return (await conditionOf({ api }, 'veteran', 'Ready').catch(() => undefined)) === 'True';
@@ -96,7 +99,7 @@ async function stopAgent(): Promise<void> {
   await ended;
 }
 
-test('an agent of an earlier commit joins, runs a Pod, and is known again after its restart', async (context) => {
+test('an agent of an earlier commit joins, runs a Pod, and is recognised after its restart', async (context) => {
   if (why !== undefined) return leaveOut(context, 'an agent of the last release', why);
   await startAgent();
   await applyEverywhere({ api }, 'everywhere');

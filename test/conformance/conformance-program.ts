@@ -19,15 +19,15 @@ function report({ table, total, failed }: TableResult): string {
 }
 
 const script = npmScript('conformance', 'Runs tables of cases; exit code 1 if one failed or was left out.')
-  .argument('[dir]', 'folder of the tables; our own without')
-  .option('--table <NAME>', 'this one alone');
+  .argument('[dir]', 'folder of the tables (default: the tables of this project)')
+  .option('--table <NAME>', 'run only this table');
 const {
   options: { table },
   words: [directory],
 } = await parseScriptArguments<{ table?: string }, [string?]>(script);
 
 async function main(): Promise<number> {
-  // npm changes into the package's folder; a relative DIR is meant from where the user stands.
+  // npm changes into the package's folder; resolve a relative DIR from the user's working directory.
   const folder = directory ? resolve(process.env.INIT_CWD ?? '.', directory) : OWN_CASES;
   const files = readdirSync(folder)
     .filter((file) => file.endsWith('.json') && (!table || file === `${table}.json`))

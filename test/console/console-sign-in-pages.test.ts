@@ -1,4 +1,4 @@
-/** Signing in to the console, in a real browser: at an issuer, and by a client certificate. */
+/** Signing in to the console in a real browser: at an OpenID Connect issuer, and by a client certificate. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ function suite(): void {
     return page;
   };
 
-  test('signing in at an issuer: code with PKCE, back to where the link led; what is not for this sign-in is refused', async () => {
+  test('signing in at an issuer uses PKCE and returns to the linked page, and foreign responses are refused', async () => {
     const page = await open();
     await page.goto(`${server}/console/rollouts?x=1`);
     await page.getByRole('link', { name: 'Sign in with your organisation' }).click();
@@ -77,7 +77,7 @@ function suite(): void {
     await stolen.getByText('the sign-in has expired, or did not start here').waitFor();
   });
 
-  test('a client certificate in the browser signs in by itself, and only for pages of the console', async () => {
+  test('a client certificate in the browser signs in by itself, only for pages of the console', async () => {
     const { cert, key } = await personalCertificate(fleet);
     const clientCertificates = [{ origin: server, cert: Buffer.from(cert), key: Buffer.from(key) }];
     const page = await open({ clientCertificates });
@@ -109,7 +109,7 @@ function suite(): void {
   });
 }
 
-/** Of a person who may do everything, by the API's own signer. */
+/** A cluster administrator's certificate, signed by the API's own signer. */
 async function personalCertificate({ api }: SimulatedFleet): Promise<{ cert: string; key: string }> {
   const key = await generateKeyPem();
   const csr = await makeSigningRequest(key, { commonName: 'berta', organizations: ['ops'] });

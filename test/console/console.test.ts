@@ -20,7 +20,7 @@ const LIMITS = { timeoutMs: 30_000 };
 
 describeInBrowser('the console', suite);
 
-/** What comes in front of the fleet's page. */
+/** Opens each overlay of the fleet's page. */
 const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   palette: async (page) => {
     await page.keyboard.press('Control+k');
@@ -51,7 +51,7 @@ function suite(): void {
     ({ server, token } = bench.access);
     await fleet.api.request('POST', POLICIES, {
       metadata: { name: 'gentle' },
-      // The DaemonSet has no labels: an empty selector takes it.
+      // The DaemonSet has no labels; an empty selector matches it.
       spec: {
         selector: {},
         waves: [{ name: 'canary', nodes: 2, soakSeconds: 3600 }],
@@ -66,7 +66,7 @@ function suite(): void {
   });
   const rollout = () => fleet.api.request<Rollout>('GET', ROLLOUT);
 
-  test('nobody who is not signed in is shown anything, and a wrong token is refused', async () => {
+  test('a visitor without a session sees nothing, and a wrong token is refused', async () => {
     const { page } = await bench.visit();
     const answered = await page.goto(`${server}/`);
     assert.match(answered?.headers()['content-security-policy'] ?? '', /default-src 'none'/);
@@ -77,7 +77,7 @@ function suite(): void {
     assert.equal(await page.getByText('node-1').count(), 0);
   });
 
-  test('one without rights is told so', async () => {
+  test('a user without rights sees an explanation', async () => {
     await fleet.api.request('POST', '/api/v1/namespaces/default/serviceaccounts', {
       metadata: { name: 'nobody' },
     });
@@ -91,7 +91,7 @@ function suite(): void {
     assert.equal(await page.getByRole('link', { name: 'node-1', exact: true }).count(), 0);
   });
 
-  test('the fleet: counts add up, a host that goes dark shows within a second, filters stay in the URL', async () => {
+  test('the fleet page adds its counts up, shows an offline host within a second, and keeps filters in the URL', async () => {
     const page = await bench.signedIn();
     await page.getByText(`${NODES} hosts`).waitFor();
     await page.getByRole('button', { name: `${NODES} Healthy` }).waitFor();
@@ -105,7 +105,7 @@ function suite(): void {
     await page.getByText('2 hosts').waitFor();
   });
 
-  test('a host: a label is set, it is cordoned, and each DaemonSet says why it is there', async () => {
+  test('the host page sets a label, cordons, and states why each DaemonSet runs there', async () => {
     const page = await bench.signedIn('hosts/node-3');
     await page.getByLabel('New label').fill('site=hamburg');
     await page.getByRole('button', { name: 'Set label' }).click();
@@ -122,7 +122,7 @@ function suite(): void {
     assert.equal(node.spec?.unschedulable, true);
   });
 
-  test('a host a tab: however many are open, each lives', async () => {
+  test('every tab with a host page stays live, however many are open', async () => {
     const first = await bench.signedIn('hosts/node-1');
     for (let number = 2; number <= 5; number += 1) {
       const page = await first.context().newPage();
@@ -134,7 +134,7 @@ function suite(): void {
     await first.getByRole('button', { name: 'Uncordon' }).waitFor();
   });
 
-  test('a link that is lost is told at the top, and heals by itself', async (context) => {
+  test('a lost connection is shown at the top and recovers by itself', async (context) => {
     const wire = await throttledProxy(Number(new URL(server).port), 10_000_000);
     context.after(() => wire.close());
     const { page } = await bench.visit();
@@ -147,7 +147,7 @@ function suite(): void {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  test('a bad release is stopped from a phone, with a confirmation that says what it touches', async () => {
+  test('a bad release is stopped from a phone, with a confirmation that lists the affected hosts', async () => {
     await fleet.api.request(
       'PATCH',
       DAEMON_SET,
@@ -172,7 +172,7 @@ function suite(): void {
     assert.ok((width as number) <= PHONE.width, `the page is ${width} px wide on a phone`);
   });
 
-  test('the audit says who did it, and who signs out is shown nothing more', async () => {
+  test('the audit page names the user of each action, and signing out hides everything', async () => {
     const page = await bench.signedIn('audit?resource=serviceaccounts&verb=create');
     await page.getByRole('cell', { name: 'serviceaccounts/default/nobody', exact: true }).waitFor();
     const other = await page.context().newPage();
@@ -180,7 +180,7 @@ function suite(): void {
     await other.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
-    // As of a coordinator that began anew, which knows no session.
+    // Simulates a restarted coordinator, which has no sessions.
     await other.getByLabel('Token').waitFor();
     await page.goto(`${server}/console/audit`);
     await page.getByLabel('Token').waitFor();

@@ -1,4 +1,4 @@
-/** What people do with a fleet in the console, in a real browser: bring hosts in, change many at once, and are told before what it does. */
+/** Fleet operations in the console in a real browser: join hosts, change many at once, and preview the effect first. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -19,7 +19,7 @@ const NODES = 12;
 const LIMITS = { timeoutMs: 60_000 };
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
-describeInBrowser('work with a fleet', suite);
+describeInBrowser('fleet operations in the console', suite);
 
 function suite(): void {
   let fleet: SimulatedFleet;
@@ -46,7 +46,7 @@ function suite(): void {
     for (const name of names) await page.getByLabel(`Select ${name}`, { exact: true }).check();
   };
 
-  test('chosen hosts get a label together: its effect is told, one that is refused stays by itself, and it is undone', async () => {
+  test('a label on selected hosts is previewed, reports a rejected host separately, and can be undone', async () => {
     const page = await bench.signedIn('?sort=name');
     await choose(page, 'node-1', 'node-2', 'node-3');
     await page.getByText('3 hosts selected').waitFor();
@@ -77,7 +77,7 @@ function suite(): void {
     assert.equal((await node('node-1')).metadata.labels?.site, undefined);
   });
 
-  test('a host: what a label brings and a taint drives out is told before it is saved; maintenance empties it', async () => {
+  test("a host's label and taint changes are previewed before saving, and maintenance empties the host", async () => {
     const page = await bench.signedIn('hosts/node-4');
     const card = page.getByRole('region', { name: 'Labels and taints' });
     await card.getByLabel('New label').fill('site=kiel');
@@ -103,7 +103,7 @@ function suite(): void {
     await pods.getByRole('cell', { name: 'Running', exact: true }).waitFor();
   });
 
-  test('a host is drained of what is no DaemonSet’s, and removed: its key is barred', async () => {
+  test('a host is drained of all Pods without a DaemonSet and removed, and its key is barred', async () => {
     await fleet.api.request('POST', '/api/v1/namespaces/default/pods', {
       metadata: { name: 'alone' },
       spec: { nodeName: 'node-5', containers: [{ name: 'main', image: 'app:1' }] },
@@ -128,7 +128,7 @@ function suite(): void {
     assert.deepEqual(Object.keys(secret.data), ['revoked']);
   });
 
-  test('a join line joins a host, which shows as it joins; the waiting room lets hosts in, many at once', async () => {
+  test('a join command adds a host live, and waiting hosts are approved in bulk', async () => {
     const page = await bench.signedIn('onboarding', { viewport: PHONE });
     await page.getByText('0 joined since').waitFor();
     await page.getByLabel('Labels of the hosts').fill('site=bonn');
@@ -158,7 +158,7 @@ function suite(): void {
     assert.equal(items.filter(({ status }) => status?.conditions?.[0]?.type === 'Approved').length, 2);
   });
 
-  test('chosen hosts are revoked together, and one who waits is denied', async () => {
+  test('selected hosts are revoked together, and a waiting host is denied', async () => {
     const page = await bench.signedIn('?sort=name');
     await choose(page, 'node-11', 'node-12');
     await page.getByRole('button', { name: 'Revoke…' }).click();
@@ -180,7 +180,7 @@ function suite(): void {
   });
 }
 
-/** As a host files it that has to wait. */
+/** Files a join request like a host that has to wait for approval. */
 async function fileRequest({ api }: SimulatedFleet, name: string): Promise<void> {
   const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] };
   const csr = await makeSigningRequest(await generateKeyPem(), subject);

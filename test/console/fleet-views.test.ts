@@ -1,4 +1,7 @@
-/** What people look at of a fleet in the console, in a real browser: as they like it, by keyboard, and only what they may. */
+/**
+ * Views of the fleet in the console in a real browser: user preferences, keyboard use, and only what the user's rights
+ * allow.
+ */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -13,7 +16,7 @@ const LIMITS = { timeoutMs: 60_000 };
 const MERGE = 'application/merge-patch+json';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
-describeInBrowser('looks at a fleet', suite);
+describeInBrowser('fleet views in the console', suite);
 
 function suite(): void {
   let fleet: SimulatedFleet;
@@ -30,7 +33,7 @@ function suite(): void {
   const label = (name: string, labels: Record<string, string>) =>
     fleet.api.request('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } }, MERGE);
 
-  test('a host’s times are told on its own clocks to whom asks for them', async () => {
+  test("a host's times can be shown in its own time zone", async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
     const page = await bench.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
     await page.getByText('(Asia/Tokyo)').waitFor();
@@ -50,7 +53,7 @@ function suite(): void {
       .waitFor();
   });
 
-  test('who may only look is offered nothing else; who may nothing sees nothing', async () => {
+  test('a read-only user gets no actions, and a user without rights sees nothing', async () => {
     const rules = [
       { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['fleet.everynode.dev'], resources: ['hosts'], verbs: ['get', 'list', 'watch'] },
@@ -67,12 +70,12 @@ function suite(): void {
     const reviews = reviewsOf(page);
     await signIn(page, server, looker);
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
-    // Whether it may change Nodes, and bar keys.
+    // Two reviews: may the user change Nodes, and may the user bar keys.
     await reviews.answered(2);
     assert.equal(await page.getByRole('checkbox', { name: /^Select/ }).count(), 0);
     await page.goto(`${server}/console/hosts/node-1`);
     await page.getByText('site=').or(page.getByText('kubernetes.io/hostname=node-1')).first().waitFor();
-    // Beside those, whether it may delete the Node, and evict.
+    // Four more reviews, among them: may the user delete the Node, and may the user evict Pods.
     await reviews.answered(2 + 4);
     for (const name of ['Cordon', 'Drain', 'Maintenance', 'Remove', 'Set label', 'Set taint']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
@@ -96,7 +99,7 @@ function suite(): void {
     assert.equal(await other.getByText('kubernetes.io/hostname').count(), 0);
   });
 
-  test('the calendar tells windows by the hosts’ zones, and freezes', async () => {
+  test("the calendar shows windows in the hosts' time zones, and freezes", async () => {
     await label('node-1', { tz: 'Europe.Berlin' });
     await label('node-2', { tz: 'America.New_York' });
     await fleet.api.request('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
@@ -113,7 +116,7 @@ function suite(): void {
     await page.getByText('Now: frozen: no Pod is replaced (a freeze period lasts until').first().waitFor();
   });
 
-  test('by keyboard alone: the palette, single keys, and the sheet that lists them', async () => {
+  test('the palette, single-key shortcuts and the shortcut sheet work by keyboard alone', async () => {
     const page = await bench.signedIn();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to a page' }).fill('till');
@@ -137,7 +140,7 @@ function suite(): void {
     await page.waitForURL(/filter=node-1/);
   });
 
-  test('columns, order and views stand in the URL; rows that are pointed at keep their places', async () => {
+  test('columns, order and views are in the URL, and rows under the pointer keep their places', async () => {
     const page = await bench.signedIn('?sort=-name&columns=name,version,label:site');
     await page.getByRole('columnheader', { name: 'site' }).waitFor();
     const first = page.getByRole('row').nth(1).getByRole('link');
@@ -169,7 +172,7 @@ function suite(): void {
     });
   });
 
-  test('a fleet without hosts says how to get some', async () => {
+  test('an empty fleet explains how to add hosts', async () => {
     const empty = await startSimulatedFleet(0);
     try {
       const access = accessOf(empty.kubeconfig);
@@ -184,7 +187,7 @@ function suite(): void {
   });
 }
 
-/** Counts what the page asks for its rights. */
+/** Counts the access reviews that the page requests. */
 function reviewsOf(page: Page) {
   let [asked, open] = [0, 0];
   const isReview = (request: { url(): string }) => /selfsubject(access|rules)reviews$/.test(request.url());
@@ -198,7 +201,10 @@ function reviewsOf(page: Page) {
       if (isReview(request)) open -= 1;
     });
   }
-  /** Resolves when at least so many have been asked since the beginning, all are answered, and the page shows what follows. */
+  /**
+   * Resolves when at least `atLeast` reviews were requested since the start, all are answered, and the page has
+   * rendered their results.
+   */
   const answered = async (atLeast: number) => {
     await until(async () => asked >= atLeast && open === 0, { ...LIMITS, what: `${atLeast} rights` });
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');

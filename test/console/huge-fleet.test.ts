@@ -1,4 +1,7 @@
-/** Ten thousand hosts in the console, in a real browser. Hosts are Nodes without agents: the screen cannot tell. */
+/**
+ * Ten thousand hosts in the console in a real browser. The hosts are Nodes without agents, which makes no difference
+ * for the console.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +29,7 @@ const FLEET_API = '/apis/fleet.everynode.dev/v1/namespaces/default';
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const MERGE = 'application/merge-patch+json';
 
-describeInBrowser('ten thousand hosts', suite);
+describeInBrowser('ten thousand hosts in the console', suite);
 
 function suite(): void {
   const directory = mkdtempSync(join(tmpdir(), 'everynode-huge-'));
@@ -52,7 +55,7 @@ function suite(): void {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Looks at pages as one person at one screen, who has nothing to complain of. */
+  /** Opens pages as one user with one viewport. Fails if the page reports an error. */
   const looking = async (path: string, look: (page: Page) => Promise<void>, viewport = DESK) => {
     const { server, token } = accessOf(coordinator?.kubeconfig ?? '');
     const { page, context, problems } = await visit(browser, viewport);
@@ -63,7 +66,7 @@ function suite(): void {
     await context.close();
   };
 
-  test('the fleet: counts add up, few rows are drawn, filters select, a host opens', () =>
+  test('a fleet page with ten thousand hosts adds its counts up, draws few rows, filters, and opens a host', () =>
     looking('?sort=name&group=site', (page) =>
       browseLargeFleet(page, {
         hosts: HOSTS,
@@ -73,7 +76,7 @@ function suite(): void {
       }),
     ));
 
-  test('what is done to all of them says how many it touches before it begins', () =>
+  test('an action on all hosts states their number before it starts', () =>
     looking('?filter=site=site-3&sort=name', async (page) => {
       const bar = page.getByRole('region', { name: 'Chosen hosts' });
       await page.getByRole('checkbox', { name: `Select all ${OF_A_SITE}` }).check();
@@ -89,7 +92,7 @@ function suite(): void {
       await bar.waitFor({ state: 'detached' });
     }));
 
-  test('a rollout, its DaemonSet and the calendar tell of all of them, on a phone too', () =>
+  test('rollout, DaemonSet and calendar pages count all hosts, also on a phone', () =>
     looking(
       'rollouts/default/till',
       async (page) => {
@@ -110,7 +113,7 @@ function suite(): void {
     ));
 }
 
-/** A DaemonSet on all hosts, and a change of it that goes by waves and windows. */
+/** A DaemonSet on all hosts, and an update of it with waves and windows. */
 async function releaseSomething(api: CoordinatorApi): Promise<void> {
   await api.request('POST', `${FLEET_API}/rolloutpolicies`, {
     metadata: { name: 'gentle' },

@@ -1,20 +1,23 @@
-/** What a person does with a fleet that is too large to read, held against its size. */
+/** A user's steps with a fleet that is too large to read. Results are compared with the fleet's size. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** So many rows are in the page at most, however many hosts there are: those on the screen and some around. */
+/** Most rows in the page for any number of hosts: the visible rows and some around them. */
 const MOST_ROWS = 80;
 
 interface LargeFleet {
   hosts: number;
-  /** A label selector, and how many hosts it takes. */
+  /** A label selector, and the number of hosts that it matches. */
   selector: string;
   selected: number;
-  /** The last one by name. */
+  /** Name of the last host in order. */
   last: string;
 }
 
-/** Of a page that shows the fleet sorted by name: counts add up, the table scrolls, the filter selects, the last host opens. */
+/**
+ * Expects a page with the fleet sorted by name. Counts add up, the table scrolls, the filter selects, the last host
+ * opens.
+ */
 export async function browseLargeFleet(page: Page, fleet: LargeFleet): Promise<void> {
   const { hosts, selector, selected, last } = fleet;
   await page.getByText(`${hosts} hosts`, { exact: true }).waitFor();
@@ -38,13 +41,13 @@ export async function browseLargeFleet(page: Page, fleet: LargeFleet): Promise<v
   await page.getByRole('heading', { level: 1, name: last }).waitFor();
 }
 
-/** All conditions' counts together. */
+/** Sum of the counts of all conditions. */
 async function countedHosts(page: Page): Promise<number> {
   const counts = await page.locator('fieldset button[data-condition] strong').allTextContents();
   return counts.reduce((sum, count) => sum + Number(count), 0);
 }
 
-/** What the table tells a screen reader, without its head. */
+/** Row count that the table announces to screen readers, without its header. */
 async function announcedRows(page: Page): Promise<number> {
   const table = page.getByRole('region', { name: 'Hosts', exact: true }).getByRole('table');
   return Number(await table.getAttribute('aria-rowcount')) - 1;

@@ -1,4 +1,6 @@
-/** A thousand hosts in the console, in a real browser: pretended hosts, each with the agent's own code and a link of its own. */
+/**
+ * A thousand simulated hosts in the console in a real browser. Each host runs the agent's code and has its own link.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leaveOut } from '../harness/basics/skip-reason.js';
@@ -13,7 +15,7 @@ const IN_KIEL = 20;
 const MERGE = 'application/merge-patch+json';
 const LIMIT_MS = 60_000;
 
-test('a thousand hosts: counts add up, few rows are drawn, filters select, what changes shows, a host opens', async (context) => {
+test('a fleet page with a thousand hosts adds its counts up, draws few rows, filters, updates, and opens a host', async (context) => {
   const why = whyNoBrowser();
   if (why !== undefined) return leaveOut(context, 'a thousand hosts in a browser', why);
   const fleet = await startSimulatedFleet(NODES);
@@ -37,7 +39,7 @@ test('a thousand hosts: counts add up, few rows are drawn, filters select, what 
     const withOneDark = await map();
     await page.reload();
     const isSame = async () => (await map().catch(() => '')) === withOneDark;
-    await until(isSame, { timeoutMs: LIMIT_MS, what: 'the map, drawn anew, to be the same' });
+    await until(isSame, { timeoutMs: LIMIT_MS, what: 'the redrawn map to be the same' });
     await page
       .getByRole('region', { name: 'Needs attention' })
       .getByRole('button', { name: '1 offline' })

@@ -1,4 +1,4 @@
-/** Manifests edited and terminals opened in a real browser, against a real coordinator and hollow hosts. */
+/** Manifest editor and terminals in a real browser, against a real coordinator and hollow hosts. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Locator } from 'playwright-core';
@@ -16,9 +16,9 @@ const TILL = `${DAEMON_SETS}/till`;
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
-describeInBrowser('manifests and terminals', suite);
+describeInBrowser('manifests and terminals in the console', suite);
 
-/** Puts other text in place of the editor's, as a paste over all of it does. */
+/** Replaces the editor's whole text, like a paste over a full selection. */
 async function rewrite(editor: Locator, change: (text: string) => string): Promise<void> {
   const text = await textOf(editor);
   await editor.focus();
@@ -26,7 +26,7 @@ async function rewrite(editor: Locator, change: (text: string) => string): Promi
   await editor.evaluate(PASTE, change(text));
 }
 
-/** Runs in the page. Typed in one go, the browser would make it paragraphs. */
+/** Runs in the page. The browser would split multi-line typed text into paragraphs. */
 const PASTE = new Function(
   'element',
   'text',
@@ -35,7 +35,7 @@ const PASTE = new Function(
    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));`,
 ) as (element: unknown, text: string) => void;
 
-/** What a person copies who chooses all: lines that are out of sight are not in the page. */
+/** The text that "select all" and copy give. Lines outside the viewport are not in the page's DOM. */
 async function textOf(editor: Locator): Promise<string> {
   await editor.focus();
   await editor.press('ControlOrMeta+A');
@@ -76,7 +76,7 @@ function suite(): void {
     return { pod: items[0].metadata.name, node: items[0].spec.nodeName };
   };
 
-  test('a mistake is marked at its line as it is typed; what is right is planned, confirmed and stored', async () => {
+  test('an invalid manifest is marked at its line, and a valid one is previewed, confirmed and stored', async () => {
     const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
@@ -99,7 +99,7 @@ function suite(): void {
     assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:2');
   });
 
-  test('revisions are compared, and going back says how many hosts it touches', async () => {
+  test('revisions are compared, and a rollback states the number of affected hosts', async () => {
     const page = await bench.signedIn('daemonsets/default/till?from=1&to=2');
     const difference = page.getByLabel('From revision 1 to 2');
     await difference.getByText('till:1').waitFor();
@@ -113,7 +113,7 @@ function suite(): void {
     });
   });
 
-  test('two who edit at once lose nothing: the later one sees what the other did, and takes both', async () => {
+  test('two concurrent edits lose nothing: the second editor sees the other change and merges it', async () => {
     const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
@@ -132,7 +132,7 @@ function suite(): void {
     assert.deepEqual([spec.minReadySeconds, spec.revisionHistoryLimit], [1, 7]);
   });
 
-  test('a DaemonSet is made from a phone', async () => {
+  test('a DaemonSet is created from a phone', async () => {
     const page = await bench.signedIn('daemonsets/new', { viewport: PHONE });
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
@@ -148,7 +148,7 @@ function suite(): void {
     assert.ok(width <= PHONE.width, `the page is ${width} px wide on a phone`);
   });
 
-  test('a terminal follows the size of its place, says how it ended, and opens again', async () => {
+  test('a terminal follows its window size, reports its exit, and reopens', async () => {
     const { pod } = await anyPod();
     const page = await bench.signedIn(`pods/default/${pod}`, { viewport: PHONE });
     const run = async (command: string) => {
@@ -178,7 +178,7 @@ function suite(): void {
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await run('nothing-of-this-name');
     await page.getByText('The command exited with code 127.').waitFor();
-    // A colour of its own is a style that the policy would refuse as an attribute.
+    // A 24-bit colour needs an inline style, which the content security policy refuses as an attribute.
     await run(`echo "\u001b[38;2;255;100;0mwarm\u001b[0m"`);
     const warm = screen.getByText('warm');
     await warm.waitFor();
@@ -188,7 +188,7 @@ function suite(): void {
     );
   });
 
-  test('a terminal whose host is gone says so, and so does one that is not allowed', async () => {
+  test('a terminal reports a lost host, and a user without rights', async () => {
     const { pod, node } = await anyPod();
     const page = await bench.signedIn(`pods/default/${pod}`);
     await page.getByLabel('run').fill('cat');
@@ -234,14 +234,15 @@ function suite(): void {
     assert.equal(await download.failure(), null);
   });
 
-  test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
+  test('the host page shows load, link quality and the history of conditions', async () => {
     const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/heartbeat-seconds': '1' } } };
     await fleet.api.request('PATCH', node, everySecond, MERGE);
     const page = await bench.signedIn('hosts/node-3');
     const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
-    const told = async () => (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;
-    await until(told, { ...LIMITS, what: 'a reading' });
+    const hasReading = async () =>
+      (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;
+    await until(hasReading, { ...LIMITS, what: 'a reading' });
     await page.getByRole('img', { name: /^Processors \d+ %, at most \d+ %; Memory \d+ %/ }).waitFor();
     await page.getByRole('button', { name: 'The last day' }).click();
     await page.getByText('Each point is the maximum of 10 minutes.').waitFor();

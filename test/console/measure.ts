@@ -1,7 +1,8 @@
 /**
- * `npm run measure-console -- [HOSTS]`: what the console costs a person with a large fleet. Hosts are Nodes without agents: the screen
- * cannot tell. Checks what the console shows of them; prints the first view from a cold load, a change's way to the screen, frames while
- * 100 hosts change a second, and what an open console costs the coordinator.
+ * `npm run measure-console -- [HOSTS]`: the performance of the console with a large fleet. Hosts are Nodes without
+ * agents, which makes no difference for the console. Checks what the console shows of them. Prints the time of the
+ * first view from a cold load, the latency from a change to the screen, frame times while 100 hosts change a second,
+ * and the coordinator's cost of an open console.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -25,13 +26,13 @@ const MERGE = 'application/merge-patch+json';
 const SITES = 40;
 const CHANGES = 100;
 const BUSY_SECONDS = 10;
-/** Consoles besides that of the browser: what is theirs of the coordinator's work is a share of it. */
+/** Consoles in addition to the browser's. The coordinator's extra work is divided by this number. */
 const MORE = 10;
 const HOSTS_PATH = '/apis/fleet.everynode.dev/v1/hosts';
 
 const script = npmScript(
   'measure-console',
-  'Measures what the console costs a person with a large fleet, and checks what it shows of it.',
+  'Measures the performance of the console with a large fleet, and checks what it shows.',
 );
 const {
   words: [hosts],
@@ -42,7 +43,7 @@ const directory = mkdtempSync(join(tmpdir(), 'everynode-console-'));
 let coordinator: CoordinatorProcess | undefined;
 let browser: Browser | undefined;
 try {
-  // No limit for one client: this one stands for many.
+  // No rate limit for one client: this client stands for many users.
   const free = ['--client-requests-per-second', '100000', '--client-burst', '100000'];
   const data = join(directory, 'data');
   await storeHosts(data, hosts, (index) => ({ site: `site-${index % SITES}` }));
@@ -69,7 +70,7 @@ function print(what: string, value: string): void {
   process.stdout.write(`${what.padEnd(56)} ${value}\n`);
 }
 
-/** Bytes of what `index.html` names, and of nothing else: pages are loaded when somebody goes there. */
+/** Bytes of the files that `index.html` names. Pages are loaded later, on navigation. */
 function firstScripts(): number {
   const folder = fileURLToPath(new URL('../../console/', import.meta.url));
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -79,7 +80,7 @@ function firstScripts(): number {
   return [main, ...chunks].reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
 }
 
-/** Of a browser that has only the session: what it shows, it has loaded. */
+/** The browser has only the session, so the first view loads everything from the server. */
 async function measureFirstView(opened: Browser, kubeconfig: string): Promise<Page> {
   const { server, token } = accessOf(kubeconfig);
   const { page } = await visit(opened);
@@ -91,7 +92,7 @@ async function measureFirstView(opened: Browser, kubeconfig: string): Promise<Pa
     const began = performance.now();
     await page.goto(`${server}/console/?group=site`);
     await page.getByText(`${hosts} hosts`).waitFor();
-    // The page answers: a frame after the map was drawn comes through.
+    // The page responds: it draws another frame after the map.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     times.push(performance.now() - began);
   }
@@ -99,9 +100,9 @@ async function measureFirstView(opened: Browser, kubeconfig: string): Promise<Pa
   return page;
 }
 
-/** From the request that removes a host until the screen counts one less. */
+/** Measures from the request that removes a host to the lower count on the screen. */
 async function measureChanges(page: Page, api: CoordinatorApi): Promise<void> {
-  // Counted in the page: asking it from here each time would cost more than what is measured.
+  // Record the times in the page: polls from here would cost more than the measured latency.
   await page.evaluate(`globalThis.seen = []; new MutationObserver(() => {
     const text = document.querySelector('fieldset legend')?.textContent;
     if (seen.at(-1)?.text !== text) seen.push({ text, at: Date.now() });
@@ -121,7 +122,7 @@ async function measureChanges(page: Page, api: CoordinatorApi): Promise<void> {
 }
 
 async function measureFrames(page: Page, api: CoordinatorApi): Promise<void> {
-  // Of a machine that has other work a frame is late all the same: how late, the quiet fleet tells.
+  // On a busy machine frames are late anyway. The quiet fleet shows how late.
   await printFrames(page, 'nothing changes', () => pause(BUSY_SECONDS * 1000));
   let count = 0;
   await printFrames(page, 'hosts change', async () => {
@@ -142,7 +143,7 @@ async function printFrames(page: Page, when: string, work: () => Promise<void>):
   print(`frames while ${when}, p50, p99, longest`, `${at(0.5)}, ${at(0.99)}, ${at(1)} ms`);
 }
 
-/** About 100 hosts a second; answers how many. */
+/** Changes about 100 hosts a second. Returns the number of changes. */
 async function changeHosts(api: CoordinatorApi): Promise<number> {
   const end = performance.now() + BUSY_SECONDS * 1000;
   let count = 0;
@@ -157,7 +158,10 @@ async function changeHosts(api: CoordinatorApi): Promise<number> {
   return count;
 }
 
-/** The coordinator's work for the same changes with no console open, with one, and with more: readers of the same watch. */
+/**
+ * The coordinator's CPU time for the same changes with no console open, with one, and with several that share the
+ * watch.
+ */
 async function measureConsoles(page: Page, api: CoordinatorApi, pid: number): Promise<void> {
   print(
     'CPU of the coordinator, one console, no change',
@@ -166,21 +170,21 @@ async function measureConsoles(page: Page, api: CoordinatorApi, pid: number): Pr
   print('CPU of the coordinator, one console, changes', await shareOf(pid, () => changeHosts(api)));
   const watches = await Promise.all(Array.from({ length: MORE }, () => api.watch(HOSTS_PATH, '')));
   const haveBegun = () => watches.every(({ events }) => events.some(({ type }) => type === 'BOOKMARK'));
-  await until(haveBegun, { timeoutMs: 120_000, what: 'all watches to have begun' });
+  await until(haveBegun, { timeoutMs: 120_000, what: 'all watches to start' });
   print(`CPU of the coordinator, ${MORE + 1} consoles, changes`, await shareOf(pid, () => changeHosts(api)));
   for (const watch of watches) watch.close();
   await page.goto('about:blank');
   print('CPU of the coordinator, no console, changes', await shareOf(pid, () => changeHosts(api)));
 }
 
-/** Of one core, while `work` is done. */
+/** CPU time of the process during `work`, as a share of one core. */
 async function shareOf(pid: number, work: () => Promise<unknown>): Promise<string> {
   const [cpuMs, began] = [cpuMeter(pid), performance.now()];
   await work();
   return `${((100 * cpuMs()) / (performance.now() - began)).toFixed(1)} %`;
 }
 
-/** The last ones were removed to see the screen count them. */
+/** The last hosts were removed by the measurement of changes. */
 function whatIsLeft() {
   const left = hosts - CHANGES;
   const selected = Array.from({ length: left }, (_, index) => index % SITES).filter(

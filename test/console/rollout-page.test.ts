@@ -1,4 +1,7 @@
-/** A rollout in the console, in a real browser: followed, and steered with the hosts that each step touches. */
+/**
+ * A rollout in the console in a real browser: following it, and steering it with a preview of the hosts that each step
+ * touches.
+ */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -15,7 +18,7 @@ const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicie
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
-describeInBrowser('a rollout', suite);
+describeInBrowser('the rollout page', suite);
 
 function suite(): void {
   const bench = new ConsoleFixture(NODES);
@@ -27,7 +30,7 @@ function suite(): void {
     await until(async () => (await numberReady(fleet, 'till')) === NODES, { ...LIMITS, what: 'till' });
   });
 
-  test('a rollout is frozen, resumed, approved, aborted and tried again, each with the hosts that it touches', async () => {
+  test('a rollout is frozen, resumed, approved, aborted and retried, each with its number of affected hosts', async () => {
     const labels = { app: 'sign' };
     const release = (image: string) => ({
       metadata: { labels },
@@ -79,7 +82,7 @@ function suite(): void {
     assert.deepEqual([...new Set(items.map(({ spec }) => spec.containers[0]?.image))], ['sign:2']);
   });
 
-  test('a rollout counts its soak down, tells windows by zone, and shows what failed first and what went before', async () => {
+  test('the rollout page counts the soak down, shows windows by zone, the first failures and earlier rollouts', async () => {
     const site = { site: 'tokyo' };
     await fleet.api.request('PATCH', '/api/v1/nodes/node-2', { metadata: { labels: site } }, MERGE);
     const elsewhere = { matchExpressions: [{ key: 'site', operator: 'DoesNotExist' }] };

@@ -1,6 +1,7 @@
 /**
- * `npm run screenshots -- [DIRECTORY [HOSTS]]`: every page of the console, in both themes, on a desk and on a phone, of a fleet in which a release
- * has failed. They are to be looked at; the two of the README are in `console/screenshots`.
+ * `npm run screenshots -- [DIRECTORY [HOSTS]]`: pictures of every page of the console, in both themes, for desktop and
+ * phone, with a fleet in which a release has failed. They are for reviewers; the two pictures of the README are in
+ * `console/screenshots`.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,7 +23,7 @@ const LIMITS = { timeoutMs: 120_000 };
 
 const script = npmScript('screenshots', 'Takes pictures of every page of the console.')
   .argument('[directory]', 'where to', 'screenshots')
-  .argument('[hosts]', 'how many the fleet has', wholeNumber, 400);
+  .argument('[hosts]', 'number of hosts in the fleet', wholeNumber, 400);
 const {
   words: [place, nodes],
 } = await parseScriptArguments<object, [string, number]>(script);
@@ -60,7 +61,7 @@ try {
         await page.goto(`${server}/console/${path}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         await page.getByText('Loading').first().waitFor({ state: 'detached' });
-        // All that a person can scroll to; the two of the README are of one screen.
+        // The whole scrollable page, except for the README's two pictures, which show one screen.
         const fullPage = !IN_README.has(`${name}-${theme}-${size}`);
         await page.screenshot({ path: join(directory, `${name}-${theme}-${size}.png`), fullPage });
       }
@@ -73,7 +74,7 @@ try {
   await fleet.stop();
 }
 
-/** Of three waves the first is stopped by its failures; some hosts are dark. */
+/** The failures of the first of three waves stop the release; some hosts are offline. */
 async function failARelease({ api }: SimulatedFleet): Promise<void> {
   await Promise.all(
     Array.from({ length: nodes }, (_, index) => {

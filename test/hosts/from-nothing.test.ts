@@ -1,6 +1,7 @@
 /**
- * Three hosts with systemd, two of them without Node, from nothing by the README's lines to nothing again: `npm run hosts`.
- * It builds two releases of the agent as one file, so it takes some minutes and is no part of `npm test`.
+ * Three hosts with systemd, two of them without Node.js: installs by the README's commands and removes everything
+ * again. Run it by `npm run hosts`. It builds two releases of the agent as single files, which takes minutes, so it is
+ * not part of `npm test`.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const TREE = resolve('.');
 const EVERYNODE = ['/usr/local/bin/node', '/opt/everynode/dist/coordinator/cli/everynode.js'];
 const KUBECONFIG = '/var/lib/everynode/kubeconfig';
 const PATIENCE_MS = 60_000;
-/** A version on trial is given up by systemd's timer 150 s after its start. */
+/** Systemd's timer rolls a trial version back 150 s after its start. */
 const TRIAL_MS = 240_000;
 
 const DAEMON_SETS = `
@@ -50,14 +51,14 @@ spec:
     spec: {containers: [{name: app, image: "app:1"}]}
 `;
 
-describe('three hosts from nothing', { concurrency: 1 }, () => {
+describe('installing three bare hosts by the README', { concurrency: 1 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-hosts-'));
   const releases = join(TREE, 'dist/hosts');
   let why: string | undefined;
   let hosts: TestHosts;
   let coordinator: TestHost;
   let members: TestHost[];
-  /** What each host was before anything was installed. */
+  /** State of each host before the installation. */
   const found = new Map<TestHost, HostSnapshot>();
   let line = '';
 
@@ -96,7 +97,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       const nodes = kubectl('get', 'nodes', '--no-headers');
       for (const { name } of members) assert.match(nodes, new RegExp(`^${name} +Ready .* v${version}$`, 'm'));
     }, TRIAL_MS);
-  /** The unit of each program, on a host that has it. */
+  /** The units of both programs, each on the host that has it. */
   const bothUnits = (): { host: TestHost; unit: string }[] => [
     { host: members[0] ?? assert.fail(), unit: 'everynode-agent' },
     { host: coordinator, unit: 'everynode-coordinator' },
@@ -111,22 +112,19 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     });
   };
 
-  law(
-    'the coordinator is installed by one command that prints the line for hosts; twice is harmless',
-    async () => {
-      const flags = ['--release', '/opt/everynode/dist/hosts/0.1.0', '--advertise', coordinator.address];
-      coordinator.run(...EVERYNODE, 'coordinator', 'install', ...flags);
-      const said = coordinator.run(...EVERYNODE, 'coordinator', 'install');
-      line = /^ *(\{ echo .*)$/m.exec(said)?.[1] ?? '';
-      assert.match(
-        line,
-        /^\{ echo EVERYNODE_TOKEN=\S+; curl .* --pinnedpubkey 'sha256\/\/\S+' https:\S+\/install\.sh; \} \| sudo sh -s --$/,
-      );
-      assert.equal(coordinator.run('systemctl', 'is-active', 'everynode-coordinator'), 'active');
-    },
-  );
+  law('one command installs the coordinator and prints the join command, also if it runs twice', async () => {
+    const flags = ['--release', '/opt/everynode/dist/hosts/0.1.0', '--advertise', coordinator.address];
+    coordinator.run(...EVERYNODE, 'coordinator', 'install', ...flags);
+    const output = coordinator.run(...EVERYNODE, 'coordinator', 'install');
+    line = /^ *(\{ echo .*)$/m.exec(output)?.[1] ?? '';
+    assert.match(
+      line,
+      /^\{ echo EVERYNODE_TOKEN=\S+; curl .* --pinnedpubkey 'sha256\/\/\S+' https:\S+\/install\.sh; \} \| sudo sh -s --$/,
+    );
+    assert.equal(coordinator.run('systemctl', 'is-active', 'everynode-coordinator'), 'active');
+  });
 
-  law('a line with another key, a script from another and a wrong token install nothing', async () => {
+  law('a wrong key hash, a script from another coordinator or a wrong token installs nothing', async () => {
     const [host] = members;
     assert.ok(host);
     const wrongKey = line.replace(/sha256\/\/[^']+/, `sha256//${'A'.repeat(43)}=`);
@@ -139,7 +137,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     );
   });
 
-  law('a bare host is a node within seconds of the typed line', async (say) => {
+  law('a bare host is a node within seconds of the join command', async (say) => {
     for (const host of members) {
       const from = performance.now();
       install(host, '--labels', 'color=green');
@@ -156,7 +154,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     await everywhere();
   });
 
-  law('the units are clean, and as tight as they say', async () => {
+  law("the units pass systemd's checks with their stated hardening", async () => {
     for (const { host, unit } of bothUnits()) {
       const path = `/etc/systemd/system/${unit}.service`;
       assert.equal(host.run('sh', '-c', `systemd-analyze verify ${path} 2>&1`), '');
@@ -169,7 +167,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     }
   });
 
-  law('after a reboot, and after a power cut, of all hosts at once everything runs', async () => {
+  law('all Pods run after a reboot and after a power cut of all hosts at once', async () => {
     for (const host of members) await host.reboot();
     await coordinator.reboot();
     await everywhere();
@@ -179,7 +177,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     await versionsAre('0.1.0');
   });
 
-  law('agents are upgraded by their DaemonSet, and no container is touched', async () => {
+  law('a DaemonSet upgrades the agents and changes no container', async () => {
     const before = members.map(containersOf);
     coordinator.run(...EVERYNODE, 'release', 'add', '/opt/everynode/dist/hosts/0.2.0');
     kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.2.0');
@@ -188,7 +186,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     assert.deepEqual(members.map(containersOf), before);
   });
 
-  law('no host changes to a version below the floor, though that version is on its disk', async () => {
+  law('no host switches to a version below the floor, even if it is on its disk', async () => {
     const before = members.map(containersOf);
     coordinator.run(...EVERYNODE, 'release', 'floor', '0.2.0');
     kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.1.0');
@@ -210,7 +208,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     assert.deepEqual(members.map(containersOf), before);
   });
 
-  law('a version that hangs is put back by its host, and its rollout undone', async () => {
+  law('a host reverts a version that hangs, and its rollout is rolled back', async () => {
     const before = members.map(containersOf);
     coordinator.run(...EVERYNODE, 'release', 'add', '/opt/everynode/dist/hosts/0.3.0');
     kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.3.0');
@@ -218,7 +216,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       assert.match(kubectl('-n', 'kube-system', 'get', 'rollouts', '--no-headers'), /RolledBack/);
     }, TRIAL_MS);
     await untilPasses(() => {
-      // Of the hosts themselves: the API shows what it heard last, also of one that hangs.
+      // Ask the hosts themselves: the API shows the last reported status even if the agent hangs.
       for (const host of members) {
         const versions = '/var/lib/everynode-agent/versions';
         assert.equal(host.run('readlink', `${versions}/current`, `${versions}/proven`), '0.2.0\n0.2.0');
@@ -230,7 +228,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     assert.deepEqual(members.map(containersOf), before);
   });
 
-  law('a program that hangs is ended by systemd and begun anew; containers go on', async () => {
+  law('systemd restarts a program that hangs, and containers keep running', async () => {
     const before = members.map(containersOf);
     for (const { host, unit } of bothUnits()) {
       const dropIn = `/etc/systemd/system/${unit}.service.d/watchdog.conf`;
@@ -239,7 +237,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       host.run('systemctl', 'restart', unit);
       const pid = () => host.run('systemctl', 'show', '-P', 'MainPID', unit);
       const hung = pid();
-      // As good as a loop that never ends: it says nothing any more.
+      // Simulates an endless loop: the program sends no more watchdog messages.
       host.run('kill', '-STOP', hung);
       await untilPasses(() => {
         assert.notEqual(pid(), hung);
@@ -255,57 +253,57 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     assert.deepEqual(members.map(containersOf), before);
   });
 
+  law("the backup reverts a newer coordinator with a changed database, by the README's steps", async () => {
+    const data = '/var/lib/everynode';
+    kubectl('create', 'configmap', 'before', '--from-literal=a=1');
+    const output = coordinator.run(...EVERYNODE, 'coordinator', 'install');
+    const backup = /backup: (\S+)/.exec(output)?.[1] ?? '';
+    kubectl('create', 'configmap', 'later', '--from-literal=a=1');
+    const containers = members.map(containersOf);
+    coordinator.run('systemctl', 'stop', 'everynode-coordinator');
+    // Changes the database in a way that only a later version can read.
+    const script = `require('/opt/everynode/node_modules/better-sqlite3')('${data}/everynode.db').pragma('user_version = 999')`;
+    coordinator.run('runuser', '-u', 'everynode', '--', '/usr/local/bin/node', '-e', script);
+    assert.throws(() => coordinator.run(...EVERYNODE, 'coordinator', 'install'), /journalctl/);
+    const log = coordinator.run('journalctl', '-u', 'everynode-coordinator', '-n', '20', '--no-pager');
+    assert.match(log, /written by a newer version: install that version/);
+    coordinator.run('systemctl', 'stop', 'everynode-coordinator');
+    coordinator.run(...EVERYNODE, 'restore', backup, '--data', data, '--replace');
+    coordinator.run(...EVERYNODE, 'coordinator', 'install');
+    await untilPasses(() => {
+      assert.equal(kubectl('get', 'configmap', 'before', '-o', 'name'), 'configmap/before');
+      assert.match(kubectl('get', 'nodes', '--no-headers'), /^h1 +Ready .*\nh2 +Ready /);
+    }, TRIAL_MS);
+    assert.throws(() => kubectl('get', 'configmap', 'later'), /NotFound/);
+    coordinator.run(...EVERYNODE, 'confirm-restore', '--data', data);
+    await everywhere();
+    assert.deepEqual(members.map(containersOf), containers);
+  });
+
   law(
-    'a newer coordinator that changed the database is undone by its backup, as the README says',
-    async () => {
-      const data = '/var/lib/everynode';
-      kubectl('create', 'configmap', 'before', '--from-literal=a=1');
-      const said = coordinator.run(...EVERYNODE, 'coordinator', 'install');
-      const backup = /backup: (\S+)/.exec(said)?.[1] ?? '';
-      kubectl('create', 'configmap', 'later', '--from-literal=a=1');
-      const containers = members.map(containersOf);
-      coordinator.run('systemctl', 'stop', 'everynode-coordinator');
-      // What only a later version can read.
-      const script = `require('/opt/everynode/node_modules/better-sqlite3')('${data}/everynode.db').pragma('user_version = 999')`;
-      coordinator.run('runuser', '-u', 'everynode', '--', '/usr/local/bin/node', '-e', script);
-      assert.throws(() => coordinator.run(...EVERYNODE, 'coordinator', 'install'), /journalctl/);
-      const log = coordinator.run('journalctl', '-u', 'everynode-coordinator', '-n', '20', '--no-pager');
-      assert.match(log, /written by a newer version: install that version/);
-      coordinator.run('systemctl', 'stop', 'everynode-coordinator');
-      coordinator.run(...EVERYNODE, 'restore', backup, '--data', data, '--replace');
-      coordinator.run(...EVERYNODE, 'coordinator', 'install');
+    'a revoked host is disconnected within seconds and stays out, and its containers keep running',
+    async (say) => {
+      const [, host] = members;
+      assert.ok(host);
+      const jsonpath = '{.status.conditions[?(@.type=="Connected")].status}';
+      const connected = () => kubectl('get', 'node', host.name, '-o', `jsonpath=${jsonpath}`);
+      await untilPasses(() => assert.equal(connected(), 'True'), PATIENCE_MS);
+      const before = containersOf(host);
+      coordinator.run(...EVERYNODE, 'node', 'revoke', host.name, '--data', '/var/lib/everynode');
+      const from = performance.now();
+      await untilPasses(() => assert.equal(connected(), 'False'), PATIENCE_MS);
+      say(`shown as disconnected ${Math.round(performance.now() - from)} ms after the word`);
+      host.run('systemctl', 'restart', 'everynode-agent');
       await untilPasses(() => {
-        assert.equal(kubectl('get', 'configmap', 'before', '-o', 'name'), 'configmap/before');
-        assert.match(kubectl('get', 'nodes', '--no-headers'), /^h1 +Ready .*\nh2 +Ready /);
-      }, TRIAL_MS);
-      assert.throws(() => kubectl('get', 'configmap', 'later'), /NotFound/);
-      coordinator.run(...EVERYNODE, 'confirm-restore', '--data', data);
-      await everywhere();
-      assert.deepEqual(members.map(containersOf), containers);
+        const who = ['--user', `system:node:${host.name}`, '--verb', 'connect', '--code', '401'];
+        assert.notEqual(coordinator.run(...EVERYNODE, 'audit', ...who, '--data', '/var/lib/everynode'), '');
+      }, PATIENCE_MS);
+      assert.equal(connected(), 'False');
+      assert.deepEqual(containersOf(host), before);
     },
   );
 
-  law('a revoked host is out within seconds, and stays out; what runs there goes on', async (say) => {
-    const [, host] = members;
-    assert.ok(host);
-    const jsonpath = '{.status.conditions[?(@.type=="Connected")].status}';
-    const connected = () => kubectl('get', 'node', host.name, '-o', `jsonpath=${jsonpath}`);
-    await untilPasses(() => assert.equal(connected(), 'True'), PATIENCE_MS);
-    const before = containersOf(host);
-    coordinator.run(...EVERYNODE, 'node', 'revoke', host.name, '--data', '/var/lib/everynode');
-    const from = performance.now();
-    await untilPasses(() => assert.equal(connected(), 'False'), PATIENCE_MS);
-    say(`shown as disconnected ${Math.round(performance.now() - from)} ms after the word`);
-    host.run('systemctl', 'restart', 'everynode-agent');
-    await untilPasses(() => {
-      const who = ['--user', `system:node:${host.name}`, '--verb', 'connect', '--code', '401'];
-      assert.notEqual(coordinator.run(...EVERYNODE, 'audit', ...who, '--data', '/var/lib/everynode'), '');
-    }, PATIENCE_MS);
-    assert.equal(connected(), 'False');
-    assert.deepEqual(containersOf(host), before);
-  });
-
-  law('uninstalled, nothing is left', async (say) => {
+  law('an uninstall leaves nothing on the hosts', async (say) => {
     for (const host of members) {
       const running = containersOf(host);
       assert.throws(() => host.run('everynode-agent', 'uninstall'), /on this host: pass --yes/);
@@ -315,7 +313,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       say(`${host.engine}: uninstalled in ${Math.round(performance.now() - from)} ms`);
     }
     coordinator.run(...EVERYNODE, 'coordinator', 'uninstall', '--purge');
-    // What this test itself has put there.
+    // Files that this test itself created.
     coordinator.run('rm', '-r', '/root/daemon-sets.yaml', '/tmp/kube-cache');
     for (const host of [coordinator, ...members]) {
       const [before, now] = [found.get(host), takeHostSnapshot(host)];

@@ -1,18 +1,18 @@
-/** What is on a host, to hold against what was there before. */
+/** The state of a host, for a comparison with its state before the installation. */
 import type { TestHost } from '../harness/hosts/test-hosts.js';
 
-/** What one sees of a host who knows nothing of us. */
+/** The things that an operator without knowledge of Everynode can see on a host. */
 export interface HostSnapshot {
   files: string[];
   /** Users, groups, units, sockets, images, networks and volumes. */
   others: string[];
 }
 
-/** Places that change by themselves while a host runs, or by the tools that were called there. */
+/** Paths that change by themselves while a host runs, or by the tools that the test calls. */
 const RESTLESS =
   /^\/(var\/(log|cache|tmp)|var\/lib\/(systemd|containerd|containers|docker)|root\/\.(docker|config|local))(\/|$)|^\/etc\/(passwd|group|shadow|gshadow|subuid|subgid)-$|^\/etc\/\.(pwd|updated)/;
 
-/** As it is now, without what is restless by itself. */
+/** The host's current state, without paths that change by themselves. */
 export function takeHostSnapshot(host: TestHost): HostSnapshot {
   const lines = (text: string) => text.split('\n').filter(Boolean).sort();
   const files = lines(host.run('find', '/', '-xdev')).filter((path) => !RESTLESS.test(path));

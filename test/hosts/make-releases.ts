@@ -1,4 +1,4 @@
-/** Releases of the agent, signed by a key of their own. */
+/** Builds releases of the agent and signs them with a new key. */
 import { execFileSync } from 'node:child_process';
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,10 @@ import { gzipSync } from 'node:zlib';
 
 const HANGS = '#!/bin/sh\n[ "$1" = --version ] && echo 0.3.0 && exit\nexec sleep 100000\n';
 
-/** A folder each in `out`: 0.1.0 and 0.2.0 are agents; 0.3.0 says its version and hangs. The key is written to `key`. */
+/**
+ * Creates a folder for each release in `out`: 0.1.0 and 0.2.0 are agents; 0.3.0 prints its version and hangs. Writes
+ * the key to `key`.
+ */
 export function makeReleases(out: string, key: string): void {
   const { privateKey } = generateKeyPairSync('ed25519');
   writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -57,7 +57,7 @@ function reasonCodesPage(): string {
   const subject = { namespace: 'NAMESPACE', daemonSet: 'NAME', node: 'NODE' };
   const rows = REASON_CODES.map((code) => [
     `\`${code}\``,
-    reasonSentence({ code, because: 'REASON' }, subject),
+    reasonSentence({ code, pod: 'POD', because: 'REASON' }, subject),
   ]);
   const others = ROLLOUT_REASON_CODES.filter((code) => !(REASON_CODES as readonly string[]).includes(code));
   return [

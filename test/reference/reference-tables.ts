@@ -4,6 +4,12 @@ import { AGENT_SETTINGS } from '../../agent/program/agent-settings.js';
 import { SIMULATE_SETTINGS } from '../../agent/simulate/simulate-settings.js';
 import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator/coordinator-settings.js';
 import { ALL_KINDS } from '../../coordinator/kinds/index.js';
+import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
+import {
+  NEEDS_REASON,
+  REASON_ANNOTATION,
+  STEERING_VERBS,
+} from '../../shared/kube/rollouts/steering-requests.js';
 import { EXIT_CODES } from '../../shared/process/exit-error.js';
 import { flagName, type SettingsSchema } from '../../shared/process/settings/settings-schema.js';
 import {
@@ -24,7 +30,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 const code = (text: string) => (text === '' ? '' : `\`${text}\``);
 const sentence = (text: string) => (text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}`);
 
-/** Defaults that depend on the machine, by what they stand for. */
+/** Replaces defaults that depend on the machine by placeholders. */
 export function withoutMachine(text: string): string {
   return text.replaceAll(hostname(), 'HOSTNAME').replaceAll(defaultDataDir(), '/var/lib/everynode');
 }
@@ -78,13 +84,28 @@ const ROOMS = ['coordinator', 'agent', 'shared'];
 /** Annotations, labels, taints and conditions of Everynode's own. */
 export function namesPage(root: string): string {
   const rows = ROOMS.flatMap((room) => sourcesBelow(root, room))
-    .flatMap((path) => documentedConstants(sourceText(root, path), /everynode\.dev\//))
+    .flatMap((path) =>
+      documentedConstants(
+        sourceText(root, path),
+        /^(?:[\w.-]*everynode\.dev\/[\w.-]+|Connected|ClockSkewed)$/,
+      ),
+    )
     .map(({ value, comment }) => [code(value), comment] as const);
   const unique = new Map(rows);
-  return table(
-    ['name', 'meaning'],
-    [...unique].sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
+  const verbs = STEERING_VERBS.map((verb) => [
+    code(`${FLEET_GROUP}/${verb}`),
+    NEEDS_REASON.has(verb) ? `needs ${code(REASON_ANNOTATION)}` : '',
+  ]);
+  return [
+    table(
+      ['name', 'meaning'],
+      [...unique].sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+    '',
+    '## Annotations of a Rollout that steer it',
+    '',
+    table(['annotation', 'condition'], verbs),
+  ].join('\n');
 }
 
 /** Reasons of Events, by the calls that record them. */

@@ -1,4 +1,4 @@
-/** Plays scenarios one after another on one stage, and draws up what came of them. */
+/** Runs scenarios one after another on one fleet and summarises their results. */
 import { isContained, type Scenario, type ScenarioOutcome } from './rollout-scenario.js';
 import { ScenarioFleet, type ScenarioFleetOptions } from './scenario-fleet.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
@@ -11,7 +11,7 @@ interface PlayOptions extends ScenarioFleetOptions {
   isMeant: (scenario: Scenario) => boolean;
 }
 
-/** What came of one scenario; `error`: the rule that was broken. */
+/** Result of one scenario; `error`: the rule that it broke. */
 interface Played {
   scenario: Scenario;
   seconds: number;
@@ -19,7 +19,7 @@ interface Played {
   error?: Error;
 }
 
-/** Plays those that are meant. `lines`: a table of them. */
+/** Runs the selected scenarios. `lines`: a table of their results. */
 export async function playAll(
   options: PlayOptions,
 ): Promise<{ played: Played[]; lines: string[]; broken: number }> {
@@ -40,13 +40,13 @@ export async function playAll(
 }
 
 async function play(scenario: Scenario, stage: ScenarioFleet): Promise<Played> {
-  const begun = performance.now();
-  const seconds = () => (performance.now() - begun) / 1000;
+  const startMs = performance.now();
+  const seconds = () => (performance.now() - startMs) / 1000;
   try {
     const outcome = await scenario.play(stage);
     if (isContained(outcome)) return { scenario, outcome, seconds: seconds() };
     const error = new Error(
-      `${outcome.hostsWithBadRelease} hosts ran the bad release, ${outcome.maxHostsWithBadRelease} might`,
+      `${outcome.hostsWithBadRelease} hosts ran the bad release, ${outcome.maxHostsWithBadRelease} were allowed`,
     );
     return { scenario, outcome, error, seconds: seconds() };
   } catch (error) {
@@ -64,7 +64,7 @@ function row({ scenario, outcome, error, seconds }: Played, nodes: number): stri
   return `| ${cells.join(' | ')} |`;
 }
 
-/** `7.4 s for 6.5 s = 1.14×`: a release is to take no more than 1.2 times what its policy asks for. */
+/** `7.4 s for 6.5 s = 1.14×`: a release may take at most 1.2 times the minimum that its policy implies. */
 function overText({ ms, floorMs }: NonNullable<ScenarioOutcome['duration']>): string {
   const [took, floor] = [ms, floorMs].map((time) => `${(time / 1000).toFixed(1)} s`);
   return `${took} for ${floor} = ${(ms / floorMs).toFixed(2)}×`;

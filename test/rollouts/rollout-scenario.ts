@@ -1,28 +1,28 @@
-/** What a scenario of a rollout is, and what it yields. */
+/** A scenario of a rollout, and its outcome. */
 import type { ScenarioFleet } from './scenario-fleet.js';
 
 export interface Scenario {
   name: string;
-  /** Of the table of what users of other systems complain of. */
+  /** Rows in the table of complaints by users of other systems. */
   rows?: readonly number[];
-  /** Too long for every run of the tests. */
+  /** True if the scenario takes too long for a regular test run. */
   isLong?: boolean;
-  /** Throws where a rule is broken. */
+  /** Throws if a rule is broken. */
   play(stage: ScenarioFleet): Promise<ScenarioOutcome>;
 }
 
 export interface ScenarioOutcome {
-  /** How the rollout stood at last. */
+  /** Last phase of the rollout. */
   phase: string;
-  /** Hosts that have ever run the bad release; absent: there was none. */
+  /** Number of hosts that ever ran the bad release; undefined if there was none. */
   hostsWithBadRelease?: number;
-  /** How many may have. */
+  /** Allowed maximum of `hostsWithBadRelease`. */
   maxHostsWithBadRelease?: number;
-  /** From the release to its end, against what the policy's own limits ask for, ms. */
+  /** Time from the start of the release to its end, and the minimum that the policy implies, ms. */
   duration?: { ms: number; floorMs: number };
 }
 
-/** Whether no more hosts than allowed ever ran the bad release. */
+/** True if at most the allowed number of hosts ever ran the bad release. */
 export function isContained({
   hostsWithBadRelease: ranBad = 0,
   maxHostsWithBadRelease: mostBad = 0,

@@ -1,5 +1,5 @@
 /**
- * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
+ * Runs rollouts on thousands of simulated hosts and prints how many of them ever ran the bad release:
  *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]
  */
 import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
@@ -15,19 +15,19 @@ interface Flags {
 const names = ALL_SCENARIOS.map(({ name }) => `\n  ${name}`).join('');
 const script = npmScript(
   'rollouts',
-  'Plays rollouts on pretended hosts and shows how many of them ever ran the bad release; exit code 1 when a rule was broken.',
+  'Runs rollouts on simulated hosts and prints how many of them ever ran the bad release; exit code 1 when a rule was broken.',
 )
   .option('--nodes <N>', 'hosts', wholeNumber, 5_000)
-  .option('--only <TEXT...>', 'those whose names hold one of these')
-  .option('--speed <N>', 'how many times faster than they say Pods pretend', wholeNumber, 1_200)
-  .option('--ready-after <MS>', 'how long they say that they take', wholeNumber, 500)
+  .option('--only <TEXT...>', 'scenarios with one of these texts in their names')
+  .option('--speed <N>', 'factor that shortens the simulated times of Pods', wholeNumber, 1_200)
+  .option('--ready-after <MS>', 'simulated time until a Pod is ready', wholeNumber, 500)
   .addHelpText('after', `\nScenarios:${names}`);
 const { options } = await parseScriptArguments<Flags>(script);
 const { nodes, only, speed, readyAfter: readyMs } = options;
 
-const begun = performance.now();
+const startMs = performance.now();
 const say = (text: string) =>
-  void process.stdout.write(`${((performance.now() - begun) / 1000).toFixed(1).padStart(7)}  ${text}\n`);
+  void process.stdout.write(`${((performance.now() - startMs) / 1000).toFixed(1).padStart(7)}  ${text}\n`);
 const { lines, broken } = await playAll({
   ...{ nodes, speed, readyMs, print: say },
   isMeant: ({ name }) => only === undefined || only.some((text) => name.includes(text)),

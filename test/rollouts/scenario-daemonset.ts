@@ -1,4 +1,4 @@
-/** One DaemonSet under a policy on a stage: releases of it, and how far each has come. */
+/** A DaemonSet with a policy on a fleet: starts releases and observes their progress. */
 
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { isConditionTrue } from '../../shared/kube/objects/conditions.js';
@@ -19,7 +19,7 @@ const PHASE_MS = 600_000;
 const at = (resource: string, name = '') =>
   `/apis/fleet.everynode.dev/v1/namespaces/default/${resource}${name && `/${name}`}`;
 
-/** What Pods of a release pretend, by the annotations' names without their prefix. */
+/** Simulated behaviour of a release's Pods: annotation names without their prefix, and their values. */
 export type SimulatedBehaviour = Readonly<Record<string, string>>;
 
 export class ScenarioDaemonSet {
@@ -28,7 +28,7 @@ export class ScenarioDaemonSet {
     readonly name: string,
   ) {}
 
-  /** The first release, on every host, and the policy of the next. */
+  /** Deploys the first release on every host and creates the policy for the next ones. */
   static async start(stage: ScenarioFleet, name: string, policy: PolicySpec): Promise<ScenarioDaemonSet> {
     const rolled = new ScenarioDaemonSet(stage, name);
     const spec = { ...policy, selector: { matchLabels: { app: name } } };
@@ -46,21 +46,21 @@ export class ScenarioDaemonSet {
     });
     await rolled.reaches('Completed');
     const isEverywhere = async () => (await rolled.#daemonSet()).status?.numberReady === stage.reachable;
-    await until(isEverywhere, { timeoutMs: PHASE_MS, what: `${name}:1 on every host in reach` });
+    await until(isEverywhere, { timeoutMs: PHASE_MS, what: `${name}:1 on every connected host` });
     return rolled;
   }
 
-  async release(version: number, pretence: SimulatedBehaviour = {}): Promise<void> {
+  async release(version: number, behaviour: SimulatedBehaviour = {}): Promise<void> {
     this.fleet.print(`${this.name}:${version}`);
     const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
-    await this.fleet.api.request('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
+    await this.fleet.api.request('PATCH', path, { spec: this.#spec(version, behaviour) }, MERGE);
   }
 
   async changePolicy(spec: Partial<PolicySpec>): Promise<void> {
     await this.fleet.api.request('PATCH', at('rolloutpolicies', this.name), { spec }, MERGE);
   }
 
-  /** What people do: `approve`, `pause` … */
+  /** Runs an operator's command: `approve`, `pause` … */
   async steer(verb: string, value: string, reason = 'the scenario asks for it'): Promise<void> {
     const prefix = 'fleet.everynode.dev/';
     const annotations = { [`${prefix}${verb}`]: value, [`${prefix}reason`]: reason };
@@ -72,7 +72,7 @@ export class ScenarioDaemonSet {
     return code === 200 ? (body as Rollout).status : undefined;
   }
 
-  /** Waits until the rollout of the present template is in that phase, and in that wave if one is named. */
+  /** Waits until the rollout of the current template is in that phase, and in that wave if one is named. */
   async reaches(phase: RolloutStatus['phase'], wave?: string): Promise<RolloutStatus> {
     let last: RolloutStatus | undefined;
     const isThere = async () => {
@@ -88,7 +88,7 @@ export class ScenarioDaemonSet {
     return last;
   }
 
-  /** Waits until a condition of its status holds. */
+  /** Waits until a condition of the rollout's status is true. */
   async until(what: string, holds: (status: RolloutStatus) => boolean): Promise<void> {
     const isSo = async () => {
       const status = await this.status();
@@ -97,18 +97,18 @@ export class ScenarioDaemonSet {
     await until(isSo, { timeoutMs: PHASE_MS, pollMs: 20, what });
   }
 
-  /** Hosts that have ever run a version. */
+  /** Hosts that ever ran a version. */
   hostsThatRan(version: number): string[] {
     return this.fleet.hostsThatRan(`${this.name}:${version}`);
   }
 
-  /** Uid of the Pod on each node; those that are going are left out. */
+  /** UID of the Pod on each node, without terminating Pods. */
   async podsByNode(): Promise<Map<string, string>> {
     const pods = (await this.#pods()).filter(({ metadata }) => !metadata.deletionTimestamp);
     return new Map(pods.map(({ metadata, spec }) => [spec.nodeName ?? '', metadata.uid ?? '']));
   }
 
-  /** Watches how many Pods are available from now on. */
+  /** Watches from now on how many Pods are available. */
   async watchAvailable(): Promise<{ lowest(): number }> {
     const path = `/apis/apps/v1/namespaces/default/daemonsets?fieldSelector=metadata.name%3D${this.name}`;
     const { items, resourceVersion } = await this.fleet.api.items<DaemonSet>(path);
@@ -123,11 +123,11 @@ export class ScenarioDaemonSet {
     };
   }
 
-  /** Waits until every host in reach has a ready Pod of the version, and none of another. */
+  /** Waits until every connected host has a ready Pod of the version and no Pod of another one. */
   async runsEverywhere(version: number): Promise<void> {
     const image = `${this.name}:${version}`;
     const isSo = async () => {
-      // Cheap first: lists of all Pods would take most of the machine.
+      // Run the cheap check first: lists of all Pods would take most of the machine's CPU.
       if (this.fleet.select((host) => runsImage(host, image)).length < this.fleet.reachable) return false;
       const ready = (await this.#pods()).filter(
         ({ spec, status }) =>
@@ -135,10 +135,10 @@ export class ScenarioDaemonSet {
       );
       return ready.length >= this.fleet.reachable;
     };
-    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 500, what: `${image} on every host in reach` });
+    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 500, what: `${image} on every connected host` });
   }
 
-  /** Waits until every host in reach has the image of the version. */
+  /** Waits until every connected host has the image of the version. */
   async haveFetched(version: number): Promise<void> {
     const image = `${this.name}:${version}`;
     const isSo = () => this.fleet.select((host) => hasImage(host, image)).length >= this.fleet.reachable;
@@ -151,12 +151,11 @@ export class ScenarioDaemonSet {
     await this.fleet.api.request('DELETE', at('rolloutpolicies', this.name));
   }
 
-  #spec(version: number, pretence: SimulatedBehaviour) {
+  #spec(version: number, behaviour: SimulatedBehaviour) {
     const annotations = Object.fromEntries(
-      Object.entries({ 'ready-after': `${this.fleet.ready.saidMs}ms`, ...pretence }).map(([key, text]) => [
-        PRETENCE + key,
-        text,
-      ]),
+      Object.entries({ 'ready-after': `${this.fleet.ready.simulatedMs}ms`, ...behaviour }).map(
+        ([key, text]) => [PRETENCE + key, text],
+      ),
     );
     const container = { name: 'main', image: `${this.name}:${version}` };
     const spec = { containers: [container], terminationGracePeriodSeconds: 1 };
@@ -178,7 +177,9 @@ export class ScenarioDaemonSet {
   }
 }
 
-/** A merge patch keeps what it does not name: pretences of an earlier release are taken away. */
+/**
+ * A merge patch keeps keys that it does not name, so the behaviour of an earlier release has to be removed explicitly.
+ */
 function clean(annotations: Record<string, string>): Record<string, string | null> {
   const all = [
     'fail',

@@ -1,4 +1,4 @@
-/** A coordinator process and pretended hosts in this one: what the scenarios of rollouts are played on. */
+/** A coordinator process and simulated hosts in this process: the fleet on which rollout scenarios run. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,21 +19,21 @@ import {
   startCoordinatorProcess,
 } from '../harness/processes/everynode-processes.js';
 
-/** Hosts of the wave `lab`, and of the hardware `old`, out of a hundred. */
+/** Percentage of hosts in the wave `lab`, and with the hardware `old`. */
 const LAB_SHARE = 4;
 const OLD_SHARE = 10;
 const SITES = 20;
 const UP_MS = 300_000;
-/** Of Pods that are told nothing else. */
+/** Default time until a Pod becomes ready. */
 const READY_MS = 500;
 
-/** Names of labels that scenarios select by. */
+/** Label names that scenarios select by. */
 export const HARDWARE_LABEL = 'hardware';
 export const SITE_LABEL = 'site';
 export const LAB_LABEL = 'lab';
 export const ZONE_LABEL = 'tz';
 
-/** `count` nodes: a few in a lab, some of old hardware, all spread over sites. */
+/** `count` nodes: a few in a lab, some with old hardware, all spread over sites. */
 function stageNodes(count: number): NodeTemplate[] {
   return Array.from({ length: count }, (_, index) => ({
     metadata: {
@@ -50,24 +50,24 @@ function stageNodes(count: number): NodeTemplate[] {
 
 export interface ScenarioFleetOptions {
   nodes: number;
-  /** How many times faster than they say Pods pretend. */
+  /** Factor by which simulated times are shortened. */
   speed: number;
-  /** How long a Pod takes to become ready, as it pretends. */
+  /** Simulated time until a Pod becomes ready, before the division by `speed`. */
   readyMs?: number;
-  /** Hears what is being done. */
+  /** Receives progress messages. */
   print: (text: string) => void;
 }
 
-/** A fleet that is up. The coordinator can be killed; the hosts live in this process. */
+/** A running fleet. The coordinator can be killed; the hosts live in this process. */
 export class ScenarioFleet {
   readonly nodes: number;
-  /** How long a Pod takes to become ready, as it pretends, and as it does; ms. */
-  readonly ready: { saidMs: number; realMs: number };
+  /** Time until a Pod becomes ready, ms: the simulated value and the real one. */
+  readonly ready: { simulatedMs: number; realMs: number };
   readonly print: ScenarioFleetOptions['print'];
   readonly hosts: SimulatedNodeFleet;
   readonly #folder: string;
   readonly #port: number;
-  readonly #dark = new Set<SimulatedNode>();
+  readonly #offline = new Set<SimulatedNode>();
   #coordinator: CoordinatorProcess;
 
   private constructor(
@@ -76,7 +76,7 @@ export class ScenarioFleet {
     parts: { hosts: SimulatedNodeFleet; folder: string; port: number; coordinator: CoordinatorProcess },
   ) {
     this.nodes = nodes;
-    this.ready = { saidMs: readyMs, realMs: readyMs / speed };
+    this.ready = { simulatedMs: readyMs, realMs: readyMs / speed };
     this.print = say;
     this.hosts = parts.hosts;
     this.#folder = parts.folder;
@@ -115,47 +115,48 @@ export class ScenarioFleet {
     return stage;
   }
 
-  /** The hosts that a node query means. */
+  /** The hosts that a query selects. */
   select(query: (host: SimulatedNode) => boolean): SimulatedNode[] {
     return this.hosts.select((node) => query(node as SimulatedNode));
   }
 
-  /** Ends the links of these hosts; what runs there runs on. */
+  /** Closes the links of these hosts. Their Pods keep running. */
   async disconnect(hosts: readonly SimulatedNode[]): Promise<void> {
-    for (const host of hosts) this.#dark.add(host);
+    for (const host of hosts) this.#offline.add(host);
     await Promise.all(hosts.map((host) => host.stop()));
   }
 
-  /** Brings back all that are dark. */
+  /** Reconnects all offline hosts. */
   async reconnect(): Promise<void> {
-    const hosts = [...this.#dark];
-    this.#dark.clear();
+    const hosts = [...this.#offline];
+    this.#offline.clear();
     await Promise.all(hosts.map((host) => host.start(() => undefined)));
   }
 
-  /** From now on a word to or from these hosts is on its way for so long; resolves when they are connected again. */
+  /** Delays messages to and from these hosts by `delayMs` from now on. Resolves when they have reconnected. */
   async slow(hosts: readonly SimulatedNode[], delayMs: number): Promise<void> {
     const connected = hosts.map(async (host) => {
-      // A link that is only broken looks live for a moment, and who is out of contact is left out by a rollout.
+      // Stop the host instead of breaking its link: a broken link still counts as connected for a short time, and a
+      // rollout skips offline hosts.
       await host.stop();
       host.network.slow(delayMs);
       await new Promise<void>((resolve, reject) => void host.start(resolve).catch(reject));
     });
     await Promise.all(connected);
-    const areHeard = async () => {
+    const haveReported = async () => {
       const { items } = await this.api.items<Node>('/api/v1/nodes');
       return items.filter((node) => contactOf(node) === 'here').length === this.reachable;
     };
-    // A list of all Nodes each time: asked without a pause, it would take the machine that is waited for.
-    await until(areHeard, { timeoutMs: UP_MS, pollMs: 500, what: 'all hosts in reach to be heard' });
+    // Poll at intervals: each poll lists all Nodes and would otherwise take the CPU that the hosts need.
+    await until(haveReported, { timeoutMs: UP_MS, pollMs: 500, what: 'all connected hosts to report' });
   }
 
-  /** Hosts that are not dark. */
+  /** Number of hosts that are not offline. */
   get reachable(): number {
-    return this.nodes - this.#dark.size;
+    return this.nodes - this.#offline.size;
   }
 
-  /** Names of the hosts that have ever started a container of the image. */
+  /** Names of the hosts that ever started a container of the image. */
   hostsThatRan(image: string): string[] {
     return this.select((host) => host.hasRun(image)).map(({ name }) => name);
   }
@@ -164,7 +165,7 @@ export class ScenarioFleet {
     return this.#coordinator.kubeconfigPath;
   }
 
-  /** SIGKILL, and the same data at the same port again. */
+  /** Kills the coordinator with SIGKILL and restarts it with the same data and port. */
   async killCoordinator(): Promise<void> {
     this.print('kill -9 of the coordinator');
     await this.#coordinator.end('SIGKILL');

@@ -1,8 +1,8 @@
 /**
- * What the agent takes of its host: memory and CPU with so many real containers, at rest and with a liveness and a readiness
- * probe each every ten seconds; and what it still holds after a collection of garbage while Pods come and go (on a hollow
- * engine).
- *   node dist/test/scale/agent-footprint.js [docker|podman] [SECONDS a figure] [CYCLES]
+ * The agent's use of its host: memory and CPU with a number of real containers, idle and with a liveness and a
+ * readiness probe each every ten seconds. Also memory after garbage collection while Pods are created and deleted on a
+ * hollow engine.
+ *   node dist/test/scale/agent-footprint.js [docker|podman] [SECONDS per measurement] [CYCLES]
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -72,7 +72,7 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Memory now, and CPU as a share of one core over the seconds. */
+/** Current memory, and CPU as a share of one core over the measured seconds. */
 async function figuresOf(pid: number): Promise<string> {
   const cpuMs = cpuMeter(pid);
   await pause(SECONDS * 1000);

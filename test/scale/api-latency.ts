@@ -1,6 +1,6 @@
 /**
- * How long the main verbs take over HTTPS on SQLite with an otherwise idle coordinator, alone and while whole lists
- * are being sent: `node dist/test/scale/api-latency.js [TIMES]`. Prints p50 and p99 in ms.
+ * Latency of the main verbs over HTTPS on SQLite with an otherwise idle coordinator, alone and while whole lists are
+ * being sent: `node dist/test/scale/api-latency.js [TIMES]`. Prints p50 and p99 in ms.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * What our driver adds to the engine's own time: create and start of a container, alternately by bare HTTP on a
- * kept-alive connection and through the driver, on engines of its own, in one run.
+ * Overhead of the engine driver over the engine's own time: create and start of a container, alternately by plain HTTP
+ * on a kept-alive connection and through the driver, on new engines, in one run.
  *   node dist/test/scale/engine-overhead.js [ROUNDS]
  */
 import { Agent, request } from 'node:http';
@@ -34,7 +34,7 @@ function call(socketPath: string, method: string, path: string, body?: object): 
   });
 }
 
-/** The floor: the two calls, nothing else. Answers ms and the id. */
+/** The floor: only the two calls. Returns the time in ms and the id. */
 async function bare(socketPath: string, network: string): Promise<[number, string]> {
   const from = performance.now();
   const body = { Image: IMAGE, Entrypoint: WAITS, HostConfig: { NetworkMode: network } };
@@ -76,11 +76,11 @@ async function measure(kind: EngineKind): Promise<void> {
         await driver.remove(id);
         return ms;
       };
-      // Taking turns at being first: a removal still weighs on what follows it.
+      // Alternate the order: a removal still slows the next operation down.
       const floorFirst = round % 2 === 0 ? await byApi() : undefined;
       const ourMs = await byDriver();
       const floorMs = floorFirst ?? (await byApi());
-      // The first round warms both up.
+      // The first round warms both up and is not counted.
       if (round > 0) floor.push(floorMs);
       if (round > 0) ours.push(ourMs);
     }

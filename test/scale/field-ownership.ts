@@ -1,5 +1,5 @@
 /**
- * What tracking of field ownership costs: writes to one object over the memory store, tracked and not.
+ * Cost of field ownership: writes to one object in the memory store, with and without tracking.
  *   node dist/test/scale/field-ownership.js [WRITES]
  */
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
@@ -15,9 +15,9 @@ async function measure(name: string, write: (index: number) => Promise<unknown>)
   for (let index = 0; index < WARM_UP; index += 1) await write(index);
   const times: number[] = [];
   for (let index = 0; index < WRITES; index += 1) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await write(index);
-    times.push((performance.now() - begun) * 1000);
+    times.push((performance.now() - startMs) * 1000);
   }
   times.sort((a, b) => a - b);
   const [p50 = 0, p99 = 0] = [0.5, 0.99].map((part) => times[Math.floor(WRITES * part)]);

@@ -1,6 +1,7 @@
 /**
- * What a host costs while nothing happens, and how long it takes without the coordinator and back: `node dist/test/scale/idle-cost.js [MINUTES]`.
- * Bytes are the kernel's count of the connection (`ss`), with 52 bytes of IP and TCP headers a segment.
+ * Cost of an idle host, and its behaviour while the coordinator is down and after it returns: `node
+ * dist/test/scale/idle-cost.js [MINUTES]`. Bytes are the kernel's count of the connection (`ss`), plus 52 bytes of IP
+ * and TCP headers a segment.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -37,7 +38,7 @@ interface Cost {
   diskBytes: number;
 }
 
-/** Of the agent's connection to `port` and of its process, so far. */
+/** Cost so far of the agent's connection to `port` and of its process. */
 function costOf(port: number, pid: number): Cost {
   const filter = ['state', 'established', `( dport = :${port} )`];
   const lines = execFileSync('ss', ['-tinHpO', ...filter], { encoding: 'utf8' }).split('\n');

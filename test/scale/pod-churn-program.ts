@@ -1,6 +1,6 @@
 /**
- * Pods created and deleted under random kills of the agent, and what they leave:
- *   node dist/test/scale/pod-cycles.js docker|podman [CYCLES] [SEED]
+ * Creates and deletes Pods under random kills of the agent, and prints what they leave behind:
+ *   node dist/test/scale/pod-churn-program.js docker|podman [CYCLES] [SEED]
  */
 import { EngineFixture } from '../harness/engines/engine-fixture.js';
 import { type Remains, remainsOf, runPodChurn, seededRandom } from '../harness/engines/pod-churn.js';

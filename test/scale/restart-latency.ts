@@ -1,6 +1,6 @@
 /**
- * From a container's death to its next life, by the engine's own times: through the agent, and by bare HTTP that waits for
- * the same event and asks for the next container at once, in turns on one engine.
+ * Time from a container's exit to its restart, by the engine's own timestamps: through the agent, and by plain HTTP
+ * that waits for the same event and starts the next container at once, alternately on one engine.
  *   node dist/test/scale/restart-latency.js docker|podman [ROUNDS]
  */
 import { DockerApi, jsonLines } from '../../agent/runtime/docker/docker-api.js';

@@ -1,6 +1,6 @@
 /**
- * What a rollout by waves costs its controller: `node dist/test/scale/rollout-cost.js [NODES …]`. Prints the time to draw the
- * waves, and that of one event of a Pod with the step that follows it, which must not grow with the fleet.
+ * The controller's cost of a rollout by waves: `node dist/test/scale/rollout-cost.js [NODES …]`. Prints the time to
+ * assign the waves, and the time of one Pod event with the step that follows it, which must not grow with the fleet.
  */
 import { SteppedRollout } from '../bench/internals/stepped-rollout.js';
 

@@ -1,6 +1,6 @@
 /**
- * What looking in costs beyond the engine: the first byte of a command, and a long log, through API, link and agent,
- * by turns with the engine's own API. Arguments: docker | podman (default docker).
+ * Overhead of streams beyond the engine: the first byte of a command, and a long log, through API, link and agent,
+ * alternately with the engine's own API. Arguments: docker | podman (default docker).
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';

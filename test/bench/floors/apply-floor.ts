@@ -1,4 +1,7 @@
-/** Floor of "apply": decide where, write a row a Pod durably, send one frame to each agent, read each agent's answer. */
+/**
+ * Floor of "apply": choose the nodes, write a row a Pod durably, send one frame to each agent, read each agent's
+ * response.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { unpack } from 'msgpackr';
@@ -7,9 +10,9 @@ import { placementNodes, placementSpecs } from '../internals/placement-fleet.js'
 import { PlacementIndex } from './placement-index.js';
 import type { SqliteRows } from './sqlite-rows.js';
 
-/** About what a desired Pod of one container takes on the wire. */
+/** About the size of a desired Pod with one container on the wire. */
 const FRAME_BYTES = 2_005;
-/** About what a Pod takes in the store; its bytes stay in memory, as every list needs them. */
+/** About the size of a Pod in the store. The bytes stay in memory, because every list needs them. */
 const POD_BYTES = 2_400;
 
 export class FanOut {
@@ -34,9 +37,9 @@ export class FanOut {
     socket.on('message', (bytes: Buffer) => this.#answered(unpack(bytes)));
   }
 
-  /** Resolves when each agent has answered. */
+  /** Resolves when each agent has responded. */
   async all(): Promise<void> {
-    // Kept from one time to the next, as labels hardly change.
+    // The index is kept between rounds, because labels rarely change.
     if (this.#pods.length < this.size) this.#index = new PlacementIndex(placementNodes(this.size));
     for (const spec of placementSpecs(1)) this.#index.count(spec);
     const pod = randomBytes(POD_BYTES / 2).toString('hex');
@@ -69,7 +72,7 @@ export class FanOut {
   }
 }
 
-/** Of a server, whole in itself (RFC 6455, 5.2). */
+/** A single unfragmented server frame (RFC 6455, 5.2). */
 function binaryFrame(payload: Buffer): Buffer {
   const head = Buffer.from([0x82, 126, 0, 0]);
   head.writeUInt16BE(payload.length, 2);

@@ -1,4 +1,4 @@
-/** Floor of an agent's start: a process that opens a WebSocket over TLS. Arguments: PORT, file of the authority. */
+/** Floor of an agent's start: a process that opens a WebSocket over TLS. Arguments: PORT, file of the CA. */
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
 

@@ -1,4 +1,4 @@
-/** An engine by its HTTP API on a kept-alive connection, and nothing else: what any orchestrator must at least ask of it. */
+/** An engine by its plain HTTP API on a kept-alive connection: the minimum of requests that any orchestrator needs. */
 import { Agent, request } from 'node:http';
 
 export interface CreateOptions {
@@ -14,7 +14,7 @@ export class BareEngine {
     this.#socketPath = socketPath;
   }
 
-  /** Rejects for any answer that is no success. */
+  /** Rejects for any response other than success. */
   call<T>(method: string, path: string, body?: object): Promise<T> {
     const text = body ? JSON.stringify(body) : '';
     const headers = body
@@ -36,7 +36,7 @@ export class BareEngine {
     });
   }
 
-  /** Answers the id. */
+  /** Returns the container's id. */
   async create({ image, command }: CreateOptions): Promise<string> {
     const body = { Image: image, Entrypoint: command, HostConfig: { NetworkMode: 'bridge' } };
     return (await this.call<{ Id: string }>('POST', '/containers/create', body)).Id;
@@ -54,12 +54,12 @@ export class BareEngine {
     return this.call('DELETE', `/containers/${id}?force=1`);
   }
 
-  /** Ids of the containers that run. */
+  /** Ids of the running containers. */
   async running(): Promise<string[]> {
     return (await this.call<{ Id: string }[]>('GET', '/containers/json')).map(({ Id }) => Id);
   }
 
-  /** Process id of a container's init, as this machine numbers it. */
+  /** Process id of a container's init on this machine. */
   async initOf(id: string): Promise<number> {
     return (await this.call<{ State: { Pid: number } }>('GET', `/containers/${id}/json`)).State.Pid;
   }

@@ -1,4 +1,4 @@
-/** Floor of an orchestrator: it knows what to do and asks the engines for just that. */
+/** Floor of an orchestrator: it already knows the work and sends only the necessary requests to the engines. */
 import { WAITS } from '../../harness/engines/test-images.js';
 import type { BenchEngine } from '../real/bench-engines.js';
 import type { MeasuredFleet } from '../real/measured-fleet.js';
@@ -6,7 +6,7 @@ import type { MeasuredFleet } from '../real/measured-fleet.js';
 export class BareFleet implements MeasuredFleet {
   readonly #engines: readonly BenchEngine[];
   readonly #image: string;
-  /** By engine: the container that runs there. */
+  /** Running container by engine. */
   readonly #current = new Map<BenchEngine, string>();
   #isLabelled = false;
 
@@ -31,10 +31,10 @@ export class BareFleet implements MeasuredFleet {
   }
 
   async untilAllShown(): Promise<void> {
-    // What `deploy` awaited is all there is to see.
+    // Nothing more to wait for after `deploy`.
   }
 
-  /** The successor is made before the old one stops: its creation is no part of the gap. */
+  /** Creates the successor before it stops the old container, so that the creation is no part of the gap. */
   async update(atOnce: number): Promise<void> {
     const left = this.#engines.values();
     const replace = async (): Promise<void> => {

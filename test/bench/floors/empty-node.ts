@@ -1,3 +1,3 @@
-/** Floor of a program's memory: Node that waits. */
+/** Floor of a program's memory: an idle Node.js process. */
 setInterval(() => undefined, 2 ** 30);
 process.stdout.write('waiting\n');

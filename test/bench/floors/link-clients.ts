@@ -1,4 +1,7 @@
-/** Agents that only answer: bare `ws` over the hosts' shared TLS. Told over IPC to connect, and ended with the channel. */
+/**
+ * Agents that only respond: plain `ws` over the hosts' shared TLS. They connect on an IPC message and exit with the IPC
+ * channel.
+ */
 import { createSecureContext } from 'node:tls';
 import { pack } from 'msgpackr';
 import { WebSocket } from 'ws';

@@ -1,6 +1,6 @@
 /**
- * Floor of the coordinator: TLS, `ws`, a table of rows, bytes of Pods. Whatever it does is what nobody can do without.
- * A process of its own, told what to do over IPC. Argument: its folder.
+ * Floor of the coordinator: TLS, `ws`, a table of rows, bytes of Pods. It does only what every implementation must do.
+ * Runs as a process and takes orders over IPC. Argument: its folder.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -13,7 +13,7 @@ import { PodList } from './pod-list-floor.js';
 import { SqliteRows } from './sqlite-rows.js';
 import { WatchFanOut } from './watch-floor.js';
 
-/** `apply`: to all agents and back. `watch`: so many events to all watchers. */
+/** `apply`: a frame to all agents and their responses. `watch`: a number of events to all watchers. */
 export type FloorOrder =
   | { id: number; kind: 'count' }
   | { id: number; kind: 'apply' }

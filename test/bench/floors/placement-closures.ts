@@ -1,10 +1,10 @@
-/** Floor of placing one node: each DaemonSet compiled once to a function that looks at nothing but what it must. */
+/** Floor of placing one node: each DaemonSet is compiled once to a function that checks only its own conditions. */
 import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
 import type { NodeSelectorRequirement, Toleration } from '../../../shared/kube/pods/pod-placement-types.js';
 
 type Test = (labels: Record<string, string>) => boolean;
 
-/** Answers whether a node may run it. */
+/** Returns a function that decides whether a node may run it. */
 export function compileBarePlacement(spec: PlacementSpec): (node: PlacementNode) => boolean {
   const selected = Object.entries(spec.nodeSelector ?? {});
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;

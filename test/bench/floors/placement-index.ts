@@ -1,4 +1,6 @@
-/** Floor of placing from scratch: a bit a node for each label value and each taint; a DaemonSet is a few ANDs and ORs. */
+/**
+ * Floor of placing from scratch: one bit a node for each label value and each taint; a DaemonSet is a few ANDs and ORs.
+ */
 import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import type { NodeSelectorRequirement, Toleration } from '../../../shared/kube/pods/pod-placement-types.js';

@@ -1,4 +1,4 @@
-/** The rules of placement read off the manifest, as naively as can be: what index, closures and product must agree with. */
+/** The placement rules, written down as simply as possible: index, closures and product must agree with them. */
 import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
 
 export function mayRun(node: PlacementNode, spec: PlacementSpec): boolean {

@@ -1,4 +1,4 @@
-/** Floor of a list: bytes that lie ready, written 200 objects at a time as fast as the reader takes them. */
+/** Floor of a list: prepared bytes, written 200 objects at a time as fast as the reader takes them. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 

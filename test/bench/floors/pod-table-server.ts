@@ -1,8 +1,8 @@
-/** Floor of `kubectl get pods`: the pages lie ready, and plain HTTP hands them out. What is left is kubectl itself. */
+/** Floor of `kubectl get pods`: plain HTTP serves prepared pages, so only kubectl's own time is left. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Fewer than kubectl asks for at a time would be no floor: it waits between its requests. */
+/** Pages as large as kubectl requests: with smaller ones it would wait between its requests, which is no floor. */
 const PAGE = 10_000;
 const COLUMNS = [
   'Name',
@@ -15,7 +15,7 @@ const COLUMNS = [
   'Nominated Node',
   'Readiness Gates',
 ];
-/** Those that are shown. */
+/** Columns that kubectl shows. */
 const SHOWN = 5;
 
 const DISCOVERY: Readonly<Record<string, object>> = {
@@ -27,7 +27,7 @@ const DISCOVERY: Readonly<Record<string, object>> = {
   },
 };
 
-/** Serves so many Pods; answers a kubeconfig that leads to them. */
+/** Serves `pods` Pods. Returns a kubeconfig for the server. */
 export async function servePodTable(pods: number): Promise<{ kubeconfig: string; close(): void }> {
   const starts = Array.from({ length: Math.ceil(pods / PAGE) }, (_, index) => index * PAGE);
   const pages = starts.map((from) => Buffer.from(JSON.stringify(page(from, pods))));

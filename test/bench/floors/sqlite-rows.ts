@@ -20,7 +20,7 @@ export class SqliteRows {
     );
   }
 
-  /** Durable when it returns. */
+  /** The rows are durable when it returns. */
   write(keys: readonly string[], value: Buffer): void {
     for (let from = 0; from < keys.length; from += ROWS_A_COMMIT) {
       this.#database.transaction(() => {

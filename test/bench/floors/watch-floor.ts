@@ -1,4 +1,4 @@
-/** Floor of a watch: each event is text once, and fifty go to a reader in one write. */
+/** Floor of a watch: each event is serialised once, and fifty events go to a reader in one write. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
@@ -14,7 +14,7 @@ export class WatchFanOut {
     response.flushHeaders();
   }
 
-  /** Answers how many events were handed over, all watchers together. */
+  /** Returns the number of delivered events, summed over all watchers. */
   async send(events: number): Promise<number> {
     for (let from = 0; from < events; from += AT_A_TIME) {
       const lines = Array.from({ length: Math.min(AT_A_TIME, events - from) }, (_, offset) => {

@@ -1,4 +1,4 @@
-/** The floor as processes: a bare server and as many bare clients as there are agents. */
+/** The floor as processes: a bare server and one bare client for each agent. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -19,7 +19,7 @@ export class FloorFleet {
     readonly agents: number,
     readonly cost: ProcessCost,
     readonly server: ChildProcess,
-    /** Where it serves, and the authority that it is to be trusted by. */
+    /** Address of the server, and the CA of its certificate. */
     readonly address: { port: number; ca: string },
   ) {
     server.on('message', (answer: FloorAnswer) => {
@@ -32,7 +32,7 @@ export class FloorFleet {
     });
   }
 
-  /** The server alone; its clients come with `connect`. */
+  /** Starts the server alone; `connect` adds its clients. */
   static async start(folder: string, agents: number): Promise<FloorFleet> {
     mkdirSync(folder);
     const cost = new ProcessCost(join(folder, 'probe'));
@@ -42,14 +42,14 @@ export class FloorFleet {
     return new FloorFleet(agents, cost, server, ready);
   }
 
-  /** Resolves when all are connected. */
+  /** Resolves when all clients are connected. */
   async connect(): Promise<void> {
     this.#clients = fork(program('link-clients'));
     this.#clients.send({ ...this.address, agents: this.agents } satisfies ClientsOrder);
     await once(this.#clients, 'message');
   }
 
-  /** Ends all connections and resolves when the server has seen it. */
+  /** Closes all connections. Resolves when the server has noticed. */
   async disconnect(): Promise<void> {
     const clients = this.#clients;
     if (!clients) return;

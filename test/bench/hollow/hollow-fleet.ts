@@ -1,4 +1,7 @@
-/** The product as users run it: a coordinator process with TLS and a durable store, and pretended hosts with the real agent's code. */
+/**
+ * The product as users run it: a coordinator process with TLS and a durable store, and simulated hosts with the real
+ * agent's code.
+ */
 import { FleetSupervisor } from '../../../agent/simulate/fleet-supervisor.js';
 import { numberedNodes } from '../../../agent/simulate/node-templates.js';
 import { SIMULATE_SETTINGS } from '../../../agent/simulate/simulate-settings.js';
@@ -14,12 +17,12 @@ import {
 } from '../../harness/processes/everynode-processes.js';
 import { ProcessCost } from '../server-cost.js';
 
-/** All of a fleet come or come back within this. */
+/** Timeout for a whole fleet to connect or reconnect. */
 const FLEET_MS = 900_000;
-/** A coordinator that spends less than this share of a core, and what heartbeats take, has nothing left to do but keep its links. */
+/** Below this share of a core, not counting heartbeats, the coordinator is idle apart from its links. */
 const QUIET_SHARE = 0.1;
 const BEATS_SHARE = 0.000_01;
-/** Longer than an agent holds back what may wait; looked at several times in each. */
+/** Longer than an agent's debounce delays. The load is sampled several times in each window. */
 const QUIET_WINDOW_MS = 800;
 const LOOKS = 4;
 
@@ -36,7 +39,7 @@ export class HollowFleet {
     readonly api: CoordinatorApi,
   ) {}
 
-  /** The coordinator alone; the hosts come with `join`. */
+  /** Starts the coordinator alone; `join` adds the hosts. */
   static async start(folder: string, agents: number): Promise<HollowFleet> {
     const port = await freePort();
     const cost = new ProcessCost(`${folder}.probe1`);
@@ -51,7 +54,7 @@ export class HollowFleet {
     );
   }
 
-  /** Enrols and connects all hosts; resolves when the coordinator has come to rest. */
+  /** Enrols and connects all hosts. Resolves when the coordinator is idle. */
   async join(): Promise<void> {
     const { server, token } = await this.reusableToken();
     const settings = await loadSettings(SIMULATE_SETTINGS, {
@@ -64,7 +67,7 @@ export class HollowFleet {
     await this.untilQuiet();
   }
 
-  /** What any number of hosts may join with. */
+  /** A join token for any number of hosts. */
   async reusableToken(): Promise<{ server: string; token: string }> {
     const client = apiClientFromKubeconfig(this.coordinator.kubeconfigPath);
     const wish = { ttlSeconds: 0, description: '', reusable: true, anyLabels: true };
@@ -75,15 +78,15 @@ export class HollowFleet {
     return this.#hosts?.counts().live ?? 0;
   }
 
-  /** Containers that run on all hosts together. */
+  /** Number of running containers on all hosts. */
   get running(): number {
     return this.#hosts?.counts().running ?? 0;
   }
 
-  /** Does it to pretended hosts: see `COMMANDS_HELP`. */
+  /** Runs a command on simulated hosts: see `COMMANDS_HELP`. */
   async command(line: string): Promise<void> {
     const meant = await this.#hosts?.command(line);
-    if (!meant) throw new Error(`${line}: no host was meant`);
+    if (!meant) throw new Error(`${line}: matches no host`);
   }
 
   async untilAllLive(): Promise<void> {
@@ -104,7 +107,9 @@ export class HollowFleet {
     await until(isQuiet, { timeoutMs: FLEET_MS, what: 'the coordinator to come to rest', pollMs });
   }
 
-  /** SIGKILL, and the same data at the same port again; `cost` is the new process's. */
+  /**
+   * Kills the coordinator with SIGKILL and restarts it with the same data and port; `cost` measures the new process.
+   */
   async killAndRestart(): Promise<void> {
     await this.coordinator.end('SIGKILL');
     await until(() => this.live === 0, { timeoutMs: FLEET_MS, what: 'all hosts to notice' });

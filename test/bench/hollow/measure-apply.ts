@@ -1,4 +1,7 @@
-/** From a manifest to all its Pods ready and shown so; what the event loop and a small request feel of it. */
+/**
+ * Time from a manifest until all its Pods are shown as ready, with event loop delays and the latency of small requests
+ * meanwhile.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { BenchDaemonSet } from '../bench-daemonset.js';
 import { percentile } from '../bench-result.js';
@@ -7,24 +10,25 @@ import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 const BETWEEN_REQUESTS_MS = 50;
-/** Frames in a floor that is long enough to be measured alone: of a small fleet all agents several times. */
+/** Least number of frames for a measurable floor: a small fleet applies several times. */
 const SMALL = 2_000;
 
-/** What one apply took. */
+/** Cost of one apply. */
 interface Applied {
   cpuMs: number;
-  /** Until nothing of it is left to be written. */
+  /** Until all its writes are done. */
   restCpuMs: number;
   wallMs: number;
-  /** One figure, or none: a small fleet has its Pods too soon for one. */
+  /** One value, or none if a small fleet has its Pods too soon. */
   loopDelaysMs: number[];
-  /** 99th percentile of small requests meanwhile. */
+  /** 99th percentile of small requests during the apply. */
   requestMs: number;
 }
 
 /**
- * `rounds` come after a first one, which is told by itself. `whileApplied` is called once, when every agent has its first Pod and
- * both servers have come to rest. Leaves the fleet with one Pod on each host, and answers the DaemonSet.
+ * Measures `rounds` applies after a first one, which is reported separately. Calls `whileApplied` once, when every
+ * agent has its first Pod and both servers are idle. Leaves the fleet with one Pod on each host and returns the
+ * DaemonSet.
  */
 export async function measureApply(
   { report, skip: leaveOut }: BenchContext,
@@ -37,7 +41,7 @@ export async function measureApply(
   const bare: { cpuMs: number; wallMs: number }[] = [];
   const ours: Applied[] = [];
   let daemonSet = new BenchDaemonSet(product.api);
-  // The first runs code that is not compiled yet, into a heap that grows: a matter of its own.
+  // The first round runs code that is not compiled yet, with a growing heap, so it is reported separately.
   for (let round = 0; round <= rounds; round += 1) {
     if (round > 0) await daemonSet.remove();
     if (round > 0) await product.untilQuiet();
@@ -62,7 +66,8 @@ export async function measureApply(
     floor: floors.map(({ cpuMs }) => cpuMs),
     product: products.map(({ cpuMs }) => cpuMs),
   });
-  // Events come behind: how many of them fall into the time until all is ready is the machine's speed and the fleet's size.
+  // Count until the coordinator is idle: Events are written late, and how many fall before readiness depends on machine
+  // and fleet size.
   report({
     ...{
       section: 'hollow',
@@ -92,14 +97,14 @@ export async function measureApply(
   return daemonSet;
 }
 
-/** What it takes to bring one frame to each agent and an answer back, with a durable row each. */
+/** Cost of one frame to each agent and its response, with a durable row each. */
 export async function applyBare(floor: FloorFleet): Promise<{ cpuMs: number; wallMs: number }> {
   const times = Math.ceil(SMALL / floor.agents);
-  const begun = performance.now();
+  const startMs = performance.now();
   const cpuMs = await floor.cost.during(async () => {
     for (let time = 0; time < times; time += 1) await floor.order({ kind: 'apply' });
   });
-  return { cpuMs: cpuMs / times, wallMs: (performance.now() - begun) / times };
+  return { cpuMs: cpuMs / times, wallMs: (performance.now() - startMs) / times };
 }
 
 async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<Applied> {
@@ -107,7 +112,7 @@ async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<A
   let [cpuMs, isDone] = [0, false];
   let loopDelaysMs: number[] = [];
   const apply = async () => {
-    const begun = performance.now();
+    const startMs = performance.now();
     try {
       loopDelaysMs = await cost.loopDelaysMs(async () => {
         cpuMs = await cost.during(async () => {
@@ -118,23 +123,23 @@ async function apply(product: HollowFleet, daemonSet: BenchDaemonSet): Promise<A
     } finally {
       isDone = true;
     }
-    return performance.now() - begun;
+    return performance.now() - startMs;
   };
   const [wallMs, requests] = await Promise.all([apply(), askUntil(product, () => isDone)]);
-  // A crowd's reports must not drown the heartbeats.
+  // Many reports at once must not delay the heartbeats.
   if (product.live !== agents)
     throw new Error(`only ${product.live} of ${agents} agents are still connected`);
   const restCpuMs = cpuMs + (await cost.during(() => product.untilQuiet()));
   return { cpuMs, restCpuMs, wallMs, loopDelaysMs, requestMs: percentile(requests, 0.99) };
 }
 
-/** How long small requests took, one after another. */
+/** Latencies of small requests, sent one after another until `isDone`. */
 async function askUntil({ api }: HollowFleet, isDone: () => boolean): Promise<number[]> {
   const requests: number[] = [];
   while (!isDone()) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await api.request('GET', '/api/v1/namespaces/default');
-    requests.push(performance.now() - begun);
+    requests.push(performance.now() - startMs);
     await pause(BETWEEN_REQUESTS_MS);
   }
   return requests;

@@ -1,4 +1,4 @@
-/** Fleets of pretended hosts over TLS against a coordinator process, and what carries as many bare sockets. */
+/** Fleets of simulated hosts over TLS with a coordinator process, compared with the same number of bare sockets. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,20 +16,23 @@ import { measureRestart } from './measure-restart.js';
 import { measureRollout } from './measure-rollout.js';
 import { measureWaves } from './measure-waves.js';
 
-/** How often what is done with a fleet; a large one takes its time, and what does not depend on its size is left to a small. */
+/**
+ * Repetitions of each measure for one fleet size. A large fleet is slow, so a small one measures what does not depend
+ * on the size.
+ */
 interface Plan {
   agents: number;
   applies: number;
   labels: number;
   rollouts: number;
-  /** By waves. */
+  /** Releases by waves. */
   releases: number;
   idleWindows: number;
   lists: number;
   watches?: { rounds: number; events: number };
   restarts: number;
-  /** In a small fleet it is the program's own memory that is spread over its agents. */
-  isMemoryTold?: boolean;
+  /** Only with large fleets: in a small one the program's own memory dominates the memory per agent. */
+  reportsMemory?: boolean;
 }
 
 const QUICK: readonly Plan[] = [
@@ -47,9 +50,9 @@ const FULL: readonly Plan[] = [
   },
   {
     ...{ agents: 10_000, applies: 1, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
-    // A release by waves takes minutes there, and all of them together are to take no more than fifteen.
+    // No release by waves: it takes minutes with this fleet, and the whole section may take fifteen.
     ...{ rollouts: 1, releases: 0 },
-    isMemoryTold: true,
+    reportsMemory: true,
   },
 ];
 
@@ -57,7 +60,7 @@ export async function measureHollow(bench: BenchContext): Promise<void> {
   for (const plan of bench.quick ? QUICK : FULL) await measureFleet(bench, plan);
 }
 
-/** Starts both servers, without agents yet; they are there while `work` runs. */
+/** Starts both servers without agents and stops them after `work`. */
 export async function withFleets(
   agents: number,
   work: (floor: FloorFleet, product: HollowFleet) => Promise<void>,
@@ -86,7 +89,7 @@ async function measureFleet(bench: BenchContext, plan: Plan): Promise<void> {
     await measureJoin(bench, floor, product);
     now('apply');
     const daemonSet = await measureApply(bench, floor, product, plan.applies, async () => {
-      if (plan.isMemoryTold) bench.report(memoryResult(agents, before, await memoryOf(floor, product)));
+      if (plan.reportsMemory) bench.report(memoryResult(agents, before, await memoryOf(floor, product)));
     });
     now('label of one node');
     await measureLabel(bench, floor, product, plan.labels);

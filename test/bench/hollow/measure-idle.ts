@@ -1,11 +1,11 @@
-/** A fleet with nothing to do: CPU, memory and bytes of each agent. */
+/** An idle fleet: CPU, memory and bytes of each agent. */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchContext } from '../bench-section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
-/** One heartbeat of each agent. */
+/** One heartbeat interval of each agent. */
 const WINDOW_MS = 10_000;
 
 export async function measureIdle(
@@ -20,7 +20,7 @@ export async function measureIdle(
   const bytes: number[] = [];
   for (let window = 0; window < windows; window += 1) {
     const before = linkBytes(product.port);
-    // Both in the same seconds.
+    // Measure both in the same period.
     const wait = pause(WINDOW_MS);
     const [bare, ours] = await Promise.all([floor.cost.during(() => wait), product.cost.during(() => wait)]);
     const after = linkBytes(product.port);
@@ -41,7 +41,7 @@ export async function measureIdle(
   }
 }
 
-/** Bytes on all connections of a port of loopback, both ways; undefined where nobody counts. */
+/** Bytes on all connections of a loopback port, both directions; undefined if the system does not count them. */
 function linkBytes(port: number): number | undefined {
   const filter = ['state', 'established', `( sport = :${port} )`];
   let lines: string;

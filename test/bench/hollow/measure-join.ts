@@ -1,4 +1,6 @@
-/** Hosts that join for the first time: each requests a certificate for its own key, as real hosts do, and then connects. */
+/**
+ * Hosts that join for the first time: each requests a certificate for its own key, like real hosts, and then connects.
+ */
 import type { BenchContext } from '../bench-section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';

@@ -1,4 +1,4 @@
-/** A person's `kubectl get pods` of a whole fleet, beside what kubectl needs to print as many. */
+/** `kubectl get pods` of a whole fleet, compared with kubectl's own time to print as many rows. */
 import { createKubectl, whyNoKubectl } from '../../harness/clients/kubectl.js';
 import type { BenchContext } from '../bench-section.js';
 import { servePodTable } from '../floors/pod-table-server.js';
@@ -7,7 +7,7 @@ import type { HollowFleet } from './hollow-fleet.js';
 
 const TIMES = 5;
 
-/** There must be a Pod on each host. */
+/** Requires a Pod on each host. */
 export async function measureKubectl(
   { report, skip: leaveOut }: BenchContext,
   product: HollowFleet,
@@ -18,7 +18,7 @@ export async function measureKubectl(
   const bare = createKubectl(table.kubeconfig);
   const kubectl = createKubectl(product.coordinator.kubeconfig);
   try {
-    // The round that warms up asks what kinds there are, too.
+    // The warm-up round includes kubectl's discovery requests.
     const values = await pairs(
       TIMES,
       () => wallMs(() => bare.ok('get pods')),

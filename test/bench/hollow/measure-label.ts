@@ -1,4 +1,4 @@
-/** One host's label change until its Pod runs and is shown: must cost the same in any fleet. */
+/** Time from one host's label change until its Pod is shown as running. It must not depend on the fleet's size. */
 import { Agent, request } from 'node:https';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { until } from '../../harness/basics/wait-until.js';
@@ -49,7 +49,7 @@ export async function measureLabel(
   });
 }
 
-/** A request, a durable row, a frame to one agent and back, an answer. */
+/** A request, a durable row, a frame to one agent and its response, an HTTP response. */
 function patchBare({ address }: FloorFleet, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
     const url = `https://127.0.0.1:${address.port}/`;

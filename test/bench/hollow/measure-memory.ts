@@ -1,9 +1,9 @@
-/** What an agent and its Pod cost in memory. */
+/** Memory of an agent's link and its Pod in the coordinator. */
 import type { Result } from '../bench-result.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
-/** Kilobytes of both servers, after a collection of garbage. */
+/** Kilobytes of both servers, after garbage collection. */
 export interface Memory {
   floor: number;
   product: number;
@@ -13,7 +13,7 @@ export async function memoryOf(floor: FloorFleet, product: HollowFleet): Promise
   return { floor: await floor.cost.rssKilobytes(), product: await product.cost.rssKilobytes() };
 }
 
-/** `before` any agent came, and `after` with all of them, each with its Pod. */
+/** `before` the first agent connected, and `after` all of them did, each with its Pod. */
 export function memoryResult(agents: number, before: Memory, after: Memory): Result {
   return {
     ...{ section: 'hollow', number: '9', unit: 'KB', goal: { kind: 'ratio', most: 1.25 } },

@@ -11,12 +11,12 @@ import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 import type { WatchersOrder } from './watchers-process.js';
 
-/** Pods in a list that is long enough to be measured alone. */
+/** Least number of Pods in a list for a measurable time. */
 const SMALL = 2_000;
-/** How long the event loop is looked at: some hundred samples. */
+/** Duration of the event loop measurement: some hundred samples. */
 const LOOP_MS = 2_000;
 const WATCHERS = 100;
-/** At a time, each at its own object. */
+/** Concurrent writers, each with its own object. */
 const WRITERS = 50;
 const MERGE = 'application/merge-patch+json';
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -26,7 +26,7 @@ interface Read {
   bytes: number;
 }
 
-/** There must be a Pod on each host. */
+/** Requires a Pod on each host. */
 export async function measureList(
   { report }: BenchContext,
   floor: FloorFleet,
@@ -35,7 +35,7 @@ export async function measureList(
 ): Promise<void> {
   const { agents, api, cost } = product;
   const url = `https://127.0.0.1:${floor.address.port}/?count=${agents}`;
-  // A short list alone is too short for a clock.
+  // A single short list is faster than the clock's resolution.
   const times = Math.ceil(SMALL / agents);
   const each = async (server: ProcessCost, read: () => Promise<unknown>) => {
     const cpuMs = await server.during(async () => {
@@ -70,7 +70,7 @@ export async function measureList(
   });
 }
 
-/** One after another for so long: a single list may be over before a timer was to come. */
+/** Repeats `work` for `ms`: a single list may end before the first timer is due. */
 async function again(work: () => Promise<unknown>, ms: number): Promise<void> {
   const end = performance.now() + ms;
   while (performance.now() < end) await work();
@@ -84,12 +84,12 @@ interface Where {
 
 function readAll({ url, ca, headers }: Where): Promise<Read> {
   return new Promise((resolve, reject) => {
-    const begun = performance.now();
+    const startMs = performance.now();
     const sent = request(url, { ca, headers, agent: false }, (response) => {
       let bytes = 0;
       let firstByteMs = 0;
       response.on('data', (chunk: Buffer) => {
-        if (bytes === 0) firstByteMs = performance.now() - begun;
+        if (bytes === 0) firstByteMs = performance.now() - startMs;
         bytes += chunk.length;
       });
       response.on('end', () => resolve({ firstByteMs, bytes }));
@@ -100,7 +100,7 @@ function readAll({ url, ca, headers }: Where): Promise<Read> {
   });
 }
 
-/** `events`: so many changes, one after another at each of a few objects. */
+/** `events`: number of changes, spread over a few objects. */
 export async function measureWatch(
   { report }: BenchContext,
   floor: FloorFleet,
@@ -131,7 +131,7 @@ export async function measureWatch(
       () => floor.order({ kind: 'watch', events }),
     );
   const ours = async () => {
-    // The changes themselves are not what is measured.
+    // The cost of the changes themselves is subtracted.
     const unseen = await cost.during(changes);
     const path = `${MAPS}?watch=true&resourceVersion=${await revision(product)}`;
     return (await watched(api.requestFor(path), deliveries, cost, changes)) - unseen;
@@ -151,7 +151,7 @@ async function revision({ api }: HollowFleet): Promise<string> {
   return (await api.items(`${MAPS}?limit=1`)).resourceVersion;
 }
 
-/** The server's CPU, ms, for `work` and for so many watchers there to have read every event of it. */
+/** The server's CPU, ms, for `work` and until all watchers have read all of its events. */
 async function watched(
   where: Where,
   lines: number,

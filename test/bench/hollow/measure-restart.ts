@@ -1,4 +1,4 @@
-/** The coordinator is killed and comes back: until every agent is back and has reported. */
+/** The coordinator is killed and restarted: time until every agent has reconnected and reported. */
 import type { BenchContext } from '../bench-section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
@@ -15,11 +15,11 @@ export async function measureRestart(
   for (let round = 0; round < rounds; round += 1) {
     await floor.disconnect();
     cpu.floor.push(((await floor.cost.during(() => floor.connect())) * 1000) / agents);
-    const begun = performance.now();
+    const startMs = performance.now();
     await product.killAndRestart();
     const serving = await product.cost.cpuMs();
     await product.untilAllLive();
-    seconds.push((performance.now() - begun) / 1000);
+    seconds.push((performance.now() - startMs) / 1000);
     await product.untilQuiet();
     cpu.product.push((((await product.cost.cpuMs()) - serving) * 1000) / agents);
   }

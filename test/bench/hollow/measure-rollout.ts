@@ -1,11 +1,11 @@
-/** A new version for all hosts at once. */
+/** An update of all hosts at once. */
 import type { BenchDaemonSet } from '../bench-daemonset.js';
 import type { BenchContext } from '../bench-section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 import { applyBare } from './measure-apply.js';
 
-/** Of a DaemonSet with one Pod on each host. */
+/** Requires a DaemonSet with one Pod on each host. */
 export async function measureRollout(
   { report }: BenchContext,
   floor: FloorFleet,
@@ -16,7 +16,7 @@ export async function measureRollout(
   const { agents, cost } = product;
   const values = { floor: [] as number[], product: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
-    // An end and a beginning for each host.
+    // Each host stops one Pod and starts one.
     values.floor.push(2 * (await applyBare(floor)).cpuMs);
     values.product.push(
       await cost.during(async () => {

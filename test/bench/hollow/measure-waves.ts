@@ -1,11 +1,11 @@
-/** A new version by the waves of a policy, against the least that the policy itself asks for. */
+/** An update by the waves of a policy, compared with the minimum time that the policy implies. */
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { BenchDaemonSet } from '../bench-daemonset.js';
 import type { BenchContext } from '../bench-section.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
 const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies';
-/** How long a pretended Pod takes to become ready. */
+/** Time until a simulated Pod becomes ready. */
 const READY_MS = 500;
 const SPEC: RolloutPolicySpec = {
   selector: {},
@@ -15,11 +15,11 @@ const SPEC: RolloutPolicySpec = {
   ],
   failureBudget: { maxFailed: '1%', action: 'RollBack' },
 };
-/** Halves of two waves one after the other, and the rest at once. */
+/** Two waves in two halves each, and the remaining hosts at once. */
 const TURNS = 5;
 const SOAKS_MS = 4_000;
 
-/** Of a DaemonSet with one Pod on each host; the policy is gone afterwards. */
+/** Requires a DaemonSet with one Pod on each host. Deletes its policy afterwards. */
 export async function measureWaves(
   { report }: BenchContext,
   product: HollowFleet,
@@ -30,12 +30,12 @@ export async function measureWaves(
   await api.request('POST', POLICIES, { metadata: { name: 'bench' }, spec: SPEC });
   const values = { floor: [] as number[], product: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
-    const begun = performance.now();
+    const startMs = performance.now();
     const annotations = { 'simulate.everynode.dev/ready-after': `${READY_MS}ms` };
     const spec = { containers: [{ name: 'main', image: `app:wave${round}` }] };
     await daemonSet.update({ template: { metadata: { annotations }, spec } });
     await daemonSet.untilReady(agents);
-    values.product.push(performance.now() - begun);
+    values.product.push(performance.now() - startMs);
     values.floor.push(SOAKS_MS + TURNS * READY_MS);
     await product.untilQuiet();
   }

@@ -1,4 +1,4 @@
-/** A process of watchers that only count lines: says once that all watch, and once that all lines were read. */
+/** A process of watchers that only count lines: it reports once all watches are open, and once all lines are read. */
 import { Agent, request } from 'node:https';
 
 export interface WatchersOrder {
@@ -6,7 +6,7 @@ export interface WatchersOrder {
   ca: string;
   headers: Record<string, string>;
   watchers: number;
-  /** Of all watchers together. */
+  /** Number of lines for all watchers together. */
   lines: number;
 }
 

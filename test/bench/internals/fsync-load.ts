@@ -1,4 +1,4 @@
-/** The process that `fsyncs` looks at: DATA-DIR WRITES WRITERS. */
+/** The process that `fsyncs` traces: DATA-DIR WRITES WRITERS. */
 import { openStore, podKeys, podValue, writeAll } from './store-load.js';
 
 const [dataDir = '', writes, writers] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** How often the store asks the disk to be sure, counted from outside by strace. */
+/** Number of fsyncs by the store, counted by strace. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export async function measureFsyncs(
   const result = { section: 'parts', number: '15', unit: 'fsyncs a change', floor: [] } as const;
   report({
     ...{ ...result, name: 'changes one after another', product: [each(ALONE, 1)] },
-    // One each, and some for what is moved from the log into the file now and then.
+    // One fsync a write, plus some for checkpoints of the log.
     goal: { kind: 'product', most: 1.05 },
   });
   report({

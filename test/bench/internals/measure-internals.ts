@@ -1,4 +1,4 @@
-/** Single parts of the coordinator without anything around them. */
+/** Single components of the coordinator in isolation. */
 import type { BenchContext } from '../bench-section.js';
 import { measurePlacement } from './measure-placement.js';
 import { measureRolloutSteps } from './measure-rollout-steps.js';

@@ -1,4 +1,4 @@
-/** Placement: 20 DaemonSets on a whole fleet, and one changed node. */
+/** Placement of 20 DaemonSets on a whole fleet, and of one changed node. */
 import assert from 'node:assert/strict';
 import {
   compilePlacement,
@@ -14,7 +14,7 @@ import { placementNode, placementNodes, placementSpecs } from './placement-fleet
 
 const DAEMON_SETS = 20;
 const ROUNDS = 5;
-/** Changes of one node in one value: one alone is too short for a clock. */
+/** Repeated changes of one label of one node: a single change is faster than the clock's resolution. */
 const CHANGES = 5_000;
 
 export async function measurePlacement({ quick, report }: BenchContext): Promise<void> {
@@ -51,7 +51,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Over the product's own decision, node by node, as its controllers ask it. */
+/** Calls the product's own decision for each node, like its controllers. */
 function placeAll(nodes: readonly PlacementNode[], specs: readonly PlacementSpec[]): number {
   const decisions = specs.map(compilePlacement);
   return sum(decisions.map((decide) => nodes.filter((node) => decide(node).shouldRun).length));
@@ -66,7 +66,10 @@ function checkAgainstOracle(
     const bare = compileBarePlacement(spec);
     const ours = compilePlacement(spec);
     const expected = nodes.filter((node) => mayRun(node, spec));
-    assert.ok(expected.length > 0 && expected.length < nodes.length, 'a DaemonSet that tells nodes apart');
+    assert.ok(
+      expected.length > 0 && expected.length < nodes.length,
+      'a DaemonSet that matches some nodes only',
+    );
     assert.equal(index.count(spec), expected.length);
     assert.deepEqual(nodes.filter(bare), expected);
     assert.deepEqual(

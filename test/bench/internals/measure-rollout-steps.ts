@@ -1,4 +1,4 @@
-/** What an event of a Pod costs a rollout by waves, with the step that follows: it must not grow with the fleet. */
+/** Cost of one Pod event and the rollout step that follows it: it must not grow with the fleet. */
 
 import type { BenchContext } from '../bench-section.js';
 import { cpuMs, pairs } from '../paired-runs.js';
@@ -6,13 +6,13 @@ import { SteppedRollout } from './stepped-rollout.js';
 
 const FEW = 5_000;
 const ROUNDS = 3;
-/** A round; with the one that warms up, all that the smaller fleet has. */
+/** Events a round. With the warm-up round they use up all Pods of the smaller fleet. */
 const EVENTS = 2_500;
 
 export async function measureRolloutSteps({ quick, report }: BenchContext): Promise<void> {
   const count = quick ? 20_000 : 50_000;
   const fleets = { few: new SteppedRollout(FEW), many: new SteppedRollout(count) };
-  // Each round goes on where the last one ended.
+  // Each round continues where the previous one ended.
   const microseconds = async (fleet: SteppedRollout) => {
     let seen = 0;
     const ms = await cpuMs(() => {

@@ -1,4 +1,4 @@
-/** The store: durable changes a second, fsyncs, and what a file grows to. */
+/** The store: durable changes a second, fsyncs, and file growth. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { measureFsyncs } from './measure-fsyncs.js';
 import { openStore, podKeys, podValue, VALUE_BYTES, writeAll } from './store-load.js';
 
 const WRITERS = 1_000;
-/** Runs of compaction in a day. */
+/** Compactions in a day. */
 const COMPACTIONS_A_DAY = 288;
 
 export async function measureStore(bench: BenchContext): Promise<void> {
@@ -49,7 +49,7 @@ async function measureThroughput({ quick, report }: BenchContext, scratch: strin
 
 async function measureFileSize({ quick, report }: BenchContext, scratch: string): Promise<void> {
   const pods = quick ? 10_000 : 100_000;
-  // A size is the same however busy the machine is.
+  // File sizes do not depend on the machine's load, so both may run at once.
   const [ofADay, atOnce] = await Promise.all([
     fileShare(join(scratch, 'day'), pods, COMPACTIONS_A_DAY),
     fileShare(join(scratch, 'burst'), pods, 0),
@@ -64,7 +64,7 @@ async function measureFileSize({ quick, report }: BenchContext, scratch: string)
   });
 }
 
-/** The file's size against what it holds, MB, after `compactions` evenly among ten changes to each Pod. */
+/** The file's size and the size of its content, MB, after `compactions` spread evenly over ten changes of each Pod. */
 async function fileShare(
   dataDir: string,
   pods: number,

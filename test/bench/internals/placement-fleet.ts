@@ -1,16 +1,16 @@
-/** A fleet and DaemonSets to place on it: the same at every run. */
+/** A fleet and DaemonSets for placement: the same in every run. */
 import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement/placement.js';
 import type { NodeSelectorRequirement } from '../../../shared/kube/pods/pod-placement-types.js';
 
 const ZONES = 40;
 const MODELS = 25;
 
-/** Eight labels a node, taints on one in eleven. */
+/** Eight labels a node, and taints on one node in eleven. */
 export function placementNodes(count: number): PlacementNode[] {
   return Array.from({ length: count }, (_, index) => placementNode(index));
 }
 
-/** The node of that number; with `turn`, as it is after a change of one label. */
+/** The node with this number; with `turn`, after a change of one label. */
 export function placementNode(index: number, turn = 0): PlacementNode {
   const labels = {
     'kubernetes.io/hostname': `node-${index}`,
@@ -29,7 +29,9 @@ export function placementNode(index: number, turn = 0): PlacementNode {
   return { metadata: { name: `node-${index}`, labels }, spec: { taints } };
 }
 
-/** Each has a node selector, two affinity terms of five expressions and four tolerations; they match one node in nine. */
+/**
+ * Each has a node selector, two affinity terms with five expressions and four tolerations. One node in nine matches.
+ */
 export function placementSpecs(count: number): PlacementSpec[] {
   return Array.from({ length: count }, (_, index) => ({
     nodeSelector: { 'kubernetes.io/os': 'linux' },

@@ -1,4 +1,6 @@
-/** A rollout by waves as its controller takes it, with nothing read or written: drawn, then event by event, a look after each. */
+/**
+ * A rollout by waves without I/O: it assigns the waves, then handles Pod events one by one with a reconcile after each.
+ */
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonsets/daemonset-tally.js';
 import { buildWaveIndex, decideRollout } from '../../../coordinator/controllers/rollouts/rollout-decision.js';
 import type { WaveIndex } from '../../../coordinator/controllers/rollouts/wave-index.js';
@@ -60,7 +62,7 @@ export class SteppedRollout {
   readonly #waves: WaveIndex;
   #rollout: Rollout = { ...TYPE, kind: 'Rollout', metadata: { name: 'web' } };
 
-  /** Draws the waves of so many nodes; `onPause` is called wherever that may pause. */
+  /** Assigns the waves of `count` nodes; `onPause` is called at each point where this may yield. */
   constructor(count: number, onPause: () => void = () => undefined) {
     this.#count = count;
     const names = Array.from({ length: count }, (_, index) => `node-${index}`);
@@ -79,8 +81,8 @@ export class SteppedRollout {
   }
 
   /**
-   * The Pod of each node that has its turn goes, and its successor comes up: two events, each with a step. Answers how many there
-   * were: at least `events`, or all that there are.
+   * Replaces the Pods of nodes that are due. Each replacement is two events, each with a step. Returns the number of
+   * events: at least `events`, or all that are left.
    */
   replace(events = Number.POSITIVE_INFINITY): number {
     let seen = 0;
@@ -104,7 +106,7 @@ export class SteppedRollout {
     });
     const { verdict, counts, progress, nextWindowAt, actions: turns } = decision;
     const status = statusOf(POLICY, verdict, counts, progress, nextWindowAt);
-    // As before a write: what has not changed is not written.
+    // Like the controller, it writes only changed statuses.
     if (JSON.stringify(this.#rollout.status) !== JSON.stringify(status)) {
       this.#rollout = { ...this.#rollout, status };
     }

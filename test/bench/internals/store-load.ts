@@ -1,10 +1,10 @@
-/** Writers at the product's store, and the store they write to. */
+/** Writers for the product's store, and the store. */
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../coordinator/store/store.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 
-/** About what a Pod of a DaemonSet takes. */
+/** About the size of a Pod of a DaemonSet. */
 export const VALUE_BYTES = 2_000;
 
 export function openStore(dataDir: string): Promise<Store> {
@@ -15,12 +15,12 @@ export function podKeys(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `/registry/core/pods/default/pod-${index}`);
 }
 
-/** A value that differs from turn to turn: SQLite skips what is the same. */
+/** A different value in each turn: SQLite skips writes of equal values. */
 export function podValue(turn: number): Buffer {
   return Buffer.from(String(turn).padStart(VALUE_BYTES, 'a'));
 }
 
-/** Each writer waits for its own write before its next, as controllers do. */
+/** Each writer waits for its own write before the next one, like controllers. */
 export async function writeAll(
   keys: readonly string[],
   writers: number,

@@ -1,4 +1,7 @@
-/** Floor of accepting links: TLS that asks for a certificate, and the WebSocket over it. Arguments: its folder, the authority of the hosts. */
+/**
+ * Floor of accepting links: TLS with a client certificate request, and a WebSocket. Arguments: its folder, the CA of
+ * the hosts.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

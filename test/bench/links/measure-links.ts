@@ -1,4 +1,7 @@
-/** A whole fleet returns at once, each host with its certificate: what the coordinator adds to TLS before it knows who is there. */
+/**
+ * A whole fleet reconnects at once, each host with its certificate: the coordinator's overhead over TLS until it has
+ * identified the host.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -84,7 +87,7 @@ async function measureVisits(
   report({ section: 'links', name: `${name}, both ends on the same cores`, unit: 'links a second', ...rate });
 }
 
-/** Keys and certificates of so many nodes. */
+/** Creates keys and certificates for `count` nodes. */
 async function enrolAll(product: HollowFleet, count: number): Promise<HostCertificate[]> {
   const { server, token } = await product.reusableToken();
   const coordinator = await trustCoordinator(server, token);
@@ -95,7 +98,7 @@ async function enrolAll(product: HollowFleet, count: number): Promise<HostCertif
       const key = simulatedHostKey(token, node);
       const csr = await certificateRequest(key, node);
       const answer = await requestCertificate(coordinator, JOIN_PATH, { node, csr });
-      if (answer.state !== 'joined' || !answer.certificate) throw new Error(`${node} was not let in`);
+      if (answer.state !== 'joined' || !answer.certificate) throw new Error(`${node} was not admitted`);
       certificates.push({ key, certificate: answer.certificate });
     }
   };

@@ -1,6 +1,6 @@
 /**
- * Hosts that connect with a certificate each and leave at once, again and again: with the ticket of the last time, or
- * without one. A process of its own, told over IPC, ended with the channel.
+ * Hosts that repeatedly connect with a certificate and disconnect at once, with or without a TLS session ticket. Runs
+ * as a process that takes orders over IPC and exits with the IPC channel.
  */
 import { WebSocket } from 'ws';
 import { ResumingTls } from '../../../agent/link/resuming-tls.js';
@@ -8,7 +8,7 @@ import { SimulatedHostNetwork } from '../../../agent/simulate/simulated-host-net
 import { LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages/link-messages.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 
-/** What a host shows in its handshake. */
+/** Certificate and key for the TLS handshake. */
 export interface HostCertificate {
   key: string;
   certificate: string;
@@ -16,10 +16,10 @@ export interface HostCertificate {
 
 export type ClientsOrder =
   | { kind: 'hosts'; hosts: readonly HostCertificate[] }
-  /** All connect once; `withTickets`: those who have one of that port show it. */
+  /** All hosts connect once; `withTickets`: hosts with a session ticket for that port use it. */
   | { kind: 'visit'; port: number; ca: string; withTickets: boolean };
 
-/** How it went. */
+/** Result of a visit. */
 export interface Visit {
   ms: number;
   resumed: number;
@@ -29,7 +29,7 @@ const CONNECTING_AT_ONCE = 32;
 const SOCKETS_AN_ADDRESS = 400;
 
 let hosts: readonly HostCertificate[] = [];
-/** By port, and then by host. */
+/** TLS sessions by port, then by host. */
 const sessions = new Map<number, ResumingTls[]>();
 
 async function visitAll({ port, ca, withTickets }: ClientsOrder & { kind: 'visit' }): Promise<Visit> {
@@ -46,12 +46,15 @@ async function visitAll({ port, ca, withTickets }: ClientsOrder & { kind: 'visit
       if (await visitOnce(port, ca, host, tls[index] ?? new ResumingTls(), index)) resumed += 1;
     }
   };
-  const begun = performance.now();
+  const startMs = performance.now();
   await Promise.all(Array.from({ length: CONNECTING_AT_ONCE }, visit));
-  return { ms: performance.now() - begun, resumed };
+  return { ms: performance.now() - startMs, resumed };
 }
 
-/** Resolves when the server has let the host in and the host has left; answers whether the session was resumed. */
+/**
+ * Resolves when the server has admitted the host and the host has disconnected. Returns whether the TLS session was
+ * resumed.
+ */
 function visitOnce(
   port: number,
   ca: string,

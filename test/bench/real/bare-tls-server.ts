@@ -1,4 +1,4 @@
-/** A bare WebSocket server over TLS, for agents that only connect. */
+/** A bare WebSocket server over TLS for agents that only connect. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -10,13 +10,13 @@ import { loadPki } from '../../../coordinator/pki/load-pki.js';
 
 interface TlsServer {
   port: number;
-  /** PEM file of the authority that its certificate is from. */
+  /** PEM file of the CA that signed its certificate. */
   caFile: string;
   /** Resolves when the next WebSocket opens. */
   nextConnection(): Promise<unknown>;
 }
 
-/** It serves while `work` runs. */
+/** Stops the server after `work`. */
 export async function withTlsServer<T>(work: (server: TlsServer) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'enbench-'));
   const { serving } = await loadPki(folder, ['127.0.0.1'], Date.now());

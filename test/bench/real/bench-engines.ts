@@ -1,4 +1,4 @@
-/** The engines of one run, each in a network namespace of its own. */
+/** The engines of one run, each in its own network namespace. */
 
 import { until } from '../../harness/basics/wait-until.js';
 import { startEngine, type TestEngine } from '../../harness/engines/test-engines.js';
@@ -9,17 +9,17 @@ import { EngineEvents } from './engine-event-stream.js';
 export const IMAGE = 'docker.io/library/bench:1';
 const QUIET_MS = 60_000;
 
-/** An engine, its API, and what it tells. */
+/** An engine, its API, and its events. */
 export interface BenchEngine {
   engine: TestEngine;
   api: BareEngine;
   events: EngineEvents;
 }
 
-/** How a shell names an end by Ctrl-C. */
+/** Exit code of a shell after Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** A sentence instead where this machine cannot have them. A Ctrl-C removes them, too. */
+/** Resolves with the reason if this machine cannot run them. Ctrl-C also removes them. */
 export async function startEngines(count: number): Promise<BenchEngine[] | string> {
   const engines: BenchEngine[] = [];
   const leave = () => process.exit(INTERRUPTED);
@@ -31,7 +31,7 @@ export async function startEngines(count: number): Promise<BenchEngine[] | strin
   return refusal;
 }
 
-/** Adds one, or answers why there can be none. */
+/** Adds one engine, or returns the reason why that is not possible. */
 async function startOne(engines: BenchEngine[]): Promise<string | undefined> {
   const engine = await startEngine('docker');
   if (typeof engine === 'string') return engine;
@@ -41,7 +41,7 @@ async function startOne(engines: BenchEngine[]): Promise<string | undefined> {
   return undefined;
 }
 
-/** One that cannot be stopped does not keep the others. */
+/** Stops the remaining engines even if one of them fails to stop. */
 export async function stopEngines(engines: readonly BenchEngine[]): Promise<void> {
   const stopped = await Promise.allSettled(
     engines.map(({ engine, api, events }) => {
@@ -54,7 +54,7 @@ export async function stopEngines(engines: readonly BenchEngine[]): Promise<void
   if (failed) throw failed.reason;
 }
 
-/** Resolves when no container runs on any. */
+/** Resolves when no container runs on any engine. */
 export async function untilEmpty(engines: readonly BenchEngine[]): Promise<void> {
   const areEmpty = async () => {
     const running = await Promise.all(engines.map(({ api }) => api.running()));

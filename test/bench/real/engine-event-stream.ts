@@ -1,11 +1,11 @@
-/** What happens to an engine's containers, as it says so. */
+/** Container events, as reported by an engine. */
 import { type ClientRequest, request } from 'node:http';
 import { createInterface } from 'node:readline';
 
 interface ContainerEvent {
   action: 'start' | 'die' | string;
   id: string;
-  /** When it was heard of, ms by the monotonic clock. */
+  /** Time of receipt, ms of the monotonic clock. */
   at: number;
 }
 
@@ -16,12 +16,12 @@ export class EngineEvents {
   readonly #listeners = new Set<() => void>();
   readonly #stream: ClientRequest;
 
-  /** Hears everything from now on. */
+  /** Receives all events from now on. */
   constructor(socketPath: string) {
     const filters = encodeURIComponent(JSON.stringify({ type: ['container'] }));
     this.#stream = request({ socketPath, path: `/v1.41/events?filters=${filters}` }, (response) => {
       const lines = createInterface({ input: response });
-      // The stream is cut when the engine ends, or by `close`; who still waits will say so.
+      // The stream breaks when the engine exits or at `close`. Waiting callers report their own timeout.
       lines.on('error', () => undefined);
       lines.on('line', (line) => {
         const { Action: action, id } = JSON.parse(line) as { Action: string; id: string };
@@ -29,17 +29,17 @@ export class EngineEvents {
         for (const listener of this.#listeners) listener();
       });
     });
-    // Ended on purpose by `close`.
+    // `close` ends the request on purpose.
     this.#stream.on('error', () => undefined);
     this.#stream.end();
   }
 
-  /** The events so far, oldest first. */
+  /** The events received so far, oldest first. */
   since(at: number): ContainerEvent[] {
     return this.#events.filter((event) => event.at >= at);
   }
 
-  /** The first such event since then; waits for it. */
+  /** Resolves with the first such event after `since`. */
   first(action: string, since: number): Promise<ContainerEvent> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -58,12 +58,12 @@ export class EngineEvents {
     });
   }
 
-  /** Calls back for each event from now on. */
+  /** Calls `listener` for each event from now on. */
   onEvent(listener: (event: ContainerEvent) => void): void {
-    let told = this.#events.length;
+    let delivered = this.#events.length;
     this.#listeners.add(() => {
-      for (; told < this.#events.length; told += 1) {
-        const event = this.#events[told];
+      for (; delivered < this.#events.length; delivered += 1) {
+        const event = this.#events[delivered];
         if (event) listener(event);
       }
     });

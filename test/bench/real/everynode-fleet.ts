@@ -1,4 +1,4 @@
-/** Everynode as a fleet that is measured: DaemonSets through its API. */
+/** Everynode as a measured fleet: DaemonSets through its API. */
 import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { WAITS } from '../../harness/engines/test-images.js';
 import { BenchDaemonSet } from '../bench-daemonset.js';
@@ -23,7 +23,7 @@ export class EverynodeFleet implements MeasuredFleet {
     this.#deployed = new BenchDaemonSet(api);
   }
 
-  /** Before the first `label`. */
+  /** Call before the first `label`. */
   async prepare(): Promise<void> {
     await this.#labelled.create({ image: IMAGE, command: WAITS, nodeSelector: { bench: 'on' } });
   }

@@ -20,7 +20,7 @@ const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.sh', import.
 const NODES = '/api/v1/nodes';
 const WAIT_MS = 60_000;
 
-/** Where agents keep their data, and how they come to the coordinator. */
+/** Data folder of the agents, and how they join the coordinator. */
 interface JoinTerms {
   folder: string;
   port: number;
@@ -62,7 +62,7 @@ export class EverynodeHosts {
     return `host-${index}`;
   }
 
-  /** As a service would; the same host at each start. */
+  /** Starts the agent like a service. A restart is the same host. */
   startAgent(index: number): void {
     const { engine } = this.engines[index] ?? {};
     if (!engine) throw new Error(`there is no engine ${index}`);
@@ -85,14 +85,14 @@ export class EverynodeHosts {
     await ended;
   }
 
-  /** When a watcher saw the condition take that status, since then; waits for it. */
+  /** Resolves with the time at which a watch reported the condition with that status, after `since`. */
   async untilNode(index: number, type: string, status: string, since: number): Promise<number> {
     let at = 0;
     const isSo = () => {
       const event = this.nodes.events.find(({ object, at }) => {
-        const { metadata, status: told } = object as unknown as Node;
+        const { metadata, status: nodeStatus } = object as unknown as Node;
         const isOurs = metadata.name === this.nodeName(index) && at >= since;
-        return isOurs && told?.conditions?.some((each) => each.type === type && each.status === status);
+        return isOurs && nodeStatus?.conditions?.some((each) => each.type === type && each.status === status);
       });
       at = event?.at ?? 0;
       return event !== undefined;
@@ -101,7 +101,7 @@ export class EverynodeHosts {
     return at;
   }
 
-  /** Ends all of it; containers must be gone. */
+  /** Stops all processes. Containers must have been removed before. */
   async stop(): Promise<void> {
     this.nodes.close();
     await Promise.all([...this.agents.keys()].map((index) => this.killAgent(index, 'SIGTERM')));

@@ -3,13 +3,13 @@ import { type BenchEngine, untilEmpty } from './bench-engines.js';
 import type { MeasuredFleet } from './measured-fleet.js';
 import { waitForIdleMachine } from './wait-for-idle-machine.js';
 
-/** What one container's life took. */
+/** Durations in one container's lifetime. */
 export interface ContainerLifetime {
-  /** From the label to its start. */
+  /** From the label to the container's start. */
   started: number;
-  /** From `kill -9` of its first process to its start again. */
+  /** From `kill -9` of its first process to its restart. */
   restarted: number;
-  /** From the label's end to its death. */
+  /** From the label's removal to the container's exit. */
   ended: number;
 }
 
@@ -35,20 +35,23 @@ export async function timeContainerLifetime(
   return { started: start.at - labelled, restarted: again.at - killed, ended: end.at - unlabelled };
 }
 
-/** What a version took, and the longest time that one engine was without a container. */
+/** Duration of an update, and the longest time that one engine was without a container. */
 export interface Rollout {
   all: number;
   gap: number;
 }
 
 export interface Deployment {
-  /** From the request to all running and shown so. */
+  /** From the request until all containers run and are shown as running. */
   shown: number;
   one: Rollout;
   together: Rollout;
 }
 
-/** All fleets at once take one through its life on each engine and bring a new version: the first time is slow, and no measure. */
+/**
+ * Runs one container lifetime on each engine and one update with all fleets at once. The first run is slow and not
+ * measured.
+ */
 export async function warmUp(
   fleets: readonly MeasuredFleet[],
   engines: readonly BenchEngine[],
@@ -65,15 +68,15 @@ export async function warmUp(
   await untilEmpty(engines);
 }
 
-/** Deploys, rolls a version out one engine after another, another one at once, and removes all. */
+/** Deploys, updates one engine after another, updates all at once, and removes everything. */
 export async function timeDeployment(
   fleet: MeasuredFleet,
   engines: readonly BenchEngine[],
 ): Promise<Deployment> {
-  const begun = performance.now();
+  const startMs = performance.now();
   await fleet.deploy();
   await fleet.untilAllShown();
-  const shown = performance.now() - begun;
+  const shown = performance.now() - startMs;
   await waitForIdleMachine();
   const one = await timeUpdate(fleet, engines, 1);
   await waitForIdleMachine();
@@ -89,16 +92,17 @@ async function timeUpdate(
   engines: readonly BenchEngine[],
   atOnce: number,
 ): Promise<Rollout> {
-  const begun = performance.now();
-  // Together: an update that fails while starts are waited for would end the process, and leave engines behind.
+  const startMs = performance.now();
+  // Await both together: if the update failed while only the starts were awaited, the process would exit and leave
+  // engines behind.
   const [, starts] = await Promise.all([
     fleet.update(atOnce),
-    Promise.all(engines.map(({ events }) => events.first('start', begun))),
+    Promise.all(engines.map(({ events }) => events.first('start', startMs))),
   ]);
   await fleet.untilAllShown();
   const gaps = engines.map(({ events }, index) => {
-    const end = events.since(begun).find(({ action }) => action === 'die');
+    const end = events.since(startMs).find(({ action }) => action === 'die');
     return (starts[index]?.at ?? Number.NaN) - (end?.at ?? Number.NaN);
   });
-  return { all: Math.max(...starts.map(({ at }) => at)) - begun, gap: Math.max(...gaps) };
+  return { all: Math.max(...starts.map(({ at }) => at)) - startMs, gap: Math.max(...gaps) };
 }

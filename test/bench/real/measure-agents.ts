@@ -1,4 +1,4 @@
-/** The agents themselves: their start, their death, a cut cable, what they cost while nothing happens. */
+/** The agents themselves: their start, a kill, a cut cable, and their idle cost. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,23 +14,23 @@ import { IMAGE } from './bench-engines.js';
 import type { EverynodeHosts } from './everynode-hosts.js';
 
 export const PODS_A_NODE = 3;
-/** How long rest is looked at: so many heartbeats of each agent; a quick run looks for one. */
+/** Duration of the idle measurement in heartbeats of each agent; a quick run uses one. */
 const IDLE_BEATS = 3;
 
 /** Times in ms, memory in MB. */
 export interface AgentFigures {
   /** From `kill -9` of an agent until its node is shown as disconnected. */
   lost: number[];
-  /** From a cut cable until that. */
+  /** From a cut cable until its node is shown as disconnected. */
   cut: number;
-  /** From a process's start until its WebSocket is open; until its node is shown as connected. */
+  /** Floor: from a process's start until its WebSocket is open. Product: until its node is shown as connected. */
   started: { floor: number[]; product: number[] };
   idle: IdleFigures;
-  /** Of an empty Node and of each agent. */
+  /** Memory of an idle Node.js process and of each agent. */
   memory: { floor: Memory; product: Memory[] };
 }
 
-/** CPU at rest: of the one that decides, % of a core; of one that does, ms a minute. */
+/** Idle CPU: of the coordinator or manager, % of a core; of an agent or worker, ms a minute. */
 export interface IdleFigures {
   manager: number;
   worker: number;
@@ -48,7 +48,7 @@ export async function measureAgents(
   progress('agents: a cut cable, and meanwhile others killed and started');
   const others = hosts.engines.length - 1;
   const daemonSets = Array.from({ length: PODS_A_NODE }, () => new BenchDaemonSet(hosts.api));
-  // Silence is heard after seconds in which the coordinator has nothing to do for it.
+  // Run both at once: until it detects the silence, the coordinator has no work for that host.
   const [cut, { lost, started }] = await Promise.all([
     timeCut(hosts, others),
     timeStarts(hosts, quick ? 5 : others - 1).then(async (times) => {
@@ -66,7 +66,7 @@ export async function measureAgents(
   return { lost, cut, started, idle, memory };
 }
 
-/** Of processes in which nothing happens, once that is so. */
+/** CPU time of idle processes. Waits first until they are idle. */
 export async function idleCpu(
   manager: number,
   workers: readonly number[],
@@ -82,8 +82,8 @@ export async function idleCpu(
 }
 
 /**
- * One agent after another is killed and started, none twice: of a link that comes and goes within ten seconds the
- * coordinator tells only once.
+ * Kills and starts one agent after another, each once: if a link drops twice within ten seconds, the coordinator
+ * reports it only once.
  */
 async function timeStarts(
   hosts: EverynodeHosts,
@@ -96,17 +96,17 @@ async function timeStarts(
     const killed = performance.now();
     await hosts.killAgent(index);
     lost.push((await hosts.untilNode(index, 'Connected', 'False', killed)) - killed);
-    const begun = performance.now();
+    const startMs = performance.now();
     hosts.startAgent(index);
-    return (await hosts.untilNode(index, 'Connected', 'True', begun)) - begun;
+    return (await hosts.untilNode(index, 'Connected', 'True', startMs)) - startMs;
   };
   const started = await withTlsServer(({ port, caFile, nextConnection }) => {
     const bare = async () => {
-      const begun = performance.now();
+      const startMs = performance.now();
       const connected = nextConnection();
       const agent = startNode('bare-agent', String(port), caFile);
       await connected;
-      const took = performance.now() - begun;
+      const took = performance.now() - startMs;
       await end(agent);
       return took;
     };

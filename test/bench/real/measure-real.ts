@@ -1,4 +1,4 @@
-/** Real engines on this machine, each in a network namespace: the floor, Everynode and, if asked, Docker Swarm. */
+/** Real engines on this machine, each in a network namespace: the floor, Everynode and, if requested, Docker Swarm. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { Swarm } from './swarm-cluster.js';
 
 const ENGINES = 8;
 
-/** What fleets did by turns, in the fleets' order. */
+/** Timings of fleets that ran alternately, in the fleets' order. */
 interface Timed {
   lives: ContainerLifetime[][];
   deployments: Deployment[][];

@@ -1,15 +1,18 @@
-/** What is measured on real engines, whoever does it: the floor, Everynode, Docker Swarm. */
+/** The interface of every measured fleet on real engines: the floor, Everynode, Docker Swarm. */
 
-/** Runs one container on each of several engines. Every method resolves when the request was taken, not when it is done. */
+/**
+ * Runs one container on each of several engines. Every method resolves when the request is accepted, before it is
+ * carried out.
+ */
 export interface MeasuredFleet {
-  /** On the first engine alone: the container is wanted there, or no more. */
+  /** Adds or removes the label for the first engine, which starts or stops its container. */
   label(wanted: boolean): Promise<void>;
-  /** On all engines. */
+  /** Starts the container on all engines. */
   deploy(): Promise<void>;
-  /** Resolves when it says that all run. */
+  /** Resolves when the fleet reports that all containers run. */
   untilAllShown(): Promise<void>;
-  /** A new version, so many engines at a time. */
+  /** Updates `atOnce` engines at a time. */
   update(atOnce: number): Promise<void>;
-  /** Nothing is wanted any more. */
+  /** Removes all containers. */
   remove(): Promise<void>;
 }

@@ -1,9 +1,9 @@
-/** The table of what orchestrators do on real engines: names, goals, and where each value stands. */
+/** The table of orchestrators on real engines: names, goals, and the origin of each value. */
 import { percentile, type Result } from '../bench-result.js';
 import type { ContainerLifetime, Deployment } from './fleet-timings.js';
 import { type AgentFigures, type IdleFigures, PODS_A_NODE } from './measure-agents.js';
 
-/** Of the floor, of Everynode, and of Swarm if it was asked for, round by round. */
+/** Values of each round: the floor, Everynode, and Swarm if requested. */
 interface Measured<T> {
   floor: readonly T[];
   product: readonly T[];
@@ -74,13 +74,13 @@ export function deploymentResults(deployments: Measured<Deployment>): Result[] {
   ];
 }
 
-/** What of Swarm can be set beside an agent's figures. */
+/** Swarm's values that are comparable with an agent's. */
 export interface SwarmFigures {
   lost: number[];
   idle: IdleFigures;
 }
 
-/** Without a floor: what is above it is what is measured. */
+/** A row without a floor: only the product's value is measured. */
 function alone(row: Row & { unit: string }, product: number[], swarm?: number[]): Result {
   return { section: 'real', floor: [], ...row, product, ...(swarm && { swarm }) };
 }
@@ -93,7 +93,7 @@ export function agentResults(
   const shown = 'shown as disconnected';
   return [
     alone({ number: '6', name: `agent killed → ${shown}`, unit: 'ms', goal: most(50) }, lost, swarm?.lost),
-    // One and a half heartbeats and a second.
+    // One and a half heartbeat intervals and a second.
     alone({ number: '6', name: `cable cut → ${shown}`, unit: 'ms', goal: most(16_000) }, [cut]),
     result(ratio('18', 'agent started → shown as connected', 1.4), started, (value) => value),
     alone(

@@ -1,4 +1,4 @@
-/** Docker Swarm over the same engines: a drained manager on one more, a global service on the others. */
+/** Docker Swarm over the same engines: a drained manager on an additional engine, a global service on the others. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ export class Swarm {
     private readonly network: string,
   ) {}
 
-  /** The manager decides only; `workers` run what it says. */
+  /** The manager runs no tasks; `workers` do. */
   static async start(manager: BenchEngine, workers: readonly BenchEngine[]): Promise<Swarm> {
     const network = `enswarm${process.pid}`;
     connectHosts(network, [manager, ...workers]);
@@ -61,7 +61,7 @@ export class Swarm {
     });
   }
 
-  /** From `kill -9` of a worker's dockerd until its node is shown as down, ms. It is started again. */
+  /** Time from `kill -9` of a worker's dockerd until its node is shown as down, ms. Restarts dockerd afterwards. */
   async timeLoss(index: number): Promise<number> {
     const killed = performance.now();
     await this.workers[index]?.engine.kill();
@@ -72,7 +72,7 @@ export class Swarm {
     return took;
   }
 
-  /** Of the engines' own processes: Swarm is a part of them. */
+  /** Cost of the engines' own processes, because Swarm is a part of them. */
   idle(quick: boolean): Promise<IdleFigures> {
     return idleCpu(pidOf(this.manager), this.workers.map(pidOf), quick);
   }
@@ -99,12 +99,12 @@ function leave(api: BareEngine): Promise<void> {
   return api.call('POST', '/swarm/leave?force=true');
 }
 
-/** Where dockerd writes it, as `startEngine` told it. */
+/** Path of the pid file that `startEngine` configured for dockerd. */
 function pidOf({ engine }: BenchEngine): number {
   return Number(readFileSync(join(dirname(engine.socketPath), 'pid'), 'utf8'));
 }
 
-/** Out of the addresses set aside for tests of networks (RFC 2544), away from the engines' own. */
+/** An address from the range for network tests (RFC 2544), which does not overlap with the engines' own. */
 function address(index: number): string {
   return `198.18.255.${index + 1}`;
 }
@@ -113,7 +113,7 @@ function listenAddress(index: number): string {
   return `${address(index)}:${PORT}`;
 }
 
-/** Lets the engines' hosts reach each other, over a bridge in a namespace of its own. */
+/** Connects the engines' hosts over a bridge in a separate network namespace. */
 function connectHosts(network: string, engines: readonly BenchEngine[]): void {
   const ip = (...args: string[]) => execFileSync('ip', args);
   ip('netns', 'add', network);

@@ -1,10 +1,10 @@
-/** Docker Swarm as a fleet that is measured: global services through its API, with no delay before a restart. */
+/** Docker Swarm as a measured fleet: global services through its API, without a restart delay. */
 import { until } from '../../harness/basics/wait-until.js';
 import type { BareEngine } from '../floors/bare-engine.js';
 import type { MeasuredFleet } from './measured-fleet.js';
 
 const SHOWN_MS = 60_000;
-/** How often the manager is asked; its own events tell of no task. */
+/** Poll interval of the manager, which sends no events about tasks. */
 const POLL_MS = 20;
 
 interface Service {
@@ -25,7 +25,7 @@ interface Task {
 }
 
 interface SwarmWish {
-  /** By its id: a name would be looked up in a registry first. */
+  /** By id: Swarm would look a name up in a registry first. */
   image: string;
   command: readonly string[];
   size: number;
@@ -42,7 +42,7 @@ export class SwarmFleet implements MeasuredFleet {
     this.#wish = wish;
   }
 
-  /** Before the first `label`. */
+  /** Call before the first `label`. */
   async prepare(): Promise<void> {
     await this.#create('labelled', { Constraints: ['node.labels.bench==on'] });
   }

@@ -1,18 +1,18 @@
-/** When this machine has nothing left to do: what an event set off in engines, agents and whoever listens is over. */
+/** Waits until this machine is idle, so that the effects of an event in engines, agents and watchers are over. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const WINDOW_MS = 50;
-/** Of one core, spent in a window. Engines and agents at rest take a tenth of that. */
+/** Share of one core in a window. Idle engines and agents use a tenth of that. */
 const RESTING_SHARE = 0.2;
-/** A machine that others use never rests; what is measured is done with after that all the same. */
+/** Timeout: a shared machine may never be idle, and most effects are over after that time. */
 const PATIENCE_MS = 1_000;
 /** `/proc/stat` (proc(5)): hundredths of a second. */
 const TICK_MS = 10;
-/** Columns of `/proc/stat` that are no work: idle and iowait. */
+/** Columns of `/proc/stat` for idle time: idle and iowait. */
 const IDLE_COLUMNS = [3, 4];
 
-/** Resolves when all cores together did next to nothing for a moment; answers false when that never came. */
+/** Resolves with true when all cores together are almost idle for one window, or with false after the timeout. */
 export async function waitForIdleMachine(): Promise<boolean> {
   const end = performance.now() + PATIENCE_MS;
   for (let before = busyMs(); performance.now() < end; ) {

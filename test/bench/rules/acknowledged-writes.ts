@@ -1,19 +1,19 @@
-/** Clients that write without pause and remember what they were promised. */
+/** Clients that write continuously and record the acknowledged writes. */
 import type { ConfigMap } from '../../../shared/kube/objects/config-types.js';
 import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const MERGE = 'application/merge-patch+json';
-/** Each has a map that it changes, and creates and deletes others. */
+/** Each writer changes one ConfigMap, and creates and deletes others. */
 const WRITERS = 8;
 const TURNS_A_CREATION = 5;
 
 interface Promised {
-  /** The last turn whose change was acknowledged. */
+  /** The last turn with an acknowledged change. */
   turn: number;
-  /** Names of maps whose creation was acknowledged, and whose deletion was not even asked for. */
+  /** Names of ConfigMaps with an acknowledged creation and without a deletion request. */
   created: Set<string>;
-  /** Names of maps whose deletion was acknowledged. */
+  /** Names of ConfigMaps with an acknowledged deletion. */
   deleted: Set<string>;
 }
 
@@ -30,13 +30,13 @@ export class AcknowledgedWrites {
     this.#prefix = prefix;
   }
 
-  /** Begins; each writer goes on until `stop`, or until its server is gone. */
+  /** Starts the writers. Each continues until `stop`, or until its server is down. */
   start(): void {
     const names = Array.from({ length: WRITERS }, (_, index) => `${this.#prefix}-${index}`);
     this.#writing = Promise.all(names.map((name) => this.#write(name)));
   }
 
-  /** Resolves with the number of acknowledged writes when nobody writes any more. */
+  /** Resolves with the number of acknowledged writes when all writers have stopped. */
   async stop(): Promise<number> {
     this.#isStopping = true;
     await this.#writing;
@@ -44,13 +44,13 @@ export class AcknowledgedWrites {
     return each.reduce((sum, { turn, created, deleted }) => sum + turn + created.size + 2 * deleted.size, 0);
   }
 
-  /** What was promised and is not so; one sentence each. */
+  /** Acknowledged writes that the server does not show; one sentence each. */
   async broken(): Promise<string[]> {
     const { items } = await this.#api.items<ConfigMap>(MAPS);
     const present = new Map(items.map(({ metadata, data }) => [metadata.name, Number(data?.turn)]));
     return [...this.#promised].flatMap(([name, { turn, created, deleted }]) => {
       const found = present.get(name) ?? Number.NaN;
-      // One more may have been written and not acknowledged.
+      // One more write may be stored without an acknowledgement.
       const isKept = turn === 0 || found === turn || found === turn + 1;
       return [
         ...(isKept ? [] : [`${name} is at turn ${found}, ${turn} was acknowledged`]),
@@ -71,7 +71,7 @@ export class AcknowledgedWrites {
         if (turn % TURNS_A_CREATION === 0) await this.#createAndDelete(name, turn, promised);
       }
     } catch {
-      // The server is gone. What it had not acknowledged was not promised.
+      // The server is down. Unacknowledged writes may be lost.
     }
   }
 

@@ -1,4 +1,7 @@
-/** How soon a lost host is shown as disconnected, in a fleet of any size: one whose connection is closed, and one that falls silent. */
+/**
+ * Time until a lost host is shown as disconnected, in a fleet of any size: with a closed connection, and with a silent
+ * one.
+ */
 import assert from 'node:assert/strict';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
@@ -8,18 +11,21 @@ import type { HollowFleet } from '../hollow/hollow-fleet.js';
 
 const CLOSED_GOAL_MS = 50;
 const SILENT_GOAL_MS = 16_000;
-/** One after another; each comes back by itself. */
+/** One after another; each host reconnects by itself. */
 const CLOSED = 11;
-/** All at once, so that they are at any point between two heartbeats. */
+/** All at once, so that they are at different points between two heartbeats. */
 const SILENT = 10;
 const NODES = '/api/v1/nodes';
 const PATIENCE_MS = 60_000;
 
-/** The fleet is live and quiet. `tell` hears the figures; throws when a goal is missed, that of closed ones by half of them. */
+/**
+ * Requires a connected, idle fleet. `tell` receives the measured values. Throws if a goal is missed. For closed
+ * connections the median counts.
+ */
 export async function checkDetection(fleet: HollowFleet, tell: (what: string) => void): Promise<void> {
   const { agents, api } = fleet;
   const closed: number[] = [];
-  // The agent whose socket breaks for the delay's sake is back at once.
+  // If the delay breaks an agent's socket, the agent reconnects at once.
   for (let at = 0; at < CLOSED; at += 1)
     closed.push(...(await lost(fleet, 'slow 0s', [nodeName(at, agents)])));
   await until(() => fleet.live === agents, { timeoutMs: PATIENCE_MS, what: 'all hosts to be back' });
@@ -37,12 +43,12 @@ export async function checkDetection(fleet: HollowFleet, tell: (what: string) =>
   assert.ok(longest <= SILENT_GOAL_MS, text);
 }
 
-/** From the command until a watch shows each of them as disconnected, ms. */
+/** Milliseconds from the command until a watch shows each host as disconnected. */
 async function lost(fleet: HollowFleet, command: string, names: readonly string[]): Promise<number[]> {
   const { resourceVersion } = await fleet.api.items<Node>(NODES);
   const watch = await fleet.api.watch(NODES, resourceVersion);
   try {
-    const begun = performance.now();
+    const startMs = performance.now();
     await fleet.command(`${command} ${names.join()}`);
     const seen = () =>
       names.flatMap((name) => watch.events.find((event) => isLost(event.object, name))?.at ?? []);
@@ -50,7 +56,7 @@ async function lost(fleet: HollowFleet, command: string, names: readonly string[
       timeoutMs: PATIENCE_MS,
       what: `${command} to be shown`,
     });
-    return seen().map((at) => at - begun);
+    return seen().map((at) => at - startMs);
   } finally {
     watch.close();
   }
@@ -70,7 +76,7 @@ async function untilConnected(api: CoordinatorApi, names: readonly string[]): Pr
   await until(areBack, { timeoutMs: PATIENCE_MS, what: 'silent hosts to be back', pollMs: 500 });
 }
 
-/** Spread over the fleet, and so over its processes. */
+/** Nodes spread over the fleet, and therefore over its processes. */
 function nodeName(at: number, agents: number): string {
   const index = Math.floor((at * agents) / (CLOSED + SILENT));
   return `node-${index + 1}`;

@@ -1,6 +1,7 @@
 /**
- * The coordinator is killed and comes back, and the whole fleet calls at once: agents come spread out, small requests are answered
- * meanwhile, no Pod is made, replaced or started twice, and all is steady within a stated time. Throws what was broken.
+ * Kills and restarts the coordinator, and the whole fleet reconnects. Agents reconnect spread over time, small requests
+ * are served meanwhile, no Pod is created, replaced or started twice, and the fleet is steady within a stated time.
+ * Throws the violations.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,24 +14,27 @@ import type { HollowFleet } from '../hollow/hollow-fleet.js';
 import { duringWork } from './small-requests.js';
 
 const REQUEST_MS = 100;
-/** What agents spread their first try over, ms for each of them (`RECONNECT_SPREAD`), and as much again for each that was sent away. */
+/**
+ * Agents spread their first attempt over this time, ms for each agent (`RECONNECT_SPREAD`), and each rejected agent
+ * waits as long again.
+ */
 const MOST_MS_AN_AGENT = 12;
-/** A kill, a start, and what does not depend on the fleet. */
+/** A kill, a start, and other work that does not depend on the fleet's size. */
 const AT_LEAST_MS = 60_000;
 const TICK_MS = 250;
 
-/** What one storm was like. */
+/** Measured values of one reconnect storm. */
 interface StormFigures {
-  /** From the coordinator's first answer until the last agent was let in. */
+  /** From the coordinator's first response until the last agent was admitted. */
   allBackMs: number;
-  /** Until every Node said so, and the coordinator had nothing left to do. */
+  /** Until every Node was reported as connected, and the coordinator was idle. */
   steadyMs: number;
-  /** Most agents that were let in within a second. */
+  /** Most agents that were admitted within a second. */
   mostInASecond: number;
   p99Ms: number;
 }
 
-/** The fleet has joined, and every host runs one Pod. `tell` hears the figures. */
+/** Requires a joined fleet with one Pod on every host. `tell` receives the measured values. */
 export async function checkStorm(product: HollowFleet, tell: (what: string) => void): Promise<StormFigures> {
   const { agents, api } = product;
   const podsOf = async () => {
@@ -42,7 +46,7 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
   };
   const before = await podsOf();
   await product.killAndRestart();
-  const begun = performance.now();
+  const startMs = performance.now();
   const back: number[] = [];
   let allBackMs = 0;
   const requests = await duringWork(product, async () => {
@@ -51,7 +55,7 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
       await pause(TICK_MS);
     }
     back.push(product.live);
-    allBackMs = performance.now() - begun;
+    allBackMs = performance.now() - startMs;
     await until(() => areAllReady(product), {
       pollMs: 1_000,
       timeoutMs: AT_LEAST_MS + agents * 60,
@@ -59,10 +63,10 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
     });
     await product.untilQuiet();
   });
-  const steadyMs = performance.now() - begun;
+  const steadyMs = performance.now() - startMs;
   const mostInASecond = Math.max(...back.map((count, index) => count - (back[index - 1_000 / TICK_MS] ?? 0)));
   const figures = { allBackMs, steadyMs, mostInASecond, p99Ms: requests.p99Ms };
-  const text = told(agents, figures, requests.ownP99Ms);
+  const text = summary(agents, figures, requests.ownP99Ms);
   tell(text);
   assert.deepEqual((await podsOf()).sort(), before.sort(), 'Pods were made, replaced or started again');
   assert.equal(product.running, agents, 'one container on each host');
@@ -71,7 +75,7 @@ export async function checkStorm(product: HollowFleet, tell: (what: string) => v
   return figures;
 }
 
-function told(
+function summary(
   agents: number,
   { allBackMs, steadyMs, mostInASecond, p99Ms }: StormFigures,
   own: number,

@@ -1,9 +1,9 @@
-/** `npm run load -- [AGENTS]`: the rules under load at any size. */
+/** `npm run load -- [AGENTS]`: checks the rules under load with a fleet of any size. */
 import { npmScript, parseScriptArguments, wholeNumber } from '../../harness/processes/npm-script.js';
 import { withFleets } from '../hollow/measure-hollow.js';
 import { checkRulesUnderLoad } from './rules-under-load.js';
 
-const script = npmScript('load', 'Holds a fleet under load against rules; exit code 1 when one is broken.');
+const script = npmScript('load', 'Checks rules on a fleet under load; exit code 1 when a rule is broken.');
 const {
   words: [agents],
 } = await parseScriptArguments<object, [number]>(

@@ -1,7 +1,7 @@
 /**
- * What must hold while a whole fleet is given work at once: small requests are answered, nobody is taken for dead,
- * memory does not grow from one rollout to the next, and a coordinator killed in the middle has lost nothing that it
- * had acknowledged. Throws what was broken.
+ * Rules that must hold while a whole fleet gets work at once: small requests are served, no connected host is marked as
+ * disconnected, memory does not grow from one rollout to the next, and a coordinator that is killed meanwhile has lost
+ * no acknowledged write. Throws the violations.
  */
 import assert from 'node:assert/strict';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -19,16 +19,16 @@ import { duringWork } from './small-requests.js';
 const NODES = '/api/v1/nodes';
 const REQUEST_MS = 100;
 const ROLLOUTS = 3;
-/** The newest changes, which watches read (`openSqliteStore`). */
+/** Cache of the newest changes, which watches read (`openSqliteStore`). */
 const CHANGE_LOG_KILOBYTES = 64 * 1024;
-/** An agent's link, its Node and what is known of it. */
+/** An agent's link, its Node and cached state. */
 const AGENT_KILOBYTES = 50;
-/** A Pod or an Event: its bytes, its key, itself where controllers look at it. */
+/** A Pod or an Event: its bytes, its key, and the parsed object if controllers use it. */
 const OBJECT_KILOBYTES = 8;
 const EVENTS = '/api/v1/events';
 const BACK_MS = 900_000;
 
-/** The fleet must not have joined yet; `tell` hears what was found. */
+/** The fleet must not have joined yet; `tell` receives the measured values. */
 export async function checkRulesUnderLoad(product: HollowFleet, tell: (what: string) => void): Promise<void> {
   const emptyKilobytes = await product.cost.heapKilobytes();
   await product.join();
@@ -54,7 +54,7 @@ async function checkFanOut(
   const nodes = await api.watch(NODES, (await api.items(`${NODES}?limit=1`)).resourceVersion);
   const { p99Ms, ownP99Ms } = await duringWork(product, fanOut);
   nodes.close();
-  // What others on this machine take of its core is not the coordinator's doing.
+  // CPU time that other processes took from the coordinator's core is subtracted.
   const text = `GET during a fan-out to ${agents}: p99 ${p99Ms.toFixed(0)} ms, ${ownP99Ms.toFixed(0)} with a core to itself`;
   tell(text);
   assert.ok(ownP99Ms <= REQUEST_MS, text);
@@ -62,7 +62,7 @@ async function checkFanOut(
   assert.deepEqual(
     lost.map(({ metadata }) => metadata.name),
     [],
-    'nodes were taken for dead',
+    'nodes were marked as lost',
   );
   assert.equal(product.live, agents, 'agents lost their links');
 }
@@ -71,7 +71,10 @@ function isPresent({ status }: Node): boolean {
   return ['Ready', 'Connected'].every((type) => findCondition(status?.conditions, type)?.status === 'True');
 }
 
-/** What is in use after several rollouts is what is stored and what is bounded, and nothing that each leaves behind. */
+/**
+ * Memory after several rollouts must be explained by stored objects and bounded caches, so that no rollout leaves
+ * anything behind.
+ */
 async function checkMemory(
   product: HollowFleet,
   daemonSet: BenchDaemonSet,
@@ -130,7 +133,7 @@ async function checkKill(
   );
 }
 
-/** Seen by polls of one small object. */
+/** Polls one small object. */
 async function untilHalfway({ api, agents }: HollowFleet, name: string): Promise<void> {
   const path = `/apis/apps/v1/namespaces/default/daemonsets/${name}`;
   const isHalfway = async () => {

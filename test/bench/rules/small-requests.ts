@@ -1,4 +1,4 @@
-/** How long small requests take while something large goes on. */
+/** Latency of small requests during a large operation. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { percentile } from '../bench-result.js';
@@ -10,12 +10,12 @@ const BETWEEN_REQUESTS_MS = 20;
 interface SmallRequests {
   /** 99th percentile of the times, ms. */
   p99Ms: number;
-  /** The same with what others on this machine took of the coordinator's core taken off. */
+  /** The same, minus the CPU time that other processes took from the coordinator's core. */
   ownP99Ms: number;
   count: number;
 }
 
-/** Asks one thing after another while `work` is under way; the coordinator must stay the same process. */
+/** Sends one request after another during `work`; the coordinator must not be restarted meanwhile. */
 export async function duringWork(
   { api, coordinator }: HollowFleet,
   work: () => Promise<void>,
@@ -35,9 +35,9 @@ export async function duringWork(
 async function latencies(api: CoordinatorApi, isDone: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (!isDone() || times.length === 0) {
-    const begun = performance.now();
+    const startMs = performance.now();
     await api.request('GET', '/api/v1/namespaces/default');
-    times.push(performance.now() - begun);
+    times.push(performance.now() - startMs);
     await pause(BETWEEN_REQUESTS_MS);
   }
   return times;

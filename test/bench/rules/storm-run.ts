@@ -1,4 +1,7 @@
-/** `npm run storm -- [AGENTS]`: a killed coordinator and the whole fleet that comes back, and how soon lost hosts are shown. */
+/**
+ * `npm run storm -- [AGENTS]`: kills the coordinator, measures the whole fleet's return, and the time until lost hosts
+ * are shown.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

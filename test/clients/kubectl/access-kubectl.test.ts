@@ -1,4 +1,4 @@
-/** What kubectl shows of rights: whoami, can-i, tokens, acting as others, and the words of a refusal. */
+/** Access rights in kubectl: whoami, can-i, tokens, impersonation, and the message of a 403. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type AccessFixture, startAccessFixture } from '../../harness/api/access-fixture.js';
@@ -9,9 +9,9 @@ import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 
 for (const name of KUBECTLS) {
   const found = findClient(name);
-  describe(`rights by ${name}`, () => {
+  describe(`access rights by ${name}`, () => {
     if ('why' in found) {
-      test('there is none', (context: TestContext) => leaveOut(context, name, found.why));
+      test(`${name} is not installed`, (context: TestContext) => leaveOut(context, name, found.why));
       return;
     }
     let bench: AccessFixture;
@@ -31,7 +31,7 @@ for (const name of KUBECTLS) {
     });
     const robot = (command: string) => kubectl.run([...command.split(' '), `--token=${token}`]);
 
-    test('whoami', async () => {
+    test('auth whoami prints user and groups', async () => {
       const own = await kubectl.ok('auth whoami -o jsonpath={.status.userInfo.username}');
       assert.equal(own, 'everynode-admin');
       const { stdout } = await robot('auth whoami');
@@ -42,7 +42,7 @@ for (const name of KUBECTLS) {
       );
     });
 
-    test('can-i', async () => {
+    test("auth can-i answers for the token's user", async () => {
       assert.equal((await robot('auth can-i list pods')).stdout, 'yes\n');
       const no = await robot('auth can-i delete pods');
       assert.deepEqual([no.code, no.stdout], [1, 'no\n']);
@@ -53,7 +53,7 @@ for (const name of KUBECTLS) {
       assert.match(list, /selfsubjectreviews\.authentication\.k8s\.io +\[\] +\[\] +\[create\]/);
     });
 
-    test('a refusal', async () => {
+    test('a forbidden request prints who may not do what', async () => {
       const { code, stderr } = await robot('get secrets');
       assert.equal(code, 1);
       assert.equal(
@@ -62,12 +62,12 @@ for (const name of KUBECTLS) {
       );
     });
 
-    test('a token that ends too soon is not made', async () => {
+    test('create token refuses a lifetime that is too short', async () => {
       const { stderr } = await kubectl.run(['create', 'token', 'robot', '--duration=60s']);
       assert.match(stderr, /may not specify a duration less than 10 minutes/);
     });
 
-    test('acting as someone else', async () => {
+    test('--as impersonates another user', async () => {
       const jane = await kubectl.ok(
         'auth whoami --as=jane --as-group=dev -o jsonpath={.status.userInfo.groups}',
       );
@@ -77,7 +77,7 @@ for (const name of KUBECTLS) {
       assert.match(stderr, /users "jane" is forbidden: .* cannot impersonate resource "users"/);
     });
 
-    test('roles are described and reconciled', async () => {
+    test('describe role prints its rules, and auth reconcile applies them', async () => {
       assert.match(
         await kubectl.ok('describe clusterrole view'),
         /pods\/log +\[\] +\[\] +\[get list watch\]/,

@@ -1,4 +1,4 @@
-/** Signing requests as people decide on them: kubectl certificate approve and deny, kubectl get csr. */
+/** Decisions on certificate signing requests by kubectl: certificate approve and deny, get csr. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
@@ -6,12 +6,12 @@ import { certificateSigningRequestKind } from '../../../coordinator/kinds/index.
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 
-forEachKubectl('signing requests', (bench) => {
+forEachKubectl('certificate signing requests', (bench) => {
   for (const [verb, shown] of [
     ['approve', 'Approved'],
     ['deny', 'Denied'],
   ] as const) {
-    test(`certificate ${verb}`, async () => {
+    test(`certificate ${verb} decides a signing request`, async () => {
       const name = `csr-${verb}`;
       const csr = await certificateRequest(await generateKeyPem(), 'n1');
       await bench.api.registry.create(certificateSigningRequestKind, undefined, {

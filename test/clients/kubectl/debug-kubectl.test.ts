@@ -1,4 +1,4 @@
-/** `kubectl debug`: ephemeral containers are not served, and kubectl must be able to report that. */
+/** `kubectl debug` of a Pod: ephemeral containers are not served, and kubectl must be able to report that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
@@ -11,7 +11,7 @@ spec: {containers: [{name: app, image: "app:1"}]}
 `;
 
 forEachKubectl('debug', (bench) => {
-  test('debug of a Pod ends with an error message, not with a crash of kubectl', async () => {
+  test('debug of a Pod ends with an error message, without a crash of kubectl', async () => {
     await bench.kubectl.ok('apply -f -', POD);
     const { code, stderr } = await bench.kubectl.run(['debug', 'lone', '--image=busybox:1']);
     assert.equal(code, 1, stderr);

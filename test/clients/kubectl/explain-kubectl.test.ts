@@ -1,9 +1,9 @@
-/** `kubectl explain`, old and new: types from the schemas, texts of our own where there are some. */
+/** `kubectl explain`, old and new: types from the schemas, and Everynode's own descriptions where they exist. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 
-/** The command's words, and what it must print. */
+/** Arguments of the command, and a pattern that its output must match. */
 const CASES: [string, RegExp][] = [
   ['ds', /GROUP: +apps\nKIND: +DaemonSet\nVERSION: +v1\n.*Keeps one pod of a template/s],
   ['ds', /\n {2}spec\t<DaemonSetSpec>\n {4}What is wanted\./],
@@ -21,12 +21,12 @@ const CASES: [string, RegExp][] = [
   ['pod.spec.containers', /image\t<string>/],
 ];
 
-/** Their fields have a description, and their types have one too. */
+/** Objects with fields that have a description and a type that has one too. */
 const DESCRIBED_TWICE = ['ds.spec.updateStrategy', 'ds.metadata', 'node.spec', 'node.status.nodeInfo'];
 
 forEachKubectl('explain', (bench) => {
   for (const field of DESCRIBED_TWICE) {
-    test(`explain ${field} prints no line of the description twice`, async () => {
+    test(`explain ${field} prints no line of a description twice`, async () => {
       const [, text = ''] =
         /DESCRIPTION:\n(.*?)\nFIELDS:/s.exec(await bench.kubectl.ok(`explain ${field}`)) ?? [];
       const lines = text.split('\n').filter((line) => line.trim());

@@ -1,4 +1,7 @@
-/** Unmodified kubectl, old and new, against the API alone: no controllers run, so nothing moves by itself. */
+/**
+ * Unmodified kubectl, old and new, against the API alone. No controllers run, so objects change only by the test's
+ * requests.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,11 +32,11 @@ function manifest(name: string): string {
   return DAEMON_SET.replaceAll('NAME', name);
 }
 
-forEachKubectl('the API', (bench) => {
+forEachKubectl('the API alone', (bench) => {
   /** Applies a DaemonSet of this name from standard input. */
   const apply = (name: string) => bench.kubectl.ok('apply -f -', manifest(name));
 
-  test('version, api-resources and cluster-info', async () => {
+  test("version, api-resources and cluster-info read the API's discovery", async () => {
     const { stdout, stderr } = await bench.kubectl.run(['version']);
     assert.match(stdout, /Server Version: v1\.35\.0\+everynode\./);
     assert.doesNotMatch(stdout + stderr, /WARNING/, 'kubectl warns of a server more than one minor away');
@@ -41,7 +44,7 @@ forEachKubectl('the API', (bench) => {
     assert.match(await bench.kubectl.ok('cluster-info'), /is running at https:\/\/127\.0\.0\.1:/);
   });
 
-  test('objects that kubectl sends as protobuf', async () => {
+  test('the API accepts objects that kubectl sends as protobuf', async () => {
     assert.equal(await bench.kubectl.ok('create namespace proto'), 'namespace/proto created');
     await bench.kubectl.ok('create configmap c -n proto --from-literal=a=b');
     assert.equal(await bench.kubectl.ok('get configmap c -n proto -o jsonpath={.data.a}'), 'b');
@@ -49,7 +52,7 @@ forEachKubectl('the API', (bench) => {
     assert.equal(await bench.kubectl.ok('get secret s -n proto -o jsonpath={.data.a}'), 'Yg==');
   });
 
-  test('a List is applied item by item, also as get has printed it', async () => {
+  test('a List is applied item by item, also if it is the output of get', async () => {
     const map = (name: string) => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -64,7 +67,7 @@ forEachKubectl('the API', (bench) => {
     assert.match(again, /^configmap\/one (unchanged|configured)$/m);
   });
 
-  test('kinds without effect, which kubectl sends as protobuf too', async () => {
+  test('the API accepts kinds without effect that kubectl sends as protobuf', async () => {
     await bench.kubectl.ok('create serviceaccount robot');
     await bench.kubectl.ok('create role reader --verb=get,list --resource=pods');
     await bench.kubectl.ok('create rolebinding reading --role=reader --serviceaccount=default:robot');
@@ -82,7 +85,7 @@ forEachKubectl('the API', (bench) => {
     assert.equal(await bench.kubectl.ok(`get svc web -o ${targetPort}`), '8080');
   });
 
-  test('debug of a node, whose Pod kubectl sends as protobuf', async () => {
+  test('debug of a node creates a Pod that kubectl sends as protobuf', async () => {
     await bench.api.registry.create(nodeKind, undefined, { metadata: { name: 'n-debug' } });
     const custom = join(bench.kubectl.home, 'custom.json');
     const limits = { memory: '64Mi' };
@@ -106,13 +109,13 @@ forEachKubectl('the API', (bench) => {
     assert.deepEqual(container?.env, [{ name: 'A', value: 'b' }]);
   });
 
-  test('auth can-i and whoami', async () => {
+  test('auth can-i and whoami answer for the administrator', async () => {
     assert.equal(await bench.kubectl.ok('auth can-i create pods'), 'yes');
     assert.match(await bench.kubectl.ok('auth can-i --list'), /\*\.\*/);
     assert.match(await bench.kubectl.ok('auth whoami'), /Username +everynode-admin/);
   });
 
-  test('apply: created, unchanged, configured', async () => {
+  test('apply prints created, unchanged and configured', async () => {
     assert.equal(await apply('applied'), 'daemonset.apps/applied created');
     assert.equal(await apply('applied'), 'daemonset.apps/applied unchanged');
     const changed = manifest('applied').replace('app:1', 'app:2');
@@ -121,7 +124,7 @@ forEachKubectl('the API', (bench) => {
     assert.equal(await bench.kubectl.ok(images), 'app:2 side:1');
   });
 
-  test('apply merges lists by their keys', async () => {
+  test('apply merges lists by their merge keys', async () => {
     await apply('merged');
     const without = manifest('merged').replace(/ {6}- name: side\n.*\n/, '');
     await bench.kubectl.ok('apply -f -', without);
@@ -129,7 +132,7 @@ forEachKubectl('the API', (bench) => {
     assert.equal(await bench.kubectl.ok(names), 'main');
   });
 
-  test('an unknown field is refused by its path', async () => {
+  test('an unknown field is rejected with its path', async () => {
     const wrong = manifest('wrong').replace('spec:\n', 'spec:\n  foo: 1\n');
     const { code, stderr } = await bench.kubectl.run(['apply', '-f', '-'], wrong);
     assert.equal(code, 1);
@@ -146,7 +149,7 @@ forEachKubectl('the API', (bench) => {
     assert.equal(await bench.kubectl.ok('get ds different -o jsonpath={.metadata.generation}'), '1');
   });
 
-  test('set image, patches of three types, label, annotate', async () => {
+  test('set image, three patch types, label and annotate change the object', async () => {
     await apply('changed');
     assert.equal(
       await bench.kubectl.ok('set image ds/changed main=app:3'),
@@ -162,7 +165,7 @@ forEachKubectl('the API', (bench) => {
     assert.match(await bench.kubectl.ok('get ds -l color=green'), /^NAME .*\nchanged /);
   });
 
-  test('labelling with what is there already changes no resourceVersion', async () => {
+  test('label with an existing value keeps the resourceVersion', async () => {
     await apply('same');
     await bench.kubectl.ok('label ds same color=green');
     const version = 'get ds same -o jsonpath={.metadata.resourceVersion}';
@@ -171,7 +174,7 @@ forEachKubectl('the API', (bench) => {
     assert.equal(await bench.kubectl.ok(version), before);
   });
 
-  test('taint, cordon and uncordon of a node', async () => {
+  test('taint, cordon and uncordon change the node', async () => {
     await bench.api.registry.create(nodeKind, undefined, { metadata: { name: 'n1' } });
     assert.equal(await bench.kubectl.ok('taint node n1 a=b:NoSchedule'), 'node/n1 tainted');
     assert.equal(await bench.kubectl.ok('taint node n1 a-'), 'node/n1 untainted');
@@ -181,7 +184,7 @@ forEachKubectl('the API', (bench) => {
     assert.match(await bench.kubectl.ok('describe node n1'), /Name: +n1/);
   });
 
-  test('replace needs the version that it read', async () => {
+  test('replace with an old resourceVersion is a conflict', async () => {
     await bench.kubectl.ok('create configmap replaced --from-literal=a=1');
     const stale = await bench.kubectl.ok('get configmap replaced -o json');
     await bench.kubectl.ok('replace -f -', stale.replace('"a": "1"', '"a": "2"'));
@@ -190,7 +193,7 @@ forEachKubectl('the API', (bench) => {
     assert.match(stderr, /the object has been modified; please apply your changes/);
   });
 
-  test('tables: all namespaces, wide, sorted, in chunks', async () => {
+  test('get prints tables: all namespaces, wide, sorted, in chunks', async () => {
     await bench.kubectl.ok('create namespace tables');
     for (const name of ['c', 'a', 'b']) await bench.kubectl.ok(`create configmap ${name} -n tables`);
     const names = (table: string) =>
@@ -206,7 +209,7 @@ forEachKubectl('the API', (bench) => {
     assert.match(await bench.kubectl.ok('get nodes -o wide'), /KERNEL-VERSION +CONTAINER-RUNTIME/);
   });
 
-  test('get --watch prints what is there and what comes', async () => {
+  test('get --watch prints existing objects and later changes', async () => {
     await bench.kubectl.ok('create configmap watched');
     const watching = bench.kubectl.start('get cm watched --watch --no-headers -L seen');
     const rows = () => watching.stdout.trimEnd().split('\n');
@@ -217,7 +220,7 @@ forEachKubectl('the API', (bench) => {
     watching.stop();
   });
 
-  test('wait for a field and for a deletion', async () => {
+  test('wait resolves on a field value and on a deletion', async () => {
     await apply('awaited');
     const waiting = bench.kubectl.ok(
       'wait ds/awaited --for=jsonpath={.spec.minReadySeconds}=7 --timeout=20s',
@@ -229,7 +232,7 @@ forEachKubectl('the API', (bench) => {
     assert.match(await gone, /condition met|^$/);
   });
 
-  test('delete waits until the object has gone', async () => {
+  test('delete waits until the object is removed', async () => {
     await apply('deleted');
     assert.match(await bench.kubectl.ok('delete ds deleted'), /^daemonset\.apps "deleted" deleted/);
     const { code, stderr } = await bench.kubectl.run(['get', 'ds', 'deleted']);
@@ -237,7 +240,7 @@ forEachKubectl('the API', (bench) => {
     assert.equal(stderr, 'Error from server (NotFound): daemonsets.apps "deleted" not found\n');
   });
 
-  test('a subresource or resource that is not served is 404', async () => {
+  test('an unsupported resource or subresource is 404', async () => {
     await apply('scaled');
     const scaled = await bench.kubectl.run(['scale', 'ds/scaled', '--replicas=2']);
     assert.match(scaled.stderr, /the server could not find the requested resource/);
@@ -245,12 +248,12 @@ forEachKubectl('the API', (bench) => {
     assert.match(unknown.stderr, /the server doesn't have a resource type "gadgets"/);
   });
 
-  test('explain reads our schema', async () => {
+  test("explain reads Everynode's schema", async () => {
     assert.match(await bench.kubectl.ok('explain ds.spec.updateStrategy'), /rollingUpdate/);
     assert.match(await bench.kubectl.ok('explain pod.spec.containers --recursive'), /imagePullPolicy/);
   });
 
-  test('events of an object are found by its fields', async () => {
+  test('events of an object are found by field selectors', async () => {
     await bench.kubectl.ok('create -f -', EVENT);
     assert.match(await bench.kubectl.ok('events --for daemonset/x'), /Tested +DaemonSet\/x +it works/);
     assert.match(await bench.kubectl.ok('get events'), /LAST SEEN +TYPE +REASON +OBJECT +MESSAGE/);

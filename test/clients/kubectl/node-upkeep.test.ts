@@ -1,4 +1,7 @@
-/** What people do to a node by kubectl: cordon, drain, taint, look why it is away, delete it. One machine, a hollow engine. */
+/**
+ * Node maintenance by kubectl: cordon, drain, taint, find out why it is unreachable, delete it. One machine, a hollow
+ * engine.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +39,7 @@ metadata: {name: ${name}}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
 `;
 
-describe('upkeep of a node', { concurrency: 1 }, () => {
+describe('node maintenance', { concurrency: 1 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-upkeep-'));
   const dataDir = join(folder, 'data');
   let up: RunningProgram;
@@ -75,7 +78,7 @@ describe('upkeep of a node', { concurrency: 1 }, () => {
     };
 
     law(
-      'drain spares DaemonSets’ pods, asks for the flags, and uncordon lets pods in again',
+      'drain keeps DaemonSet Pods and asks for its flags, and uncordon admits Pods again',
       async (kubectl) => {
         await kubectl.ok('apply -f -', `${DAEMON_SET}---${solo('lone')}`);
         await soon(async () => {
@@ -113,35 +116,38 @@ describe('upkeep of a node', { concurrency: 1 }, () => {
         });
         assert.equal(await kubectl.ok('uncordon n1'), 'node/n1 uncordoned');
         await soon(async () => {
-          const told = await kubectl.ok('get events --field-selector involvedObject.name=n1');
-          assert.match(told, /Node n1 status is now: NodeNotSchedulable/);
-          assert.match(told, /Node n1 status is now: NodeSchedulable/);
+          const events = await kubectl.ok('get events --field-selector involvedObject.name=n1');
+          assert.match(events, /Node n1 status is now: NodeNotSchedulable/);
+          assert.match(events, /Node n1 status is now: NodeSchedulable/);
         });
         await soon(async () => assert.match(await kubectl.ok('get pods late'), /1\/1 +Running/));
         await kubectl.ok('delete pod late');
       },
     );
 
-    law('a NoExecute taint ends what does not tolerate it, a label moves DaemonSets', async (kubectl) => {
-      await kubectl.ok('apply -f -', solo('lone'));
-      await soon(async () => assert.match(await kubectl.ok('get pods lone'), /1\/1 +Running/));
-      assert.equal(await kubectl.ok('taint node n1 service=yes:NoExecute'), 'node/n1 tainted');
-      await soon(async () => assert.equal(await kubectl.ok('get pods -o name'), ''));
-      assert.equal(await kubectl.ok('taint node n1 service-'), 'node/n1 untainted');
-      await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
-      const selector = '{"spec":{"template":{"spec":{"nodeSelector":{"shelf":"top"}}}}}';
-      await kubectl.run(['patch', 'ds', 'web', '--type=merge', '-p', selector]);
-      await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +0 +0 +0/));
-      assert.equal(await kubectl.ok('label node n1 shelf=top'), 'node/n1 labeled');
-      await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
-      assert.equal(await kubectl.ok('label node n1 shelf-'), 'node/n1 unlabeled');
-      await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +0 +0 +0/));
-      await kubectl.ok('delete ds web');
-      await soon(async () => assert.equal(await kubectl.ok('get pods -o name'), ''));
-    });
+    law(
+      'a NoExecute taint removes Pods that do not tolerate it, and a label moves DaemonSet Pods',
+      async (kubectl) => {
+        await kubectl.ok('apply -f -', solo('lone'));
+        await soon(async () => assert.match(await kubectl.ok('get pods lone'), /1\/1 +Running/));
+        assert.equal(await kubectl.ok('taint node n1 service=yes:NoExecute'), 'node/n1 tainted');
+        await soon(async () => assert.equal(await kubectl.ok('get pods -o name'), ''));
+        assert.equal(await kubectl.ok('taint node n1 service-'), 'node/n1 untainted');
+        await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
+        const selector = '{"spec":{"template":{"spec":{"nodeSelector":{"shelf":"top"}}}}}';
+        await kubectl.run(['patch', 'ds', 'web', '--type=merge', '-p', selector]);
+        await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +0 +0 +0/));
+        assert.equal(await kubectl.ok('label node n1 shelf=top'), 'node/n1 labeled');
+        await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
+        assert.equal(await kubectl.ok('label node n1 shelf-'), 'node/n1 unlabeled');
+        await soon(async () => assert.match(await kubectl.ok('get ds web'), /web +0 +0 +0/));
+        await kubectl.ok('delete ds web');
+        await soon(async () => assert.equal(await kubectl.ok('get pods -o name'), ''));
+      },
+    );
   }
 
-  test('a crash of the agent is seen as such, and a grace of a day is taken', async (context) => {
+  test('a crashed agent is reported as a crash, and a grace period of a day is accepted', async (context) => {
     const found = findClient(KUBECTLS[0]);
     if ('why' in found) {
       leaveOut(context, KUBECTLS[0], found.why);

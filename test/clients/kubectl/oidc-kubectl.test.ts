@@ -1,4 +1,7 @@
-/** A person with an ID token of an OpenID Connect issuer, by kubectl, through a coordinator that was started with the issuer's flags. */
+/**
+ * A user with an ID token of an OpenID Connect issuer uses kubectl. The coordinator was started with the issuer's
+ * flags.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -14,7 +17,7 @@ import { KUBECTLS } from '../../harness/clients/each-kubectl.js';
 import { createKubectl } from '../../harness/clients/kubectl.js';
 import { startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 
-/** An issuer, and who makes tokens of it. */
+/** Starts an issuer and returns it with a function that signs tokens. */
 async function openIssuer(context: TestContext, folder: string) {
   const pki = await loadPki(join(folder, 'issuer'), ['127.0.0.1'], Date.now());
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
@@ -42,7 +45,7 @@ async function openIssuer(context: TestContext, folder: string) {
 }
 
 for (const name of KUBECTLS) {
-  test(`${name} with an ID token is who the issuer says, with the rights of their groups`, async (context) => {
+  test(`${name} with an ID token acts as the issuer's user, with the rights of their groups`, async (context) => {
     const found = findClient(name);
     if ('why' in found) return leaveOut(context, name, found.why);
     const folder = temporaryDirectory();
@@ -60,7 +63,7 @@ for (const name of KUBECTLS) {
     const coordinator = await startCoordinatorProcess(join(folder, 'data'), flags);
     context.after(() => coordinator.end('SIGKILL'));
     const admin = createKubectl(coordinator.kubeconfig, found.path);
-    // As people have it: the server and its authority, and no credential but the token.
+    // A user's kubeconfig: server and CA, with the token as the only credential.
     const bare = coordinator.kubeconfig.replace(
       / +(token|client-certificate-data|client-key-data): .*\n/g,
       '',

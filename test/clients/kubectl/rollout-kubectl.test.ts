@@ -1,4 +1,4 @@
-/** Rollouts as typed with kubectl, old and new, on pretended hosts; and what is true at each moment of one. */
+/** Rollouts by kubectl, old and new, on simulated hosts. Also checks invariants at each point in time of a rollout. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -45,7 +45,7 @@ after(() => fleet.stop());
 
 const finished = (name: string) => `daemon set "${name}" successfully rolled out`;
 
-/** Lines of a status that are neither the last nor of upstream's two kinds. */
+/** Lines of `rollout status` other than the last line and kubectl's two progress messages. */
 function strangeLines(text: string, name: string): string[] {
   const waiting = new RegExp(
     `^Waiting for daemon set "${name}" rollout to finish: (\\d+ out of ${NODES} new pods have been updated|\\d+ of ${NODES} updated pods are available)\\.\\.\\.$|^Waiting for daemon set spec update to be observed\\.\\.\\.$`,
@@ -60,7 +60,7 @@ async function rolledOut(kubectl: Kubectl, name: string): Promise<string> {
   return text;
 }
 
-/** Number and cause of each revision. */
+/** Number and change cause of each revision. */
 async function history(kubectl: Kubectl, name: string): Promise<[string, string][]> {
   const [title, columns, ...rows] = (await kubectl.ok(`rollout history ds/${name}`)).split('\n');
   assert.match(`${title}|${columns}`, new RegExp(`^daemonset.apps/${name} *\\|REVISION +CHANGE-CAUSE$`));
@@ -71,9 +71,9 @@ async function history(kubectl: Kubectl, name: string): Promise<[string, string]
 
 for (const client of KUBECTLS) {
   const found = findClient(client);
-  describe(`a rollout by ${client}`, () => {
+  describe(`rollout commands by ${client}`, () => {
     if ('why' in found) {
-      test('there is none', (context: TestContext) => leaveOut(context, client, found.why));
+      test(`${client} is not installed`, (context: TestContext) => leaveOut(context, client, found.why));
       return;
     }
     const name = client.replace(/[^a-z0-9]/g, '-');
@@ -84,7 +84,7 @@ for (const client of KUBECTLS) {
     });
     after(() => kubectl.remove());
 
-    test('set image --record, and status to its end', async () => {
+    test('set image --record starts a rollout, and rollout status waits for its end', async () => {
       await kubectl.ok('apply -f -', daemonSet(name, { rollingUpdate: { maxUnavailable: '25%' } }));
       await rolledOut(kubectl, name);
       assert.match(await kubectl.ok(`set image ds/${name} main=app:2 --record`), /image updated$/);
@@ -92,7 +92,7 @@ for (const client of KUBECTLS) {
       assert.match(text, /out of 40 new pods have been updated/);
     });
 
-    test('history with causes, and one revision', async () => {
+    test('rollout history prints change causes and one revision', async () => {
       const rows = await history(kubectl, name);
       assert.deepEqual(rows[0], ['1', '<none>']);
       assert.match(
@@ -108,14 +108,14 @@ for (const client of KUBECTLS) {
       assert.deepEqual([code, /unable to find the specified revision/.test(stderr)], [1, true]);
     });
 
-    test('annotate with a cause shows at the next revision', async () => {
+    test('annotate with a change cause shows it in the next revision', async () => {
       await kubectl.ok(`annotate ds/${name} kubernetes.io/change-cause=third --overwrite`);
       await kubectl.ok(`set image ds/${name} main=app:3`);
       await rolledOut(kubectl, name);
       assert.deepEqual((await history(kubectl, name)).at(-1), ['3', 'third']);
     });
 
-    test('undo, undo --to-revision, and undo of what is there', async () => {
+    test('rollout undo reverts to the last or a given revision, and an unknown revision is an error', async () => {
       assert.equal(await kubectl.ok(`rollout undo ds/${name}`), `daemonset.apps/${name} rolled back`);
       await rolledOut(kubectl, name);
       assert.equal(await image(), 'app:2');
@@ -131,7 +131,7 @@ for (const client of KUBECTLS) {
       assert.deepEqual([code, /unable to find specified revision 77 in history/.test(stderr)], [1, true]);
     });
 
-    test('restart replaces every Pod', async () => {
+    test('rollout restart replaces every Pod', async () => {
       const uids = () => kubectl.ok(`get pods -l app=${name} -o jsonpath={.items[*].metadata.uid}`);
       const before = new Set((await uids()).split(' '));
       assert.equal(await kubectl.ok(`rollout restart ds/${name}`), `daemonset.apps/${name} restarted`);
@@ -144,7 +144,7 @@ for (const client of KUBECTLS) {
       );
     });
 
-    test('get and describe controllerrevision', async () => {
+    test('get and describe print a controllerrevision', async () => {
       const table = await kubectl.ok(`get controllerrevision -l app=${name} --sort-by=.revision`);
       assert.match(
         table,
@@ -158,7 +158,7 @@ for (const client of KUBECTLS) {
       assert.match(text, /Image: +app:\d/);
     });
 
-    test('pause is refused by kubectl itself; OnDelete has no status to wait for', async () => {
+    test('kubectl itself refuses rollout pause, and status of an OnDelete DaemonSet', async () => {
       const pause = await kubectl.run(['rollout', 'pause', `ds/${name}`]);
       assert.match(pause.stderr, /daemonsets.apps ".*" pausing is not supported/);
       await kubectl.ok('apply -f -', daemonSet(name, { type: 'OnDelete' }));
@@ -169,11 +169,11 @@ for (const client of KUBECTLS) {
   });
 }
 
-/** The worst moment of a recorded rollout. */
+/** The worst values of a recorded rollout. */
 interface Worst {
   /** Nodes without an available Pod. */
   unavailable: number;
-  /** Nodes with two Pods that are not stopping, and Pods on one node. */
+  /** Nodes with two Pods that are not terminating, and Pods on one node. */
   surging: number;
   onOneNode: number;
 }
@@ -218,12 +218,12 @@ const STRATEGIES: [string, Strategy, Worst][] = [
   ],
 ];
 
-describe('at each moment of a rollout', () => {
+describe('invariants at all times of a rollout', () => {
   for (const [index, [title, strategy, allowed]] of STRATEGIES.entries()) {
     test(title, async () => {
       const kubectl = createKubectl(fleet.kubeconfig);
       const name = `moment-${index}`;
-      // Longer than the controller needs to give the next turn: the budget is what holds the rollout.
+      // Longer than the controller needs to replace the next Pod, so the budget is what limits the rollout.
       const annotations = { 'simulate.everynode.dev/ready-after': '200ms' };
       await kubectl.ok('apply -f -', daemonSet(name, strategy, annotations));
       await rolledOut(kubectl, name);

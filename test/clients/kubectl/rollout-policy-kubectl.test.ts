@@ -1,4 +1,4 @@
-/** A RolloutPolicy as a user has it: by kubectl, on pretended hosts. A bad release stops at its canaries. */
+/** A RolloutPolicy as users apply it: by kubectl, on simulated hosts. A bad release stops at its canaries. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -45,7 +45,7 @@ function daemonSet(version: number, annotations: Record<string, string> = {}): s
   });
 }
 
-describe('a RolloutPolicy', () => {
+describe('RolloutPolicy by kubectl', () => {
   let fleet: SimulatedFleet;
   let kubectl: Kubectl;
   before(async () => {
@@ -69,14 +69,14 @@ describe('a RolloutPolicy', () => {
     }
     return counts;
   };
-  const stands = (phase: string, wave: string): Promise<void> =>
+  const isIn = (phase: string, wave: string): Promise<void> =>
     untilPasses(async () => {
       const path = '/apis/fleet.everynode.dev/v1/namespaces/default/rollouts/till';
       const { status } = await fleet.api.request<Rollout>('GET', path);
       assert.deepEqual([status?.phase, status?.wave], [phase, wave], status?.message);
     }, 60_000);
 
-  test('is a kind like any other: discovery, explain, tables, strict fields, validation', async () => {
+  test('RolloutPolicy has discovery, explain, tables, strict fields and validation', async () => {
     assert.match(
       await kubectl.ok('api-resources'),
       /rolloutpolicies +rop +fleet\.everynode\.dev\/v1 +true +RolloutPolicy/,
@@ -97,40 +97,40 @@ describe('a RolloutPolicy', () => {
     );
   });
 
-  test('a good release goes wave by wave, and waits for approval', async () => {
+  test('a good release rolls out wave by wave and waits for approval', async () => {
     await kubectl.ok('apply -f -', daemonSet(2));
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     assert.deepEqual(await images(), { 'till:1': NODES - 3, 'till:2': 3 });
     assert.match(await kubectl.ok('get rollouts'), /\ntill +AwaitingApproval +canary +50 +3 +0 +0 /);
     await kubectl.ok('annotate rollout till fleet.everynode.dev/approve=tenth');
-    await stands('Completed', 'rest');
+    await isIn('Completed', 'rest');
     assert.deepEqual(await images(), { 'till:2': NODES });
     assert.match(await kubectl.ok('rollout status ds/till --timeout=10s'), /successfully rolled out/);
   });
 
-  test('a release that crashes stops at the canaries, and undo goes on from there', async () => {
+  test('a crashing release stops at the canaries, and rollout undo continues from there', async () => {
     await kubectl.ok('apply -f -', daemonSet(3, { 'simulate.everynode.dev/fail': 'true' }));
-    await stands('Failed', 'canary');
+    await isIn('Failed', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES - 3, 'till:3': 3 });
     assert.match(
       await kubectl.ok('get events --field-selector reason=RolloutFailed'),
       /nodes have failed, 1 may/,
     );
-    const told = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d nodes have failed/;
+    const failure = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d nodes have failed/;
     for (const what of ['ds till', 'rollout till', 'rop gentle'])
-      await untilPasses(async () => assert.match(await kubectl.ok(`describe ${what}`), told, what));
+      await untilPasses(async () => assert.match(await kubectl.ok(`describe ${what}`), failure, what));
     await kubectl.ok('rollout undo ds/till');
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES });
     await kubectl.ok('annotate rollout till fleet.everynode.dev/approve=tenth');
-    await stands('Completed', 'rest');
+    await isIn('Completed', 'rest');
   });
 
-  test('with RollBack the canaries go back by themselves, and the DaemonSet says what is true', async () => {
+  test('RollBack reverts the canaries, and the DaemonSet reports it correctly', async () => {
     const failureBudget = { failureBudget: { action: 'RollBack' } };
     await kubectl.ok(`patch rop gentle --type=merge -p ${JSON.stringify({ spec: failureBudget })}`);
     await kubectl.ok('apply -f -', daemonSet(4, { 'simulate.everynode.dev/fail': 'true' }));
-    await stands('RolledBack', 'canary');
+    await isIn('RolledBack', 'canary');
     await untilPasses(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
     assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.numberAvailable}'), String(NODES));
     assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.updatedNumberScheduled}'), '');
@@ -138,9 +138,9 @@ describe('a RolloutPolicy', () => {
     assert.equal(await kubectl.ok(`get ds till -o ${image}`), 'till:4');
   });
 
-  test('people steer it: a reason is asked for, and who did what stands in the Rollout and an Event', async () => {
+  test('steering a rollout needs a reason, and the Rollout and an Event record user and action', async () => {
     await kubectl.ok('apply -f -', daemonSet(5));
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     const abort = 'annotate rollout till fleet.everynode.dev/abort=';
     const refused = await kubectl.run(abort.split(' '));
     assert.match(refused.stderr, /fleet\.everynode\.dev\/reason\]: Required value: abort requires a reason/);
@@ -150,7 +150,7 @@ describe('a RolloutPolicy', () => {
     assert.match(mistyped.stderr, /fleet\.everynode\.dev\/skip\]: Not found: "nosuchnode"/);
     assert.equal(await kubectl.ok('get rollout till -o jsonpath={.status.steering.skipped}'), '');
     await kubectl.ok(`${abort} fleet.everynode.dev/reason=tills-hang`);
-    await stands('RolledBack', 'canary');
+    await isIn('RolledBack', 'canary');
     await untilPasses(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
     const record = 'get rollout till -o jsonpath={.status.steering.requests[-1].user}';
     assert.equal(await kubectl.ok(record), 'everynode-admin');
@@ -158,15 +158,15 @@ describe('a RolloutPolicy', () => {
     assert.match(await kubectl.ok(events), /everynode-admin requested abort: tills-hang/);
   });
 
-  test('outside the window nothing is replaced, until a person says otherwise', async () => {
-    // Half a day ahead, whatever the time is.
+  test('no Pod is replaced outside the window unless an operator overrides it', async () => {
+    // Twelve hours from now, so the window is closed at any time of day.
     const hour = (new Date().getUTCHours() + 12) % 24;
     const windows = [{ schedule: `0 ${hour} * * *`, durationSeconds: 600 }];
     const patch = JSON.stringify({ spec: { windows } });
     const patched = await kubectl.run(['patch', 'rop', 'gentle', '--type=merge', '-p', patch]);
     assert.equal(patched.stderr, '');
     await kubectl.ok('apply -f -', daemonSet(6));
-    await stands('AwaitingWindow', 'canary');
+    await isIn('AwaitingWindow', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES });
     assert.match(
       await kubectl.ok('get rollout till -o jsonpath={.status.nextWindowTime}'),
@@ -174,16 +174,16 @@ describe('a RolloutPolicy', () => {
     );
     const canWait = 'fleet.everynode.dev/override-windows=* fleet.everynode.dev/reason=a-hole-in-the-lock';
     await kubectl.ok(`annotate rollout till ${canWait}`);
-    await stands('AwaitingApproval', 'canary');
+    await isIn('AwaitingApproval', 'canary');
     assert.equal((await images())['till:6'], 3);
   });
 
-  test('a policy that would not do what it says is stored with a warning, and so is its end', async () => {
+  test('a policy that selects no DaemonSet is stored with a warning, and deleting one in use warns too', async () => {
     const typo = POLICY.replace('name: gentle', 'name: other').replace('team: edge', 'team: egde');
     const stored = await kubectl.run(['apply', '-f', '-'], typo);
     assert.equal(stored.stderr, 'Warning: spec.selector: selects no DaemonSet of this namespace\n');
     await kubectl.ok('apply -f -', daemonSet(7));
-    await stands('AwaitingWindow', 'canary');
+    await isIn('AwaitingWindow', 'canary');
     const deleted = await kubectl.run(['delete', 'rop', 'gentle', '--dry-run=server']);
     assert.match(
       deleted.stderr,
@@ -191,7 +191,7 @@ describe('a RolloutPolicy', () => {
     );
   });
 
-  test('the Rollout goes with its DaemonSet', async () => {
+  test('the Rollout is deleted with its DaemonSet', async () => {
     await kubectl.ok('delete ds till');
     await untilPasses(async () => assert.equal(await kubectl.ok('get rollouts'), ''));
   });

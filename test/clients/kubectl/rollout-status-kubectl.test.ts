@@ -1,4 +1,4 @@
-/** `kubectl rollout status` of an unmodified kubectl ends when a rollout by waves has failed; it used to wait forever. */
+/** `rollout status` of an unmodified kubectl exits when a rollout by waves has failed. It used to wait forever. */
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../../coordinator/kinds/index.js';
@@ -18,7 +18,7 @@ forEachKubectl('rollout status', (bench) => {
   });
   beforeEach(() => writeStatuses(bench.api.registry, REF, { phase: 'Progressing' }));
 
-  test('a rollout that was rolled back is an error at once, also without waiting', async () => {
+  test('rollout status fails at once for a rolled back rollout, also with --watch=false', async () => {
     await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
     for (const args of ['rollout status ds/web', 'rollout status ds/web --watch=false']) {
       const { code, stdout, stderr } = await bench.kubectl.run(args.split(' '));
@@ -28,7 +28,7 @@ forEachKubectl('rollout status', (bench) => {
     assert.match(await bench.kubectl.ok('get ds web'), /^NAME +DESIRED/);
   });
 
-  test('one that is rolled back meanwhile ends the wait with an error, below a warning that says why', async () => {
+  test('rollout status ends with an error and a warning when the rollout is rolled back meanwhile', async () => {
     const waiting = bench.kubectl.start('rollout status ds/web');
     await untilPasses(() => assert.match(waiting.stdout, /0 out of 3 new pods have been updated/), 20_000);
     await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
@@ -36,7 +36,7 @@ forEachKubectl('rollout status', (bench) => {
     assert.equal(waiting.stderr, `Warning: ${FAILURE}\nerror: object has been deleted\n`);
   });
 
-  test('one that goes on is waited for', async () => {
+  test('rollout status keeps waiting for a rollout in progress', async () => {
     const { code, stderr } = await bench.kubectl.run(['rollout', 'status', 'ds/web', '--timeout=3s']);
     assert.deepEqual([code, stderr], [1, 'error: timed out waiting for the condition\n']);
   });

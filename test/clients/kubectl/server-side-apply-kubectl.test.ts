@@ -34,7 +34,7 @@ const CONTAINER = '.spec.template.spec.containers[name="main"]';
 forEachKubectl('server-side apply', (bench) => {
   const apply = (text: string, flags = '') => bench.kubectl.ok(`apply --server-side -f -${flags}`, text);
 
-  test('creates, applies again, drops what the manifest drops', async () => {
+  test('apply --server-side creates, updates, and removes fields that the manifest dropped', async () => {
     const full = manifest('plain', 'a:1', { env: [{ name: 'A', value: '1' }] });
     assert.equal(await apply(full), 'daemonset.apps/plain serverside-applied');
     const version = () => bench.kubectl.ok('get ds plain -o jsonpath={.metadata.resourceVersion}');
@@ -49,7 +49,7 @@ forEachKubectl('server-side apply', (bench) => {
     assert.deepEqual(await managers(bench.kubectl, 'plain'), ['kubectl Apply']);
   });
 
-  test('a conflict is told with its owner and the ways out; force takes over', async () => {
+  test('a conflict names the owner and the options, and --force-conflicts takes over', async () => {
     await apply(manifest('contested', 'a:1'));
     const rival = manifest('contested', 'a:2', { imagePullPolicy: 'Always' });
     const words = ['apply', '--server-side', '--field-manager=rival', '-f', '-'];
@@ -65,7 +65,7 @@ forEachKubectl('server-side apply', (bench) => {
     assert.deepEqual((await managers(bench.kubectl, 'contested')).sort(), ['kubectl Apply', 'rival Apply']);
   });
 
-  test('moves from client-side apply without a conflict, and then owns alone', async () => {
+  test('a switch from client-side apply has no conflict and leaves one owner', async () => {
     await bench.kubectl.ok('apply -f -', manifest('moved', 'a:1', { env: [{ name: 'A', value: '1' }] }));
     assert.deepEqual(await managers(bench.kubectl, 'moved'), ['kubectl-client-side-apply Update']);
     await apply(manifest('moved', 'a:2', { env: [{ name: 'B', value: '1' }] }));
@@ -75,14 +75,14 @@ forEachKubectl('server-side apply', (bench) => {
     ]);
     const env = 'jsonpath={.spec.template.spec.containers[0].env[*].name}';
     assert.equal(await bench.kubectl.ok(`get ds moved -o ${env}`), 'B');
-    // Back and forth: client-side apply finds its annotation up to date.
+    // After a switch back, client-side apply finds its annotation up to date.
     assert.equal(
       await bench.kubectl.ok('apply -f -', manifest('moved', 'a:3')),
       'daemonset.apps/moved configured',
     );
   });
 
-  test('set image makes a conflict for the next apply', async () => {
+  test('set image causes a conflict in the next server-side apply', async () => {
     await apply(manifest('set', 'a:1'));
     await bench.kubectl.ok('set image ds/set main=b:1');
     assert.deepEqual(await managers(bench.kubectl, 'set'), ['kubectl Apply', 'kubectl-set Update']);
@@ -90,7 +90,7 @@ forEachKubectl('server-side apply', (bench) => {
     assert.match(stderr, /conflict with "kubectl-set" using apps\/v1: \.spec\.template/);
   });
 
-  test('diff --server-side shows the change and stores none', async () => {
+  test('diff --server-side shows the change and stores nothing', async () => {
     await apply(manifest('differing', 'a:1'));
     const words = ['diff', '--server-side', '-f', '-'];
     const { code, stdout, stderr } = await bench.kubectl.run(words, manifest('differing', 'a:2'));
@@ -99,13 +99,13 @@ forEachKubectl('server-side apply', (bench) => {
     assert.equal((await bench.kubectl.run(words, manifest('differing', 'a:1'))).code, 0);
   });
 
-  test('dry runs tell what would be', async () => {
-    const told = await apply(manifest('dry', 'a:1'), ' --dry-run=server');
-    assert.equal(told, 'daemonset.apps/dry serverside-applied (server dry run)');
+  test('a server-side dry run prints the result and stores nothing', async () => {
+    const output = await apply(manifest('dry', 'a:1'), ' --dry-run=server');
+    assert.equal(output, 'daemonset.apps/dry serverside-applied (server dry run)');
     assert.equal((await bench.kubectl.run(['get', 'ds', 'dry'])).code, 1);
   });
 
-  test('an unknown field is refused by name', async () => {
+  test('server-side apply rejects an unknown field by name', async () => {
     const { stderr } = await bench.kubectl.run(
       ['apply', '--server-side', '-f', '-'],
       manifest('wrong', 'a:1', { imagePullPolizy: 'Always' }),
@@ -114,7 +114,7 @@ forEachKubectl('server-side apply', (bench) => {
     assert.match(stderr, /\.imagePullPolizy: field not declared in schema/);
   });
 
-  test('status is applied on its own', async () => {
+  test('server-side apply of the status is separate', async () => {
     await apply(manifest('state', 'a:1'));
     const status = JSON.stringify({
       apiVersion: 'apps/v1',

@@ -1,4 +1,7 @@
-/** Our strategic merge patch against upstream's own code, which `kubectl patch --local` runs without a server. */
+/**
+ * Compares the strategic merge patch of Everynode with Kubernetes' own code, which `kubectl patch --local` runs without
+ * a server.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +46,10 @@ function podOf({ finalizers, ...spec }: { finalizers: string[] } & JsonMap): Jso
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { ...spec, nodeSelector: { x: '1', y: '2' } } };
 }
 
-/** How a list of the patch is dressed up. Order and deletion never together: upstream's order then depends on how Go's slices grow. */
+/**
+ * Directives that a list of the patch gets. Order and deletion are never combined: Kubernetes' order then depends on
+ * how Go's slices grow.
+ */
 type Dress = 'plain' | 'ordered' | 'deleting' | 'replacing';
 
 const DRESS = fc.constantFrom<Dress>('plain', 'ordered', 'deleting', 'replacing');
@@ -73,7 +79,10 @@ const PATCH = fc
     spec: { ...dressed(containers, dress), tolerations, nodeSelector },
   }));
 
-/** Without what the typed object would not keep: nulls, directives, empty lists and maps; and without what kubectl adds. */
+/**
+ * The value without nulls, directives, empty lists and maps, which the typed object would drop, and without what
+ * kubectl adds.
+ */
 function compared(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => !isJsonMap(item) || !item.$patch).map(compared);
   if (!isJsonMap(value)) return value;
@@ -88,7 +97,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** What upstream makes of it; undefined when it refuses. */
+/** The result of Kubernetes' code; undefined if it rejects the patch. */
 async function upstream(kubectl: Kubectl, pod: JsonMap, patch: JsonMap): Promise<unknown> {
   const file = join(kubectl.home, 'pod.json');
   writeFileSync(file, JSON.stringify(pod));
@@ -97,7 +106,7 @@ async function upstream(kubectl: Kubectl, pod: JsonMap, patch: JsonMap): Promise
   return code === 0 ? JSON.parse(stdout) : undefined;
 }
 
-test('patches end as they do upstream', async (context: TestContext) => {
+test("strategic merge patches give the same result as Kubernetes' code", async (context: TestContext) => {
   let kubectl: Kubectl;
   try {
     kubectl = createKubectl('');

@@ -185,7 +185,7 @@ describe('desired cache', () => {
     ['a flipped byte', (text: string) => text.replace('"name":"a"', '"name":"b"')],
     ['a torn end', (text: string) => text.slice(0, -10)],
     ['nothing in it', () => ''],
-    ['an unknown format', (text: string) => text.replace('"format":1', '"format":9')],
+    ['an unknown format', (text: string) => text.replace('"format":2', '"format":9')],
   ] as const) {
     test(`a file with ${damage} is moved aside and the state is empty`, async () => {
       await give(await open(), [podObject('a')]);

@@ -65,13 +65,13 @@ remarksTest('waves and windows that find no node, and a policy that comes first'
   await fleet.settle();
   const waves = [{ name: 'lab', nodeSelector: { matchLabels: { real: 'yes' } } }];
   assert.deepEqual(await remarks(planner, { after: policy('gentle', { waves, windows: [WINDOW] }) }), [
-    'spec.waves[0].nodeSelector: matches none of the 3 nodes of DaemonSet till: wave lab holds nothing up',
-    'spec.windows: none ever opens for 2 of the 3 nodes of DaemonSet till (n1, n3): no pod is replaced there',
+    'spec.waves[0].nodeSelector: matches none of the 3 nodes of DaemonSet till: wave lab has no effect',
+    'spec.windows: no window ever opens for 2 of the 3 nodes of DaemonSet till (n1, n3); their Pods are never replaced',
   ]);
   await fleet.registry.create(rolloutPolicyKind, 'default', manifest('a'));
   await fleet.settle();
   assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [
-    'DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name',
+    'DaemonSet till is governed by RolloutPolicy a, the first by name that selects it',
   ]);
 });
 

@@ -83,7 +83,7 @@ describe('hosts that are updated after completion', () => {
       await rolling.expectStatus('Completed', 'rest', 7);
       await crashNewest();
       await rolling.expectStatus('Failed', 'rest', 5);
-      assert.match(rolling.status?.failure ?? '', /those that follow 2 nodes have failed, 1 may/);
+      assert.match(rolling.status?.failure ?? '', /among late nodes: 2 nodes have failed, 1 may/);
       assert.deepEqual(rolling.images, { 'app:1': 5, 'app:2': 5 });
       await fleet.restartController();
       await rolling.advance(3_600_000);

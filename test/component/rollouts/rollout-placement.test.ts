@@ -47,7 +47,7 @@ describe('a template with another node selector', () => {
       const explainer = new DaemonSetExplainer(fleet);
       const kept = explainer.explainNode(REF, 'n5');
       assert.equal(kept.code, 'WaitingForApproval');
-      assert.match(kept.sentence, /node selector wants zone=a .*and its wave shops waits/);
+      assert.match(kept.sentence, /node selector requires zone=a .*and its wave shops waits/);
       await rolling.approve('shops');
       await comesTo(rolling, 'Completed', 'rest', { 'app:2': 5 });
       assert.deepEqual(rolling.status?.codes, { Updated: 5, NotEligible: 5 });

@@ -1,25 +1,25 @@
-/** What an action is given, and what its command answered. */
+/** The input of an action, and the result of its command. */
 import type { ApiAnswer } from '../../harness/api/coordinator-api.js';
 import type { ConformanceFleet } from './conformance-fleet.js';
 
-/** `set` is the first one created, until the step names another. */
+/** `set` is the first created set, until a step names another one. */
 export interface ActionContext {
   fleet: ConformanceFleet;
   set: string;
   parameters: Record<string, unknown>;
 }
 
-/** For the expectations that look at it. */
+/** Input for the expectations about the command. */
 export interface ActionOutcome {
   /** The set that the step names. */
   set?: string;
   exitCode?: number;
   /** stdout and stderr together. */
   output?: string;
-  /** Of a request that was not kubectl's. */
+  /** Response of a request that was not sent by kubectl. */
   answer?: ApiAnswer;
-  /** Code of a GET right after a DELETE's answer. */
+  /** Status code of a GET right after the response of a DELETE. */
   getAfterDelete?: number;
-  /** Items that a list command printed. */
+  /** Number of items that a list command printed. */
   listed?: number;
 }

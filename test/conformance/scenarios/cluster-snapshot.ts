@@ -1,4 +1,4 @@
-/** Everything in namespace `default` that expectations look at, read at one moment. */
+/** All objects of namespace `default` that expectations check, read at one time. */
 
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -11,7 +11,7 @@ import { SET_LABEL } from './conformance-scenario.js';
 const NAMESPACE = '/namespaces/default';
 
 export interface Snapshot {
-  /** The oldest revision among the lists: a watch from here misses nothing that came later. */
+  /** The oldest revision among the lists: a watch from here misses no later event. */
   resourceVersion: string;
   pods: Pod[];
   daemonSets: DaemonSet[];

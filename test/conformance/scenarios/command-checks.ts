@@ -1,4 +1,4 @@
-/** Expectations about nodes, and about what the step's command answered. */
+/** Expectations about nodes, and about the output of the step's command. */
 
 import type { Status } from '../../../shared/kube/objects/api-status.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
@@ -9,7 +9,7 @@ function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Rows of a printed table, split where two or more spaces stand. */
+/** Rows of a printed table, split at two or more spaces. */
 function rowsOf(output: string | undefined): string[][] {
   return (output ?? '')
     .split('\n')

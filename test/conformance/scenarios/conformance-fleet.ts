@@ -1,4 +1,4 @@
-/** One scenario's world: a coordinator, hollow hosts, kubectl, and what may be done to a host. */
+/** The environment of one scenario: a coordinator, hollow hosts, kubectl, and faults of a host. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export type HollowCommand =
 
 export interface FleetOptions {
   nodes: readonly ScenarioNode[];
-  /** Images whose Pods stay unready until told otherwise. */
+  /** Images of Pods that stay unready until the scenario makes them ready. */
   unreadyImages: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export class ConformanceFleet {
     return fleet;
   }
 
-  /** A new host with nothing on it. */
+  /** Adds a host without containers. */
   async addNode(node: ScenarioNode): Promise<void> {
     if (node.unschedulable || node.conditions) await this.#createNodeObject(node);
     this.startAgent(node.name, node);
@@ -85,13 +85,13 @@ export class ConformanceFleet {
     });
   }
 
-  /** Starts the agent of a host; the same name again is the same host again. */
+  /** Starts the agent of a host. The same name again is a restart of the same host. */
   startAgent(name: string, registration: Pick<ScenarioNode, 'labels' | 'taints'> = {}): void {
     const dataDir = this.#hostFolder(name);
     const hollow = join(dataDir, 'hollow');
     if (!existsSync(hollow)) {
       mkdirSync(hollow, { recursive: true });
-      // An engine is asked for the full name, registry first.
+      // The engine gets the full image name with its registry.
       const rows = this.#unreadyImages.map((image) => ({ pattern: `*/${image}`, ready: 'never' }));
       writeFileSync(join(hollow, 'images.json'), JSON.stringify(rows));
     }
@@ -113,13 +113,13 @@ export class ConformanceFleet {
     );
   }
 
-  /** The agent's process ends without a word. */
+  /** Kills the agent's process with SIGKILL. */
   async killAgent(name: string): Promise<void> {
     await this.#agents.get(name)?.end('SIGKILL');
     this.#agents.delete(name);
   }
 
-  /** Tells a hollow host what becomes of a Pod of its. */
+  /** Sends a hollow host a command for one of its Pods. */
   async command(node: string, command: HollowCommand): Promise<void> {
     const path = join(this.#hostFolder(node), 'hollow', 'control.sock');
     const socket = connect(path);
@@ -136,7 +136,7 @@ export class ConformanceFleet {
     }
   }
 
-  /** Of the administrator. */
+  /** The administrator's kubeconfig. */
   get kubeconfig(): string {
     return this.#coordinator.kubeconfig;
   }
@@ -152,7 +152,7 @@ export class ConformanceFleet {
     return items.filter((pod) => pod.spec.nodeName === node && !pod.metadata.deletionTimestamp);
   }
 
-  /** What the programs printed, for a failed case. */
+  /** Output of the programs, for the report of a failed case. */
   logs(): string {
     return readFileSync(join(this.#folder, 'c-coordinator.log'), 'utf8');
   }

@@ -1,4 +1,4 @@
-/** The shape of scenarios.json; ../cases/README.md says what each word means. */
+/** The format of scenarios.json; ../cases/README.md explains each word. */
 
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
@@ -58,5 +58,5 @@ export interface Scenario extends ConformanceCase {
   steps: Step[];
 }
 
-/** The label by which the Pods, revisions and set of a shorthand find each other. */
+/** The label that connects the Pods, revisions and set of a shorthand. */
 export const SET_LABEL = 'daemonset-name';

@@ -1,4 +1,4 @@
-/** The DaemonSet that a shorthand stands for. */
+/** Expands a shorthand to the DaemonSet. */
 import { type DaemonSetShorthand, SET_LABEL } from './conformance-scenario.js';
 
 function withoutAbsent(fields: Record<string, unknown>): Record<string, unknown> {

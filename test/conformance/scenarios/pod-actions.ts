@@ -1,4 +1,4 @@
-/** Actions on the Pod of a host: what its containers do, and its labels. */
+/** Actions on the Pod of a host: its containers and its labels. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { pause, until } from '../../harness/basics/wait-until.js';
 import type { ActionContext, ActionOutcome } from './action-context.js';
@@ -12,7 +12,7 @@ function nodeNameOf({ parameters }: ActionContext): string {
   return String(parameters.node);
 }
 
-/** The Pod that an action picks: the one of the node without deletionTimestamp. */
+/** The Pod that an action applies to: the node's Pod without deletionTimestamp. */
 async function pickPod(context: ActionContext, wanted: (pod: Pod) => boolean = () => true): Promise<Pod> {
   const node = nodeNameOf(context);
   let picked: Pod | undefined;
@@ -27,7 +27,9 @@ async function pickPod(context: ActionContext, wanted: (pod: Pod) => boolean = (
   return picked;
 }
 
-/** A host learns of a new Pod a moment after the API does, so a command is repeated until it is known there. */
+/**
+ * A host learns of a new Pod later than the API's clients do, so the command is repeated until the host has the Pod.
+ */
 async function commandPod(context: ActionContext, pod: Pod, command: HollowCommand): Promise<void> {
   const isRunning = async () => {
     const pods = await context.fleet.podsOn(nodeNameOf(context));
@@ -52,7 +54,7 @@ export async function exitContainer(context: ActionContext): Promise<ActionOutco
   return {};
 }
 
-/** `failPod`, `succeedPod`: the phase becomes so and stays so, of each replacement too where that is asked for. */
+/** `failPod`, `succeedPod`: sets the phase permanently, and also the phase of each replacement if requested. */
 export async function keepExiting(
   context: ActionContext,
   command: 'fail' | 'succeed',

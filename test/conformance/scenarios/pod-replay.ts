@@ -1,4 +1,4 @@
-/** Rules that must hold at every moment of a step: its Pods replayed event by event. */
+/** Rules that must hold at all times during a step: replays its Pods event by event. */
 
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
@@ -6,13 +6,13 @@ import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { isLive } from './cluster-snapshot.js';
 import type { PodEvent } from './step-recording.js';
 
-/** One moment: the set's Pods after an event. */
+/** The set's Pods after an event. */
 export interface PodsAtTime {
   pods: readonly Pod[];
   at: number;
 }
 
-/** The moments of a step, beginning with its start. */
+/** The states during a step, beginning with its start. */
 export function replayPods(before: readonly Pod[], events: readonly PodEvent[]): PodsAtTime[] {
   const pods = new Map(before.map((pod) => [pod.metadata.uid, pod]));
   const moments: PodsAtTime[] = [{ pods: before, at: Number.NEGATIVE_INFINITY }];
@@ -38,7 +38,7 @@ export function isReady(pod: Pod): boolean {
   return findCondition(pod.status?.conditions, 'Ready')?.status === 'True';
 }
 
-/** When each Pod was first seen ready, by the clock of the moments. */
+/** Time at which each Pod was first seen ready, by the clock of the recording. */
 function readySince(moments: readonly PodsAtTime[]): Map<string | undefined, number> {
   const since = new Map<string | undefined, number>();
   for (const { pods, at } of moments) {
@@ -49,7 +49,10 @@ function readySince(moments: readonly PodsAtTime[]): Map<string | undefined, num
   return since;
 }
 
-/** Nodes of the set without an available Pod, at each moment. The set's nodes are those it had Pods on at the start. */
+/**
+ * Number of the set's nodes without an available Pod, after each event. The set's nodes are the nodes with Pods at the
+ * start.
+ */
 export function unavailableCounts(moments: readonly PodsAtTime[], minReadySeconds: number): number[] {
   const nodes = [...liveByNode(moments[0]?.pods ?? []).keys()];
   const since = readySince(moments);
@@ -57,7 +60,7 @@ export function unavailableCounts(moments: readonly PodsAtTime[], minReadySecond
     const byNode = liveByNode(pods);
     const isAvailable = (pod: Pod) =>
       isReady(pod) && at - (since.get(pod.metadata.uid) ?? at) >= minReadySeconds * 1000;
-    // At the very start nothing is known of times, so ready is taken as available.
+    // At the start there are no times yet, so a ready Pod counts as available.
     const available = (pod: Pod) => (Number.isFinite(at) ? isAvailable(pod) : isReady(pod));
     return nodes.filter((node) => !(byNode.get(node) ?? []).some(available)).length;
   });
@@ -70,7 +73,7 @@ export function mostNodesWithTwoPods(moments: readonly PodsAtTime[]): number {
   );
 }
 
-/** Whether no node ever had two live Pods of one revision. */
+/** True if no node ever had two live Pods of one revision. */
 export function onePodPerNodeAndRevision(moments: readonly PodsAtTime[]): boolean {
   return moments.every(({ pods }) =>
     [...liveByNode(pods).values()].every((on) => {

@@ -1,4 +1,4 @@
-/** Actions that make ControllerRevisions by hand. */
+/** Actions that create ControllerRevisions directly. */
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { until } from '../../harness/basics/wait-until.js';
@@ -39,7 +39,7 @@ async function untilNewRevision(
   return found;
 }
 
-/** `occupyNextRevisionName`: a foreign revision, with other data, where the one for this image would be. */
+/** `occupyNextRevisionName`: creates a revision with other data under the name that this image's revision would get. */
 export async function occupyNextRevisionName(context: ActionContext): Promise<ActionOutcome> {
   const { fleet, set } = context;
   const image = String(context.parameters.image);
@@ -64,7 +64,7 @@ export async function occupyNextRevisionName(context: ActionContext): Promise<Ac
   return {};
 }
 
-/** `createRevisionCopy`: the same data under another hash and number. */
+/** `createRevisionCopy`: creates a revision with the same data, and another hash and number. */
 export async function copyRevision(context: ActionContext): Promise<ActionOutcome> {
   const { ofRevision, newRevision } = context.parameters;
   const original = (await revisionsNow(context)).find((one) => one.revision === Number(ofRevision));

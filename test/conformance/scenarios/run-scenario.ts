@@ -1,4 +1,4 @@
-/** Plays one scenario: each step acts, then is looked at until all of its expectations hold at once, and once more. */
+/** Runs one scenario: each step acts, then its expectations are checked until all hold at once, and then once more. */
 import { pause } from '../../harness/basics/wait-until.js';
 import { requireCaseKeys, requireKeys, type Verdict } from '../tables/conformance-table.js';
 import type { ActionOutcome } from './action-context.js';
@@ -13,13 +13,13 @@ import type { Check, ExpectationContext } from './scenario-check.js';
 import { StepRecording } from './step-recording.js';
 
 const CHECKS: Readonly<Record<string, Check>> = { ...POD_CHECKS, ...SET_CHECKS, ...COMMAND_CHECKS };
-/** Words in `expect` that are not checks. */
+/** Keys in `expect` that are not checks. */
 const PROSE = ['note', 'within'];
 const DEFAULT_WITHIN_SECONDS = 60;
 const LOOK_AGAIN_MS = 2000;
 const LOOK_EVERY_MS = 200;
 
-/** Refuses whatever the runner would not understand, before anything is started. */
+/** Throws for anything that the runner does not support, before it starts anything. */
 function requireKnown(scenario: Scenario): void {
   requireCaseKeys(scenario, ['nodes', 'steps'], ['allSteps']);
   for (const node of scenario.nodes) requireKeys(node, NODE_KEYS, 'a node');
@@ -36,7 +36,7 @@ function requireKnown(scenario: Scenario): void {
   }
 }
 
-/** Every image that a set of `podsReady: false` may come to have. */
+/** Images of all sets with `podsReady: false`, including later updates. */
 function unreadyImages({ steps }: Scenario): string[] {
   const sets = steps.map((step) => step.do.daemonSet as DaemonSetShorthand | undefined);
   const images = sets.filter((set) => set?.podsReady === false).map((set) => set?.image ?? '');
@@ -64,7 +64,7 @@ class ScenarioRun {
     this.#fleet = fleet;
   }
 
-  /** What did not hold, or nothing. */
+  /** Returns the failed expectations, or undefined. */
   async step({ do: { action, ...parameters }, expect }: Step): Promise<Record<string, unknown> | undefined> {
     const before = await takeSnapshot(this.#fleet.api);
     const recording = await StepRecording.start(this.#fleet.api, before);
@@ -97,7 +97,7 @@ class ScenarioRun {
   }
 }
 
-/** Runs the case on a coordinator of its own. */
+/** Runs the case on a new coordinator. */
 export async function runScenario(scenario: Scenario): Promise<Verdict> {
   requireKnown(scenario);
   const fleet = await ConformanceFleet.start({

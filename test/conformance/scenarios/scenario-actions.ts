@@ -1,4 +1,6 @@
-/** What a step may do, by name. An action ends when its command has ended; looking comes after. */
+/**
+ * The actions of a step, by name. An action ends when its command has ended; the expectations are checked afterwards.
+ */
 import type { Taint } from '../../../shared/kube/nodes/node-types.js';
 import { requireKeys } from '../tables/conformance-table.js';
 import type { ActionContext, ActionOutcome } from './action-context.js';
@@ -13,7 +15,7 @@ import { exitContainer, keepExiting, labelPod, makeReady } from './pod-actions.j
 import { copyRevision, occupyNextRevisionName } from './revision-actions.js';
 
 interface Action {
-  /** Parameters it takes. */
+  /** Supported parameters. */
   keys: readonly string[];
   run(context: ActionContext): Promise<ActionOutcome>;
 }
@@ -131,7 +133,7 @@ const rollout = (verb: string, extra: readonly string[] = []) =>
 const setImage = (context: ActionContext) =>
   kubectl(context, ['set', 'image', `ds/${context.set}`, `app=${text(context, 'image')}`]);
 
-/** Every action, by the name it has in the table. */
+/** Every action, by its name in the table. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   createDaemonSet: { keys: ['daemonSet'], run: createDaemonSet },
   createDaemonSetRaw: {

@@ -1,10 +1,10 @@
-/** What an expectation looks at. */
+/** The input of an expectation, and helpers for checks. */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { ActionOutcome } from './action-context.js';
 import type { Snapshot } from './cluster-snapshot.js';
 import type { StepRecording } from './step-recording.js';
 
-/** One look at a step: how it was before, how it is now, what happened meanwhile, what the command answered. */
+/** One check of a step: the state before it, the current state, the events in between, and the command's result. */
 export interface ExpectationContext {
   set: string;
   before: Snapshot;
@@ -13,15 +13,15 @@ export interface ExpectationContext {
   outcome: ActionOutcome;
 }
 
-/** An expectation: what was got when it does not hold, nothing when it does. */
+/** An expectation: returns the actual value if it does not hold, otherwise undefined. */
 export type Check = (expected: unknown, look: ExpectationContext) => { got: unknown } | undefined;
 
-/** Holds when `got` is what was expected. */
+/** Holds if `got` equals the expected value. */
 export function expectEqual(expected: unknown, got: unknown): { got: unknown } | undefined {
   return JSON.stringify(expected) === JSON.stringify(got) ? undefined : { got };
 }
 
-/** Holds when the condition does. */
+/** Holds if the condition is true. */
 export function expectTrue(condition: boolean, got: unknown): { got: unknown } | undefined {
   return condition ? undefined : { got };
 }

@@ -1,4 +1,4 @@
-/** What happened during a step, by watches opened before it. */
+/** Records the events of a step by watches that are opened before it. */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -27,7 +27,7 @@ export class StepRecording {
     this.#sets = sets;
   }
 
-  /** Begins right after the snapshot. */
+  /** Starts right after the snapshot. */
   static async start(api: CoordinatorApi, { resourceVersion }: Snapshot): Promise<StepRecording> {
     const [pods, sets] = await Promise.all([
       api.watch('/api/v1/namespaces/default/pods', resourceVersion),

@@ -1,20 +1,20 @@
-/** What a conformance table is to the runner, and the strictness that all adapters share. */
+/** The interface of a conformance table, and the strict key checks that all adapters share. */
 import { isDeepStrictEqual } from 'node:util';
 
-/** A case as it stands in the file: the common keys, and whatever else its table defines. */
+/** A case as written in the file: the common keys, and all other keys that its table defines. */
 export interface ConformanceCase {
   name: string;
   expected: Record<string, unknown>;
   [key: string]: unknown;
 }
 
-/** `got` is shown beside `expected` when the case failed. */
+/** `got` is printed together with `expected` when the case failed. */
 export interface Verdict {
   passed: boolean;
   got: unknown;
 }
 
-/** A table ready to run its cases. A case that throws has failed, with the message as what was got. */
+/** A table that is ready to run its cases. A case that throws has failed, with the message as its result. */
 export interface OpenTable {
   run(testCase: ConformanceCase): Verdict | Promise<Verdict>;
   close(): Promise<void>;
@@ -22,13 +22,13 @@ export interface OpenTable {
 
 /** How the cases of one file are run. */
 export interface Table {
-  /** Cases that may run side by side. */
+  /** Number of cases that may run concurrently. */
   concurrency: number;
-  /** Starts whatever the cases need; called once a run. */
+  /** Starts everything that the cases need; called once a run. */
   open(): Promise<OpenTable>;
 }
 
-/** A table whose cases are decisions: nothing to start, nothing to stop. */
+/** A table with pure decisions as cases: it has nothing to start or stop. */
 export function decisionTable(run: (testCase: ConformanceCase) => Verdict): Table {
   return { concurrency: 1, open: async () => ({ run, close: async () => undefined }) };
 }
@@ -61,7 +61,7 @@ export function requireOneOf(value: unknown, known: readonly unknown[], where: s
   if (!known.includes(value)) throw new Error(`${where}: unknown value ${JSON.stringify(value)}`);
 }
 
-/** Passed when all that `expected` states is in `got`; what it does not state is free. */
+/** Passes if `got` has everything that `expected` states. Other values of `got` are not compared. */
 export function compareStated(expected: Record<string, unknown>, got: Record<string, unknown>): Verdict {
   const passed = Object.entries(expected).every(([key, value]) => isDeepStrictEqual(got[key], value));
   return { passed, got };

@@ -1,4 +1,4 @@
-/** daemon-eligibility.json: may the node run, may it keep the Pod of this template? */
+/** daemon-eligibility.json: may the node run a Pod of this template, and may it keep one? */
 import { placementOf } from '../../../coordinator/decisions/placement/placement.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';

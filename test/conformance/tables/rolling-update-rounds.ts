@@ -1,4 +1,6 @@
-/** The `rounds` form of rolling-update.json: a small fleet on which passes run until nothing is left to do. */
+/**
+ * The `rounds` form of rolling-update.json: a small fleet on which the controller's passes run until nothing changes.
+ */
 import type { DaemonNode, DaemonPod } from '../../../coordinator/decisions/daemonsets/daemon-node.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { syncPass } from '../../harness/controllers/sync-pass.js';
@@ -37,7 +39,7 @@ const ROUND_KEYS = [
   'note',
 ];
 
-/** No case needs nearly as many passes; a controller that never comes to rest must not hang the run. */
+/** Limit for a controller that never settles. No case needs nearly as many passes. */
 const MOST_PASSES = 10_000;
 
 interface FleetPod {
@@ -45,11 +47,11 @@ interface FleetPod {
   node: string;
   revision: string;
   createdAt: number;
-  /** Seconds of the clock; absent = not ready. */
+  /** Clock time in seconds; undefined: not ready. */
   readySince?: number;
 }
 
-/** Nodes and Pods as the passes leave them. Deleted Pods vanish at once, created ones start not ready. */
+/** Nodes and Pods after the passes. Deleted Pods vanish at once; created ones start unready. */
 class RoundsFleet {
   readonly #nodes = new Map<string, { tainted: boolean }>();
   #pods: FleetPod[] = [];
@@ -65,7 +67,7 @@ class RoundsFleet {
     this.#minReadySeconds = minReadySeconds;
   }
 
-  /** One round: its settings, its action, then passes until the controller is at rest. */
+  /** Runs one round: applies its settings and its action, then runs passes until the controller settles. */
   play(round: Round): Record<string, number> {
     if (round.at !== undefined) this.#clock = round.at;
     if (round.updateStrategy) this.#strategy = round.updateStrategy;
@@ -193,7 +195,7 @@ function requireRound(round: Round): void {
   requireKeys(round.expected ?? {}, ['created', 'deleted', 'readyPods'], 'expected of a round');
 }
 
-/** Plays all rounds; got: what each round did. */
+/** Runs all rounds; `got` lists the actions of each round. */
 export function runRounds(testCase: ConformanceCase): Verdict {
   requireCaseKeys(testCase, ['kind', 'nodes', 'updateStrategy', 'minReadySeconds', 'rounds'], ['perRound']);
   requireOneOf(testCase.expected.perRound, [true], 'expected.perRound');

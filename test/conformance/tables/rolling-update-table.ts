@@ -1,4 +1,4 @@
-/** rolling-update.json: budgets, the test for updated Pods, single passes, and rounds of passes. */
+/** rolling-update.json: budgets, the check for updated Pods, single passes, and rounds of passes. */
 import {
   type DaemonNode,
   type DaemonPod,
@@ -116,7 +116,7 @@ interface Choice {
   anyOf?: { from: string[]; count: number };
 }
 
-/** Whether exactly what was asked for is chosen: all of `exact`, `count` out of `from`, nothing else, nothing twice. */
+/** True if exactly the requested nodes are chosen: all of `exact`, `count` out of `from`, no others and none twice. */
 function isChosen(choice: Choice | undefined, chosen: readonly string[], where: string): boolean {
   if (choice === undefined) return true;
   requireKeys(choice, ['exact', 'anyOf'], where);

@@ -1,17 +1,17 @@
-/** Runs one table file and says what failed. */
+/** Runs one table file and lists its failed cases. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ConformanceCase, OpenTable, Table, Verdict } from './conformance-table.js';
 import { TABLES } from './table-index.js';
 
-/** What a case expected and what came. */
+/** The expected and the actual result of a case. */
 interface FailedCase {
   name: string;
   expected: unknown;
   got: unknown;
 }
 
-/** `total` cases were in the file. */
+/** `total`: number of cases in the file. */
 export interface TableResult {
   table: string;
   total: number;
@@ -48,7 +48,10 @@ function isCase(value: unknown): value is ConformanceCase {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }
 
-/** A file without an adapter fails with all its cases: nothing is skipped. Throws when it is no list of cases. */
+/**
+ * A file without an adapter fails with all its cases, so that nothing is skipped. Throws if the file is no list of
+ * cases.
+ */
 export async function runTable(file: string): Promise<TableResult> {
   const name = basename(file, '.json');
   const cases: unknown = JSON.parse(await readFile(file, 'utf8'));

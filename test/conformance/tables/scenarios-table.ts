@@ -4,7 +4,7 @@ import type { Scenario } from '../scenarios/conformance-scenario.js';
 import { runScenario } from '../scenarios/run-scenario.js';
 import type { Table } from './conformance-table.js';
 
-/** Adapter of scenarios.json. Cases wait for real grace periods, so several run side by side. */
+/** Adapter of scenarios.json. Cases wait for real grace periods, so several run concurrently. */
 export const SCENARIOS: Table = {
   concurrency: 6,
   open: async () => ({

@@ -1,4 +1,4 @@
-/** Which adapter runs which file: adding a table is a line here. */
+/** The adapter of each file: a new table needs one line here. */
 
 import type { Table } from './conformance-table.js';
 import { DAEMON_ELIGIBILITY } from './daemon-eligibility-table.js';

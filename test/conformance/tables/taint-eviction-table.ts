@@ -31,7 +31,7 @@ function requireEvictionCase(testCase: ConformanceCase): EvictionCase {
   return { pod, timeline, ...(observeUntil === undefined ? {} : { observeUntil }) };
 }
 
-/** The second of deletion, or null. */
+/** The second at which the Pod is deleted, or null. */
 function evictedAt({ pod, timeline, observeUntil = Number.POSITIVE_INFINITY }: EvictionCase): number | null {
   const { tolerations, controlledByDaemonSet, boundAt = 0 } = pod;
   const borne = controlledByDaemonSet ? daemonTolerations({ tolerations: tolerations ?? [] }) : tolerations;

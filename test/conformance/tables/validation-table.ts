@@ -1,4 +1,4 @@
-/** validation.json: requests through the HTTP API of a coordinator in this process, and what it answers. */
+/** validation.json: requests to the HTTP API of a coordinator in this process, and its responses. */
 import { ALL_KINDS } from '../../../coordinator/kinds/index.js';
 import { apiVersionOf, type Kind } from '../../../coordinator/kinds/kind.js';
 import { TEMPLATE_GENERATION_ANNOTATION } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -38,7 +38,7 @@ const EXPECTATIONS = [
   'statusUnchanged',
 ];
 
-/** Where one case happens: a namespace of its own. */
+/** The namespace of one case. */
 interface Place {
   api: TestApi;
   /** Path of the collection that the case's object belongs to. */
@@ -47,7 +47,7 @@ interface Place {
   oldObject: SentObject;
 }
 
-/** The answer under test, and the object as it was before that request. */
+/** The response under test, and the object before that request. */
 interface Trial {
   answer: CallAnswer;
   before?: SentObject;
@@ -66,7 +66,7 @@ function collectionOf(kind: Kind, namespace: string): string {
   return kind.namespaced ? `${root}/namespaces/${namespace}/${kind.resource}` : `${root}/${kind.resource}`;
 }
 
-/** A request that only prepares the one under test: it must succeed. */
+/** Sends a request that prepares the one under test. Throws if it fails. */
 async function prepare(api: TestApi, line: string, body?: unknown): Promise<SentObject> {
   const answer = await call(api, line, { body });
   if (answer.code >= 300) throw new Error(`${line} while preparing: ${answer.code} ${answer.text}`);
@@ -84,7 +84,7 @@ async function updateStatus({ api, collection, object, oldObject }: Place): Prom
   return { before: await prepare(api, line, oldObject), answer: await call(api, line, { body: object }) };
 }
 
-/** The version in the request is one write behind. */
+/** The resourceVersion in the request is one write old. */
 async function updateStale({ api, collection, object, oldObject }: Place): Promise<Trial> {
   const stale = await prepare(api, `POST ${collection}`, oldObject);
   const line = `PUT ${collection}/${stale.metadata.name}`;
@@ -121,7 +121,7 @@ function templateGeneration(object: KubeObject): number {
   return Number(object.metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION] ?? 0);
 }
 
-/** What the case's expectations are compared with. */
+/** The values that the case's expectations are compared with. */
 function outcome({ answer, before }: Trial, sent: SentObject): Record<string, unknown> {
   if (answer.code >= 300) {
     const status = answer.json<{ reason?: string; message?: string; details?: { causes?: Cause[] } }>();
@@ -167,7 +167,7 @@ function checkForm(testCase: ConformanceCase): void {
   }
 }
 
-/** Cluster-scoped objects can't be set apart by namespace: what a case made goes with it. */
+/** Cluster-scoped objects are not isolated by the namespace, so the case's objects are deleted explicitly. */
 async function clear(place: Place, kind: Kind): Promise<void> {
   if (kind.namespaced) return;
   for (const { metadata } of [place.object, place.oldObject]) {

@@ -1,4 +1,4 @@
-/** DaemonSets in the shape of well-known ones (examples/), applied as they are and looked at on their host. */
+/** Applies the DaemonSets of examples/ unchanged and checks them on their host. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -14,7 +14,7 @@ import { HOST_NAME, HostFixture } from '../../harness/hosts/host-fixture.js';
 const PATIENCE_MS = 60_000;
 const DEVICE_PLUGINS = '/var/lib/kubelet/device-plugins';
 const MAX_MAP_COUNT = '/proc/sys/vm/max_map_count';
-/** What the manifests have their Pods make on the host. */
+/** Paths on the host that the Pods of the manifests create. */
 const MADE = [
   '/var/lib/fluent-bit',
   '/run/cni-agent',
@@ -26,7 +26,7 @@ const MADE = [
 
 /** Registers the checks on one engine. */
 export function daemons(kind: EngineKind): void {
-  describe(`well-known daemons on ${kind}`, { concurrency: 1 }, () => {
+  describe(`example DaemonSets on ${kind}`, { concurrency: 1 }, () => {
     let bench: HostFixture | string;
     let kubelet: Server | undefined;
     const wasThere = new Set(MADE.filter((path) => existsSync(path)));
@@ -49,7 +49,7 @@ export function daemons(kind: EngineKind): void {
         else await body(bench);
       });
     };
-    /** Applies the example as it is; answers what kubectl warned of. */
+    /** Applies the example unchanged. Returns the warnings that kubectl printed. */
     const apply = async ({ kubectl }: HostFixture, example: string): Promise<string> => {
       const path = resolve('examples', `${example}.yaml`);
       const { code, stderr } = await kubectl.run(['apply', '-f', path]);
@@ -67,18 +67,21 @@ export function daemons(kind: EngineKind): void {
       await kubectl.ok(`delete --wait=true --ignore-not-found -f ${resolve('examples', `${example}.yaml`)}`);
     };
 
-    check('node exporter: the host read-only and as nobody, on its network', async (host) => {
-      assert.equal(await apply(host, 'node-exporter'), '');
-      await rolledOut(host, 'node-exporter', 'monitoring');
-      const url = `http://${host.engine.address}:9100/cgi-bin/metrics`;
-      const metrics = host.engine.onHost('/bin/busybox', 'wget', '-qO-', url);
-      assert.match(metrics, /^load \d+\.\d+ /);
-      assert.match(metrics, /^user 65534$/m);
-      await remove(host, 'node-exporter');
-    });
+    check(
+      'node exporter mounts the host read-only, runs as user nobody and uses the host network',
+      async (host) => {
+        assert.equal(await apply(host, 'node-exporter'), '');
+        await rolledOut(host, 'node-exporter', 'monitoring');
+        const url = `http://${host.engine.address}:9100/cgi-bin/metrics`;
+        const metrics = host.engine.onHost('/bin/busybox', 'wget', '-qO-', url);
+        assert.match(metrics, /^load \d+\.\d+ /);
+        assert.match(metrics, /^user 65534$/m);
+        await remove(host, 'node-exporter');
+      },
+    );
 
     check(
-      'fluent-bit: settings from a ConfigMap, its place on the host, its health asked by HTTP',
+      'fluent-bit reads its settings from a ConfigMap, writes to the host and passes its HTTP health probe',
       async (host) => {
         assert.equal(await apply(host, 'fluent-bit'), '');
         await rolledOut(host, 'fluent-bit', 'logging');
@@ -87,32 +90,35 @@ export function daemons(kind: EngineKind): void {
       },
     );
 
-    check('a CNI-like agent: privileged where the host can be, else a clear reason', async (host) => {
-      const { kubectl } = host;
-      assert.equal(await apply(host, 'host-changes/cni-agent'), '');
-      if (!hasAllCapabilities()) {
-        // Docker refuses such a container; Podman runs it with those that there are.
-        const reason =
-          kind === 'docker' ? /Warning +Failed .*Error: .*(capabilit|operation not permitted)/i : /$/;
-        await untilPasses(async () => {
-          const events = await kubectl.ok('get events -n kube-system');
-          assert.match(events, /Warning +IsolationReduced .*capabilities are missing on this host: /);
-          assert.match(events, reason);
-        }, PATIENCE_MS);
-        const lessRights = { privileged: null, capabilities: { add: ['NET_ADMIN'] } };
-        const containers = [{ name: 'agent', securityContext: lessRights }];
-        const patch = JSON.stringify({ spec: { template: { spec: { containers } } } });
-        await kubectl.run(['patch', 'ds', 'cni-agent', '-n', 'kube-system', '-p', patch]);
-      }
-      await rolledOut(host, 'cni-agent', 'kube-system');
-      assert.match(host.engine.onHost('ip', 'link', 'show', 'everynode-cni'), /everynode-cni/);
-      assert.ok(existsSync('/opt/cni/bin/example-cni'));
-      assert.equal(readFileSync('/run/cni-agent/ready', 'utf8'), `${HOST_NAME} ${host.engine.address}\n`);
-      await remove(host, 'host-changes/cni-agent');
-      await untilPasses(() => assert.equal(existsSync('/run/cni-agent/ready'), false));
-    });
+    check(
+      'a privileged CNI agent starts if the host has all capabilities, otherwise an Event states the missing ones',
+      async (host) => {
+        const { kubectl } = host;
+        assert.equal(await apply(host, 'host-changes/cni-agent'), '');
+        if (!hasAllCapabilities()) {
+          // Docker refuses a container with capabilities that this host lacks. Podman runs it with the available ones.
+          const reason =
+            kind === 'docker' ? /Warning +Failed .*Error: .*(capabilit|operation not permitted)/i : /$/;
+          await untilPasses(async () => {
+            const events = await kubectl.ok('get events -n kube-system');
+            assert.match(events, /Warning +IsolationReduced .*capabilities are missing on this host: /);
+            assert.match(events, reason);
+          }, PATIENCE_MS);
+          const lessRights = { privileged: null, capabilities: { add: ['NET_ADMIN'] } };
+          const containers = [{ name: 'agent', securityContext: lessRights }];
+          const patch = JSON.stringify({ spec: { template: { spec: { containers } } } });
+          await kubectl.run(['patch', 'ds', 'cni-agent', '-n', 'kube-system', '-p', patch]);
+        }
+        await rolledOut(host, 'cni-agent', 'kube-system');
+        assert.match(host.engine.onHost('ip', 'link', 'show', 'everynode-cni'), /everynode-cni/);
+        assert.ok(existsSync('/opt/cni/bin/example-cni'));
+        assert.equal(readFileSync('/run/cni-agent/ready', 'utf8'), `${HOST_NAME} ${host.engine.address}\n`);
+        await remove(host, 'host-changes/cni-agent');
+        await untilPasses(() => assert.equal(existsSync('/run/cni-agent/ready'), false));
+      },
+    );
 
-    check('a device plugin: where the label says so, over sockets of the host', async (host) => {
+    check('a device plugin runs only on labelled nodes and serves sockets on the host', async (host) => {
       assert.equal(await apply(host, 'device-plugin'), '');
       const set = 'get ds sensor-device-plugin -n kube-system -o jsonpath={.status.desiredNumberScheduled}';
       assert.equal(await host.kubectl.ok(set), '0');
@@ -132,7 +138,7 @@ export function daemons(kind: EngineKind): void {
       await remove(host, 'device-plugin');
     });
 
-    check('a kernel tuner: an init container for the host, sysctls for the Pod', async (host) => {
+    check('a kernel tuner runs a privileged init container and sets sysctls of the Pod', async (host) => {
       assert.equal(await apply(host, 'host-changes/kernel-tuner'), '');
       await rolledOut(host, 'kernel-tuner', 'default');
       assert.ok(Number(readFileSync(MAX_MAP_COUNT, 'utf8')) >= 262_144);
@@ -141,7 +147,7 @@ export function daemons(kind: EngineKind): void {
       await remove(host, 'host-changes/kernel-tuner');
     });
 
-    check('nothing is left in the engine', async (host) => {
+    check('deleted example DaemonSets leave no container, network or volume in the engine', async (host) => {
       await untilPasses(async () => {
         const left = (await host.containers.all()).filter(({ podName }) => podName !== undefined);
         assert.deepEqual(left, []);

@@ -1,4 +1,4 @@
-/** The shapes of well-known daemons on a real Docker. */
+/** The example DaemonSets on a real Docker. */
 import { daemons } from './daemon-shapes.js';
 
 daemons('docker');

@@ -1,4 +1,4 @@
-/** The shapes of well-known daemons on a real Podman. */
+/** The example DaemonSets on a real Podman. */
 import { daemons } from './daemon-shapes.js';
 
 daemons('podman');

@@ -1,4 +1,7 @@
-/** A pod that names a ServiceAccount finds its token, the authority and the API, as a client in a container looks for them. */
+/**
+ * A Pod with a ServiceAccount can read its token, the cluster CA and the API's address in the places that in-cluster
+ * clients use.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +23,7 @@ spec:
   containers: [{name: app, image: "app:1", imagePullPolicy: Never}]
 `;
 
-/** What a client in the container reads. */
+/** Runs a client's shell command in the container and returns its output. */
 async function inContainer(bench: TourFixture, command: string): Promise<string> {
   return bench.kubectl.ok(`exec robot -- ${command}`);
 }
@@ -40,7 +43,7 @@ async function clientOf(bench: TourFixture): Promise<CoreV1Api> {
   return config.makeApiClient(CoreV1Api);
 }
 
-test('a client in a pod is let in as its account, with its rights, as long as the pod is there', async (context) => {
+test('a client in a Pod is authenticated as its ServiceAccount, with its rights, until the Pod is deleted', async (context) => {
   const bench = await TourFixture.open('docker', { images: ['app:1'] });
   if (typeof bench === 'string') return leaveOut(context, 'a ServiceAccount on Docker', bench);
   try {
@@ -60,7 +63,7 @@ test('a client in a pod is let in as its account, with its rights, as long as th
       /system:serviceaccount:default:robot/,
     );
     const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = process.env;
-    // From within the container's own network.
+    // Connects from the container's own network namespace.
     await inContainer(bench, `/bin/busybox nc -w 5 ${host} ${port} -e /bin/busybox true`);
     await kubectl.ok('delete pod robot --wait');
     await untilPasses(

@@ -62,55 +62,58 @@ function onEngine(kind: EngineKind): void {
         else assert.equal(stdout, expected, stderr);
       });
 
-    law("reach environment, command and files; the engine's copy of a Secret is warned of", async (on) => {
-      const script = [
-        'echo level=$LEVEL password=$PASSWORD greeting=$S_greeting arg=$0',
-        'echo file=$(/bin/busybox cat /settings/level) sub=$(/bin/busybox cat /one) secret=$(/bin/busybox cat /login/password)',
-        '/bin/busybox stat -Lc %a /login/password',
-        '/bin/busybox awk \'$2 == "/login" { print $3, substr($4, 1, 2) }\' /proc/mounts',
-        '{ echo no >/login/password || echo read-only; } 2>/dev/null',
-        FOREVER,
-      ].join('; ');
-      const fields = {
-        args: ['$(LEVEL)!'],
-        env: [
-          { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'settings', key: 'level' } } },
-          { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'login', key: 'password' } } },
-        ],
-        envFrom: [{ prefix: 'S_', configMapRef: { name: 'settings' } }],
-        volumeMounts: [
-          { name: 'settings', mountPath: '/settings' },
-          { name: 'settings', mountPath: '/one', subPath: 'greeting' },
-          { name: 'login', mountPath: '/login' },
-        ],
-      };
-      const volumes = [
-        { name: 'settings', configMap: { name: 'settings' } },
-        { name: 'login', secret: { secretName: 'login', defaultMode: 0o400 } },
-      ];
-      const warnings = await apply(on, CONFIG, SECRET, pod('reads', script, fields, { volumes }));
-      assert.match(
-        warnings,
-        /^Warning: spec\.containers\[0\]\.env\[1\]\.valueFrom\.secretKeyRef: .*plain text/m,
-      );
-      await printed(
-        on,
-        'reads',
-        [
-          `level=debug password=${SECRET_TEXT} greeting=hello arg=debug!`,
-          `file=debug sub=hello secret=${SECRET_TEXT}`,
-          '400',
-          'tmpfs ro',
-          'read-only',
-          '',
-        ].join('\n'),
-      );
-    });
+    law(
+      'ConfigMaps and Secrets reach environment, command and files, and a Secret in the environment causes a warning',
+      async (on) => {
+        const script = [
+          'echo level=$LEVEL password=$PASSWORD greeting=$S_greeting arg=$0',
+          'echo file=$(/bin/busybox cat /settings/level) sub=$(/bin/busybox cat /one) secret=$(/bin/busybox cat /login/password)',
+          '/bin/busybox stat -Lc %a /login/password',
+          '/bin/busybox awk \'$2 == "/login" { print $3, substr($4, 1, 2) }\' /proc/mounts',
+          '{ echo no >/login/password || echo read-only; } 2>/dev/null',
+          FOREVER,
+        ].join('; ');
+        const fields = {
+          args: ['$(LEVEL)!'],
+          env: [
+            { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'settings', key: 'level' } } },
+            { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'login', key: 'password' } } },
+          ],
+          envFrom: [{ prefix: 'S_', configMapRef: { name: 'settings' } }],
+          volumeMounts: [
+            { name: 'settings', mountPath: '/settings' },
+            { name: 'settings', mountPath: '/one', subPath: 'greeting' },
+            { name: 'login', mountPath: '/login' },
+          ],
+        };
+        const volumes = [
+          { name: 'settings', configMap: { name: 'settings' } },
+          { name: 'login', secret: { secretName: 'login', defaultMode: 0o400 } },
+        ];
+        const warnings = await apply(on, CONFIG, SECRET, pod('reads', script, fields, { volumes }));
+        assert.match(
+          warnings,
+          /^Warning: spec\.containers\[0\]\.env\[1\]\.valueFrom\.secretKeyRef: .*plain text/m,
+        );
+        await printed(
+          on,
+          'reads',
+          [
+            `level=debug password=${SECRET_TEXT} greeting=hello arg=debug!`,
+            `file=debug sub=hello secret=${SECRET_TEXT}`,
+            '400',
+            'tmpfs ro',
+            'read-only',
+            '',
+          ].join('\n'),
+        );
+      },
+    );
 
-    law('a change reaches files within seconds, all keys of it at once', async (on) => {
+    law('a changed ConfigMap reaches files within seconds, with all keys at once', async (on) => {
       const versions = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'versions' } };
       const script = [
-        // A version that goes while it is read is read anew.
+        // If the update removes the version's directory during a read, the script reads again.
         'exec 2>/dev/null; last=',
         'while :; do cd /v/..data && a=$(/bin/busybox cat a) && b=$(/bin/busybox cat b) || continue',
         '[ "$a" = "$b" ] || echo "half: $a $b"',
@@ -129,7 +132,7 @@ function onEngine(kind: EngineKind): void {
     });
 
     law(
-      "what is missing keeps the Pod waiting in upstream's words, and starts it once it is there",
+      "a missing ConfigMap or Secret keeps the Pod waiting with the kubelet's message until it exists",
       async (on) => {
         const env = { envFrom: [{ configMapRef: { name: 'later' } }] };
         const mounts = { volumeMounts: [{ name: 'v', mountPath: '/v' }] };
@@ -167,11 +170,11 @@ function onEngine(kind: EngineKind): void {
       },
     );
 
-    law('after a reboot without a coordinator the Pod runs again with its Secret', async (on) => {
+    law('a Pod with a Secret runs again after a reboot without a coordinator', async (on) => {
       const uid = await uidOf(on, 'reads');
       await on.up.end('SIGKILL');
       await untilPasses(() => assert.deepEqual(on.agents(), []));
-      // What a reboot does: containers end, memory is empty.
+      // Simulates a reboot: containers stop and tmpfs is empty.
       await on.engine.kill();
       rmSync(folders(on).memory, { recursive: true, force: true });
       await on.engine.start();
@@ -197,7 +200,7 @@ function onEngine(kind: EngineKind): void {
     });
 
     law(
-      "no Secret lies readable in the agent's data, and it is gone from the host with its Pod",
+      "no Secret is readable in the agent's data, and the Secret's files are removed with the Pod",
       async (on) => {
         const uid = await uidOf(on, 'reads');
         const memory = join(folders(on).memory, uid);

@@ -1,4 +1,4 @@
-/** The driver of real engines keeps the laws: on Docker and on Podman. */
+/** The laws of the engine driver hold on a real Docker and a real Podman. */
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
 import { type EngineKind, startEngine } from '../../harness/engines/test-engines.js';

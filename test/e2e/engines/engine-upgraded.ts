@@ -1,4 +1,4 @@
-/** An engine that is upgraded under running containers: none runs twice, none is lost, and every status is true. */
+/** Upgrades an engine under running containers: no container runs twice, none is lost, and every status is correct. */
 import assert from 'node:assert/strict';
 import type { ObservedContainer } from '../../../agent/runtime/runtime-driver.js';
 import type { ContainerStatus, PodSpec } from '../../../shared/kube/pods/pod-types.js';
@@ -8,20 +8,23 @@ import { shell } from '../../harness/engines/test-images.js';
 const WAITS = 'trap "exit 0" TERM; while :; do /bin/busybox sleep 3600 & wait $!; done';
 const APP = { name: 'app', image: 'app:1', command: shell(WAITS) };
 const PAIR = ['one', 'two'].map((name) => ({ ...APP, name }));
-/** Alone, two in one sandbox, and one that its policy leaves as it ends. */
+/** One Pod with a single container, one with two containers in a sandbox, and one with restart policy Never. */
 const PODS: readonly [string, PodSpec][] = [
   ['alone', { containers: [APP] }],
   ['pair', { containers: PAIR }],
   ['once', { containers: [APP], restartPolicy: 'Never' }],
 ];
 
-/** Upgrades the bench's engine, and holds what runs and what is told against what its containers went through. */
+/**
+ * Upgrades the fixture's engine and compares the containers and reported statuses with what the engine did to the
+ * containers.
+ */
 export async function engineUpgraded(bench: EngineFixture): Promise<void> {
   for (const [name, spec] of PODS) bench.assignPod(name, spec);
   for (const [name] of PODS) await bench.untilReady(name);
   const before = await bench.driver.list();
   await bench.engine.restart('upgrade');
-  // When this one runs, the agent has looked at all that the engine has.
+  // Once this Pod runs, the agent has observed all containers of the upgraded engine.
   bench.assignPod('after', { containers: [APP] });
   await bench.untilReady('after');
   if (bench.engine.keepsContainers) await untouched(bench, before);
@@ -30,7 +33,7 @@ export async function engineUpgraded(bench: EngineFixture): Promise<void> {
   assert.deepEqual(await bench.driver.list(), []);
 }
 
-/** The containers are the same, and nobody says otherwise. */
+/** The containers are the same ones, and no status reports a restart. */
 async function untouched(bench: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
   assert.deepEqual(running(await bench.driver.list()), running(before));
   for (const [name] of PODS) {
@@ -39,7 +42,7 @@ async function untouched(bench: EngineFixture, before: readonly ObservedContaine
   }
 }
 
-/** What the engine took down runs again, once, unless its policy is Never. */
+/** Containers that the engine stopped run again, exactly once, unless their restart policy is Never. */
 async function startedAnew(bench: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
   await bench.until('once has ended', () => Boolean(statusesOf(bench, 'once')[0]?.state?.terminated));
   for (const name of ['alone', 'pair']) {
@@ -57,7 +60,7 @@ function statusesOf(bench: EngineFixture, name: string): ContainerStatus[] {
   return bench.statuses.get(name)?.containerStatuses ?? [];
 }
 
-/** `POD CONTAINER ID` of those that run, the newcomer apart; a sandbox has no name. */
+/** `POD CONTAINER ID` of each running container, without the Pod that was added later. A sandbox has no name. */
 function running(containers: readonly ObservedContainer[]): string[] {
   return containers
     .filter(({ state, identity }) => state === 'running' && identity.podName !== 'after')

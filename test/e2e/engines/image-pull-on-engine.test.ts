@@ -1,4 +1,4 @@
-/** Pulls from a registry that is there, lacks the image, or has gone. */
+/** Pulls from a registry that is reachable, that lacks the image, or that is unreachable. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
@@ -9,7 +9,7 @@ import { startEngine, type TestEngine } from '../../harness/engines/test-engines
 import { config } from '../../laws/driver-fixture.js';
 
 for (const kind of ['docker', 'podman'] as const) {
-  describe(`pulls with ${kind}`, { concurrency: 1 }, () => {
+  describe(`image pulls with ${kind}`, { concurrency: 1 }, () => {
     let engine: TestEngine | string;
     let registry: TestRegistry | string;
     let driver: DockerEngine;
@@ -34,7 +34,7 @@ for (const kind of ['docker', 'podman'] as const) {
         await body(registry);
       });
 
-    check('an image that is there arrives, and its containers tell its digest', async (filled) => {
+    check('an existing image is pulled, and the container status has its digest', async (filled) => {
       const image = await filled.push('app:1');
       await pull(image);
       assert.ok(await driver.findImage(image));
@@ -43,18 +43,18 @@ for (const kind of ['docker', 'podman'] as const) {
       assert.match(container?.imageID ?? '', /^127\.0\.0\.1:5000\/app@sha256:[0-9a-f]{64}$/);
     });
 
-    check('a tag that is not there is ErrImagePull in words of the registry', async () => {
+    check("a missing tag is ErrImagePull with the registry's message", async () => {
       await assert.rejects(pull(`${REGISTRY}/app:none`), {
         reason: 'ErrImagePull',
         message: /manifest unknown/,
       });
     });
 
-    check('a name that is no name is InvalidImageName', async () => {
+    check('an invalid image name is InvalidImageName', async () => {
       await assert.rejects(pull(`${REGISTRY}/App:1`), { reason: 'InvalidImageName' });
     });
 
-    check('a registry that has gone is ErrImagePull', async (filled) => {
+    check('an unreachable registry is ErrImagePull', async (filled) => {
       await filled.stop();
       await assert.rejects(pull(`${REGISTRY}/app:2`), {
         reason: 'ErrImagePull',

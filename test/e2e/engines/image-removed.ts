@@ -1,4 +1,7 @@
-/** An image that somebody takes away under running containers: they run on, and their next start is what the pull policy says. */
+/**
+ * An image is removed under running containers. The containers keep running, and the next start follows the pull
+ * policy.
+ */
 import assert from 'node:assert/strict';
 import { EngineContainers } from '../../harness/engines/engine-containers.js';
 import type { TestRegistry } from '../../harness/engines/image-registry.js';
@@ -6,10 +9,13 @@ import type { TestEngine } from '../../harness/engines/test-engines.js';
 import { type PodHostFixture, podOf } from '../../harness/pods/pod-host-fixture.js';
 
 const PATIENCE_MS = 60_000;
-/** Docker says the first, Podman the second. */
+/** Docker prints the first text, Podman the second. */
 const UNREACHABLE = /connection refused|pinging container registry/;
 
-/** Plays it to its end, and holds what is told against a kubelet's words. The bench's clock decides how long back-offs take. */
+/**
+ * Runs the whole scenario and compares the reported statuses with a kubelet's. The fixture's clock controls how long
+ * back-offs take.
+ */
 export async function imageRemovedTests(
   bench: PodHostFixture,
   host: TestEngine,
@@ -45,7 +51,7 @@ export async function imageRemovedTests(
   await state('pulls', 'ImagePullBackOff');
   await registry.restart();
   await state('pulls', 'running');
-  // What the other one's pull brought serves it, too: it might as well have been loaded by hand.
+  // The other Pod's pull stored the image, so this Pod starts, as if an operator had loaded the image by hand.
   await state('never', 'running');
   for (const words of [
     `ErrImageNeverPull: Container image "${image}" is not present with pull policy of Never`,

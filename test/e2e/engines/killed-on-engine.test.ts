@@ -1,4 +1,7 @@
-/** Agent, container and engine are killed: what is left is one copy of each Pod. And what Pods share with each other and the host. */
+/**
+ * Kills agent, container and engine: afterwards each Pod runs exactly once. Also checks what Pods share with each other
+ * and with the host.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
@@ -15,7 +18,7 @@ function container(name: string, script: string, overrides: Partial<Container> =
 }
 
 for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
-  describe(`killed on ${kind}`, { concurrency: 1 }, () => {
+  describe(`kills of agent, containers and engine on ${kind}`, { concurrency: 1 }, () => {
     let bench: EngineFixture;
     let missing: string | undefined;
 
@@ -33,7 +36,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
         await body();
       });
 
-    check('containers of a Pod share network and IPC', async () => {
+    check('containers of a Pod share network and IPC namespaces', async () => {
       const serve =
         'busybox mkdir -p /www; echo shared > /www/index.html; busybox httpd -p 127.0.0.1:8080 -h /www; echo memory > /dev/shm/note';
       const read =
@@ -47,7 +50,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       assert.deepEqual(await bench.driver.inspectPod('pair'), []);
     });
 
-    check('a host port leads to the Pod', async () => {
+    check('a host port forwards to the Pod', async () => {
       const script = 'busybox mkdir -p /www; echo found > /www/index.html; busybox httpd -p 80 -h /www';
       bench.assignPod('port', {
         containers: [container('web', script, { ports: [{ containerPort: 80, hostPort: 18080 }] })],
@@ -60,7 +63,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.delete('port');
     });
 
-    check('limits hold: over its memory a container is killed', async () => {
+    check('a container that exceeds its memory limit is OOM-killed', async () => {
       bench.assignPod('limits', {
         containers: [
           {
@@ -73,13 +76,14 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       });
       const last = () => bench.statuses.get('limits')?.containerStatuses?.[0]?.lastState?.terminated;
       await bench.until('it was killed', () => last()?.exitCode === 137);
-      // Docker hears of the end and of its cause apart, and now and then tells the end first: the next end shows it.
-      // conmon does not see the cause at all on cgroup v1 machines like this.
-      if (kind === 'docker') await bench.until('it is told why', () => last()?.reason === 'OOMKilled');
+      // Docker reports the exit and its OOM cause in separate events and sometimes sends the exit first. Wait for the
+      // next exit in that case. conmon never sees the cause on cgroup v1 machines.
+      if (kind === 'docker')
+        await bench.until('the exit reason to be reported', () => last()?.reason === 'OOMKilled');
       await bench.delete('limits');
     });
 
-    check('a container that is killed starts again, and alone', async () => {
+    check('a killed container restarts, and the other containers of its Pod do not', async () => {
       bench.assignPod('crash', { containers: [container('app', ':')] });
       await bench.untilReady('crash');
       const [first] = await bench.running('crash');
@@ -92,7 +96,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
     });
 
     if (kind === 'podman') {
-      check('a container of which the killed engine has lost the storage is made anew', async () => {
+      check('a container is recreated if the killed engine has lost its storage', async () => {
         bench.assignPod('lost', { containers: [container('app', ':')] });
         await bench.untilReady('lost');
         const [first] = await bench.running('lost');
@@ -108,7 +112,7 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       });
     }
 
-    check('kill -9 of the agent touches no container', async () => {
+    check('kill -9 of the agent changes no container', async () => {
       bench.assignPod('adopted', { containers: [container('app', ':')] });
       await bench.untilReady('adopted');
       const before = await bench.driver.inspectPod('adopted');
@@ -119,17 +123,20 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.delete('adopted');
     });
 
-    check('a Pod deleted while the agent was dead is gone once it is back', async () => {
-      bench.assignPod('dark', { containers: [container('app', ':')] });
-      await bench.untilReady('dark');
-      await bench.killAgent();
-      const deleted = bench.delete('dark');
-      await bench.startAgent();
-      await deleted;
-      assert.deepEqual(await bench.driver.inspectPod('dark'), []);
-    });
+    check(
+      "a Pod that was deleted while the agent was down is removed after the agent's restart",
+      async () => {
+        bench.assignPod('dark', { containers: [container('app', ':')] });
+        await bench.untilReady('dark');
+        await bench.killAgent();
+        const deleted = bench.delete('dark');
+        await bench.startAgent();
+        await deleted;
+        assert.deepEqual(await bench.driver.inspectPod('dark'), []);
+      },
+    );
 
-    check('kill -9 of the engine leaves one running container of each Pod', async () => {
+    check('kill -9 of the engine leaves one running container for each Pod', async () => {
       bench.assignPod('engine', { containers: [container('app', ':')] });
       bench.assignPod('engine-pair', { containers: [container('one', ':'), container('two', ':')] });
       await bench.untilReady('engine');
@@ -147,13 +154,13 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       assert.deepEqual(await bench.driver.list(), []);
     });
 
-    check('an upgrade of the engine leaves each container running once, and told as it is', () =>
+    check('an engine upgrade leaves each container running once, with a correct status', () =>
       engineUpgraded(bench),
     );
   });
 }
 
-/** SIGKILL to the processes of a container, past its engine. */
+/** Sends SIGKILL to the processes of a container without using its engine. */
 function killFromOutside(bench: EngineFixture, id: string): void {
   const pids = bench.engine.processesOf(id);
   assert.ok(pids.length > 0);
@@ -161,7 +168,7 @@ function killFromOutside(bench: EngineFixture, id: string): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
-      // The kernel was faster: it ends all of a container with its first process.
+      // The kernel had already ended the process: it kills the whole PID namespace together with its first process.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }

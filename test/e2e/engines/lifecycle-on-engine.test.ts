@@ -1,4 +1,4 @@
-/** The life of Pods on real engines: init containers, sidecars, hooks, last words, deadlines. */
+/** Lifecycle of Pods on real engines: init containers, sidecars, hooks, termination messages, deadlines. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ onEachEngine('life', (pods) => {
   const volumeMounts = [{ name: 'told', mountPath: '/told' }];
   const telling = (pod: string, name: string, script: string, changes: Partial<Container> = {}): Container =>
     scripted(name, `tell() { echo "$1" >>/told/${pod}; }\n${script}`, { volumeMounts, ...changes });
-  /** Tells of its start and of its end. */
+  /** Script of a container that records its start and its end. */
   const lasting = (name: string): string =>
     `trap "tell ${name}-ends; exit 0" TERM; tell ${name}-starts; while :; do /bin/busybox sleep 3600 & wait $!; done`;
   const init = (pod: string, name: string): ContainerStatus | undefined =>
@@ -24,7 +24,7 @@ onEachEngine('life', (pods) => {
   const anyRuns = async (pod: string): Promise<boolean> =>
     (await pods.fixture.driver.inspectPod(`uid-${pod}`)).some(({ state }) => state === 'running');
 
-  pods.law('init containers run in order, and again what failed, before the others', async () => {
+  pods.law('init containers run in order and are retried before the main containers start', async () => {
     const failsOnce =
       'if [ -e /told/second-failed ]; then tell second; else echo >/told/second-failed; exit 3; fi';
     pods.assignPod('inits', [telling('inits', 'app', lasting('app'))], {
@@ -42,7 +42,7 @@ onEachEngine('life', (pods) => {
     await pods.remove('inits');
   });
 
-  pods.law('init containers and the others share one network', async () => {
+  pods.law('init containers and main containers share one network namespace', async () => {
     const address = "/bin/busybox ip -4 -o addr show eth0 | /bin/busybox awk '{print $4}'";
     pods.assignPod('net', [telling('net', 'app', `tell "$(${address})"; ${WAITING}`)], {
       initContainers: [telling('net', 'first', `tell "$(${address})"`)],
@@ -55,7 +55,7 @@ onEachEngine('life', (pods) => {
     await pods.remove('net');
   });
 
-  pods.law('an init container that fails under Never fails the Pod', async () => {
+  pods.law('a failed init container fails a Pod with restartPolicy Never', async () => {
     pods.assignPod('never', [scripted('app', WAITING)], {
       restartPolicy: 'Never',
       initContainers: [scripted('first', 'exit 7')],
@@ -66,7 +66,7 @@ onEachEngine('life', (pods) => {
     await pods.until('nothing runs', async () => !(await anyRuns('never')));
     await pods.remove('never');
   });
-  pods.law('sidecars come up first, each by its startup probe, and end last, in reverse', async () => {
+  pods.law('sidecars start first, each after its startup probe, and stop last in reverse order', async () => {
     const sidecar = (name: string): Container =>
       telling('side', name, `/bin/busybox sleep 1; echo >/up; ${lasting(name)}`, {
         restartPolicy: 'Always',
@@ -90,7 +90,7 @@ onEachEngine('life', (pods) => {
     ]);
   });
 
-  pods.law('a Pod whose work is done ends its sidecar and has succeeded', async () => {
+  pods.law('a Pod with completed main containers stops its sidecar and succeeds', async () => {
     pods.assignPod('job', [scripted('app', '/bin/busybox sleep 1')], {
       restartPolicy: 'Never',
       initContainers: [scripted('log', WAITING, { restartPolicy: 'Always' })],
@@ -100,20 +100,25 @@ onEachEngine('life', (pods) => {
     await pods.remove('job');
   });
 
-  pods.law('hooks: postStart before the container shows as running, preStop before its end', async () => {
-    const hook = (word: string) => ({
-      exec: { command: ['/bin/busybox', 'sh', '-c', `/bin/busybox sleep 0.5; echo ${word} >>/told/hooks`] },
-    });
-    const lifecycle = { postStart: hook('post'), preStop: hook('pre') };
-    pods.assignPod('hooks', [telling('hooks', 'app', lasting('app'), { lifecycle })], { volumes: volumes() });
-    await pods.until('running', () => pods.fixture.state('hooks') === 'running');
-    assert.deepEqual(told('hooks'), ['app-starts', 'post']);
-    await pods.remove('hooks');
-    assert.deepEqual(told('hooks'), ['app-starts', 'post', 'pre', 'app-ends']);
-  });
+  pods.law(
+    'postStart runs before the container is reported as running, preStop before its stop',
+    async () => {
+      const hook = (word: string) => ({
+        exec: { command: ['/bin/busybox', 'sh', '-c', `/bin/busybox sleep 0.5; echo ${word} >>/told/hooks`] },
+      });
+      const lifecycle = { postStart: hook('post'), preStop: hook('pre') };
+      pods.assignPod('hooks', [telling('hooks', 'app', lasting('app'), { lifecycle })], {
+        volumes: volumes(),
+      });
+      await pods.until('running', () => pods.fixture.state('hooks') === 'running');
+      assert.deepEqual(told('hooks'), ['app-starts', 'post']);
+      await pods.remove('hooks');
+      assert.deepEqual(told('hooks'), ['app-starts', 'post', 'pre', 'app-ends']);
+    },
+  );
 
   pods.law(
-    'a postStart hook that fails ends its container; a preStop hook that hangs has its grace',
+    'a failed postStart hook stops its container, and a hanging preStop hook is limited by the grace period',
     async () => {
       const lifecycle = { postStart: { exec: { command: ['/bin/busybox', 'false'] } } };
       pods.assignPod('badhook', [scripted('app', WAITING, { lifecycle })]);
@@ -133,32 +138,39 @@ onEachEngine('life', (pods) => {
     },
   );
 
-  pods.law('last words: from the file, or from the log where that is asked for', async () => {
-    pods.assignPod(
-      'words',
-      [
-        scripted('app', 'echo "disk is full" >/dev/termination-log; exit 1'),
-        scripted('other', 'echo "in my own place" >/my/words; exit 1', {
-          terminationMessagePath: '/my/words',
-        }),
-        scripted('logs', 'echo one; echo two; exit 1', { terminationMessagePolicy: 'FallbackToLogsOnError' }),
-        scripted('silent', 'echo one; exit 1'),
-        scripted('user', 'echo mine >/dev/termination-log; exit 1', { securityContext: { runAsUser: 1000 } }),
-      ],
-      { restartPolicy: 'Never' },
-    );
-    await pods.until('failed', () => phase('words') === 'Failed');
-    const words = (name: string) => pods.fixture.container('words', name)?.state?.terminated?.message;
-    assert.equal(words('app'), 'disk is full\n');
-    assert.equal(words('other'), 'in my own place\n');
-    assert.equal(words('logs'), 'one\ntwo\n');
-    assert.equal(words('silent'), undefined);
-    assert.equal(words('user'), 'mine\n');
-    await pods.remove('words');
-    assert.equal(existsSync(join(pods.fixture.dataDir, 'pods/uid-words')), false);
-  });
+  pods.law(
+    'the termination message comes from the file, or from the log with FallbackToLogsOnError',
+    async () => {
+      pods.assignPod(
+        'words',
+        [
+          scripted('app', 'echo "disk is full" >/dev/termination-log; exit 1'),
+          scripted('other', 'echo "in my own place" >/my/words; exit 1', {
+            terminationMessagePath: '/my/words',
+          }),
+          scripted('logs', 'echo one; echo two; exit 1', {
+            terminationMessagePolicy: 'FallbackToLogsOnError',
+          }),
+          scripted('silent', 'echo one; exit 1'),
+          scripted('user', 'echo mine >/dev/termination-log; exit 1', {
+            securityContext: { runAsUser: 1000 },
+          }),
+        ],
+        { restartPolicy: 'Never' },
+      );
+      await pods.until('failed', () => phase('words') === 'Failed');
+      const words = (name: string) => pods.fixture.container('words', name)?.state?.terminated?.message;
+      assert.equal(words('app'), 'disk is full\n');
+      assert.equal(words('other'), 'in my own place\n');
+      assert.equal(words('logs'), 'one\ntwo\n');
+      assert.equal(words('silent'), undefined);
+      assert.equal(words('user'), 'mine\n');
+      await pods.remove('words');
+      assert.equal(existsSync(join(pods.fixture.dataDir, 'pods/uid-words')), false);
+    },
+  );
 
-  pods.law('activeDeadlineSeconds ends the Pod for good', async () => {
+  pods.law('activeDeadlineSeconds fails the Pod permanently', async () => {
     pods.assignPod('late', [scripted('app', WAITING)], { activeDeadlineSeconds: 2 });
     await pods.until('failed', () => phase('late') === 'Failed');
     assert.equal(pods.fixture.statuses.get('uid-late')?.reason, 'DeadlineExceeded');

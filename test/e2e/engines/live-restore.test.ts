@@ -1,10 +1,13 @@
-/** A Docker that lets its containers live while it is away (`live-restore`): what a restart of it must not touch. */
+/**
+ * A Docker with `live-restore` keeps its containers running during a restart: a restart of the daemon must not change
+ * them.
+ */
 import { test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { engineUpgraded } from './engine-upgraded.js';
 
-test('an upgrade of a Docker with live-restore touches no container', {
+test('an upgrade of a Docker with live-restore changes no container', {
   timeout: 180_000,
 }, async (context) => {
   const bench = await EngineFixture.open('docker', { liveRestore: true });

@@ -1,11 +1,14 @@
-/** Names, resolvers, shared processes and host ports of Pods on real engines, read from inside. */
+/**
+ * Host names, resolvers, shared process namespaces and host ports of Pods on real engines, read from inside the
+ * containers.
+ */
 import assert from 'node:assert/strict';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import { onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
 
 onEachEngine('names', (pods) => {
-  /** What a command prints in the one container of such a Pod. */
+  /** Runs a Pod with one container and returns the command's output. */
   const printed = async (pod: string, command: string, spec: Partial<PodSpec> = {}): Promise<string> => {
     const container = scripted('app', `${command} >/dev/termination-log 2>&1`);
     pods.assignPod(pod, [container], { restartPolicy: 'Never', ...spec });
@@ -28,7 +31,7 @@ onEachEngine('names', (pods) => {
     ['the network of the host', { hostNetwork: true }],
   ] as const) {
     const id = 'hostNetwork' in spec ? 'host' : 'own';
-    pods.law(`dnsPolicy None on ${where}`, async () => {
+    pods.law(`dnsPolicy None sets the resolver on ${where}`, async () => {
       const text = await printed(`none-${id}`, RESOLV, { ...spec, dnsPolicy: 'None', dnsConfig });
       assert.match(text, /^nameserver 192\.0\.2\.1$/m);
       assert.equal(text.match(/^nameserver/gm)?.length, 1);
@@ -36,14 +39,14 @@ onEachEngine('names', (pods) => {
       assert.match(text, /^options .*ndots:5/m);
     });
 
-    pods.law(`dnsConfig over the host's on ${where}`, async () => {
+    pods.law(`dnsConfig is merged with the host's resolver on ${where}`, async () => {
       const text = await printed(`over-${id}`, RESOLV, { ...spec, dnsConfig });
       assert.match(text, /^nameserver 192\.0\.2\.53$/m);
       assert.match(text, /^nameserver 192\.0\.2\.1$/m);
       assert.match(text, /^search host\.example pod\.example$/m);
     });
 
-    pods.law(`hostAliases on ${where}`, async () => {
+    pods.law(`hostAliases are in /etc/hosts on ${where}`, async () => {
       const hostAliases = [{ ip: '192.0.2.7', hostnames: ['shop.example', 'till.example'] }];
       const text = await printed(`aliases-${id}`, HOSTS, { ...spec, hostAliases });
       assert.match(text, /^192\.0\.2\.7\s.*shop\.example/m);
@@ -51,7 +54,7 @@ onEachEngine('names', (pods) => {
     });
   }
 
-  pods.law('hostname and subdomain', async () => {
+  pods.law("hostname and subdomain set the container's host name and domain", async () => {
     const script = '/bin/busybox hostname; /bin/busybox hostname -f';
     const text = await printed('named', `{ ${script}; }`, { hostname: 'till', subdomain: 'shop' });
     // Podman writes no domain into the hosts file.
@@ -59,7 +62,7 @@ onEachEngine('names', (pods) => {
     assert.equal(text, `till\n${full}\n`);
   });
 
-  pods.law('the full name as host name', async () => {
+  pods.law('setHostnameAsFQDN sets the full name as host name', async () => {
     const spec = { subdomain: 'shop', setHostnameAsFQDN: true };
     assert.equal(
       await printed('full', '/bin/busybox hostname', spec),
@@ -67,20 +70,23 @@ onEachEngine('names', (pods) => {
     );
   });
 
-  pods.law('containers see each other’s processes, and the sandbox is the first', async () => {
-    const script =
-      'until /bin/busybox ps | /bin/busybox grep -q "sleep 4321"; do /bin/busybox sleep 0.1; done; /bin/busybox cat /proc/1/comm >/dev/termination-log';
-    pods.assignPod('shared', [scripted('app', script), scripted('other', 'exec /bin/busybox sleep 4321')], {
-      shareProcessNamespace: true,
-      restartPolicy: 'OnFailure',
-    });
-    const ended = () => pods.fixture.container('shared')?.state?.terminated;
-    await pods.until('seen', () => ended() !== undefined);
-    assert.doesNotMatch(ended()?.message ?? '', /busybox|sleep|sh/);
-    await pods.remove('shared');
-  });
+  pods.law(
+    'containers with a shared process namespace see each other, and the sandbox is process 1',
+    async () => {
+      const script =
+        'until /bin/busybox ps | /bin/busybox grep -q "sleep 4321"; do /bin/busybox sleep 0.1; done; /bin/busybox cat /proc/1/comm >/dev/termination-log';
+      pods.assignPod('shared', [scripted('app', script), scripted('other', 'exec /bin/busybox sleep 4321')], {
+        shareProcessNamespace: true,
+        restartPolicy: 'OnFailure',
+      });
+      const ended = () => pods.fixture.container('shared')?.state?.terminated;
+      await pods.until('seen', () => ended() !== undefined);
+      assert.doesNotMatch(ended()?.message ?? '', /busybox|sleep|sh/);
+      await pods.remove('shared');
+    },
+  );
 
-  pods.law('a host port that another Pod has is refused before anything starts', async () => {
+  pods.law('a host port of another Pod rejects the Pod before any container starts', async () => {
     const ports = [{ containerPort: 80, hostPort: 18_765 }];
     pods.assignPod('first', [scripted('app', WAITING, { ports })]);
     await pods.until('runs', () => pods.fixture.state('first') === 'running');
@@ -96,7 +102,7 @@ onEachEngine('names', (pods) => {
     await pods.remove('third');
   });
 
-  pods.law('a host port that another program has is told before the start', async () => {
+  pods.law('a host port that another program uses is reported before the start', async () => {
     const { createServer } = await import('node:net');
     const server = createServer().listen(18_766, '0.0.0.0');
     try {

@@ -1,4 +1,7 @@
-/** A host that is short of memory, and one short of processes, on a real engine: conditions, taint, eviction and replacement, as kubectl shows them. */
+/**
+ * Memory pressure and PID pressure of a host on a real engine: conditions, taint, eviction and replacement, as kubectl
+ * shows them.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +11,16 @@ import { untilPasses } from '../../harness/basics/wait-until.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { NODE, TourFixture } from '../../harness/hosts/tour-fixture.js';
 
-/** More than any host has: it is short of memory from its start on. */
+/** An eviction threshold above any host's memory: the host has memory pressure from its start. */
 const SHORT = 'memory.available<1000Ti';
 
-/** A DaemonSet's Pod that failed again and again waits before the next. */
+/** Includes the back-off that a DaemonSet's Pod has after repeated failures. */
 const RECOVERY_MS = 120_000;
 
-/** Fewer than any host has left. */
+/** An eviction threshold that every host has reached. */
 const SHORT_OF_PIDS = 'pid.available<99.999%';
 
-/** A Pod of so many processes. */
+/** A Pod that runs `processes` processes. */
 const crowd = (name: string, processes: number, priority: number): string =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -58,7 +61,7 @@ metadata: {name: vital}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
 `;
 
-describe('a host under pressure', { concurrency: 1 }, () => {
+describe('node pressure on a real engine', { concurrency: 1 }, () => {
   let bench: TourFixture | string;
   before(async () => {
     bench = await TourFixture.open('docker', { images: ['app:1'] });
@@ -67,7 +70,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
     if (typeof bench !== 'string') await bench.close();
   });
 
-  test('short of memory it says so, evicts what is not critical, and its DaemonSet’s Pod is replaced', async (context) => {
+  test("a host with memory pressure sets the condition and evicts non-critical Pods, and the DaemonSet's Pod is replaced", async (context) => {
     if (typeof bench === 'string') {
       leaveOut(context, 'a host short of memory', bench);
       return;
@@ -106,7 +109,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
         new RegExp(`Found failed daemon pod default/${first} on node ${NODE}, will try to kill it`),
       );
     });
-    // A DaemonSet's Pods tolerate the taint: another one comes, as upstream.
+    // A DaemonSet's Pods tolerate the taint, so the controller creates a replacement, like kube-controller-manager.
     await untilPasses(async () => {
       const names = await kubectl.ok('get pods -l app=web -o jsonpath={.items[*].metadata.name}');
       assert.notEqual(names, '');
@@ -115,7 +118,7 @@ describe('a host under pressure', { concurrency: 1 }, () => {
     assert.equal((await bench.containers.ofPods('vital'))[0]?.id, vital?.id, 'a static Pod is critical');
   });
 
-  test('short of processes it takes the lower priority first, then who has most, and lets no other in', async (context) => {
+  test('a host with PID pressure evicts the lowest priority first, then the largest process count, and admits no Pod', async (context) => {
     if (typeof bench === 'string') {
       leaveOut(context, 'a host short of processes', bench);
       return;

@@ -1,4 +1,4 @@
-/** The agent's Pod workers on real engines: real containers, crashes, deletions, an engine that dies. */
+/** The agent's Pod workers on real engines: containers, crashes, deletions, an engine that is killed. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ function workers(pods: EnginePods): void {
     return Buffer.concat(chunks).toString('utf8');
   };
 
-  pods.law('a Pod runs, is logged, and leaves nothing', async () => {
+  pods.law('a Pod runs, its log is readable, and its deletion leaves nothing in the engine', async () => {
     give('a', WAITING, { volumes: [{ name: 'v', emptyDir: {} }] });
     await running('a');
     assert.match(pods.fixture.statuses.get('uid-a')?.podIP ?? '', /^\d+\.\d+\./);
@@ -68,16 +68,19 @@ function workers(pods: EnginePods): void {
     await pods.until('all gone', async () => (await pods.fixture.driver.inspectPod('uid-m')).length === 0);
   });
 
-  pods.law('a crash is told with its code and restarted at once, then backed off', async () => {
-    give('c', 'echo bye; exit 7');
-    await pods.until('back-off', () => pods.fixture.state('c') === 'CrashLoopBackOff');
-    const status = pods.fixture.container('c');
-    assert.deepEqual([status?.restartCount, status?.lastState?.terminated?.exitCode], [1, 7]);
-    assert.equal(await logOf('c', { previous: true }), 'bye\n');
-    await pods.remove('c');
-  });
+  pods.law(
+    'a crashed container is reported with its exit code, restarted at once, and backed off after the next crash',
+    async () => {
+      give('c', 'echo bye; exit 7');
+      await pods.until('back-off', () => pods.fixture.state('c') === 'CrashLoopBackOff');
+      const status = pods.fixture.container('c');
+      assert.deepEqual([status?.restartCount, status?.lastState?.terminated?.exitCode], [1, 7]);
+      assert.equal(await logOf('c', { previous: true }), 'bye\n');
+      await pods.remove('c');
+    },
+  );
 
-  pods.law('hostPath of the host reaches the container', async () => {
+  pods.law('a hostPath of the host is visible in the container', async () => {
     const volumeMounts = [{ name: 'v', mountPath: '/host' }];
     const script = 'echo written >/host/file; exec /bin/busybox sleep 3600';
     pods.assignPod('h', [scripted('app', script, { volumeMounts })], {
@@ -90,15 +93,18 @@ function workers(pods: EnginePods): void {
     assert.ok(existsSync(join(pods.folder, 'made/file')), 'hostPath is the host’s and stays');
   });
 
-  pods.law('an image that is not there under Never, and one that cannot be pulled', async () => {
-    const containers = [{ name: 'app', image: 'none:1', imagePullPolicy: 'Never' }];
-    pods.fixture.assignPod(podOf('n', { containers }));
-    pods.fixture.assignPod(podOf('p', { containers: [{ name: 'app', image: '127.0.0.1:9/none:1' }] }));
-    await pods.until('ErrImageNeverPull', () => pods.fixture.state('n') === 'ErrImageNeverPull');
-    await pods.until('ErrImagePull', () => pods.fixture.state('p') === 'ErrImagePull');
-    await pods.remove('n');
-    await pods.remove('p');
-  });
+  pods.law(
+    'a missing image with pull policy Never is ErrImageNeverPull, and a failing pull is ErrImagePull',
+    async () => {
+      const containers = [{ name: 'app', image: 'none:1', imagePullPolicy: 'Never' }];
+      pods.fixture.assignPod(podOf('n', { containers }));
+      pods.fixture.assignPod(podOf('p', { containers: [{ name: 'app', image: '127.0.0.1:9/none:1' }] }));
+      await pods.until('ErrImageNeverPull', () => pods.fixture.state('n') === 'ErrImageNeverPull');
+      await pods.until('ErrImagePull', () => pods.fixture.state('p') === 'ErrImagePull');
+      await pods.remove('n');
+      await pods.remove('p');
+    },
+  );
 
   pods.law('a command that does not exist is a StartError', async () => {
     pods.fixture.assignPod(podOf('x', { containers: [{ name: 'app', image: 'app:1', command: ['/none'] }] }));
@@ -107,7 +113,7 @@ function workers(pods: EnginePods): void {
     await pods.remove('x');
   });
 
-  pods.law('a restarted agent touches no container', async () => {
+  pods.law('a restarted agent changes no container', async () => {
     give('r', WAITING);
     await running('r');
     const [before] = await pods.fixture.driver.inspectPod('uid-r');
@@ -134,7 +140,7 @@ function workers(pods: EnginePods): void {
     },
   );
 
-  pods.law('a new image replaces the container and counts a restart', async () => {
+  pods.law('a changed image replaces the container and increments restartCount', async () => {
     give('i', WAITING);
     await running('i');
     pods.assignPod('i', [scripted('app', WAITING, { image: 'app:2' })]);
@@ -148,7 +154,7 @@ function workers(pods: EnginePods): void {
     await pods.remove('i');
   });
 
-  pods.law("what the agent adds to the engine's own create and start is small", async () => {
+  pods.law("the agent adds less than 250 ms to the engine's own create and start", async () => {
     const driver = pods.fixture.driver;
     const extra: number[] = [];
     for (let round = 0; round < 5; round += 1) {
@@ -160,17 +166,17 @@ function workers(pods: EnginePods): void {
       const [container] = await driver.inspectPod(`uid-${name}`);
       assert.ok(container);
       extra.push(whole - ((container.startedAt ?? 0) - container.createdAt));
-      // At once after its start the shell may not listen to SIGTERM yet: a short grace ends it all the same.
+      // The shell may not handle SIGTERM yet right after its start. A short grace period ends it anyway.
       pods.fixture.deletePod(`uid-${name}`);
       await pods.until('gone', async () => (await driver.inspectPod(`uid-${name}`)).length === 0);
     }
     extra.sort((a, b) => a - b);
-    // The engine's own create and what follows its start count here, too: a bound for accidents, not a benchmark.
-    assert.ok((extra[2] ?? 0) < 250, `${pods.kind}: ${extra.map(Math.round)} ms beside created-to-started`);
+    // The bound includes the engine's own create time. It catches gross regressions and is no benchmark.
+    assert.ok((extra[2] ?? 0) < 250, `${pods.kind}: ${extra.map(Math.round)} ms besides created-to-started`);
   });
 }
 
-/** An image to change to. */
+/** Loads the image that the update switches to. */
 async function loadSecond({ engine }: EnginePods): Promise<void> {
   await loadTestImages(engine.socketPath, ['app:2']);
 }

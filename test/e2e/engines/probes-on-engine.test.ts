@@ -1,4 +1,4 @@
-/** Each kind of probe against a real server in a real container that turns bad. */
+/** Each kind of probe in a real container, with a server that stops answering. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { runContainerCommand } from '../../../agent/runtime/container-command.js';
@@ -9,7 +9,7 @@ import { shell } from '../../harness/engines/test-images.js';
 import { NOT_SERVING, startHealthServer } from '../../harness/pods/health-server.js';
 
 const QUICK: Probe = { periodSeconds: 1, failureThreshold: 2 };
-/** Serves `ok` below /www at port 8080; SIGUSR1 ends the server, the container goes on. */
+/** Serves `ok` below /www at port 8080. SIGUSR1 ends the server and keeps the container running. */
 const SERVER = `
   /bin/busybox --install -s /bin
   mkdir /www; echo ok >/www/ok
@@ -46,9 +46,9 @@ onEachEngine('probes', (pods) => {
   };
   const isRestarted = (pod: string) => (pods.fixture.container(pod)?.restartCount ?? 0) > 0;
 
-  describe('a server that turns bad', () => {
+  describe('probes of a server that stops answering', () => {
     for (const [name, { handler, spoil, words }] of Object.entries(BAD)) {
-      pods.law(`${name}: liveness restarts its container`, async () => {
+      pods.law(`a failed ${name} liveness probe restarts the container`, async () => {
         const ports = [{ name: 'web', containerPort: 8080 }];
         const both = {
           readinessProbe: { ...QUICK, ...handler },
@@ -69,11 +69,11 @@ onEachEngine('probes', (pods) => {
       });
     }
 
-    pods.law('grpc: liveness restarts its container', async () => {
+    pods.law('a failed gRPC liveness probe restarts the container', async () => {
       const server = await startHealthServer();
       const { facts } = pods.fixture;
       const { hostIP = '' } = facts;
-      // The server is here, in the test.
+      // The server runs in the test process.
       facts.hostIP = '127.0.0.1';
       try {
         const handler = { grpc: { port: server.port, service: 'shop' } };
@@ -93,7 +93,7 @@ onEachEngine('probes', (pods) => {
     });
   });
 
-  pods.law('readiness comes, goes and comes back, and restarts nothing', async () => {
+  pods.law('a readiness probe fails and recovers without a restart', async () => {
     const readinessProbe = { ...QUICK, failureThreshold: 1, httpGet: { path: '/ok', port: 8080 } };
     pods.assignPod('ready', [scripted('app', SERVER, { readinessProbe })], { hostNetwork: true });
     await pods.until('ready', () => pods.isReady('ready'));
@@ -106,7 +106,7 @@ onEachEngine('probes', (pods) => {
     await pods.remove('ready');
   });
 
-  pods.law('a startup probe holds the others back, and its failure restarts', async () => {
+  pods.law('a startup probe delays the other probes, and its failure restarts the container', async () => {
     const never = { ...QUICK, tcpSocket: { port: 9 } };
     const both = { startupProbe: never, livenessProbe: { ...never, failureThreshold: 1 } };
     const events = pods.fixture.events.length;
@@ -117,14 +117,14 @@ onEachEngine('probes', (pods) => {
     await pods.remove('slow');
   });
 
-  pods.law('a command that hangs is late, and a failure', async () => {
+  pods.law('a hanging exec probe times out and counts as a failure', async () => {
     const readinessProbe = { ...QUICK, exec: { command: ['/bin/busybox', 'sleep', '60'] } };
     pods.assignPod('hangs', [scripted('app', WAITING, { readinessProbe })]);
     await pods.event('Unhealthy: Readiness probe failed: command "/bin/busybox sleep 60" timed out');
     await pods.remove('hangs');
   });
 
-  pods.law('an agent that starts anew takes no Pod for unready and runs no hook again', async () => {
+  pods.law('a restarted agent keeps Pods ready and runs no postStart hook again', async () => {
     const readinessProbe = { periodSeconds: 60, httpGet: { path: '/ok', port: 8080 } };
     const lifecycle = {
       postStart: { exec: { command: ['/bin/busybox', 'sh', '-c', 'echo hook >>/hooks'] } },

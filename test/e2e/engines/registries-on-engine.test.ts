@@ -1,4 +1,7 @@
-/** Images on real engines: a registry that wants a login, mirrors, one that dies in the middle, and a disk that fills. */
+/**
+ * Images on real engines: a registry that requires a login, mirrors, a registry that breaks off a transfer, and a full
+ * disk.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +32,7 @@ const LOGIN = {
   password: 'secret',
   bcrypt: '$2b$04$EzdfdcLR4EII2F6CpH1xj.gp1qs6i0ejtom2MigZ0G.MZkO15ou3S',
 };
-/** Back-offs of ten seconds take one. */
+/** Divides back-offs: ten seconds take one. */
 const HURRY = 10;
 const never = new AbortController().signal;
 
@@ -40,7 +43,7 @@ for (const kind of ['docker', 'podman'] as const) {
     let images: ImagePuller;
     const folder = mkdtempSync(join(tmpdir(), 'everynode-registries-'));
     const file = join(folder, 'registries.json');
-    // The agent's timers keep no process alive.
+    // The agent's timers are unreferenced, so the test has to keep its process alive.
     const alive = setInterval(() => undefined, 1000);
 
     before(async () => {
@@ -82,7 +85,7 @@ for (const kind of ['docker', 'podman'] as const) {
     };
 
     check(
-      'a login: refused without, and with the wrong one; given with the right one',
+      'a pull without credentials or with wrong ones is refused, and with the right ones succeeds',
       { login: LOGIN },
       async (registry) => {
         const image = await registry.push('private:1');
@@ -104,7 +107,7 @@ for (const kind of ['docker', 'podman'] as const) {
     );
 
     check(
-      'a Pod brings its own login; without it, it waits with the reason and pulls once the Secret is there',
+      'a missing imagePullSecret is reported, and the Pod pulls once the Secret exists',
       { login: LOGIN },
       async (registry) => {
         const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
@@ -147,7 +150,7 @@ for (const kind of ['docker', 'podman'] as const) {
     );
 
     check(
-      'an image is taken away under running containers: they run on, and start anew as their policies say',
+      'containers keep running without their image, and their restart follows the pull policy',
       {},
       async (registry, host) => {
         const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
@@ -159,7 +162,7 @@ for (const kind of ['docker', 'podman'] as const) {
       },
     );
 
-    check('an image held ahead is there before any Pod asks for it', {}, async (registry) => {
+    check('a prefetched image is on the host before a Pod needs it', {}, async (registry) => {
       const image = await registry.push('ahead:1');
       const held = new PrefetchedImages(images, systemClock, silentLogger);
       held.prefetch([image]);
@@ -171,86 +174,74 @@ for (const kind of ['docker', 'podman'] as const) {
       held.stop();
     });
 
-    check(
-      'a mirror stands in for a registry that cannot be reached, by tag and by digest',
-      {},
-      async (registry) => {
-        await registry.push('library/mirrored:1');
-        writeFileSync(file, JSON.stringify({ mirrors: { 'docker.io': [REGISTRY] } }));
-        const tagged = await ensure('mirrored:1');
-        assert.equal(tagged.image.name, 'docker.io/library/mirrored:1');
-        assert.ok(tagged.image.sizeBytes > 100_000, `${tagged.image.sizeBytes}`);
-        await driver.create(config('tagged', { image: tagged.image.name }));
-        const [container] = await driver.inspectPod('tagged');
-        const digest = /sha256:[0-9a-f]{64}$/.exec(container?.imageID ?? '')?.[0];
-        const pinned = `mirrored@${digest}`;
-        const byDigest = await ensure(pinned);
-        assert.equal(byDigest.image.id, tagged.image.id);
-        const image = fullImageName(pinned);
-        await driver.create({ ...config('pinned', { image }), engineImage: byDigest.image.name });
-        const [other] = await driver.inspectPod('pinned');
-        assert.equal(other?.image, image);
-        for (const { id } of await driver.list()) await driver.remove(id);
-      },
-    );
+    check("a mirror serves an unreachable registry's images by tag and by digest", {}, async (registry) => {
+      await registry.push('library/mirrored:1');
+      writeFileSync(file, JSON.stringify({ mirrors: { 'docker.io': [REGISTRY] } }));
+      const tagged = await ensure('mirrored:1');
+      assert.equal(tagged.image.name, 'docker.io/library/mirrored:1');
+      assert.ok(tagged.image.sizeBytes > 100_000, `${tagged.image.sizeBytes}`);
+      await driver.create(config('tagged', { image: tagged.image.name }));
+      const [container] = await driver.inspectPod('tagged');
+      const digest = /sha256:[0-9a-f]{64}$/.exec(container?.imageID ?? '')?.[0];
+      const pinned = `mirrored@${digest}`;
+      const byDigest = await ensure(pinned);
+      assert.equal(byDigest.image.id, tagged.image.id);
+      const image = fullImageName(pinned);
+      await driver.create({ ...config('pinned', { image }), engineImage: byDigest.image.name });
+      const [other] = await driver.inspectPod('pinned');
+      assert.equal(other?.image, image);
+      for (const { id } of await driver.list()) await driver.remove(id);
+    });
 
-    check(
-      'a registry that dies in the middle of a pull: the Pod runs once it is back',
-      {},
-      async (registry, host) => {
-        const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
-        // 24 MB at 2 MB/s: two seconds later it is in the middle, whatever else the machine does.
-        const image = await registry.push('large:1', 24_000_000);
-        host.onHost(
-          'tc',
-          'qdisc',
-          'add',
-          'dev',
-          'lo',
-          'root',
-          'tbf',
-          'rate',
-          '16mbit',
-          'burst',
-          '64kb',
-          'latency',
-          '400ms',
+    check('a Pod runs after its registry broke off a pull and returned', {}, async (registry, host) => {
+      const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
+      // 24 MB at 2 MB/s: after two seconds the transfer is still running, even on a busy machine.
+      const image = await registry.push('large:1', 24_000_000);
+      host.onHost(
+        'tc',
+        'qdisc',
+        'add',
+        'dev',
+        'lo',
+        'root',
+        'tbf',
+        'rate',
+        '16mbit',
+        'burst',
+        '64kb',
+        'latency',
+        '400ms',
+      );
+      try {
+        bench.assignPod(
+          podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }),
         );
-        try {
-          bench.assignPod(
-            podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }),
-          );
-          await bench.until(
-            'the pull has begun',
-            () => bench.events.some((event) => event.startsWith('Pulling')),
-            20_000,
-          );
-          await sleep(2_000);
-          assert.equal(bench.state('p'), 'ContainerCreating');
-          await registry.kill();
-          host.onHost('tc', 'qdisc', 'del', 'dev', 'lo', 'root');
-          await registry.restart();
-          await bench.until('it runs', () => bench.state('p') === 'running', 120_000);
-          assert.ok(
-            bench.events.some((event) =>
-              /^Pulled: Successfully pulled image .* Image size: \d{8} bytes\.$/.test(event),
-            ),
-          );
-          const held = bench.assignedPods.get('uid-p');
-          assert.ok(held);
-          bench.deletePod('uid-p');
-          await bench.until(
-            'it is gone',
-            async () => (await driver.inspectPod('uid-p')).length === 0,
-            30_000,
-          );
-        } finally {
-          await bench.close();
-        }
-      },
-    );
+        await bench.until(
+          'the pull to start',
+          () => bench.events.some((event) => event.startsWith('Pulling')),
+          20_000,
+        );
+        await sleep(2_000);
+        assert.equal(bench.state('p'), 'ContainerCreating');
+        await registry.kill();
+        host.onHost('tc', 'qdisc', 'del', 'dev', 'lo', 'root');
+        await registry.restart();
+        await bench.until('it runs', () => bench.state('p') === 'running', 120_000);
+        assert.ok(
+          bench.events.some((event) =>
+            /^Pulled: Successfully pulled image .* Image size: \d{8} bytes\.$/.test(event),
+          ),
+        );
+        const held = bench.assignedPods.get('uid-p');
+        assert.ok(held);
+        bench.deletePod('uid-p');
+        await bench.until('it is gone', async () => (await driver.inspectPod('uid-p')).length === 0, 30_000);
+      } finally {
+        await bench.close();
+      }
+    });
 
-    check('a full disk: unused images go, one that a container has stays', {}, async (registry) => {
+    check('a full disk removes unused images and keeps those of containers', {}, async (registry) => {
       const [used, unused] = [await registry.push('used:1'), await registry.push('unused:1', 1000)];
       const records = ImageRecords.inMemory();
       for (const image of [used, unused]) {

@@ -1,4 +1,4 @@
-/** A restore where the hosts run real engines: no container stops, and the Pods come back as those that own them. */
+/** Restores a coordinator with hosts on real engines: no container stops, and the Pods keep their owners and UIDs. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
@@ -12,13 +12,13 @@ const KINDS: EngineKind[] = ['docker', 'podman'];
 const UNTOUCHED = ['later:1', 'later:1', 'web:2', 'web:2'];
 const IMAGES = ['web:1', 'web:2', 'later:1', 'probe:1'];
 
-/** A host's engine, looked at without the agent. */
+/** A host's engine, queried without the agent. */
 interface Host {
   engine: TestEngine;
   containers: EngineContainers;
 }
 
-/** One line for each container that runs: which, of which Pod, since when. */
+/** One line for each running container: its id, its Pod, its start time. */
 async function runningIn(hosts: readonly Host[]): Promise<string[]> {
   const lines = await Promise.all(
     hosts.map(async ({ containers }) => {
@@ -31,7 +31,7 @@ async function runningIn(hosts: readonly Host[]): Promise<string[]> {
   return lines.flat().sort();
 }
 
-describe('a restore with engines', () => {
+describe('a restored coordinator with hosts on real engines', () => {
   const fleet = new RestoreFleet();
   const hosts: Host[] = [];
   let why: string | undefined;
@@ -78,7 +78,7 @@ describe('a restore with engines', () => {
     }
   });
 
-  /** The test, or why this machine cannot run it. */
+  /** Registers the test, or the reason why this machine cannot run it. */
   const onEngines = (name: string, check: () => Promise<void>): void => {
     test(name, async (context: TestContext) => {
       if (why === undefined) await check();
@@ -86,19 +86,22 @@ describe('a restore with engines', () => {
     });
   };
 
-  onEngines('the Pods of both hosts come back under their uids, with the containers they had', async () => {
+  onEngines('the Pods of both hosts return with their UIDs and containers', async () => {
     const pods = await fleet.running(UNTOUCHED);
     assert.deepEqual(pods.map(runOf).sort(), runsBefore);
     const nodes = new Set(pods.map(({ spec }) => spec.nodeName));
     assert.deepEqual([...nodes].sort(), KINDS);
   });
 
-  onEngines('the engines were asked for nothing: the same containers run, since when they did', async () => {
-    assert.ok(containersBefore.length >= UNTOUCHED.length);
-    assert.deepEqual(await runningIn(hosts), containersBefore);
-  });
+  onEngines(
+    'a restore sends the engines no request: the same containers run since the same time',
+    async () => {
+      assert.ok(containersBefore.length >= UNTOUCHED.length);
+      assert.deepEqual(await runningIn(hosts), containersBefore);
+    },
+  );
 
-  onEngines('the hosts obey the new coordinator, which still touches nothing of them', async () => {
+  onEngines('an unconfirmed restore accepts new changes and leaves restored Pods alone', async () => {
     await fleet.startProbes('probe:1');
     await fleet.running([...UNTOUCHED, 'probe:1', 'probe:1']);
     const now = await runningIn(hosts);
@@ -108,7 +111,7 @@ describe('a restore with engines', () => {
     );
   });
 
-  onEngines('after the confirmation the containers of what is lost go', async () => {
+  onEngines('a confirmed restore removes containers of objects that the backup lacks', async () => {
     const { code, stderr } = await runEverynode(['confirm-restore', '--data', fleet.path('new')]);
     assert.deepEqual([code, stderr], [0, '']);
     await fleet.running(['web:1', 'web:1', 'probe:1', 'probe:1']);

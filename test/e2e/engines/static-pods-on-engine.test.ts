@@ -1,4 +1,4 @@
-/** Static Pods on real engines: a file on the host is a Pod that runs, with a coordinator and without. */
+/** Static Pods on real engines: a manifest file on the host runs as a Pod, with a coordinator and without one. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ function onEngine(kind: EngineKind): void {
         assert.ok(running[0]?.image.endsWith(image), running[0]?.image);
       });
 
-    law('a manifest runs and shows as a mirror, with status, log and events', async (on) => {
+    law('a static Pod runs and has a mirror Pod with status, log and Events', async (on) => {
       put(on, 'web.yaml', manifest('web'));
       await untilPasses(async () => {
         assert.match(await on.kubectl.ok('get pods'), new RegExp(`web-${NODE} +1/1 +Running +0`));
@@ -67,7 +67,7 @@ function onEngine(kind: EngineKind): void {
       });
     });
 
-    law('a deleted mirror comes back and its container runs on', async (on) => {
+    law('a deleted mirror Pod is recreated while its container keeps running', async (on) => {
       const [before] = await on.containers.ofPods('web');
       await on.kubectl.ok(`delete pod web-${NODE} --wait=false`);
       await untilPasses(async () => {
@@ -77,7 +77,7 @@ function onEngine(kind: EngineKind): void {
       assert.equal(now?.id, before?.id);
     });
 
-    law('a changed manifest replaces the Pod', async (on) => {
+    law('a changed manifest replaces the static Pod', async (on) => {
       put(on, 'web.yaml', manifest('web', 'app:2'));
       await runs(on, 'web', 'app:2');
       await untilPasses(async () => {
@@ -87,7 +87,7 @@ function onEngine(kind: EngineKind): void {
       });
     });
 
-    law('without a coordinator manifests come and go all the same', async (on) => {
+    law('static Pods start and stop without a coordinator', async (on) => {
       await on.up.end('SIGKILL');
       await untilPasses(() => assert.deepEqual(on.agents(), []));
       rmSync(join(on.dataDir, 'agent', 'manifests', 'web.yaml'));

@@ -1,7 +1,7 @@
 /**
- * A container that swaps a directory of its volume for a symbolic link while its neighbours are started with that directory as their
- * `subPath` (CVE-2021-25741). No neighbour may ever see what the link names, and the agent may create nothing there.
- * `EVERYNODE_RACE_SECONDS=60` races for longer.
+ * Protects against CVE-2021-25741: a container swaps a directory of its volume for a symbolic link while its neighbours
+ * start with that directory as their `subPath`. No neighbour may see the target of the link, and the agent may create
+ * nothing there. `EVERYNODE_RACE_SECONDS=60` runs the race for longer.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -14,15 +14,15 @@ const NEIGHBOURS = 8;
 const SAW_THE_HOST = 42;
 const bb = '/bin/busybox';
 
-/** Containers of one round that have run or were refused. */
+/** Counts of one round: neighbours that ran and neighbours that were refused. */
 interface Round {
   started: number;
   refused: number;
   hits: number;
 }
 
-onEachEngine('subPath against a swapped directory', (pods) => {
-  pods.law(`no container sees the host in ${RACE_MS / 1000} s of swaps`, async () => {
+onEachEngine('subPath with a directory that is swapped for a link', (pods) => {
+  pods.law(`no container sees the host's files in ${RACE_MS / 1000} s of swaps`, async () => {
     const host = join(pods.folder, 'host');
     mkdirSync(host);
     writeFileSync(join(host, 'marker'), 'of the host');
@@ -45,13 +45,13 @@ onEachEngine('subPath against a swapped directory', (pods) => {
   });
 });
 
-/** One Pod: the container that swaps, and neighbours that look at what they were given and end. */
+/** Runs one Pod: a container that swaps the directory, and neighbours that print their mount and exit. */
 async function race(pods: EnginePods, pod: string, host: string): Promise<Round> {
   const swap = `${bb} mv p q; ${bb} ln -s ${host} p; ${bb} rm p; ${bb} mv q p`;
   const look = `if [ -e /v/marker ]; then exit ${SAW_THE_HOST}; fi; echo x >/v/x`;
   const volumeMounts = (subPath: string) => [{ name: 'shared', mountPath: '/v', subPath }];
   const neighbours = Array.from({ length: NEIGHBOURS }, (_, at): Container => {
-    // Every other one asks for a directory that is not there yet, which the agent creates.
+    // Every second neighbour uses a directory that does not exist yet, so the agent creates it.
     const subPath = at % 2 === 0 ? 'p' : `p/made-by-the-agent-${at}`;
     return scripted(`n${at}`, look, { volumeMounts: volumeMounts(subPath) });
   });

@@ -1,4 +1,7 @@
-/** The agent is killed at random moments of Pods with every kind of volume: they end right, and nothing is left. */
+/**
+ * Kills the agent at random times while Pods with every kind of volume start and stop: the Pods end correctly and leave
+ * nothing behind.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,11 +17,11 @@ import { EngineFixture } from '../../harness/engines/engine-fixture.js';
 import { shell } from '../../harness/engines/test-images.js';
 
 const CYCLES = 12;
-/** A start and an end of such a Pod take about as long: kills fall everywhere. */
+/** Start and stop of such a Pod take about this long, so the kills hit every phase. */
 const LONGEST_MS = 600;
 
 const names = ['secret', 'map', 'disk', 'memory', 'fields', 'several'];
-/** Of the host, and not of any Pod: whatever is removed, its file stays. */
+/** A folder of the host with a file that no removal of a Pod may delete. */
 const ofTheHost = temporaryDirectory();
 writeFileSync(join(ofTheHost, 'file'), 'of the host');
 const SPEC: PodSpec = {
@@ -50,7 +53,7 @@ const SPEC: PodSpec = {
 };
 
 for (const kind of ['docker', 'podman'] as const) {
-  test(`volumes under kills on ${kind}: no folder, mount or Secret is left`, {
+  test(`an agent on ${kind} that is killed repeatedly leaves no folder, mount or Secret of its volumes`, {
     timeout: 300_000,
   }, async (context) => {
     const bench = await EngineFixture.open(kind);
@@ -66,7 +69,7 @@ for (const kind of ['docker', 'podman'] as const) {
 async function killedAtAnyTime(bench: EngineFixture): Promise<void> {
   const { disk, memory } = podFolders(bench.dataDir);
   const killSoon = async (cycle: number): Promise<void> => {
-    // Each cycle at another moment, spread over the whole time.
+    // Each cycle kills at another offset, spread over the whole duration.
     await sleep((LONGEST_MS * ((cycle * 7) % CYCLES)) / CYCLES);
     await bench.killAgent();
     await bench.startAgent();

@@ -1,4 +1,4 @@
-/** Each type of volume, read back by a process inside the container, on real engines. */
+/** Each type of volume on real engines, read by a process inside the container. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -12,7 +12,7 @@ import { onEachEngine } from '../../harness/engines/engine-pods.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
-/** Ends at once on SIGTERM, as a shell with a child in the foreground would not. */
+/** Exits at once on SIGTERM. A shell with a foreground child would not. */
 const WAIT = 'trap "exit 0" TERM; /bin/busybox sleep 3600 & wait';
 const LABELS = { labels: { zone: 'a', app: 'x' } };
 
@@ -32,7 +32,10 @@ onEachEngine('volumes', (pods) => {
     pods.fixture.deletePod(`uid-${pod}`);
     await pods.until(`${pod} gone`, () => !pods.fixture.assignedPods.has(`uid-${pod}`));
   };
-  /** Runs a Pod whose one container mounts `v` at `/v`; answers what its script prints. It ends with the Pod's folders. */
+  /**
+   * Runs a Pod whose container mounts `v` at `/v` and returns the script's output. Removes the Pod and its folders
+   * afterwards.
+   */
   const reads = async (
     script: string,
     volume: Omit<Volume, 'name'>,
@@ -68,7 +71,7 @@ onEachEngine('volumes', (pods) => {
   const bb = '/bin/busybox';
   const typeOf = `${bb} awk '$2 == "/v" { print $3 }' /proc/mounts`;
 
-  pods.law('hostPath of each type', async () => {
+  pods.law('hostPath volumes of each type are checked and mounted', async () => {
     writeFileSync(join(pods.folder, 'file'), 'on the host');
     mkdirSync(join(pods.folder, 'folder'));
     const server = createServer().listen(join(pods.folder, 'socket'));
@@ -94,7 +97,7 @@ onEachEngine('volumes', (pods) => {
     );
   });
 
-  pods.law('hostPath read-only cannot be written, in a subPath neither', async () => {
+  pods.law('a read-only hostPath cannot be written, also with a subPath', async () => {
     mkdirSync(join(pods.folder, 'kept'), { recursive: true });
     const hostPath = { path: join(pods.folder, 'kept') };
     const write = 'echo x >/v/x || echo refused';
@@ -106,7 +109,7 @@ onEachEngine('volumes', (pods) => {
     assert.deepEqual(readdirSync(hostPath.path), ['below']);
   });
 
-  pods.law('emptyDir on disk and in memory', async () => {
+  pods.law('emptyDir is on disk or in memory as requested', async () => {
     const script = `echo kept >/v/x && ${bb} cat /v/x; ${bb} stat -c %a /v; ${typeOf}`;
     const [text, mode, type] = (await reads(script, { emptyDir: {} })).split('\n');
     assert.deepEqual([text, mode], ['kept', '777']);
@@ -115,7 +118,7 @@ onEachEngine('volumes', (pods) => {
   });
 
   for (const medium of ['', 'Memory']) {
-    pods.law(`emptyDir ${medium || 'on disk'} outlives a crash of its container`, async () => {
+    pods.law(`emptyDir ${medium || 'on disk'} keeps its content after a container crash`, async () => {
       const script = `${bb} cat /v/x && { ${WAIT}; }; echo survived >/v/x; exit 1`;
       const containers = [
         {
@@ -137,7 +140,7 @@ onEachEngine('volumes', (pods) => {
     });
   }
 
-  pods.law('a ConfigMap: keys, binaries, chosen items with their modes', async () => {
+  pods.law('a ConfigMap volume has text and binary keys, selected items and file modes', async () => {
     const configMap: ConfigMap = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -155,7 +158,7 @@ onEachEngine('volumes', (pods) => {
     assert.equal(await reads(script, { configMap: { name: 'c', items } }), '1\ntext\n440');
   });
 
-  pods.law('a Secret for a user who is not root, by the group of the Pod', async () => {
+  pods.law('fsGroup makes a Secret volume readable for a user other than root', async () => {
     const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -173,7 +176,7 @@ onEachEngine('volumes', (pods) => {
     );
   });
 
-  pods.law('fields of the Pod, followed while it runs', async () => {
+  pods.law('downwardAPI files follow changes of the running Pod', async () => {
     const items = [
       { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
       {
@@ -208,7 +211,7 @@ onEachEngine('volumes', (pods) => {
     await end('d');
   });
 
-  pods.law('several sources in one projected volume', async () => {
+  pods.law('a projected volume combines several sources', async () => {
     const sources = [
       { configMap: { name: 'c', items: [{ key: 'a', path: 'config/a' }] } },
       { secret: { name: 's' } },
@@ -219,24 +222,27 @@ onEachEngine('volumes', (pods) => {
     assert.equal(await reads(script, { projected: { sources } }), 'textsecretr\ntmpfs');
   });
 
-  pods.law('subPath and subPathExpr: one file, one folder, named by the environment', async () => {
-    assert.equal(
+  pods.law(
+    'subPath and subPathExpr mount one file or one folder, also named by an environment variable',
+    async () => {
+      assert.equal(
+        await reads(
+          `${bb} cat /v/one`,
+          { configMap: { name: 'c' } },
+          { mount: { mountPath: '/v/one', subPath: 'a' } },
+        ),
+        'text',
+      );
+      const env = [{ name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
+      const hostPath = { path: join(pods.folder, 'logs'), type: 'DirectoryOrCreate' };
       await reads(
-        `${bb} cat /v/one`,
-        { configMap: { name: 'c' } },
-        { mount: { mountPath: '/v/one', subPath: 'a' } },
-      ),
-      'text',
-    );
-    const env = [{ name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
-    const hostPath = { path: join(pods.folder, 'logs'), type: 'DirectoryOrCreate' };
-    await reads(
-      `echo line >/v/log`,
-      { hostPath },
-      { mount: { subPathExpr: 'of-$(NAME)' }, container: { env } },
-    );
-    assert.deepEqual(readdirSync(join(pods.folder, 'logs/of-r')), ['log']);
-  });
+        `echo line >/v/log`,
+        { hostPath },
+        { mount: { subPathExpr: 'of-$(NAME)' }, container: { env } },
+      );
+      assert.deepEqual(readdirSync(join(pods.folder, 'logs/of-r')), ['log']);
+    },
+  );
 
   const subPathPod = (name: string, script: string): void => {
     const volumes = [{ name: 'v', emptyDir: {} }];
@@ -253,7 +259,7 @@ onEachEngine('volumes', (pods) => {
     );
 
   pods.law(
-    'a subPath outlives a crash of its container and a restart of the agent, and goes with the Pod',
+    'a subPath mount survives a container crash and an agent restart, and is removed with the Pod',
     async () => {
       subPathPod('s', `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; echo was here; ${WAIT}`);
       await pods.until('s is up', async () => (await logOf('s')) === 'up\n');
@@ -274,7 +280,7 @@ onEachEngine('volumes', (pods) => {
     },
   );
 
-  pods.law('a container that was created before a reboot took its mount is created again', async () => {
+  pods.law('a container is recreated if a reboot removed the mount that it was created with', async () => {
     const { driver, dataDir } = pods.fixture;
     const created: string[] = [];
     const create = driver.create.bind(driver);
@@ -299,7 +305,7 @@ onEachEngine('volumes', (pods) => {
     assert.equal(subPathMounts(), '');
   });
 
-  pods.law('a mount that a container makes reaches the host if both ask for it', async () => {
+  pods.law('a mount made in a container reaches the host only with Bidirectional propagation', async () => {
     const shared = join(pods.folder, 'upward');
     mkdirSync(join(shared, 'below'), { recursive: true });
     const onEngineHost = (command: string) => pods.engine.amongMounts('sh', '-c', command);
@@ -308,7 +314,7 @@ onEachEngine('volumes', (pods) => {
     const mountInfo = () => onEngineHost(`grep -c ${shared}/below /proc/self/mountinfo || true`).trim();
     try {
       const volume = { hostPath: { path: shared } };
-      // The API wants a privileged one; a test machine's engine may not be allowed to make it.
+      // The API requires a privileged container here. The engine of a test machine may not be allowed to create one.
       const container = { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } };
       await reads(script, volume, { container });
       assert.equal(mountInfo(), '0');
@@ -320,49 +326,52 @@ onEachEngine('volumes', (pods) => {
     }
   });
 
-  pods.law('mounts made on the host later reach a container only if it asks', async (): Promise<void> => {
-    const shared = join(pods.folder, 'shared');
-    mkdirSync(join(shared, 'below'), { recursive: true });
-    const onEngineHost = (command: string) => pods.engine.amongMounts('sh', '-c', command);
-    onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
-    try {
-      for (const [mountPropagation, subPath, expected] of [
-        ['None', '', ''],
-        ['HostToContainer', '', 'tmpfs'],
-        ['None', 'shared', ''],
-        ['HostToContainer', 'shared', 'tmpfs'],
-      ] as const) {
-        const script = `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; ${bb} awk '$2 == "/v/below" { print $3 }' /proc/mounts; echo END; ${WAIT}`;
-        const containers = [
-          {
-            name: 'app',
-            image: 'app:1',
-            command: shell(script),
-            volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation, subPath }],
-          },
-        ];
-        pods.fixture.assignPod(
-          podOf('m', {
-            containers,
-            volumes: [{ name: 'v', hostPath: { path: subPath ? pods.folder : shared } }],
-            terminationGracePeriodSeconds: 2,
-          }),
-        );
-        await pods.until('m is up', async () => (await logOf('m')).startsWith('up'));
-        onEngineHost(`mount -t tmpfs tmpfs ${shared}/below`);
-        writeFileSync(join(shared, 'go'), '');
-        await pods.until('m has looked', async () => (await logOf('m')).endsWith('END\n'));
-        assert.equal(
-          (await logOf('m')).split('\n').slice(1, -2).join(),
-          expected,
-          `${mountPropagation} ${subPath}`,
-        );
-        onEngineHost(`umount ${shared}/below`);
-        rmSync(join(shared, 'go'));
-        await end('m');
+  pods.law(
+    'a mount made on the host later reaches a container only with HostToContainer propagation',
+    async (): Promise<void> => {
+      const shared = join(pods.folder, 'shared');
+      mkdirSync(join(shared, 'below'), { recursive: true });
+      const onEngineHost = (command: string) => pods.engine.amongMounts('sh', '-c', command);
+      onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
+      try {
+        for (const [mountPropagation, subPath, expected] of [
+          ['None', '', ''],
+          ['HostToContainer', '', 'tmpfs'],
+          ['None', 'shared', ''],
+          ['HostToContainer', 'shared', 'tmpfs'],
+        ] as const) {
+          const script = `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; ${bb} awk '$2 == "/v/below" { print $3 }' /proc/mounts; echo END; ${WAIT}`;
+          const containers = [
+            {
+              name: 'app',
+              image: 'app:1',
+              command: shell(script),
+              volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation, subPath }],
+            },
+          ];
+          pods.fixture.assignPod(
+            podOf('m', {
+              containers,
+              volumes: [{ name: 'v', hostPath: { path: subPath ? pods.folder : shared } }],
+              terminationGracePeriodSeconds: 2,
+            }),
+          );
+          await pods.until('m is up', async () => (await logOf('m')).startsWith('up'));
+          onEngineHost(`mount -t tmpfs tmpfs ${shared}/below`);
+          writeFileSync(join(shared, 'go'), '');
+          await pods.until('m has looked', async () => (await logOf('m')).endsWith('END\n'));
+          assert.equal(
+            (await logOf('m')).split('\n').slice(1, -2).join(),
+            expected,
+            `${mountPropagation} ${subPath}`,
+          );
+          onEngineHost(`umount ${shared}/below`);
+          rmSync(join(shared, 'go'));
+          await end('m');
+        }
+      } finally {
+        onEngineHost(`umount -l ${shared}`);
       }
-    } finally {
-      onEngineHost(`umount -l ${shared}`);
-    }
-  });
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** A few rounds of chaos on two hosts of real engines, always the same ones: `npm run chaos` plays as many as are asked for. */
+/**
+ * A few rounds of chaos on two hosts with real engines, always with the same seed. `npm run chaos` runs as many rounds
+ * as requested.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playRounds } from '../../chaos/chaos-rounds.js';
@@ -6,10 +9,10 @@ import { leaveOut } from '../../harness/basics/skip-reason.js';
 
 const ROUNDS = 5;
 const PATIENCE_MS = 180_000;
-/** A busy machine plays fewer of them. */
+/** A slow machine runs fewer rounds within this time. */
 const LONGEST_MS = 20_000;
 
-test('after each round of chaos every host runs what it should, once, and the API tells the truth', async (context) => {
+test('after each chaos round every host runs its Pods exactly once, and the API matches', async (context) => {
   const lines: string[] = [];
   const tally = await playRounds({
     ...{ seed: 'short-3501', rounds: ROUNDS, longestMs: LONGEST_MS, timeoutMs: PATIENCE_MS },
@@ -24,5 +27,5 @@ test('after each round of chaos every host runs what it should, once, and the AP
   assert.ok(tally.rounds > 0);
   if (tally.rounds === ROUNDS) return;
   const why = `a round began ${LONGEST_MS / 1_000} s in at the latest, and ${tally.rounds} of ${ROUNDS} did`;
-  await context.test('the other rounds', (rest) => leaveOut(rest, 'rounds of chaos', why));
+  await context.test('the remaining chaos rounds', (rest) => leaveOut(rest, 'rounds of chaos', why));
 });

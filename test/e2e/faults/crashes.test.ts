@@ -1,4 +1,4 @@
-/** Kill -9 of every part in the middle of things, on a real Docker: one pod a node, no leftovers, nothing lost. */
+/** Kills every process with SIGKILL during its work on a real Docker: one Pod a node, no leftovers, no lost writes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -20,14 +20,14 @@ const MANIFEST = JSON.stringify({
   },
 });
 
-/** When to strike after a rollout was begun, ms: before, within and after the engine's work. */
+/** When to kill after the start of a rollout, ms: before, during and after the engine's work. */
 const MOMENTS_MS = [20, 150, 400];
-/** The rule: after a restart of the host, its pods come back so soon after the engine's start. */
+/** The requirement: after a reboot of the host its Pods run again within this time after the engine's start. */
 const RETURN_MS = 5_000;
-/** An agent whose coordinator was killed again and again waits no longer before it tries once more. */
+/** Upper bound for the reconnect back-off of an agent after repeated kills of the coordinator. */
 const RECONNECT_MS = 90_000;
 
-describe('crashes on docker', { concurrency: 1 }, () => {
+describe('kills of programs and engines on Docker', { concurrency: 1 }, () => {
   let bench: CrashFixture | string;
   let rollout = 1;
 
@@ -47,7 +47,9 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     });
   };
 
-  /** The rollout is done, each node runs one container of it, and nothing else of ours is in the engine. */
+  /**
+   * The rollout is complete, each node runs one container of it, and the engine has no other container of Everynode.
+   */
   const isWhole = async ({ kubectl, containers }: CrashFixture): Promise<void> => {
     await kubectl.ok('rollout status ds/app --timeout=60s');
     const { items }: { items: Pod[] } = JSON.parse(await kubectl.ok('get pods -o json'));
@@ -75,7 +77,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     rollout = rollout === 1 ? 2 : 1;
     await kubectl.ok(`set image ds/app main=app:${rollout}`);
   };
-  /** A rollout shows that the agents are back at work. */
+  /** Starts a rollout and waits for progress, which shows that the agents work again. */
   const beginRolloutSeen = async (bench: CrashFixture): Promise<void> => {
     await beginRollout(bench);
     await isWhole(bench);
@@ -86,7 +88,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
   };
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    law(`an agent that ends by ${signal} and comes back touches no running container`, async (bench) => {
+    law(`an agent that ends by ${signal} and restarts changes no running container`, async (bench) => {
       const before = await startTimes(bench);
       await bench.endAgent('n1', signal);
       assert.deepEqual(await startTimes(bench), before);
@@ -96,15 +98,18 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     });
   }
   for (const moment of MOMENTS_MS) {
-    law(`an agent killed ${moment} ms into a rollout`, async (bench) => {
-      await beginRollout(bench);
-      await pause(moment);
-      await bench.endAgent('n1', 'SIGKILL');
-      bench.startAgent('n1');
-      await isWhole(bench);
-    });
+    law(
+      `an agent that is killed ${moment} ms into a rollout completes it after its restart`,
+      async (bench) => {
+        await beginRollout(bench);
+        await pause(moment);
+        await bench.endAgent('n1', 'SIGKILL');
+        bench.startAgent('n1');
+        await isWhole(bench);
+      },
+    );
 
-    law(`a coordinator killed ${moment} ms into a rollout`, async (bench) => {
+    law(`a rollout completes after a kill of the coordinator ${moment} ms after its start`, async (bench) => {
       await beginRollout(bench);
       await pause(moment);
       await bench.killCoordinator();
@@ -112,7 +117,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
       await isWhole(bench);
     });
 
-    law(`an engine killed ${moment} ms into a rollout`, async (bench) => {
+    law(`a rollout completes after a kill of an engine ${moment} ms after its start`, async (bench) => {
       await beginRollout(bench);
       await pause(moment);
       await bench.engine.kill();
@@ -121,7 +126,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     });
   }
 
-  law('agents, coordinator and engine killed together in a rollout', async (bench) => {
+  law('a rollout completes after a kill of agents, coordinator and engine together', async (bench) => {
     await beginRollout(bench);
     await pause(MOMENTS_MS[1] ?? 0);
     await Promise.all([
@@ -135,7 +140,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     await isWhole(bench);
   });
 
-  law("a container's first process that is killed is started again in the same pod", async (bench) => {
+  law('a container restarts in the same Pod after a kill of its first process', async (bench) => {
     const [victim] = await bench.running();
     assert.ok(victim);
     process.kill(await bench.containers.processOf(victim.id), 'SIGKILL');
@@ -149,7 +154,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     assert.equal(await bench.kubectl.ok(reason), '137');
   });
 
-  law('without a coordinator, pods come back within 5 s of the engine’s start', async (bench) => {
+  law("without a coordinator, Pods run within 5 s of the engine's start", async (bench) => {
     await bench.killCoordinator();
     await bench.engine.kill();
     await bench.engine.start();
@@ -160,7 +165,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     assert.ok(took < RETURN_MS);
   });
 
-  law('agents that start without a coordinator bring the pods back', async (bench) => {
+  law('agents that start without a coordinator start their Pods', async (bench) => {
     await beginRolloutSeen(bench);
     await bench.killCoordinator();
     for (const node of NODES) await bench.endAgent(node, 'SIGKILL');
@@ -174,7 +179,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     assert.ok(took < RETURN_MS);
   });
 
-  law('a write that was acknowledged survives the coordinator’s kill -9', async (bench) => {
+  law('an acknowledged write survives kill -9 of the coordinator', async (bench) => {
     for (const name of ['a', 'b', 'c']) {
       await bench.kubectl.ok(`create configmap ${name} --from-literal=x=${name}`);
       await bench.killCoordinator();
@@ -183,9 +188,9 @@ describe('crashes on docker', { concurrency: 1 }, () => {
     }
   });
 
-  law('in the end, deleting the daemon set leaves no container', async (bench) => {
+  law('a deleted DaemonSet leaves no container after all kills', async (bench) => {
     await bench.kubectl.ok('delete ds app');
-    // Agents whose coordinator was killed again and again wait up to a minute before they try once more.
+    // After repeated kills of the coordinator the agents wait up to a minute before they reconnect.
     await untilPasses(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);
   });
 });

@@ -1,4 +1,7 @@
-/** Disks that fill up under real programs: nothing that was acknowledged is lost, what can go on goes on, and room is all it takes. */
+/**
+ * Disks that fill up under the real programs: acknowledged writes are kept, running Pods continue, and free space is
+ * enough to recover.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,9 +31,9 @@ interface List<T> {
   items: T[];
 }
 
-/** More than the free pages of a small database can take. */
+/** More writes than the free pages of a small database can hold. */
 const MOST_WRITES = 200;
-/** Something to delete, more than fits what a full disk has left. */
+/** Objects to delete; together they need more space than a full disk has. */
 const SPARES = 40;
 const PATIENCE = { timeoutMs: 60_000 };
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -47,7 +50,7 @@ async function phaseOf(api: ApiClient, name: string): Promise<string | undefined
   return (await api.request<Pod>('GET', `${PODS}/${name}`)).status?.phase;
 }
 
-/** Of a host that has one ConfigMap. */
+/** Facts of a host that has one ConfigMap. */
 const showing = (value: string): FileFacts => ({
   nodeName: 'n',
   hostIP: '',
@@ -56,7 +59,7 @@ const showing = (value: string): FileFacts => ({
   findConfig: () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { value } }),
 });
 
-/** Writes until the disk has no room for it: a page of the log, or a checkpoint, may still have some after it was filled. */
+/** Writes until the disk is full. A page of the log or a checkpoint may still have free space after the fill. */
 async function untilRefused(disk: SmallDisk, write: () => Promise<unknown>): Promise<ApiError> {
   for (let times = 0; times < MOST_WRITES; times += 1) {
     disk.fill();
@@ -70,7 +73,7 @@ async function untilRefused(disk: SmallDisk, write: () => Promise<unknown>): Pro
   throw new Error(`${MOST_WRITES} writes were taken by a full disk`);
 }
 
-/** What the host holds, as it lies on its disk. */
+/** Pods in the state that the host has on its disk. */
 function keptPods(dataDir: string): string[] {
   const path = join(dataDir, 'desired.json');
   if (!existsSync(path)) return [];
@@ -78,7 +81,7 @@ function keptPods(dataDir: string): string[] {
   return pods.map(({ pod: { metadata } }) => metadata.name);
 }
 
-test('a coordinator and a host whose disks are full go on, say so, and recover by themselves', async (context) => {
+test('a coordinator and a host with full disks keep running, report it, and recover by themselves', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-disks-'));
   const disks: SmallDisk[] = [];
   const running: RunningProgram[] = [];
@@ -96,14 +99,14 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     disks.push(disk);
   }
   const [ofCoordinator, ofHost] = disks as [SmallDisk, SmallDisk];
-  // Its log is beside it, on another disk.
+  // The coordinator's log file lies next to this disk's mount point, on another disk.
   const data = ofCoordinator.path;
   const coordinator = await startCoordinatorProcess(data);
   running.push(coordinator);
   const api = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   const { text: token } = await createToken(api, { ttlSeconds: 0, description: 'disks', reusable: true });
   const hostData = join(ofHost.path, 'data');
-  // Short by an agent's defaults from its start on: no test's Pods may go for how full a disk is, unless it says so.
+  // The host has disk pressure by the agent's defaults from the start. Other tests turn these evictions off.
   writeFileSync(join(ofHost.path, 'ballast'), Buffer.alloc(60 * 2 ** 20));
   const agent = startAgentProcess({ node: 'n1', server: api.server, token, dataDir: hostData });
   running.push(agent);
@@ -112,10 +115,10 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   await until(isReady, { ...PATIENCE, what: 'the host' });
 
   await context.test(
-    'the host: what it is given runs, is told to be in memory alone, and is kept when there is room',
+    'a host with a full disk runs new Pods, reports unsaved state, and saves it once there is space',
     async () => {
       ofHost.fill();
-      // The reserve is for the first; so many more find no room at all.
+      // The first write can use the reserve; the following ones find no space.
       for (let at = 0; at < 3; at += 1) {
         await api.request('POST', PODS, pod(`p${at}`));
         await until(async () => (await phaseOf(api, `p${at}`)) === 'Running', {
@@ -130,13 +133,13 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
       };
       await until(told, { ...PATIENCE, what: 'the event' });
       assert.equal(await isReady(), true);
-      // What empties a disk has to get through.
+      // A deletion that frees space must be accepted.
       await api.request('DELETE', `${PODS}/p0`, { gracePeriodSeconds: 0 });
       await api.request('POST', PODS, pod('last'));
       await until(async () => (await phaseOf(api, 'last')) === 'Running', { ...PATIENCE, what: 'last' });
       await agent.end('SIGTERM');
       ofHost.fill();
-      // As after a reboot with a disk that is still full.
+      // Simulates a reboot with a disk that is still full.
       running.push(startAgentProcess({ node: 'n1', server: api.server, token, dataDir: hostData }));
       await api.request('POST', PODS, pod('started'));
       await until(async () => (await phaseOf(api, 'started')) === 'Running', {
@@ -150,7 +153,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   );
 
   await context.test(
-    'the coordinator: writes are refused clearly, reads and links go on, room is all it takes',
+    'a coordinator with a full disk refuses writes clearly, keeps reads and links, and recovers once there is space',
     async () => {
       for (let at = 0; at < SPARES; at += 1) await api.request('POST', CONFIG_MAPS, configMap(`spare-${at}`));
       const before = (await api.request<List<object>>('GET', CONFIG_MAPS)).items.length;
@@ -178,7 +181,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     },
   );
 
-  await context.test('nothing that was acknowledged is lost with the process', async () => {
+  await context.test('no acknowledged write is lost after a full disk and a kill', async () => {
     const names = async (client: ApiClient) =>
       (await client.request<List<{ metadata: { name: string } }>>('GET', CONFIG_MAPS)).items
         .map(({ metadata }) => metadata.name)
@@ -191,7 +194,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     await again.end('SIGTERM');
   });
 
-  await context.test('a coordinator that starts on a full disk serves what is stored', async () => {
+  await context.test('a coordinator that starts on a full disk serves the stored objects', async () => {
     await until(() => existsSync(join(data, 'reserve')), { ...PATIENCE, what: 'the reserve' });
     ofCoordinator.fill();
     const started = await startCoordinatorProcess(data);
@@ -209,7 +212,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     await started.end('SIGTERM');
   });
 
-  await context.test('a data directory that became read-only serves a host that has joined there', () => {
+  await context.test('a joined host serves Pods from a data directory that became read-only', () => {
     const disk = mountSmallDisk(join(folder, 'read-only'), 1);
     assert.ok(typeof disk !== 'string');
     disks.push(disk);
@@ -224,7 +227,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   });
 
   await context.test(
-    'volumes that lie whole on a read-only disk are ready, and what it keeps goes later',
+    'complete volumes on a read-only disk are ready, and their removal is retried later',
     async () => {
       const disk = mountSmallDisk(join(folder, 'volumes'), 1);
       assert.ok(typeof disk !== 'string');
@@ -259,17 +262,20 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     },
   );
 
-  await context.test('without its reserve it says what it lacks, and serves when there is room', async () => {
-    rmSync(join(data, 'reserve'), { force: true });
-    ofCoordinator.fill();
-    const log = `${data}-coordinator.log`;
-    rmSync(log);
-    const starting = startCoordinatorProcess(data);
-    const isWaiting = () => existsSync(log) && readFileSync(log, 'utf8').includes('waiting for free space');
-    await until(isWaiting, { ...PATIENCE, what: 'its word' });
-    ofCoordinator.free();
-    const started = await starting;
-    running.push(started);
-    await started.end('SIGTERM');
-  });
+  await context.test(
+    'a coordinator without its start reserve reports the missing space, and serves once there is space',
+    async () => {
+      rmSync(join(data, 'reserve'), { force: true });
+      ofCoordinator.fill();
+      const log = `${data}-coordinator.log`;
+      rmSync(log);
+      const starting = startCoordinatorProcess(data);
+      const isWaiting = () => existsSync(log) && readFileSync(log, 'utf8').includes('waiting for free space');
+      await until(isWaiting, { ...PATIENCE, what: 'its word' });
+      ofCoordinator.free();
+      const started = await starting;
+      running.push(started);
+      await started.end('SIGTERM');
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** kill -9 of the agent in the middle of each step of a Pod's life: the Pod ends in the right state, once, and leaves nothing. */
+/**
+ * Kills the agent with SIGKILL in each step of a Pod's lifecycle: the Pod reaches the right state, runs each step once
+ * and leaves nothing.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,14 +18,14 @@ const WAITS = 'while :; do busybox sleep 3600 & wait $!; done';
 interface KillPoint {
   step: string;
   spec: (telling: Telling) => PodSpec;
-  /** The word after which the agent is killed. */
+  /** The output line after which the agent is killed. */
   at: string;
-  /** The Pod is being deleted by then. */
+  /** True if the Pod is being deleted at that time. */
   deleting?: boolean;
-  /** What the containers have told in the end, of the Pod that runs and after its deletion. */
+  /** Lines that the containers have written at the end, while the Pod runs and after its deletion. */
   running: string[];
   removed: string[];
-  /** Words that may come again: a hook is run at least once. */
+  /** Lines that may be repeated: a hook runs at least once. */
   again?: string[];
 }
 
@@ -94,7 +97,7 @@ const KILL_POINTS: KillPoint[] = [
     deleting: true,
     running: ['app'],
     removed: ['term', 'ended'],
-    // A repeated stop sends the signal once more; the shell may take both.
+    // A repeated stop sends the signal again, and the shell may handle both.
     again: ['term', 'ended'],
   },
   {
@@ -135,7 +138,7 @@ const KILL_POINTS: KillPoint[] = [
 ];
 
 for (const kind of ['docker', 'podman'] as const) {
-  describe(`an agent killed on ${kind} while`, { concurrency: 1 }, () => {
+  describe(`an agent on ${kind} is killed while`, { concurrency: 1 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
     let bench: EngineFixture | string;
     before(async () => {
@@ -179,8 +182,8 @@ async function surviveKill(
   let deleted: Promise<void> | undefined;
   if (deleting) {
     await bench.untilReady(name);
-    // Ready is also a shell that has not come to its trap yet, and would sleep through the signal.
-    await bench.until(`${name} told all before`, () => told().length >= point.running.length);
+    // A shell can be Ready before it has set its trap, and would then ignore the signal.
+    await bench.until(`${name} to write all lines before`, () => told().length >= point.running.length);
     deleted = bench.delete(name);
   }
   await bench.until(`${name} told ${at}`, () => told().includes(at));
@@ -201,7 +204,7 @@ async function surviveKill(
   assert.equal(existsSync(join(bench.dataDir, 'pods', name)), false);
 }
 
-/** Words of `again` only where they come first. */
+/** Removes repeated lines that are listed in `again`. */
 function once(words: readonly string[], again: readonly string[]): string[] {
   return words.filter((word, index) => !again.includes(word) || words.indexOf(word) === index);
 }

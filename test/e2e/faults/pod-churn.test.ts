@@ -1,4 +1,7 @@
-/** Pods come and go while the agent is killed again and again; nothing of them is left. The long form is test/scale/pod-churn-program.ts. */
+/**
+ * Creates and deletes Pods while the agent is killed repeatedly; the Pods leave nothing behind. The long form is
+ * test/scale/pod-churn-program.ts.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
@@ -8,7 +11,7 @@ import { remainsOf, runPodChurn, seededRandom } from '../../harness/engines/pod-
 const CYCLES = 8;
 
 for (const kind of ['docker', 'podman'] as const) {
-  test(`${CYCLES} Pods under random kills on ${kind} leave nothing`, {
+  test(`${CYCLES} Pods under random kills of the agent on ${kind} leave nothing behind`, {
     timeout: 180_000,
   }, async (context) => {
     const bench = await EngineFixture.open(kind);
@@ -16,7 +19,8 @@ for (const kind of ['docker', 'podman'] as const) {
     try {
       const seed = Date.now();
       context.diagnostic(`seed ${seed}`);
-      // An engine's first container leaves what it needs for all: that is no leak.
+      // An engine's first container leaves shared resources behind, which are no leak. Run one cycle before the
+      // measurement.
       await runPodChurn(bench, 1, seededRandom(seed));
       const before = await remainsOf(bench);
       assert.ok((await runPodChurn(bench, CYCLES, seededRandom(seed + 1))) > 0);

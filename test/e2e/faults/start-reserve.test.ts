@@ -1,4 +1,4 @@
-/** The room that a coordinator keeps for its next start, on a real disk. */
+/** The disk space that a coordinator reserves for its next start, on a real disk. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const MEBIBYTE = 2 ** 20;
 const RESERVE_BYTES = 2 * MEBIBYTE;
 const REFILL_MS = 60_000;
 
-test('the reserve leaves the last of a disk to writes, and is taken when there is more', async (context) => {
+test('the start reserve leaves the last free space to writes, and is taken when there is more', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-reserve-'));
   const disk = mountSmallDisk(join(folder, 'disk'), 8);
   context.after(() => {
@@ -36,7 +36,7 @@ test('the reserve leaves the last of a disk to writes, and is taken when there i
   reserve.stop();
 });
 
-test('a coordinator of root starts in the blocks that are kept for root', {
+test('a coordinator that runs as root starts in the disk blocks reserved for root', {
   timeout: 60_000,
 }, async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-reserved-'));
@@ -49,12 +49,12 @@ test('a coordinator of root starts in the blocks that are kept for root', {
   const { bavail, bsize } = statfsSync(disk.path);
   writeFileSync(join(disk.path, 'others'), Buffer.alloc(bavail * bsize, 1));
   assert.ok(statfsSync(disk.path).bavail * bsize < MEBIBYTE);
-  // Its clock stands still: whoever waits, waits for ever.
+  // The clock does not advance, so any wait would never end.
   await waitForStartSpace({ dataDir: disk.path, clock: new ManualClock(), log: silentLogger });
   assert.deepEqual(readdirSync(disk.path).sort(), ['lost+found', 'others']);
 });
 
-test('what a start that was killed looked for room with is in nobody’s way', async (context) => {
+test('files of a start that was killed while it waited for disk space do not block the next start', async (context) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'everynode-room-'));
   context.after(() => rmSync(dataDir, { recursive: true, force: true }));
   writeFileSync(join(dataDir, 'room'), Buffer.alloc(MEBIBYTE, 1));

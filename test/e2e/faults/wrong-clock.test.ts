@@ -1,6 +1,6 @@
 /**
- * A host that believes in 1970 as it boots, whose time is set back a year while it runs, and that starts a year ahead; and a
- * coordinator that is set up in 1970: nothing depends on it.
+ * A host that boots in 1970, whose time is set back a year while it runs, or that starts a year ahead; and a
+ * coordinator that is initialised in 1970. Nothing may depend on their clocks.
  */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -26,9 +26,9 @@ import {
 const PATIENCE_MS = 60_000;
 const YEAR_S = 365 * 86_400;
 const PODS = '/api/v1/namespaces/default/pods';
-/** Longer than libfaketime goes on with the time that it has read. */
+/** Longer than libfaketime caches the time that it has read. */
 const HEARD_MS = 2_000;
-/** The hub learns times by messages, and a busy machine takes a while to send them. */
+/** The hub derives times from messages, and a busy machine sends them late. */
 const NEAR_MS = 60_000;
 
 function endOfCertificate(identityFile: string): number {
@@ -36,7 +36,7 @@ function endOfCertificate(identityFile: string): number {
   return Date.parse(new X509Certificate(certificate).validTo);
 }
 
-/** Of a program whose clock differs from the truth by what the file says. */
+/** Environment of a program with a clock that is wrong by the offset in the file. */
 function clockOf(library: string, file: string): Record<string, string> {
   return {
     ...{ LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_CACHE_DURATION: '1' },
@@ -44,7 +44,7 @@ function clockOf(library: string, file: string): Record<string, string> {
   };
 }
 
-/** A folder, and programs that end with the test. */
+/** A folder and programs that are removed at the end of the test. */
 function openBench(context: TestContext): { folder: string; running: RunningProgram[] } {
   const running: RunningProgram[] = [];
   context.after(async () => {
@@ -53,7 +53,7 @@ function openBench(context: TestContext): { folder: string; running: RunningProg
   return { folder: temporaryDirectory(), running };
 }
 
-test('a host in 1970, set back a year, started a year ahead: its Pods run, their times are the coordinator’s, its clock is told', async (context) => {
+test("a host with a wrong clock runs its Pods, uses the coordinator's time, and reports its clock", async (context) => {
   const library = fakeTimeLibrary();
   if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
   const { folder, running } = openBench(context);
@@ -81,7 +81,7 @@ test('a host in 1970, set back a year, started a year ahead: its Pods run, their
     assert.ok(Math.abs(Date.parse(told) - Date.now()) < NEAR_MS, `${name} started at ${told}`);
     return told;
   };
-  // A Pod that is bound to an unknown node keeps that name from every host.
+  // Wait for the Node: a Pod that is bound to an unknown node is never sent to a host of that name.
   await untilPasses(async () => void (await api.request<Node>('GET', '/api/v1/nodes/n1')));
   const first = await run('first');
   const { status } = await api.request<Node>('GET', '/api/v1/nodes/n1');
@@ -96,18 +96,18 @@ test('a host in 1970, set back a year, started a year ahead: its Pods run, their
     const node = await api.request<Node>('GET', '/api/v1/nodes/n1');
     return words.test(findCondition(node.status?.conditions, 'ClockSkewed')?.message ?? '');
   };
-  // The report of the second one told what the clock says by now.
+  // The second report states the clock's current offset.
   await until(() => isTold(/365 days behind/), { timeoutMs: PATIENCE_MS, what: 'the skew' });
 
   await agent.end('SIGKILL');
-  // Its own certificate and the coordinator's have run out by then, as it sees it.
+  // By this clock, both the host's certificate and the coordinator's have expired.
   set(YEAR_S);
   running.push(start());
   await run('third');
   await until(() => isTold(/365 days ahead/), { timeoutMs: PATIENCE_MS, what: 'the other skew' });
 });
 
-test('a coordinator that is set up in 1970, and starts again when its clock is right: its people and its hosts get in, new ones by the same token', async (context) => {
+test('a coordinator initialised in 1970 admits users, hosts and new hosts after its clock is corrected', async (context) => {
   const library = fakeTimeLibrary();
   if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
   const { folder, running } = openBench(context);
@@ -139,12 +139,12 @@ test('a coordinator that is set up in 1970, and starts again when its clock is r
   running.push(right);
   start('early');
   start('late');
-  // That of 1970 is over: it got another, and nobody was asked.
+  // The certificate of 1970 has expired: the host renewed it without an approval.
   await until(() => endOfCertificate(identity) > Date.now(), {
     timeoutMs: PATIENCE_MS,
     what: 'a certificate',
   });
-  // The coordinator's certificate is looked at by the kubeconfig as it is now, and by the right time.
+  // Uses the rewritten kubeconfig and a correct clock to verify the coordinator's certificate.
   const api = apiClientFromKubeconfig(right.kubeconfigPath);
   const isConnected = async (node: string) => {
     const { items } = await api.request<{ items: Node[] }>('GET', '/api/v1/nodes');

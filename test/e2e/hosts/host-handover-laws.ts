@@ -1,4 +1,4 @@
-/** What hosts decide about their turns, on real hosts: laws of `two-hosts.test.ts`, which brings the hosts. */
+/** Laws of host handovers on real hosts. `two-hosts.test.ts` provides the hosts. */
 import assert from 'node:assert/strict';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -7,7 +7,7 @@ import type { Kubectl } from '../../harness/clients/kubectl.js';
 import { shell } from '../../harness/engines/test-images.js';
 import type { TestHost } from '../../harness/hosts/test-hosts.js';
 
-/** Two hosts that have joined. */
+/** Two joined hosts. */
 interface Hosts {
   kubectl: Kubectl;
   one: TestHost;
@@ -17,7 +17,7 @@ interface Hosts {
 type Law = (rule: string, body: (all: Hosts, say: (text: string) => void) => Promise<void>) => void;
 
 const WAITS = 'trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done';
-/** Each revision says on its host's firewall how it wants it, as a daemon of the network does. */
+/** Each revision changes its host's firewall, as a network DaemonSet does. */
 const ON_HOST = 'chroot /host /usr/sbin/iptables -w';
 const HOST_NETWORK = {
   hostNetwork: true,
@@ -62,7 +62,7 @@ class Governed {
     readonly name: string,
   ) {}
 
-  /** Resolves when it runs on both. */
+  /** Resolves when the DaemonSet runs on both hosts. */
   async start(policy: object, script: string, shape?: Shape): Promise<void> {
     await this.all.kubectl.ok('apply -f -', manifests(this.name, policy, script, shape));
     await this.all.kubectl.ok(`rollout status ds/${this.name} --timeout=30s`);
@@ -90,7 +90,7 @@ class Governed {
     return JSON.parse(await this.all.kubectl.ok(`get rollout ${this.name} -o json`));
   }
 
-  /** Ids of its running containers. */
+  /** Ids of the DaemonSet's running containers on this host. */
   on(host: TestHost): string[] {
     const ids = host.runEngine('ps', '-q', '--filter', `label=everynode.dev/container=${this.name}`);
     return ids.split('\n').filter((id) => id !== '');
@@ -107,7 +107,7 @@ const conditionsOf = ({ status }: Pod) =>
 
 export function hostHandoverTests(law: Law): void {
   law(
-    'a canary that breaks is rolled back by itself, and the service on the other host never stops',
+    'a broken canary is rolled back by itself, and the service on the other host never stops',
     async (all) => {
       const app = new Governed(all, 'canary');
       const waves = [{ name: 'canary', nodes: 1 }];
@@ -127,7 +127,7 @@ export function hostHandoverTests(law: Law): void {
   );
 
   law(
-    'a release that cuts its host off is taken back by the host alone, its agent killed meanwhile',
+    'a release that cuts its host off is reverted by the host alone, even if its agent is killed',
     async (all, say) => {
       const app = new Governed(all, 'firewall');
       const policy = { failureBudget: { maxFailed: 0 }, confirm: { deadlineSeconds: 5 } };
@@ -161,7 +161,7 @@ export function hostHandoverTests(law: Law): void {
     },
   );
 
-  law("a busy host says 'not now' by a file, and the centre may override it", async (all) => {
+  law('a file on a busy host postpones an update, and an operator can override it', async (all) => {
     const app = new Governed(all, 'till');
     await app.start({ updateLock: { maxSeconds: 600 } }, WAITS);
     for (const host of [all.one, all.two]) host.write('/run/everynode/update-lock', 'a sale is under way\n');

@@ -1,4 +1,7 @@
-/** The hosts of the end-to-end tests are hosts: they boot, run containers with limits, reboot, and lose their power. */
+/**
+ * The hosts of the end-to-end tests behave like real hosts: they boot, run containers with limits, reboot, and lose
+ * power.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -9,7 +12,7 @@ import { UNIT_DATA, UNIT_HOST_PATH } from '../../harness/pods/unit-volumes.js';
 
 const TREE = process.cwd();
 
-/** The lines of the agent's unit that take rights away from it. */
+/** The hardening options of the agent's systemd unit. */
 function hardening(): string[] {
   const text = readFileSync('systemd/everynode-agent.service', 'utf8');
   return text
@@ -30,7 +33,7 @@ const RUN = [
   'hello',
 ];
 
-describe('test hosts', { concurrency: 1 }, () => {
+describe('test hosts behave like machines', { concurrency: 1 }, () => {
   let opened: TestHosts | string;
   const started = new Map<EngineKind, TestHost>();
 
@@ -56,7 +59,7 @@ describe('test hosts', { concurrency: 1 }, () => {
   }
 
   for (const kind of ['docker', 'podman'] as const) {
-    test(`an agent with the hardening of its unit mounts a subPath where ${kind} finds it`, (context) => {
+    test(`an agent with its unit's hardening mounts a subPath where ${kind} finds it`, (context) => {
       const host = started.get(kind);
       if (!host) return leaveOut(context, 'the unit of the agent', String(opened));
       const socket = kind === 'docker' ? '/run/docker.sock' : '/run/podman/podman.sock';
@@ -75,7 +78,7 @@ describe('test hosts', { concurrency: 1 }, () => {
     });
   }
 
-  test('a host reboots, and comes back after a power cut', async (context) => {
+  test('a test host reboots, and returns after a power cut', async (context) => {
     const host = started.get('docker');
     if (!host) return leaveOut(context, 'hosts with systemd', String(opened));
     const boot = () => host.run('cat', '/proc/1/stat').split(' ')[21];
@@ -91,7 +94,7 @@ describe('test hosts', { concurrency: 1 }, () => {
     assert.equal(host.run('docker', ...RUN), 'hello');
   });
 
-  test('a host that is cut off reaches nobody until it is connected again', (context) => {
+  test('a test host that is cut off reaches no other host until it is reconnected', (context) => {
     const host = started.get('docker');
     if (!host) return leaveOut(context, 'hosts with systemd', String(opened));
     const route = () => host.run('sh', '-c', 'ip route show default');

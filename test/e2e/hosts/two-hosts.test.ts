@@ -1,4 +1,7 @@
-/** Two machines with systemd, one with Docker and one with Podman: join, follow labels and taints, reboot, fail, come back. */
+/**
+ * Two machines with systemd, one with Docker and one with Podman: join, follow labels and taints, reboot, fail,
+ * reconnect.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,9 +29,9 @@ const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-age
 const UNIT = '/etc/systemd/system/everynode-agent.service';
 const AGENT_DATA = '/var/lib/everynode-agent';
 const GRACE_MS = 5_000;
-/** The grace, the round that looks, and a busy machine. */
+/** The grace period, one poll of the node controller, and some time for a busy machine. */
 const SILENCE_MS = 40_000;
-/** The rule: a rebooted host's pods come back so soon after its engine's start. */
+/** The requirement: a rebooted host's Pods run again within this time after its engine's start. */
 const RETURN_MS = 5_000;
 
 const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): string =>
@@ -40,7 +43,7 @@ const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): str
       selector: { matchLabels: { app: name } },
       template: {
         metadata: { labels: { app: name } },
-        // Its container bears its name, so that an engine can be asked for it.
+        // The container has the DaemonSet's name, so that the test can find it in the engine.
         spec: { nodeSelector, terminationGracePeriodSeconds: 5, containers: [{ name, image: 'app:1' }] },
       },
     },
@@ -101,7 +104,7 @@ class TwoHosts {
     await this.#coordinator?.end('SIGKILL');
   }
 
-  /** What a person types on a new host. */
+  /** The command that an operator runs on a new host. */
   async joinLine(): Promise<string> {
     const { stdout } = await runEverynode(['token', 'create', '--data', this.dataDir]);
     return stdout.trim();
@@ -118,7 +121,7 @@ class TwoHosts {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** The program by hand, and what units of test hosts are told. */
+  /** Installs the program by hand, with the unit settings that test hosts need. */
   async #prepare(host: TestHost): Promise<void> {
     await host.loadImages(['app:1']);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
@@ -128,13 +131,13 @@ class TwoHosts {
   }
 }
 
-/** Ids of the running containers of a DaemonSet's pods, as the host's engine has them. */
+/** Ids of the running containers of a DaemonSet's Pods, according to the host's engine. */
 function containersOf(host: TestHost, name: string): string[] {
   const ids = host.runEngine('ps', '-q', '--filter', `label=everynode.dev/container=${name}`);
   return ids.split('\n').filter((id) => id !== '');
 }
 
-/** The token with another authority's hash. */
+/** The token with the hash of another authority. */
 const wrong = (token: string): string => token.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
 
 const runsOn = (host: TestHost, name: string) =>
@@ -158,7 +161,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     });
   };
 
-  law('a host joins by one command, as a service that is ready when the command ends', async (all) => {
+  law('one command joins a host as a service that is ready when the command ends', async (all) => {
     const line = await all.joinLine();
     const token = tokenInLine(line);
     const install = (text: string) => {
@@ -176,7 +179,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   });
 
   law(
-    'the command again changes nothing; a changed file counts after a reload, a wrong one never',
+    'repeating the install changes nothing, and a reload applies a changed settings file only if it is valid',
     async (all) => {
       const before = containersOf(all.one, 'app');
       all.one.run(...INSTALL);
@@ -198,7 +201,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     },
   );
 
-  law('a second host joins by the line of token create and gets its copy', async (all) => {
+  law('a second host joins by the printed command and gets its Pod', async (all) => {
     const line = await all.joinLine();
     assert.match(line, /^echo \S+ \| everynode-agent --server https:\/\/[\d.]+:\d+ --token-file -$/);
     all.two.runDetached('env', ...AMPLE_HOST_ARGS, 'sh', '-c', line);
@@ -211,7 +214,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     await all.kubectl.ok('rollout status ds/app --timeout=30s');
   });
 
-  law('what was joined by hand goes on as a service, without the token', async (all) => {
+  law('a host that joined manually becomes a service without a token', async (all) => {
     const before = containersOf(all.two, 'app');
     const server = /--server (\S+)/.exec(await all.joinLine())?.[1];
     all.two.run('pkill', '-TERM', '-f', 'dist/agent/everynode-agent.cjs');
@@ -224,7 +227,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     await untilPasses(() => assert.deepEqual(containersOf(all.two, 'by-service'), []));
   });
 
-  law('labels and taints move the copies', async (all) => {
+  law('labels and taints move the Pods between hosts', async (all) => {
     const { kubectl, one, two } = all;
     await kubectl.ok('apply -f -', daemonSet('picky', { color: 'green' }));
     await kubectl.ok('label node one color=green');
@@ -244,7 +247,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   });
 
   for (const signal of ['TERM', 'KILL']) {
-    law(`a service that ends by ${signal} touches no container`, async ({ one, two, kubectl }) => {
+    law(`an agent service that ends by ${signal} changes no container`, async ({ one, two, kubectl }) => {
       for (const host of [one, two]) {
         const before = containersOf(host, 'app');
         const verb = signal === 'TERM' ? ['stop'] : ['kill', '--kill-who=main', '-s', signal];
@@ -259,7 +262,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     });
   }
 
-  law('without a coordinator, a rebooted host has its pods back within 5 s', async (all, say) => {
+  law('a rebooted host has its Pods back within 5 s without a coordinator', async (all, say) => {
     await all.stopCoordinator();
     for (const host of [all.one, all.two]) {
       await host.reboot();
@@ -269,7 +272,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     }
   });
 
-  law('and so has one whose power was cut and that boots without any network', async (all, say) => {
+  law('a host without any network has its Pods back within 5 s after a power cut', async (all, say) => {
     for (const host of [all.one, all.two]) {
       host.cutPower();
       host.disconnect();
@@ -285,7 +288,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     const pods = await all.kubectl.ok('get pods -o name');
     assert.equal(pods.split('\n').length, 2);
     for (const host of [all.one, all.two]) runsOn(host, 'app');
-    // A Lease is there once the node was heard since the coordinator's start.
+    // A Lease exists after the node has reported since the coordinator's start.
     await untilPasses(async () => {
       const leases = await all.kubectl.ok('get leases -n kube-node-lease -o name');
       assert.equal(leases.split('\n').length, 2);
@@ -294,25 +297,28 @@ describe('two hosts', { concurrency: 1 }, () => {
 
   hostHandoverTests(law);
 
-  law('a host that is cut off becomes NotReady and unreachable; its container runs on', async (all, say) => {
-    const before = containersOf(all.one, 'app');
-    await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'True'));
-    all.one.disconnect();
-    const from = performance.now();
-    await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
-    say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
-    await untilPasses(async () => {
-      const taints = ((await all.node('one')).spec?.taints ?? []).map(
-        ({ key, effect }) => `${key}:${effect}`,
-      );
-      const unreachable = 'node.kubernetes.io/unreachable';
-      assert.deepEqual(taints.sort(), [`${unreachable}:NoExecute`, `${unreachable}:NoSchedule`]);
-    });
-    assert.match(await all.kubectl.ok('get nodes'), /\none +NotReady/);
-    assert.deepEqual(containersOf(all.one, 'app'), before);
-  });
+  law(
+    'a disconnected host becomes NotReady and unreachable while its container keeps running',
+    async (all, say) => {
+      const before = containersOf(all.one, 'app');
+      await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'True'));
+      all.one.disconnect();
+      const from = performance.now();
+      await untilPasses(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
+      say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
+      await untilPasses(async () => {
+        const taints = ((await all.node('one')).spec?.taints ?? []).map(
+          ({ key, effect }) => `${key}:${effect}`,
+        );
+        const unreachable = 'node.kubernetes.io/unreachable';
+        assert.deepEqual(taints.sort(), [`${unreachable}:NoExecute`, `${unreachable}:NoSchedule`]);
+      });
+      assert.match(await all.kubectl.ok('get nodes'), /\none +NotReady/);
+      assert.deepEqual(containersOf(all.one, 'app'), before);
+    },
+  );
 
-  law('and is back to normal when it is connected again', async (all) => {
+  law('a disconnected host becomes Ready again after its reconnect', async (all) => {
     const before = containersOf(all.one, 'app');
     all.one.connect();
     const isNormal = async () => {
@@ -326,7 +332,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   });
 
   law(
-    'an agent that began on a read-only disk runs what it holds, and begins anew when the host may write again',
+    'an agent on a read-only disk runs its stored Pods, and restarts once the disk is writable',
     async ({ one }) => {
       const shell = (script: string) => one.run('sh', '-ec', script);
       const agentPid = () => one.run('systemctl', 'show', '-p', 'MainPID', '--value', 'everynode-agent');
@@ -349,7 +355,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     },
   );
 
-  law('uninstall asks for running pods, and leaves the host as it was', async ({ one, two }) => {
+  law('uninstall refuses while Pods run, and leaves the host as it was before', async ({ one, two }) => {
     assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs on this host/);
     runsOn(one, 'app');
     for (const host of [one, two]) {

@@ -1,4 +1,4 @@
-/** `kubectl logs` with all its switches on a real engine, and what becomes of a container that prints without end. */
+/** `kubectl logs` with all its flags on a real engine, and the log of a container that prints endlessly. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
@@ -22,7 +22,7 @@ function pod(name: string, containers: object[], restartPolicy = 'Always'): obje
 }
 
 const SLEEP = 'exec /bin/busybox sleep 3600';
-/** More than one file of Docker's holds. */
+/** More lines than one log file of Docker holds. */
 const LINES = 200_000;
 
 const PODS = [
@@ -40,7 +40,7 @@ const PODS = [
     {
       name: 'main',
       image: IMAGE,
-      // A reader that follows keeps up: it begins when it is told to.
+      // The container starts to print when the test signals it, so that a following reader can keep up.
       command:
         shell(`until [ -e /go ]; do /bin/busybox usleep 100000; done; i=0; line=$(/bin/busybox printf '%080d' 0)
           while [ $i -lt ${LINES} ]; do i=$((i+1)); echo $line $i; [ $((i%2000)) = 0 ] && /bin/busybox usleep 20000; done
@@ -51,7 +51,7 @@ const PODS = [
 
 /** Registers the tests on one engine. */
 export function podLogs(kind: EngineKind): void {
-  describe(`logs on ${kind}`, { concurrency: 1 }, () => {
+  describe(`kubectl logs on ${kind}`, { concurrency: 1 }, () => {
     let bench: TourFixture | string;
     before(async () => {
       bench = await TourFixture.open(kind, { images: [IMAGE] });
@@ -79,14 +79,17 @@ export function podLogs(kind: EngineKind): void {
         });
       };
 
-      log('the whole log, its end, its beginning in bytes', async (kubectl) => {
-        assert.equal(await kubectl.ok('logs prints -c one'), 'early\none 1\none 2\none 3');
-        assert.equal(await kubectl.ok('logs prints -c one --tail=2'), 'one 2\none 3');
-        assert.equal(await kubectl.ok('logs prints -c one --tail=0'), '');
-        assert.equal(await kubectl.ok('logs prints -c one --limit-bytes=8'), 'early\non');
-      });
+      log(
+        'logs prints all lines, --tail the last ones, and --limit-bytes the first bytes',
+        async (kubectl) => {
+          assert.equal(await kubectl.ok('logs prints -c one'), 'early\none 1\none 2\none 3');
+          assert.equal(await kubectl.ok('logs prints -c one --tail=2'), 'one 2\none 3');
+          assert.equal(await kubectl.ok('logs prints -c one --tail=0'), '');
+          assert.equal(await kubectl.ok('logs prints -c one --limit-bytes=8'), 'early\non');
+        },
+      );
 
-      log('since a time, with times', async (kubectl) => {
+      log('logs filters by --since-time and prints timestamps', async (kubectl) => {
         const stamped = await kubectl.ok('logs prints -c one --timestamps');
         const [early = '', ...later] = stamped.split('\n');
         assert.match(early, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d) early$/);
@@ -96,23 +99,26 @@ export function podLogs(kind: EngineKind): void {
         assert.equal(await kubectl.ok('logs prints -c one --since=1h'), 'early\none 1\none 2\none 3');
       });
 
-      log('all containers, all Pods of a label, each line with its source', async (kubectl) => {
-        const all = await kubectl.ok('logs prints --all-containers --prefix');
-        assert.match(all, /^\[pod\/prints\/one\] early$/m);
-        assert.match(all, /^\[pod\/prints\/two\] two 1$/m);
-        const labelled = await kubectl.ok('logs -l app=prints --all-containers --tail=1 --ignore-errors');
-        assert.match(labelled, /^one 3$/m);
-        assert.match(labelled, /^run$/m);
-        const few = await kubectl.run(
-          'logs -l app=prints --all-containers -f --max-log-requests=1'.split(' '),
-        );
-        assert.match(
-          few.stderr,
-          /you are attempting to follow \d+ log streams, but maximum allowed concurrency is 1/,
-        );
-      });
+      log(
+        'logs of all containers and of all Pods with a label have a prefix with their source',
+        async (kubectl) => {
+          const all = await kubectl.ok('logs prints --all-containers --prefix');
+          assert.match(all, /^\[pod\/prints\/one\] early$/m);
+          assert.match(all, /^\[pod\/prints\/two\] two 1$/m);
+          const labelled = await kubectl.ok('logs -l app=prints --all-containers --tail=1 --ignore-errors');
+          assert.match(labelled, /^one 3$/m);
+          assert.match(labelled, /^run$/m);
+          const few = await kubectl.run(
+            'logs -l app=prints --all-containers -f --max-log-requests=1'.split(' '),
+          );
+          assert.match(
+            few.stderr,
+            /you are attempting to follow \d+ log streams, but maximum allowed concurrency is 1/,
+          );
+        },
+      );
 
-      log('the run before; errors in upstream’s words', async (kubectl) => {
+      log("logs --previous prints the previous run, and errors have the kubelet's text", async (kubectl) => {
         assert.equal(await kubectl.ok('logs crashes --previous'), 'run');
         const errors: [string, RegExp][] = [
           ['logs prints -c one --previous', /previous terminated container "one" in pod "prints" not found/],
@@ -131,7 +137,7 @@ export function podLogs(kind: EngineKind): void {
       });
     }
 
-    test('following goes on while the log is cut short, which bounds the disk', async (context) => {
+    test('logs --follow continues over log rotation, which limits disk use', async (context) => {
       if (typeof bench === 'string') return leaveOut(context, `logs on ${kind}`, bench);
       const { kubectl } = bench;
       const following = kubectl.start('logs chatters -f');
@@ -139,7 +145,7 @@ export function podLogs(kind: EngineKind): void {
       await untilPasses(() => assert.match(following.stdout.slice(-100), /the end\n$/), 120_000);
       const lines = new Set(following.stdout.split('\n'));
       context.diagnostic(`${lines.size} lines of ${LINES} were followed`);
-      // At the moment of a rotation engines may tell lines twice (Docker before 23) or not at all (Podman).
+      // During a rotation, Docker before 23 may repeat lines and Podman may lose lines.
       assert.ok(lines.size > LINES / 2, `${lines.size} lines`);
       following.stop();
     });

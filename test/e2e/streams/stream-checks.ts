@@ -1,4 +1,4 @@
-/** Looking into Pods with unmodified kubectls: exec, attach, cp, port-forward, top and debug on a real engine. */
+/** Unmodified kubectl versions with exec, attach, cp, port-forward, top and debug on a real engine. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const IMAGE = 'app:1';
 const PATIENCE_MS = 30_000;
 const SPDY_ONLY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
 
-/** `main` waits, each `reader` says what it reads, `server` serves two ports of the loopback, `ended` keeps crashing. */
+/** `main` sleeps, each `reader` echoes its input, `server` serves two loopback ports, `ended` keeps crashing. */
 const POD = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -28,7 +28,7 @@ const POD = {
     terminationGracePeriodSeconds: 1,
     containers: [
       { name: 'main', image: IMAGE, command: shell('exec /bin/busybox sleep 3600') },
-      // One a kubectl: Podman ends the input with the first client that leaves.
+      // One container for each kubectl: Podman closes stdin when the first client disconnects.
       ...KUBECTLS.map((_, index) => ({
         name: `reader-${index}`,
         image: IMAGE,
@@ -54,7 +54,7 @@ const POD = {
 
 /** Registers the tests on one engine. */
 export function streamTests(kind: EngineKind): void {
-  describe(`looking into Pods on ${kind}`, { concurrency: 1 }, () => {
+  describe(`streams into Pods on ${kind}`, { concurrency: 1 }, () => {
     let bench: TourFixture | string;
     before(async () => {
       bench = await TourFixture.open(kind, { images: [IMAGE] });
@@ -83,7 +83,7 @@ export function streamTests(kind: EngineKind): void {
         });
       };
 
-      look('exec prints, passes the exit code, and reads standard input to its end', async (kubectl) => {
+      look('exec prints output, returns the exit code and reads stdin to its end', async (kubectl) => {
         assert.equal(await kubectl.ok('exec looked-at -c main -- busybox echo hello'), 'hello');
         const failing = ['exec', 'looked-at', '-c', 'main', '--', ...shell('echo oops >&2; exit 7')];
         assert.deepEqual(await kubectl.run(failing), {
@@ -96,40 +96,47 @@ export function streamTests(kind: EngineKind): void {
         assert.equal(counted.stdout.trim(), '3000000', counted.stderr);
       });
 
-      look('exec and port-forward over SPDY, as behind a proxy that knows no WebSocket', async (_, bench) => {
-        const found = findClient(name);
-        assert.ok('path' in found);
-        const kubectl = bench.newKubectl(found.path, SPDY_ONLY);
-        const input = 'x'.repeat(300_000);
-        const counted = await kubectl.run('exec -i looked-at -c main -- busybox wc -c'.split(' '), input);
-        assert.equal(counted.stdout.trim(), '300000', counted.stderr);
-        const failing = await kubectl.run([
-          'exec',
-          'looked-at',
-          '-c',
-          'main',
-          '--',
-          ...shell('echo oops >&2; exit 7'),
-        ]);
-        assert.deepEqual([failing.code, failing.stderr], [7, 'oops\ncommand terminated with exit code 7\n']);
-        const forwarding = kubectl.start('port-forward looked-at :8080');
-        await soon(
-          () => forwarding.stdout.includes('127.0.0.1'),
-          () => 'a port',
-        );
-        const local = Number(/127\.0\.0\.1:(\d+)/.exec(forwarding.stdout)?.[1]);
-        assert.equal((await get(local, '/big')).length, 5_000_000);
-        forwarding.stop();
-        await forwarding.ended;
-        kubectl.remove();
-      });
+      look(
+        'exec and port-forward work over SPDY, as behind a proxy without WebSocket support',
+        async (_, bench) => {
+          const found = findClient(name);
+          assert.ok('path' in found);
+          const kubectl = bench.newKubectl(found.path, SPDY_ONLY);
+          const input = 'x'.repeat(300_000);
+          const counted = await kubectl.run('exec -i looked-at -c main -- busybox wc -c'.split(' '), input);
+          assert.equal(counted.stdout.trim(), '300000', counted.stderr);
+          const failing = await kubectl.run([
+            'exec',
+            'looked-at',
+            '-c',
+            'main',
+            '--',
+            ...shell('echo oops >&2; exit 7'),
+          ]);
+          assert.deepEqual(
+            [failing.code, failing.stderr],
+            [7, 'oops\ncommand terminated with exit code 7\n'],
+          );
+          const forwarding = kubectl.start('port-forward looked-at :8080');
+          await soon(
+            () => forwarding.stdout.includes('127.0.0.1'),
+            () => 'a port',
+          );
+          const local = Number(/127\.0\.0\.1:(\d+)/.exec(forwarding.stdout)?.[1]);
+          assert.equal((await get(local, '/big')).length, 5_000_000);
+          forwarding.stop();
+          await forwarding.ended;
+          kubectl.remove();
+        },
+      );
 
-      look('exec with a terminal: its size, its keys, the exit code', async (kubectl) => {
+      look('exec with a terminal passes its size, input and exit code', async (kubectl) => {
         const terminal = new Terminal(
           kubectl,
           `${kubectl.binary} exec -it looked-at -c main -- /bin/busybox sh`,
         );
-        // The size and the keys come by ways of their own, here as upstream: the first keys may be there before it.
+        // The terminal size and the input arrive independently, as with a kubelet: the first input may arrive before
+        // the size.
         const sized = 'until busybox stty size | busybox grep "33 99"; do busybox sleep 0.1; done';
         terminal.type(`${sized}; echo $((6*7))\r`);
         await soon(
@@ -141,7 +148,7 @@ export function streamTests(kind: EngineKind): void {
         assert.match(terminal.printed, /command terminated with exit code 5/);
       });
 
-      look('a command with a terminal ends with its client', async (kubectl) => {
+      look('exec with a terminal ends the command when its client disconnects', async (kubectl) => {
         const marker = 4_000 + index;
         const terminal = new Terminal(
           kubectl,
@@ -160,7 +167,7 @@ export function streamTests(kind: EngineKind): void {
         );
       });
 
-      look('what cannot be run is told in upstream’s words', async (kubectl) => {
+      look("exec of a missing command fails with the kubelet's message", async (kubectl) => {
         const absent = await kubectl.run('exec nobody -- busybox true'.split(' '));
         assert.match(absent.stderr, /Error from server \(NotFound\): pods "nobody" not found/);
         const unknown = await kubectl.run('exec looked-at -c none -- busybox true'.split(' '));
@@ -168,7 +175,7 @@ export function streamTests(kind: EngineKind): void {
         const program = await kubectl.run('exec looked-at -c main -- no-such-program'.split(' '));
         assert.ok([126, 127].includes(program.code), `${program.code} ${program.stderr}`);
         assert.match(program.stderr + program.stdout, /not found|no such file/);
-        // It is started again now and then, and runs for a moment.
+        // The container restarts repeatedly and runs only briefly each time.
         let answer = '';
         await soon(
           async () => {
@@ -179,9 +186,9 @@ export function streamTests(kind: EngineKind): void {
         );
       });
 
-      look('attach reads and writes the first process', async (kubectl) => {
+      look("attach reads from and writes to the container's first process", async (kubectl) => {
         const attached = new Terminal(kubectl, `${kubectl.binary} attach -i looked-at -c reader-${index}`);
-        // Without a terminal of the container's own, lines go as they are typed.
+        // Without a terminal in the container, lines are sent as they are typed.
         await soon(
           () => /If you don't see a command prompt/.test(attached.printed),
           () => 'the prompt',
@@ -194,7 +201,7 @@ export function streamTests(kind: EngineKind): void {
         attached.kill();
       });
 
-      look('top shows what nodes and containers use', async (kubectl) => {
+      look('top shows the resource use of nodes and containers', async (kubectl) => {
         assert.match(await kubectl.ok('top node'), /^NAME +CPU.*\nmaster +\d+m +\d+% +\d+Mi +\d+%/);
         await kubectl.ok('exec looked-at -c main -- busybox timeout 2 busybox yes', '').catch(() => '');
         const pods = await kubectl.ok('top pod --containers');
@@ -203,7 +210,7 @@ export function streamTests(kind: EngineKind): void {
         assert.match(await kubectl.ok('top pod looked-at'), /\nlooked-at +\d+m +\d+Mi/);
       });
 
-      look('debug puts a Pod onto the node, with its processes and its files', async (kubectl) => {
+      look('debug runs a Pod on the node with access to its processes and files', async (kubectl) => {
         const terminal = new Terminal(
           kubectl,
           `${kubectl.binary} debug node/master -it --image=${IMAGE} --profile=general -- /bin/busybox sh`,
@@ -221,7 +228,7 @@ export function streamTests(kind: EngineKind): void {
           .catch(() => '');
       });
 
-      look('cp in both directions', async (kubectl) => {
+      look('cp copies files in both directions', async (kubectl) => {
         const bytes = randomBytes(2_000_000);
         const [there, back] = [join(kubectl.home, 'there'), join(kubectl.home, 'back')];
         writeFileSync(there, bytes);
@@ -230,7 +237,7 @@ export function streamTests(kind: EngineKind): void {
         assert.ok(readFileSync(back).equals(bytes));
       });
 
-      look('port-forward reaches two ports that listen on the loopback alone', async (kubectl) => {
+      look('port-forward reaches two ports that listen on loopback only', async (kubectl) => {
         const forwarding = kubectl.start('port-forward looked-at :8080 :8081');
         await soon(
           () => forwarding.stdout.split('\n').filter((line) => line.includes('127.0.0.1')).length === 2,
@@ -250,7 +257,7 @@ export function streamTests(kind: EngineKind): void {
         await forwarding.ended;
       });
 
-      look('port-forward tells when nobody listens', async (kubectl) => {
+      look('port-forward reports an error if no process listens', async (kubectl) => {
         const forwarding = kubectl.start('port-forward looked-at :9');
         await soon(
           () => forwarding.stdout.includes('127.0.0.1'),
@@ -270,14 +277,14 @@ export function streamTests(kind: EngineKind): void {
   });
 }
 
-/** Waits for it; `what` says what for, and what there was instead. */
+/** Waits for `condition`. `what` describes the expectation and the current state. */
 async function soon(condition: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
   await until(condition, { timeoutMs: PATIENCE_MS, what: 'it' }).catch((error: Error) => {
     throw new Error(`${error.message}: ${what()}`);
   });
 }
 
-/** The body of a GET to this port of the loopback, on a connection of its own. */
+/** The body of a GET to this loopback port on a new connection. */
 function get(port: number, path = '/'): Promise<string> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, path, agent: false }, (answer) => {

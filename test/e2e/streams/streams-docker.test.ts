@@ -1,4 +1,4 @@
-/** Looking into Pods on Docker. */
+/** exec, attach, cp, port-forward, top and debug on Docker. */
 import { streamTests } from './stream-checks.js';
 
 streamTests('docker');

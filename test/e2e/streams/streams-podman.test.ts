@@ -1,4 +1,4 @@
-/** Looking into Pods on Podman. */
+/** exec, attach, cp, port-forward, top and debug on Podman. */
 import { streamTests } from './stream-checks.js';
 
 streamTests('podman');

@@ -1,4 +1,4 @@
-/** The commands of the texts that users start from, typed as they stand there, against `up` on a real engine. */
+/** The commands of the getting-started documents, run literally against `up` on a real engine. */
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -19,10 +19,10 @@ const IMAGES = [
   'app:1',
 ];
 const FLUENTD = 'fluentd-elasticsearch';
-/** The host directory that examples/host-changes/network-plugin.yaml makes. */
+/** The host directory that examples/host-changes/network-plugin.yaml creates. */
 const PLUGIN_DIR = '/run/network-plugin';
 
-/** A pod that prints a line a second, without an owner. */
+/** A Pod without an owner that prints a line a second. */
 const TALKER = JSON.stringify({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -43,9 +43,9 @@ function example(name: string): string {
   return resolve('examples', `${name}.yaml`);
 }
 
-/** Registers the tour on one engine; the steps follow each other on the same data. */
+/** Registers the tour on one engine. The steps build on each other's data. */
 export function tour(kind: EngineKind): void {
-  describe(`the tour on ${kind}`, { concurrency: 1 }, () => {
+  describe(`documented commands on ${kind}`, { concurrency: 1 }, () => {
     let bench: TourFixture | string;
     let foreign = '';
     const pluginDirWasThere = existsSync(PLUGIN_DIR);
@@ -65,7 +65,7 @@ export function tour(kind: EngineKind): void {
         else await body(bench);
       });
     };
-    /** The one running container of the DaemonSet's one pod; fails when there are more or others. */
+    /** The only running container of the DaemonSet's only Pod. Fails if there are more Pods or containers. */
     const only = async (bench: TourFixture, daemonSet: string) => {
       const found = await bench.containers.ofPods(`${daemonSet}-`);
       assert.deepEqual(
@@ -84,7 +84,7 @@ export function tour(kind: EngineKind): void {
     const rolledOut = async ({ kubectl }: TourFixture, daemonSet: string) =>
       assert.match(await kubectl.ok(`rollout status ${daemonSet} --timeout=30s`), /successfully rolled out/);
 
-    step('the examples apply as they are and start real containers', async (bench) => {
+    step('the unchanged examples start real containers', async (bench) => {
       const { kubectl } = bench;
       assert.equal(await kubectl.ok(`apply -f ${example(FLUENTD)}`), `daemonset.apps/${FLUENTD} created`);
       await kubectl.ok(`apply -f ${example('host-changes/network-plugin')}`);
@@ -96,7 +96,7 @@ export function tour(kind: EngineKind): void {
       await isGone(bench, 'nginx');
     });
 
-    step('get pod -l, get pods -o wide and get ds show them', async (bench) => {
+    step("get pod -l, get pods -o wide and get ds list the example's Pods", async (bench) => {
       const { kubectl } = bench;
       const byLabel = await kubectl.ok(`get pod -n kube-system -l name=${FLUENTD}`);
       assert.match(
@@ -113,7 +113,7 @@ export function tour(kind: EngineKind): void {
       assert.match(await kubectl.ok('get nodes'), /^NAME .*\nmaster +Ready +<none> +\d+m?\d*s +v/);
     });
 
-    step('a label brings the pod and its container, and takes them', async (bench) => {
+    step('a node label starts the Pod and its container, and its removal stops them', async (bench) => {
       const { kubectl } = bench;
       assert.equal(await kubectl.ok('label nodes master color=green'), 'node/master labeled');
       await rolledOut(bench, 'ds/nginx');
@@ -121,13 +121,13 @@ export function tour(kind: EngineKind): void {
       assert.match(await kubectl.ok('get pods -o wide'), /nginx-\w{5} +1\/1 +Running .* master /);
       await kubectl.ok('label nodes master color-');
       await isGone(bench, 'nginx');
-      // The host reports the end of the Pod after it has removed the Pod's containers and volumes.
+      // The host reports the end of the Pod only after it has removed the Pod's containers and volumes.
       await untilPasses(async () => assert.equal(await kubectl.ok('get pods'), ''));
       await kubectl.ok('label nodes master color=green');
       await rolledOut(bench, 'ds/nginx');
     });
 
-    step('a NoSchedule taint leaves the pod, a NoExecute taint ends it', async (bench) => {
+    step('a NoSchedule taint keeps the Pod, a NoExecute taint removes it', async (bench) => {
       const { kubectl } = bench;
       const { id } = await only(bench, 'nginx');
       await kubectl.ok('taint nodes master key=value:NoSchedule');
@@ -140,7 +140,7 @@ export function tour(kind: EngineKind): void {
       await runsOnce(bench, 'nginx');
     });
 
-    step('drain refuses DaemonSet pods, ignores them when told, and ends bare pods', async (bench) => {
+    step('drain refuses DaemonSet Pods, skips them with its flag, and removes bare Pods', async (bench) => {
       const { kubectl } = bench;
       await kubectl.ok('apply -f -', TALKER);
       await kubectl.ok('wait pod/talker --for=condition=Ready --timeout=30s');
@@ -159,30 +159,36 @@ export function tour(kind: EngineKind): void {
       assert.equal(await kubectl.ok('uncordon master'), 'node/master uncordoned');
     });
 
-    step('set image --record, rollout status, history and undo', async (bench) => {
-      const { kubectl } = bench;
-      const set = await kubectl.ok('set image ds/nginx nginx=nginx:1.28 --record');
-      assert.equal(set, 'daemonset.apps/nginx image updated');
-      await rolledOut(bench, 'ds/nginx');
-      assert.match((await only(bench, 'nginx')).image, /nginx:1\.28$/);
-      const history = await kubectl.ok('rollout history ds/nginx');
-      assert.match(history, /\n1 +<none>\n2 +kubectl\S* set image ds\/nginx nginx=nginx:1\.28 --record=true/);
-      assert.match(await kubectl.ok('rollout history ds/nginx --revision=2'), /Image:\s+nginx:1\.28/);
-      const undone = await kubectl.ok('rollout undo ds/nginx --to-revision=1');
-      assert.equal(undone, 'daemonset.apps/nginx rolled back');
-      await rolledOut(bench, 'ds/nginx');
-      assert.match((await only(bench, 'nginx')).image, /nginx:1\.27$/);
-      assert.match(await kubectl.ok('rollout history ds/nginx'), /REVISION.*\n2 .*\n3 /);
-    });
+    step(
+      'set image --record, rollout status, history and undo change and report the revision',
+      async (bench) => {
+        const { kubectl } = bench;
+        const set = await kubectl.ok('set image ds/nginx nginx=nginx:1.28 --record');
+        assert.equal(set, 'daemonset.apps/nginx image updated');
+        await rolledOut(bench, 'ds/nginx');
+        assert.match((await only(bench, 'nginx')).image, /nginx:1\.28$/);
+        const history = await kubectl.ok('rollout history ds/nginx');
+        assert.match(
+          history,
+          /\n1 +<none>\n2 +kubectl\S* set image ds\/nginx nginx=nginx:1\.28 --record=true/,
+        );
+        assert.match(await kubectl.ok('rollout history ds/nginx --revision=2'), /Image:\s+nginx:1\.28/);
+        const undone = await kubectl.ok('rollout undo ds/nginx --to-revision=1');
+        assert.equal(undone, 'daemonset.apps/nginx rolled back');
+        await rolledOut(bench, 'ds/nginx');
+        assert.match((await only(bench, 'nginx')).image, /nginx:1\.27$/);
+        assert.match(await kubectl.ok('rollout history ds/nginx'), /REVISION.*\n2 .*\n3 /);
+      },
+    );
 
-    step('rollout restart makes a new container', async (bench) => {
+    step('rollout restart creates a new container', async (bench) => {
       const { id } = await only(bench, 'nginx');
       assert.equal(await bench.kubectl.ok('rollout restart ds/nginx'), 'daemonset.apps/nginx restarted');
       await rolledOut(bench, 'ds/nginx');
       assert.notEqual((await only(bench, 'nginx')).id, id);
     });
 
-    step('get and describe of controller revisions', async ({ kubectl }) => {
+    step('get and describe print controller revisions', async ({ kubectl }) => {
       const revisions = await kubectl.ok('get controllerrevision -l app=nginx');
       assert.match(
         revisions,
@@ -192,7 +198,7 @@ export function tour(kind: EngineKind): void {
       assert.match(await kubectl.ok(`describe controllerrevision ${name}`), /Image: +nginx:1\.2\d/);
     });
 
-    step('describe of node, pod and daemon set', async ({ kubectl }) => {
+    step('describe prints a node, a Pod and a DaemonSet', async ({ kubectl }) => {
       const node = await kubectl.ok('describe node master');
       assert.match(node, /color=green/);
       assert.match(node, /Ready +True .*KubeletReady/);
@@ -206,7 +212,7 @@ export function tour(kind: EngineKind): void {
       assert.match(set, /Normal +SuccessfulCreate .*daemonset-controller +Created pod: nginx-/);
     });
 
-    step('logs, and logs -f while the container writes', async ({ kubectl }) => {
+    step("logs prints a container's log, and logs -f follows it", async ({ kubectl }) => {
       await kubectl.ok('apply -f -', TALKER);
       await kubectl.ok('wait pod/talker --for=condition=Ready --timeout=30s');
       const following = kubectl.ok('logs -f talker');
@@ -220,7 +226,7 @@ export function tour(kind: EngineKind): void {
       );
     });
 
-    step('pods left by --cascade=orphan run on and are adopted again', async (bench) => {
+    step('Pods that --cascade=orphan leaves keep running and are adopted again', async (bench) => {
       const { kubectl } = bench;
       const { id } = await only(bench, 'nginx');
       await kubectl.ok('rollout undo ds/nginx');
@@ -236,14 +242,14 @@ export function tour(kind: EngineKind): void {
       assert.equal((await only(bench, 'nginx')).id, orphan.id);
     });
 
-    step('delete daemonset takes the pods and their containers', async (bench) => {
+    step('delete daemonset removes the Pods and their containers', async (bench) => {
       assert.match(await bench.kubectl.ok('delete daemonset nginx'), /^daemonset\.apps "nginx" deleted/);
       await isGone(bench, 'nginx');
       await untilPasses(async () => assert.equal(await bench.kubectl.ok('get pods'), ''));
       assert.equal(await bench.kubectl.ok('get controllerrevision'), '');
     });
 
-    step('an older kubectl does the same', async (bench) => {
+    step('an older kubectl runs the documented commands too', async (bench) => {
       if (kubectlMinor('kubectl') === undefined) return;
       const kubectl = bench.newKubectl('kubectl');
       try {
@@ -263,7 +269,7 @@ export function tour(kind: EngineKind): void {
       }
     });
 
-    step('delete node ends its pods; up again registers it and they come back', async (bench) => {
+    step('delete node removes its Pods, and a new up registers it and starts them again', async (bench) => {
       assert.match(await bench.kubectl.ok('delete node master'), /^node "master" deleted/);
       await isGone(bench, FLUENTD);
       await bench.up.end('SIGINT');
@@ -272,7 +278,7 @@ export function tour(kind: EngineKind): void {
       await runsOnce(bench, 'network-plugin');
     });
 
-    step("somebody else's container was not touched by any of this", async ({ containers }) => {
+    step('a container of another user is unchanged after all documented commands', async ({ containers }) => {
       const found = (await containers.all()).find(({ id }) => id === foreign);
       assert.equal(found?.state, 'running');
     });

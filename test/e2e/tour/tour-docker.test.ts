@@ -1,4 +1,4 @@
-/** The tour on a real Docker. */
+/** The documented commands on a real Docker. */
 import { tour } from './documented-commands.js';
 
 tour('docker');

@@ -1,4 +1,4 @@
-/** The tour on a real Podman. */
+/** The documented commands on a real Podman. */
 import { tour } from './documented-commands.js';
 
 tour('podman');

@@ -1,4 +1,4 @@
-/** `up` and `down` as programs: what they keep, what they remove, and what they say when they cannot. */
+/** `up` and `down` as programs: what they keep, what they remove, and their error messages. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -20,7 +20,7 @@ spec:
     spec: {terminationGracePeriodSeconds: 5, containers: [{name: main, image: 'app:1'}]}
 `;
 
-describe('up and down on docker', { concurrency: 1 }, () => {
+describe('up and down on Docker', { concurrency: 1 }, () => {
   let bench: TourFixture | string;
   let foreign: string[] = [];
 
@@ -28,7 +28,7 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     bench = await TourFixture.open('docker', { images: ['app:1'], args: ['--labels', 'disk=ssd'] });
     if (typeof bench === 'string') return;
     const { containers, kubectl } = bench;
-    // One of nobody, one of another cluster that runs on the same engine.
+    // One container without labels and one of another cluster that uses the same engine.
     const another = { 'everynode.dev/cluster': 'another', 'everynode.dev/node': 'master' };
     foreign = [await containers.run('app:1'), await containers.run('app:1', another)];
     await kubectl.ok('apply -f -', MANIFEST);
@@ -51,30 +51,33 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     return container;
   };
 
-  law('labels of up stand on the node', async ({ kubectl }) => {
+  law('labels given to up are set on the node', async ({ kubectl }) => {
     assert.match(await kubectl.ok('get nodes -l disk=ssd'), /master +Ready/);
   });
 
-  law('a second up on the same data is refused in one sentence', async ({ dataDir, port, environment }) => {
+  law('a second up with the same data fails with one sentence', async ({ dataDir, port, environment }) => {
     const args = ['up', '--data', dataDir, '--port', String(port + 1), '--runtime', 'docker'];
     const { code, stderr } = await runEverynode(args, environment);
     assert.equal(code, 4);
     assert.match(stderr, /^[^\n]*(in use|another)[^\n]*\n$/i);
   });
 
-  law('Ctrl-C ends both programs and leaves the container; up again goes on with it', async (bench) => {
-    const container = await ours(bench);
-    const started = await bench.containers.startedAt(container.id);
-    await bench.up.end('SIGINT');
-    assert.equal(bench.up.exitStatus, 0);
-    assert.deepEqual(bench.agents(), []);
-    assert.equal((await ours(bench)).id, container.id);
-    await bench.startUp();
-    assert.match(await bench.kubectl.ok('get pods'), /app-\w{5} +1\/1 +Running +0/);
-    assert.equal(await bench.containers.startedAt((await ours(bench)).id), started);
-  });
+  law(
+    'Ctrl-C of up stops both programs and keeps the container, and the next up adopts it',
+    async (bench) => {
+      const container = await ours(bench);
+      const started = await bench.containers.startedAt(container.id);
+      await bench.up.end('SIGINT');
+      assert.equal(bench.up.exitStatus, 0);
+      assert.deepEqual(bench.agents(), []);
+      assert.equal((await ours(bench)).id, container.id);
+      await bench.startUp();
+      assert.match(await bench.kubectl.ok('get pods'), /app-\w{5} +1\/1 +Running +0/);
+      assert.equal(await bench.containers.startedAt((await ours(bench)).id), started);
+    },
+  );
 
-  law('the agent is started again when it is killed, and goes with an up that is killed', async (bench) => {
+  law('up restarts a killed agent, and the agent exits when up is killed', async (bench) => {
     const container = await ours(bench);
     const [agent = 0] = bench.agents();
     process.kill(agent, 'SIGKILL');
@@ -86,19 +89,19 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     assert.equal((await ours(bench)).id, container.id);
   });
 
-  law('down asks, and changes nothing without a yes', async (bench) => {
+  law('down asks for confirmation and changes nothing without it', async (bench) => {
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir], bench.environment);
     assert.deepEqual([code, stderr], [2, 'There is no terminal for the confirmation: pass --yes.\n']);
     await ours(bench);
   });
 
-  law('what the coordinator refuses a command is said in one sentence', async (bench) => {
+  law('a command that the coordinator refuses prints one sentence', async (bench) => {
     const { code, stderr } = await runEverynode(['token', 'delete', 'nobody', '--data', bench.dataDir]);
     assert.equal(code, 5);
     assert.equal(stderr, 'Error from server (NotFound): secrets "bootstrap-token-nobody" not found\n');
   });
 
-  law('down keeps the directory when the engine is down', async (bench) => {
+  law('down keeps the data directory if the engine is down', async (bench) => {
     await bench.up.end('SIGINT');
     await bench.engine.kill();
     const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
@@ -110,32 +113,35 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     for (const id of foreign) await bench.containers.start(id);
   });
 
-  law('down ends a running up, its containers and its directory, and no other container', async (bench) => {
-    // Without the environment of up: where the containers are, the agent remembers.
-    const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.equal(existsSync(bench.dataDir), false);
-    await untilPasses(() => assert.equal(bench.up.running, false));
-    const left = await bench.containers.all();
-    assert.deepEqual(
-      left.map(({ id, state }) => [id, state]).sort(),
-      foreign.map((id) => [id, 'running']).sort(),
-    );
-  });
+  law(
+    'down stops a running up, its containers and its data directory, and no other container',
+    async (bench) => {
+      // Runs without the environment of `up`: the agent has stored where its containers are.
+      const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.equal(existsSync(bench.dataDir), false);
+      await untilPasses(() => assert.equal(bench.up.running, false));
+      const left = await bench.containers.all();
+      assert.deepEqual(
+        left.map(({ id, state }) => [id, state]).sort(),
+        foreign.map((id) => [id, 'running']).sort(),
+      );
+    },
+  );
 
-  law('down of what is not there says so', async ({ dataDir }) => {
+  law('down without an installation reports that nothing exists', async ({ dataDir }) => {
     const { code, stderr } = await runEverynode(['down', '--data', dataDir, '--yes']);
     assert.deepEqual([code, stderr], [3, `${dataDir} does not exist.\n`]);
   });
 });
 
-describe('what up cannot do it says in one sentence', () => {
+describe('error messages of up', () => {
   const upIn = (...args: string[]) => {
     const data = join(temporaryDirectory(), 'data');
     return runEverynode(['up', '--data', data, '--port', '0', '--runtime', 'hollow', ...args]);
   };
 
-  test('nothing: up and down of a hollow host need no engine', async () => {
+  test('up and down of a hollow host need no engine', async () => {
     const data = join(temporaryDirectory(), 'data');
     const log = join(temporaryDirectory(), 'log');
     const args = ['up', '--data', data, '--port', '0', '--runtime', 'hollow', '--node-name', 'n1'];
@@ -148,20 +154,20 @@ describe('what up cannot do it says in one sentence', () => {
 
   const oneSentence = (text: string) => assert.match(text, /^[^\n]+\n$/);
 
-  test('a wrong flag, with the nearest right one', async () => {
+  test('up with an unknown flag suggests the nearest flag', async () => {
     const { code, stderr } = await upIn('--node-nam', 'x');
     assert.equal(code, 2);
     assert.match(stderr, /--node-name/);
   });
 
-  test('a wrong value', async () => {
+  test('up with an invalid value fails with one sentence', async () => {
     const { code, stderr } = await upIn('--port', 'https');
     assert.equal(code, 2);
     oneSentence(stderr);
     assert.match(stderr, /--port/);
   });
 
-  test('wrong labels and taints, before anything is started', async () => {
+  test('up with invalid labels or taints fails before anything starts', async () => {
     for (const args of [
       ['--labels', 'a b=c'],
       ['--taints', 'a=b:Never'],
@@ -172,13 +178,13 @@ describe('what up cannot do it says in one sentence', () => {
     }
   });
 
-  test('a wrong node name', async () => {
+  test('up with an invalid node name fails with one sentence', async () => {
     const { code, stderr } = await upIn('--node-name', 'Not_A_Name');
     assert.equal(code, 2, stderr);
     oneSentence(stderr);
   });
 
-  test('a port in use', async (context) => {
+  test('up with a port in use fails with one sentence', async (context) => {
     const server = createServer();
     const port = await new Promise<number>((done) => {
       server.listen(0, '0.0.0.0', () => {
@@ -193,7 +199,7 @@ describe('what up cannot do it says in one sentence', () => {
     assert.match(stderr, new RegExp(`${port}.*in use.*--port`));
   });
 
-  test('no engine', async () => {
+  test('up without an engine fails with one sentence', async () => {
     const data = join(temporaryDirectory(), 'data');
     const nowhere = { DOCKER_HOST: `unix://${data}.sock` };
     const { code, stderr } = await runEverynode(['up', '--data', data, '--runtime', 'docker'], nowhere);
@@ -201,7 +207,7 @@ describe('what up cannot do it says in one sentence', () => {
     oneSentence(stderr);
   });
 
-  test('a data directory that cannot be written to', async () => {
+  test('up with a read-only data directory fails with one sentence', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const { code, stderr } = await upIn('--data', join(file, 'data'));
@@ -210,7 +216,7 @@ describe('what up cannot do it says in one sentence', () => {
     assert.match(stderr, /--data/);
   });
 
-  test('a damaged database', async () => {
+  test('up with a damaged database fails with one sentence', async () => {
     const data = join(temporaryDirectory(), 'data');
     mkdirSync(data, { recursive: true });
     writeFileSync(
@@ -223,7 +229,7 @@ describe('what up cannot do it says in one sentence', () => {
   });
 });
 
-test('help names every command, and version the version', async () => {
+test('help lists every command, and version prints the version', async () => {
   const help = await runEverynode(['--help']);
   for (const command of ['up', 'down', 'coordinator', 'agent', 'token', 'version']) {
     assert.match(help.stdout, new RegExp(`\\n  ${command}\\b`));

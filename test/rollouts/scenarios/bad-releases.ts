@@ -1,4 +1,4 @@
-/** Releases that are bad in different ways: how far each comes before it is stopped and taken back. */
+/** Releases that are bad in different ways: how far each one gets before it is stopped and rolled back. */
 import { strict as assert } from 'node:assert';
 import { scaledAmount } from '../../../coordinator/decisions/rollouts/wave-plan.js';
 import type { Scenario, ScenarioOutcome } from '../rollout-scenario.js';
@@ -6,15 +6,15 @@ import { ScenarioDaemonSet } from '../scenario-daemonset.js';
 import { HARDWARE_LABEL, LAB_LABEL, type ScenarioFleet } from '../scenario-fleet.js';
 import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './scenario-policies.js';
 
-/** Every fiftieth host is one on which the release crashes; none of them is in the lab. */
+/** The release crashes on every fiftieth host. None of these hosts is in the lab. */
 const BAD_EVERY = 50;
 const FIRST_BAD = 8;
-/** How long a word of a host in the lab is on its way. */
+/** Message delay of a host in the lab. */
 const WORD_MS = 500;
-/** Long enough for the waves to have gone on past hosts that are out of contact. */
+/** Long enough for the waves to continue without the disconnected hosts. */
 const CONFIRM_SECONDS = 8;
 
-/** Rolls a bad release out and waits until it is taken back; `wave`: the last that it may reach. */
+/** Rolls a bad release out and waits for its rollback; `wave`: the last wave that it may reach. */
 async function play(
   stage: ScenarioFleet,
   name: string,
@@ -36,36 +36,36 @@ async function play(
   };
 }
 
-/** Names of the hosts on which one release in fifty crashes. */
+/** Names of the hosts on which the release crashes. */
 function oneInFifty(nodes: number): string {
   const count = Math.ceil((nodes - FIRST_BAD) / BAD_EVERY);
   return Array.from({ length: count }, (_, index) => `host-${FIRST_BAD + index * BAD_EVERY}`).join(',');
 }
 
 const CRASHES: Scenario = {
-  name: 'crashes everywhere',
+  name: 'a release crashes on every host',
   rows: [5],
   isLong: true,
   play: (stage) => play(stage, 'everywhere', { fail: 'true' }, { wave: 'lab' }),
 };
 
 const ON_TWO_PERCENT: Scenario = {
-  name: 'crashes on 2 % of the hosts, none of them in the lab',
+  name: 'a release crashes on 2 % of the hosts, none of them in the lab',
   play: (stage) => play(stage, 'twopercent', { 'fail-on': oneInFifty(stage.nodes) }),
 };
 
 const ON_OLD_HARDWARE: Scenario = {
-  name: 'crashes on one hardware label only',
+  name: 'a release crashes on one hardware label only',
   play: (stage) => play(stage, 'hardware', { 'fail-on': `${HARDWARE_LABEL}=old` }, { wave: 'lab' }),
 };
 
 const AFTER_TEN_MINUTES: Scenario = {
-  name: 'crashes only after ten minutes',
+  name: 'a release crashes only after ten minutes',
   play: (stage) => play(stage, 'later', { 'fail-after': '10m' }, { wave: 'lab' }),
 };
 
 const AFTER_REBOOT: Scenario = {
-  name: 'crashes only after a reboot',
+  name: 'a release crashes only after a reboot',
   play: (stage) =>
     play(
       stage,
@@ -84,21 +84,22 @@ const AFTER_REBOOT: Scenario = {
 };
 
 const NO_IMAGE: Scenario = {
-  name: 'has an image that cannot be pulled',
+  name: 'a release has an image that cannot be pulled',
   isLong: true,
   play: async (stage) => {
     const outcome = await play(stage, 'noimage', { pull: 'fail' }, { wave: 'lab' });
-    assert.equal(outcome.hostsWithBadRelease, 0, 'nothing of it was ever started');
+    assert.equal(outcome.hostsWithBadRelease, 0, 'no container of the release was ever started');
     return outcome;
   },
 };
 
 /**
- * The hosts put back what ran before by themselves, and come back. The link breaks in the moment of the start, while the word of it is on its way: what the
- * coordinator heard of a host last is that it waits for the image.
+ * The release breaks the network. The hosts restore the previous revision by themselves and reconnect. The link breaks
+ * at the start of the container, before the report of the start is sent. The coordinator's last status of the host is
+ * that it waits for the image.
  */
 const CUTS_OFF: Scenario = {
-  name: 'cuts its hosts off from the coordinator',
+  name: 'a release cuts its hosts off from the coordinator',
   rows: [22],
   play: async (stage) => {
     const confirm = { deadlineSeconds: CONFIRM_SECONDS };
@@ -117,9 +118,9 @@ const CUTS_OFF: Scenario = {
   },
 };
 
-/** The hosts that never had it kept their Pods, to the uid: a way back that restarts the healthy is none. */
+/** Hosts that never had the release keep their Pods with the same UID: a rollback must not restart healthy hosts. */
 const ONLY_THE_TOUCHED: Scenario = {
-  name: 'is taken back on the touched hosts alone',
+  name: 'a rollback changes only the hosts with the bad release',
   rows: [5],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'touched', THREE_WAVES);
@@ -131,7 +132,7 @@ const ONLY_THE_TOUCHED: Scenario = {
     const replaced = [...before].filter(([node, uid]) => after.get(node) !== uid);
     assert.ok(replaced.length <= nodesOfWave(status, 'lab'), `${replaced.length} Pods were replaced`);
     const ranBad = rolled.hostsThatRan(2).length;
-    // One whose new Pod was taken away before it started has never run it.
+    // A host has never run the release if its new Pod was deleted before the start.
     assert.ok(ranBad <= replaced.length, `${ranBad} hosts ran it, ${replaced.length} Pods were replaced`);
     await rolled.remove();
     return { phase: status.phase, ranBad, mostBad: nodesOfWave(status, 'lab') };

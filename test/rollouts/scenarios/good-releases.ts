@@ -1,4 +1,4 @@
-/** Good releases, and what happens to them on their way. */
+/** Good releases, and disturbances during their rollout. */
 import { strict as assert } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scenario } from '../rollout-scenario.js';
@@ -13,22 +13,22 @@ import {
   WITH_APPROVAL,
 } from './scenario-policies.js';
 
-/** Of the hosts that are dark throughout. */
-const DARK_SHARE = 0.1;
+/** Share of the hosts that are offline during the whole rollout. */
+const OFFLINE_SHARE = 0.1;
 
 const GOOD: Scenario = {
-  name: 'a good release, through three waves',
+  name: 'a good release completes three waves',
   rows: [4],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'good', THREE_WAVES);
-    const begun = performance.now();
+    const startMs = performance.now();
     await rolled.release(2);
     const soaking = await rolled.reaches('Soaking', 'lab');
     const lab = namesOfLab(stage);
-    assert.deepEqual(rolled.hostsThatRan(2).sort(), lab, 'the lab, all of it, and nobody else');
+    assert.deepEqual(rolled.hostsThatRan(2).sort(), lab, 'only all hosts of the lab');
     assert.equal(nodesOfWave(soaking, 'lab'), lab.length);
     const status = await rolled.reaches('Completed', 'rest');
-    const ms = performance.now() - begun;
+    const ms = performance.now() - startMs;
     assert.equal(rolled.hostsThatRan(2).length, stage.nodes);
     await rolled.remove();
     return { phase: status.phase, took: { ms, floorMs: floorOf(THREE_WAVES, status, stage.ready.realMs) } };
@@ -36,7 +36,7 @@ const GOOD: Scenario = {
 };
 
 const PAUSED: Scenario = {
-  name: 'paused in its first wave, frozen, and resumed',
+  name: 'a release is paused in its first wave, frozen, and resumed',
   rows: [3],
   isLong: true,
   play: async (stage) => {
@@ -61,7 +61,7 @@ const PAUSED: Scenario = {
 };
 
 const SECOND_RELEASE: Scenario = {
-  name: 'a second release before the first, which is bad, has ended',
+  name: 'a second release starts before a bad first one has ended',
   rows: [2],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'second', {
@@ -76,7 +76,7 @@ const SECOND_RELEASE: Scenario = {
     await rolled.runsEverywhere(3);
     const lowest = watched.lowest();
     const lab = nodesOfWave(status, 'lab');
-    // The lab may be down to the last host, and of the other waves what each may be without.
+    // The minimum: all but one host of the lab may be unavailable, and in other waves as many as their maxUnavailable.
     const least =
       stage.nodes - lab - Math.ceil(0.3 * nodesOfWave(status, 'tenth')) - Math.ceil(0.25 * stage.nodes);
     assert.ok(lowest >= least, `${lowest} were available at the lowest, ${least} must be`);
@@ -87,7 +87,7 @@ const SECOND_RELEASE: Scenario = {
 };
 
 const POLICY_CHANGED: Scenario = {
-  name: 'its policy changed in the middle',
+  name: 'the policy changes during a release',
   isLong: true,
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'changed', THREE_WAVES);
@@ -97,7 +97,7 @@ const POLICY_CHANGED: Scenario = {
     assert.ok(lab);
     await rolled.changePolicy({ waves: [lab, { name: 'fifth', nodes: '20%', approval: 'Manual' }] });
     const waiting = await rolled.reaches('AwaitingApproval', 'lab');
-    assert.equal(rolled.hostsThatRan(2).length, nodesOfWave(waiting, 'lab'), 'nobody but the lab has it yet');
+    assert.equal(rolled.hostsThatRan(2).length, nodesOfWave(waiting, 'lab'), 'only the lab has the release');
     assert.equal(nodesOfWave(waiting, 'fifth'), Math.ceil(0.2 * stage.nodes));
     await rolled.steer('approve', 'fifth');
     const { phase } = await rolled.reaches('Completed', 'rest');
@@ -107,32 +107,32 @@ const POLICY_CHANGED: Scenario = {
 };
 
 const DARK: Scenario = {
-  name: '10 % of the hosts dark throughout, a bad release and a good one',
+  name: 'a bad and a good release with 10 % of the hosts offline',
   rows: [1],
   play: async (stage) => {
-    const rolled = await ScenarioDaemonSet.start(stage, 'dark', THREE_WAVES);
+    const rolled = await ScenarioDaemonSet.start(stage, 'offline', THREE_WAVES);
     const isLab = ({ labels }: { labels: Readonly<Record<string, string>> }) => labels[LAB_LABEL] === 'yes';
     const others = stage.select((host) => !isLab(host));
-    const dark = others.slice(0, Math.floor(stage.nodes * DARK_SHARE));
-    stage.print(`${dark.length} hosts go dark`);
-    await stage.disconnect(dark);
+    const offline = others.slice(0, Math.floor(stage.nodes * OFFLINE_SHARE));
+    stage.print(`${offline.length} hosts go offline`);
+    await stage.disconnect(offline);
     await rolled.release(2, { fail: 'true' });
     const failed = await rolled.reaches('RolledBack', 'lab');
     await rolled.release(3);
-    await rolled.until('all in reach to be updated', ({ phase }) => phase === 'Completed');
-    await rolled.until('the dark to be deferred', ({ deferred }) => deferred === dark.length);
+    await rolled.until('all connected hosts to be updated', ({ phase }) => phase === 'Completed');
+    await rolled.until('the offline hosts to be deferred', ({ deferred }) => deferred === offline.length);
     await rolled.runsEverywhere(3);
     await stage.reconnect();
-    await rolled.until('them to follow', ({ updated }) => updated === stage.nodes);
+    await rolled.until('the reconnected hosts to be updated', ({ updated }) => updated === stage.nodes);
     const ranBad = rolled.hostsThatRan(2);
-    assert.ok(dark.every(({ name }) => !ranBad.includes(name)));
+    assert.ok(offline.every(({ name }) => !ranBad.includes(name)));
     await rolled.remove();
     return { phase: 'Completed', ranBad: ranBad.length, mostBad: nodesOfOpenWaves(failed) };
   },
 };
 
 const KILLED: Scenario = {
-  name: 'the coordinator killed in each phase of a good release and of a bad one',
+  name: 'the coordinator is killed in each phase of a good and a bad release',
   isLong: true,
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'killed', WITH_APPROVAL);

@@ -1,4 +1,4 @@
-/** What hosts themselves have a say in: windows on their own clocks, 'not now', images ahead. */
+/** Decisions of the hosts themselves: windows in their own time zones, `not now`, image prefetch. */
 import { strict as assert } from 'node:assert';
 import type { SimulatedNode } from '../../../agent/simulate/simulated-node.js';
 import { isPulling } from '../../harness/simulated/images-on-hosts.js';
@@ -9,13 +9,16 @@ import { LAB_LABEL, SITE_LABEL, ZONE_LABEL } from '../scenario-fleet.js';
 const LOOK_MS = 20;
 const namesOf = (hosts: readonly SimulatedNode[]) => hosts.map(({ name }) => name).sort();
 
-/** Looks at hosts again and again until it is told to stop. */
+/** Calls `look` repeatedly until the returned function is called. */
 function watching(look: () => void): () => void {
   const timer = setInterval(look, LOOK_MS);
   return () => clearInterval(timer);
 }
 
-/** The full hour that it is now in Berlin: a window of two hours from then on is open for one more at least, and closed in Tokyo. */
+/**
+ * The current full hour in Berlin. A window of two hours from then is open for at least one more hour, and closed in
+ * Tokyo.
+ */
 function hourInBerlin(): number {
   const format = new Intl.DateTimeFormat('en-GB', {
     hour: 'numeric',
@@ -26,7 +29,7 @@ function hourInBerlin(): number {
 }
 
 const WINDOWS: Scenario = {
-  name: 'a good release by windows on each host’s own clock, and a person who opens them',
+  name: 'a good release waits for windows in each host’s time zone until an operator overrides them',
   rows: [6],
   play: async (stage) => {
     const schedule = `0 ${hourInBerlin()} * * *`;
@@ -49,7 +52,7 @@ const WINDOWS: Scenario = {
 };
 
 const BUSY: Scenario = {
-  name: 'a good release past hosts that say ‘not now’',
+  name: 'a good release continues past hosts that postpone the update',
   rows: [7],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'busy', { updateLock: { maxSeconds: 3600 } });
@@ -64,7 +67,7 @@ const BUSY: Scenario = {
     assert.ok(forced);
     await rolled.steer('override-locks', forced.name, 'a recall');
     await rolled.until(
-      'the one to go on all the same',
+      'the postponed host to be updated',
       ({ codes }) => codes?.UpdateLocked === patient.length,
     );
     assert.ok(patient.every((host) => !host.hasRun('busy:2')));
@@ -76,7 +79,7 @@ const BUSY: Scenario = {
 };
 
 const AHEAD: Scenario = {
-  name: 'a good release whose image is fetched ahead, one host a site at a time',
+  name: 'a good release with prefetched images updates one host a site at a time',
   rows: [19],
   play: async (stage) => {
     const rolled = await ScenarioDaemonSet.start(stage, 'slow-to-pull', {
@@ -102,7 +105,7 @@ const AHEAD: Scenario = {
     }
     assert.equal(most.site, 1, 'no site fetches twice at once');
     assert.ok(most.fleet > 1 && most.fleet <= Math.ceil(0.15 * stage.nodes), `${most.fleet} fetched at once`);
-    assert.equal(rolled.hostsThatRan(2).length, 0, 'and nothing was replaced');
+    assert.equal(rolled.hostsThatRan(2).length, 0, 'no Pod was replaced');
     await rolled.steer('approve', 'all');
     const { phase } = await rolled.reaches('Completed', 'rest');
     await rolled.remove();
@@ -110,5 +113,5 @@ const AHEAD: Scenario = {
   },
 };
 
-/** Hosts that decide. */
+/** Scenarios in which hosts decide. */
 export const HOST_DECISIONS: readonly Scenario[] = [WINDOWS, BUSY, AHEAD];

@@ -1,4 +1,4 @@
-/** Policies that scenarios share. */
+/** Policies that several scenarios use. */
 import { scaledAmount } from '../../../coordinator/decisions/rollouts/wave-plan.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
@@ -14,29 +14,29 @@ export const THREE_WAVES: PolicySpec = {
   failureBudget: { maxFailed: 0, progressDeadlineSeconds: 60, action: 'RollBack' },
 };
 
-/** The same, with an approval between the tenth and the rest. */
+/** The same waves, with an approval between the tenth and the rest. */
 export const WITH_APPROVAL: PolicySpec = {
   ...THREE_WAVES,
   waves: [LAB, { name: 'tenth', nodes: '10%', maxUnavailable: '30%', approval: 'Manual' }],
 };
 
-/** Nodes of the waves that were open at last: more can never have had the revision. */
+/** Number of nodes in the waves that were open at the end. No other node can have received the revision. */
 export function nodesOfOpenWaves({ waves, wave }: RolloutStatus): number {
   const last = waves.findIndex(({ name }) => name === wave);
   return waves.slice(0, last + 1).reduce((sum, { nodes }) => sum + nodes, 0);
 }
 
-/** Nodes of one wave. */
+/** Number of nodes in one wave. */
 export function nodesOfWave({ waves }: RolloutStatus, name: string): number {
   return waves.find((wave) => wave.name === name)?.nodes ?? 0;
 }
 
-/** What `Rolled` gives its DaemonSets: of the hosts of a wave that says nothing else. */
+/** Default of `ScenarioDaemonSet`, as a share of the hosts of a wave without its own value. */
 export const MAX_UNAVAILABLE = '25%';
 
 /**
- * The least that a release takes by its policy, ms: the waves are watched, and their hosts come in turns, each as long as a Pod takes
- * to become ready.
+ * The minimum duration of a release under its policy, ms: the soak times, plus for each batch of hosts the time until a
+ * Pod becomes ready.
  */
 export function floorOf(policy: PolicySpec, { waves }: RolloutStatus, readyMs: number): number {
   const turns = waves.map(({ nodes }, index) => {
@@ -46,7 +46,7 @@ export function floorOf(policy: PolicySpec, { waves }: RolloutStatus, readyMs: n
   return soakMs(policy) + turns.reduce((sum, count) => sum + count, 0) * readyMs;
 }
 
-/** How long the policy itself has its waves watched, ms. */
+/** Total soak time of the policy's waves, ms. */
 export function soakMs({ waves = [] }: PolicySpec): number {
   return waves.reduce((sum, { soakSeconds = 0 }) => sum + soakSeconds * 1000, 0);
 }

@@ -141,13 +141,17 @@ describe('the chaos checker', () => {
       'a container of a deleted Pod',
       (seen) =>
         seen.hosts[0]?.containers.push({ ...container(seen), id: 'c2', podUID: 'u0', state: 'exited' }),
-      /which is no Pod of it/,
+      /which is not a Pod of this host/,
     ],
-    ['a bystander that was removed', (seen) => seen.hosts[0]?.containers.shift(), /none of ours/],
+    [
+      'a bystander that was removed',
+      (seen) => seen.hosts[0]?.containers.shift(),
+      /lost the bystander container/,
+    ],
     [
       'an engine that is down',
       (seen) => Object.assign(seen.hosts[0] ?? {}, { containers: undefined }),
-      /does not answer/,
+      /does not respond/,
     ],
     [
       'a surplus Pod',
@@ -159,12 +163,12 @@ describe('the chaos checker', () => {
     [
       'a terminating Pod',
       (seen) => Object.assign(pod(seen).metadata, { deletionTimestamp: SINCE }),
-      /still to be deleted/,
+      /still terminating/,
     ],
     [
       'a Pod with an older template',
       (seen) => Object.assign(pod(seen).spec, template('v0').spec),
-      /of v0, wanted v1/,
+      /has version v0, wanted v1/,
     ],
     [
       'a Pod without a controller',
@@ -174,34 +178,34 @@ describe('the chaos checker', () => {
     [
       'a lost write',
       (seen) => Object.assign(seen.daemonSets[0]?.spec ?? {}, { template: template('v0') }),
-      /acknowledged was v1/,
+      /acknowledged were v1/,
     ],
-    ['a lost creation', (seen) => seen.daemonSets.pop(), /was asked for, and is not there/],
+    ['a lost creation', (seen) => seen.daemonSets.pop(), /was requested and does not exist/],
     [
       'a deletion that was undone',
       (seen) =>
         seen.daemonSets.push({ ...(seen.daemonSets[0] as DaemonSet), metadata: { name: 'beta', uid: 'd2' } }),
-      /was deleted, and is there/,
+      /was deleted and exists/,
     ],
     [
       'a false figure',
       (seen) => Object.assign(seen.daemonSets[0]?.status ?? {}, { numberReady: 0 }),
-      /numberReady 0, it is 1/,
+      /numberReady 0, expected 1/,
     ],
     [
       'a Pod that is not reported ready',
       (seen) => Object.assign(pod(seen).status ?? {}, { conditions: [] }),
-      /says Ready undefined, it is True/,
+      /reports Ready undefined, expected True/,
     ],
     [
       'a container other than the reported one',
       (seen) => Object.assign(container(seen), { id: 'c2' }),
-      /containerID c1, it is c2/,
+      /containerID c1, expected c2/,
     ],
     [
       'a restart that is not reported',
       (seen) => Object.assign(container(seen), { attempt: 1 }),
-      /restartCount 0, it is 1/,
+      /restartCount 0, expected 1/,
     ],
     [
       'a start time other than the reported one',
@@ -233,7 +237,7 @@ describe('the chaos checker', () => {
   test('reports a replaced container on an undisturbed host, and ignores it on a disturbed one', () => {
     const [before, after] = [whole(), whole()];
     Object.assign(container(after), { id: 'c2' });
-    assert.match(replacedContainers(before.hosts, after, () => false).join(), /was exchanged/);
+    assert.match(replacedContainers(before.hosts, after, () => false).join(), /was replaced without a fault or a request/);
     assert.deepEqual(
       replacedContainers(before.hosts, after, () => true),
       [],
@@ -254,7 +258,7 @@ describe('the chaos checker', () => {
     Object.assign(container(after), { state: 'exited' });
     assert.match(
       ended(before.pods, false).join(),
-      /alpha-x on host-1 ended before the restore was confirmed/,
+      /alpha-x on host-1 stopped before the restore was confirmed/,
     );
     assert.deepEqual(ended([], false), []);
     assert.deepEqual(ended(before.pods, true), []);
