@@ -1,6 +1,9 @@
-/** The documents name only files, folders and identifiers that exist. A document that names a removed one misleads its readers. */
+/**
+ * The documents name only files, folders and identifiers that exist. A document that names a removed one misleads its readers.
+ * Links and anchors lead somewhere, and the README stays short enough to be read.
+ */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -34,8 +37,10 @@ function placesBelow(folder: string): string[] {
 /** Every document that people write; docs/reference is generated. */
 const DOCUMENTS = [
   'ARCHITECTURE.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'README.md',
+  'SECURITY.md',
   'test/README.md',
   ...placesBelow('docs').filter((path) => path.endsWith('.md') && !path.startsWith('docs/reference/')),
 ];
@@ -64,8 +69,12 @@ function spelledOut(path: string): string[] {
   return choices.split(',').flatMap((choice) => spelledOut(`${before}${choice}${after}`));
 }
 
+/** Kubernetes' subresources, which start like one of the project's folders. */
+const SUBRESOURCE = /^pods\/(?:attach|exec|log|portforward)$/;
+
 /** Other paths, such as a host's own or a URL's, do not start with a folder of the project. */
 function isOurs(path: string): boolean {
+  if (SUBRESOURCE.test(path)) return false;
   return SOURCE.test(path) || ROOMS.has(path.split(/[/{]/, 1)[0] ?? '');
 }
 
@@ -90,4 +99,58 @@ test('the check finds a name that no longer exists', () => {
   const gone = ['Never', 'Written'].join('');
   const text = `See \`hub/never-was.ts\`, \`agent/{pods,nowhere}\`, \`${gone}\`, \`hub/hub.ts\`, \`/etc/x\`, \`hosts/NAME/x\`.`;
   assert.deepEqual(missingIn(text), ['hub/never-was.ts', 'agent/{pods,nowhere}', gone]);
+});
+
+/** The generated pages contain links too. */
+const PAGES = [...DOCUMENTS, ...placesBelow('docs/reference').filter((path) => path.endsWith('.md'))];
+/** `[text](target)`. Other sites and parts of a code block are left out. */
+const LINK = /\]\((?!https?:)([^)\s]+)\)/g;
+
+function proseOf(text: string): string {
+  return text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+}
+
+/** The anchors of a page as Git hosts derive them from its headings. */
+function anchorsOf(text: string): Set<string> {
+  const bare = text.replace(/^```[\s\S]*?^```/gm, '');
+  const anchors = [...bare.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set(anchors);
+}
+
+function brokenLinksOf(page: string, text: string): string[] {
+  return [...proseOf(text).matchAll(LINK)].flatMap(([, link = '']) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
+    if (!existsSync(target)) return [link];
+    if (anchor === undefined) return [];
+    return anchorsOf(path === '' ? text : readFileSync(target, 'utf8')).has(anchor) ? [] : [link];
+  });
+}
+
+for (const page of PAGES) {
+  test(`the links of ${page} lead to files and headings that exist`, () => {
+    assert.deepEqual(brokenLinksOf(page, readFileSync(join(ROOT, page), 'utf8')), []);
+  });
+}
+
+test('the check reports links to missing files and missing headings', () => {
+  const text = '# Two words\n[a](docs/never.md) [b](docs/index.md#never) [c](#two-words) [d](docs/index.md)';
+  assert.deepEqual(brokenLinksOf('README.md', text), ['docs/never.md', 'docs/index.md#never']);
+});
+
+test('the README has at most 180 lines of 120 characters, and at most 1,500 words', () => {
+  const text = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const lines = text.split('\n');
+  assert.ok(lines.length <= 181, `${lines.length} lines`);
+  assert.deepEqual(
+    lines.filter((line) => line.length > 120),
+    [],
+  );
+  const words = text.split(/\s+/).filter((word) => word !== '').length;
+  assert.ok(words <= 1_500, `${words} words`);
 });

@@ -82,7 +82,7 @@ function paragraphsOf(text) {
   }));
 }
 
-/** Every problem of one comment or paragraph, as sentences. */
+/** Every problem of one comment or paragraph, as sentences. The length is judged for each cell of a table row. */
 function problemsOf(prose) {
   const found = PHRASES.flatMap(([phrase, instead]) =>
     [...prose.matchAll(new RegExp(phrase, 'gi'))].map(([words]) => `"${words}": ${instead}`),
@@ -90,7 +90,7 @@ function problemsOf(prose) {
   const sentences = prose.split(/(?<=[.:;!?])\s/);
   for (const sentence of sentences) {
     if (NO_SUBJECT.test(sentence)) found.push('a sentence without a subject: name it');
-    if (sentence.split(' ').length > LONGEST_SENTENCE)
+    if (sentence.split(' | ').some((cell) => cell.split(' ').length > LONGEST_SENTENCE))
       found.push(`over ${LONGEST_SENTENCE} words: write two sentences`);
   }
   return found;

@@ -63,8 +63,8 @@ export function addSettingFlags(command: Command, schema: SettingsSchema): Comma
 }
 
 function describe(value: unknown): string {
-  const text = typeof value === 'object' ? Object.entries(value ?? {}).join(',') : String(value);
-  return text;
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' ? Object.entries(value ?? {}).join(',') : String(value);
 }
 
 function readOne<T>(setting: Setting<T>, text: string, source: string): T {
