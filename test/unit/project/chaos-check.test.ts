@@ -237,7 +237,10 @@ describe('the chaos checker', () => {
   test('reports a replaced container on an undisturbed host, and ignores it on a disturbed one', () => {
     const [before, after] = [whole(), whole()];
     Object.assign(container(after), { id: 'c2' });
-    assert.match(replacedContainers(before.hosts, after, () => false).join(), /was replaced without a fault or a request/);
+    assert.match(
+      replacedContainers(before.hosts, after, () => false).join(),
+      /was replaced without a fault or a request/,
+    );
     assert.deepEqual(
       replacedContainers(before.hosts, after, () => true),
       [],
