@@ -55,7 +55,7 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
 
 const NO_FAULTS = Object.fromEntries(Object.keys(FAULTS).map((kind) => [kind, 0])) as typeof FAULTS;
 
-/** What people do to rollouts by waves. */
+/** User requests to rollouts by waves. */
 const WAVES = { 'set policy': 3, 'pause policy': 1, 'approve wave': 4, 'delete policy': 0.3 };
 
 /** Policies that leave the turn to the host, and hosts that say 'not now'. */

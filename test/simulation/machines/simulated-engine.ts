@@ -10,7 +10,7 @@ import type { ProgramLifetime } from './program-lifetime.js';
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
 
-/** Images that histories use, beside the defaults: their names say what they do. */
+/** Behaviours of images that histories use, in addition to the simulator's defaults. The tag names the behaviour. */
 const IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*:slow*', pull: { afterMs: 4_000 }, ready: { afterMs: 3_000 }, stop: { afterMs: 5_000 } },
   { pattern: '*:stubborn*', stop: { afterMs: 600_000 } },

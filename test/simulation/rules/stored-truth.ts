@@ -1,4 +1,7 @@
-/** What is really stored, decoded, and what was ever there: the bystander's view that invariants are held against. */
+/**
+ * The stored objects, decoded, and the objects that were ever stored. It is read past the product's caches, so that
+ * invariants are checked against the store itself.
+ */
 
 import type { Change } from '../../../coordinator/store/store.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';

@@ -9,7 +9,7 @@ import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-po
 import type { Sabotage } from '../machines/simulated-world.js';
 import { breakDuring } from './break-during.js';
 
-/** A coordinator whose programs see objects of a kind otherwise than they are stored. */
+/** Sabotage: the informer of one kind shows changed objects to the coordinator. The store is unchanged. */
 export function seeing<T extends KubeObject>(
   informerOf: (core: CoordinatorCore) => Informer<T>,
   change: (object: T) => T,
