@@ -116,6 +116,14 @@ function laneOf(name: string): Lane {
   return lane(STEPS.flat().find(({ suites }) => suites.includes(name))?.files ?? 2, name);
 }
 
+/** Runs named unit and component files together, and every other name as a step of its own. */
+function namedSteps(names: readonly string[]): readonly (readonly Lane[])[] {
+  const isSmall = (name: string) => name.endsWith('.js') && /^(unit|component)\//.test(name);
+  const small = names.filter(isSmall);
+  const others = names.filter((name) => !isSmall(name)).map((name) => [laneOf(name)]);
+  return small.length > 0 ? [[lane(2, ...small)], ...others] : others;
+}
+
 /**
  * Files and `describe` blocks are containers: only their tests count, unless the container itself failed, like a file
  * that exits early.
@@ -128,7 +136,7 @@ function isLeaf(event: { name: string; details: { type?: string; error?: Error }
 
 async function main(names: string[]): Promise<number> {
   const outcome: Outcome = { passed: 0, failed: [], leftOut: new Set() };
-  for (const step of names.length > 0 ? names.map((name) => [laneOf(name)]) : STEPS) {
+  for (const step of names.length > 0 ? namedSteps(names) : STEPS) {
     await Promise.all(step.map((each) => runLane(each, outcome)));
   }
   for (const name of outcome.failed) process.stdout.write(`failed: ${name}\n`);

@@ -66,7 +66,7 @@ export async function runHere(command: string, ...args: string[]): Promise<strin
   return stdout.trim();
 }
 
-/** Drops packets at random in the network namespace that the command `enter` runs in. */
+/** Drops packets at random in a network namespace. `enter` is the command prefix that enters it. */
 export class PacketLoss {
   #rules: string[][] = [];
 

@@ -237,7 +237,7 @@ describe('installing three bare hosts by the README', { concurrency: 1 }, () => 
       host.run('systemctl', 'restart', unit);
       const pid = () => host.run('systemctl', 'show', '-P', 'MainPID', unit);
       const hung = pid();
-      // Simulates an endless loop: the program sends no more watchdog messages.
+      // Simulates an endless loop: the program stops sending watchdog messages.
       host.run('kill', '-STOP', hung);
       await untilPasses(() => {
         assert.notEqual(pid(), hung);

@@ -1,4 +1,4 @@
-/** A hundred histories of each day, that each is always the same, and that broken products are found out. */
+/** A hundred histories, the determinism of the simulation, and faults in the product that it must find. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CoordinatorTime } from '../../agent/handovers/coordinator-time.js';
@@ -33,7 +33,7 @@ const SHARES: Partial<Record<MixName, number>> = {
   darkness: 3,
 };
 
-/** Runs the histories of a mix until one breaks; answers what broke. */
+/** Runs the histories of a mix until one breaks a rule. Returns the violation. */
 async function firstBroken(mix: MixName, count: number, sabotage?: Sabotage): Promise<string | undefined> {
   for (let number = 1; number <= count; number++) {
     const { violation } = await runHistory(generateHistory(`${mix}-${number}`, MIXES[mix]), sabotage);
@@ -44,7 +44,7 @@ async function firstBroken(mix: MixName, count: number, sabotage?: Sabotage): Pr
 
 describe('a hundred histories', () => {
   for (const [mix, count] of Object.entries(SHARES) as [MixName, number][]) {
-    test(`${count} of the mix ${mix} break nothing`, async () => {
+    test(`${count} histories of the mix ${mix} break no rule`, async () => {
       for (let number = 1; number <= count; number++) {
         const history = generateHistory(`${mix}-${number}`, MIXES[mix]);
         const outcome = await runHistory(history);
@@ -54,7 +54,7 @@ describe('a hundred histories', () => {
   }
 });
 
-test('the same seed gives the same run, whatever else this process does meanwhile', async () => {
+test('the same seed gives the same run while the process is busy with other work', async () => {
   const history = generateHistory('all-3', MIXES.all);
   const alone = await runHistory(history);
   const busy = setInterval(() => JSON.stringify(history), 1);
@@ -69,7 +69,7 @@ test('the same seed gives the same run, whatever else this process does meanwhil
   assert.notEqual(other.digest, alone.digest);
 });
 
-test('a thread runs one history after another, each as it runs anywhere else', async () => {
+test('a worker thread runs histories one after another with the same results as the main thread', async () => {
   const thread = new HistoryThread('calm');
   try {
     for (const seed of ['calm-1', 'calm-2']) {
@@ -81,8 +81,8 @@ test('a thread runs one history after another, each as it runs anywhere else', a
   }
 });
 
-describe('a product that is broken on purpose is found out', () => {
-  test('a rollout that does not count nodes whose Pod is on its way out', async () => {
+describe('the simulation finds a fault in the product', () => {
+  test('a rollout that does not count nodes with a terminating Pod exceeds its budget', async () => {
     const { record } = DaemonSetTally.prototype;
     const forgetful: DaemonSetTally['record'] = function (this: DaemonSetTally, name, found) {
       const isNews = record.call(this, name, found);
@@ -94,7 +94,7 @@ describe('a product that is broken on purpose is found out', () => {
     });
   });
 
-  test('a count that is kept when the template changes', async () => {
+  test('a DaemonSet that keeps its counts when the template changes shows a wrong status', async () => {
     const { getOrStart: begin } = DaemonSetTallies.prototype;
     const kept = new Map<string, DaemonSetTally>();
     const lazy: DaemonSetTallies['getOrStart'] = function (this: DaemonSetTallies, ref, subject) {
@@ -112,7 +112,7 @@ describe('a product that is broken on purpose is found out', () => {
     });
   });
 
-  test('a coordinator that does not wait until a host has stopped a Pod', async () => {
+  test('a coordinator that deletes Pods before their hosts stopped them breaks a rule', async () => {
     const impatient = (core: CoordinatorCore): CoordinatorCore => {
       const { delete: right } = core.registry;
       core.registry.delete = (kind, ref, options) => right(kind, ref, { ...options, gracePeriodSeconds: 0 });
@@ -122,19 +122,19 @@ describe('a product that is broken on purpose is found out', () => {
     assert.match(violation ?? '', /has stopped when its Pod leaves the store/);
   });
 
-  test('an agent that does not tell of containers that only its engine knows', async () => {
+  test('an agent that does not report orphaned containers breaks a rule', async () => {
     await breakDuring(PodWorkers.prototype, { orphanedUids: () => [] }, async () => {
       assert.match((await firstBroken('deletions', 100)) ?? '', /never run on a node at once|no rest/);
     });
   });
 
-  test('an agent that takes a report for received as soon as it is sent', async () => {
+  test('an agent that does not resend unacknowledged reports never settles', async () => {
     await breakDuring(LatestValues.prototype, { resendAll: () => undefined }, async () => {
       assert.match((await firstBroken('all', 40)) ?? '', /no rest when faults have ended/);
     });
   });
 
-  test('a host that goes by a time of its own when it replaces a Pod', async () => {
+  test('a host with a wrong coordinator time starts handovers outside the windows', async () => {
     const { now } = CoordinatorTime.prototype;
     const early: CoordinatorTime['now'] = function (this: CoordinatorTime) {
       const heard = now.call(this);
@@ -146,8 +146,8 @@ describe('a product that is broken on purpose is found out', () => {
   });
 });
 
-/** So that a reader sees at once what a seed is about. */
-test('a history is the same for the same seed, and reads as data', () => {
+/** A failure report prints the history as JSON. */
+test('the same seed gives the same history, and a history survives JSON', () => {
   const history: History = generateHistory('all-1', MIXES.all);
   assert.deepEqual(JSON.parse(JSON.stringify(history)), history);
   assert.deepEqual(generateHistory('all-1', MIXES.all), history);

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Pages as large as kubectl requests: with smaller ones it would wait between its requests, which is no floor. */
+/** Rows a page. With smaller pages kubectl would wait between its requests, which is no floor. */
 const PAGE = 10_000;
 const COLUMNS = [
   'Name',

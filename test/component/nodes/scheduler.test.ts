@@ -157,4 +157,19 @@ describe('scheduler', () => {
       assert.equal(bench.ledger.tryReserve(podObject('b', wanting('1')), 'n1').bound, true);
     },
   );
+
+  withScheduler(
+    'a released reservation leaves the others of its node: no host is overcommitted',
+    async (bench) => {
+      await bench.node('n1', { cpu: '2' });
+      const first = bench.ledger.tryReserve(podObject('a', wanting('1')), 'n1');
+      assert.equal(bench.ledger.tryReserve(podObject('b', wanting('1')), 'n1').bound, true);
+      if (first.bound) first.settle();
+      assert.equal(bench.ledger.tryReserve(podObject('c', wanting('1')), 'n1').bound, true);
+      assert.deepEqual(bench.ledger.tryReserve(podObject('d', wanting('1')), 'n1'), {
+        bound: false,
+        message: 'Insufficient cpu',
+      });
+    },
+  );
 });

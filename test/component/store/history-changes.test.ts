@@ -71,6 +71,22 @@ test('every change is read back with its new and its old value, in pages of any 
   );
 });
 
+test('after a compaction, changes of live objects are not read back as deletions', async () => {
+  const dataDir = temporaryDirectory();
+  const written = await write(dataDir, [0, 1, 1, 2, 2, 1]);
+  const database = file(dataDir);
+  const changes = new HistoryChanges(database, systemClock.yieldToEventLoop);
+  const until = Number.MAX_SAFE_INTEGER;
+  await changes.read({ after: 0, until, limit: 10 });
+  changes.forget();
+  const resumed = await changes.read({ after: written[0]?.revision ?? 0, until, limit: 10 });
+  database.close();
+  assert.deepEqual(
+    resumed.map(({ value }) => value?.toString()),
+    written.slice(1).map(({ value }) => value),
+  );
+});
+
 test('however many pages contain deleted keys, history is scanned once', async () => {
   const dataDir = temporaryDirectory();
   // Each key is created and then deleted.

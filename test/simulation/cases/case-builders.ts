@@ -1,4 +1,4 @@
-/** How named cases are told: short histories by hand, and what must come of them. */
+/** Builders of the named cases: short histories written by hand. */
 import assert from 'node:assert/strict';
 import type { Fault, History, Step, UserStep } from '../histories/history.js';
 import { formatFailure } from '../runs/failure-report.js';
@@ -6,12 +6,12 @@ import { type HistoryOutcome, runHistory } from '../runs/run-history.js';
 
 export const SECOND = 1_000;
 
-/** So long after the step before. */
+/** Returns the step with its delay after the previous step. */
 export function after(seconds: number, step: UserStep | Fault): Step {
   return { afterMs: seconds * SECOND, ...step };
 }
 
-/** That of most cases, `alpha`, of this image. */
+/** Returns the step that creates the DaemonSet `alpha`, which most cases use. */
 export function daemonSet(
   image: string,
   over: Partial<Extract<UserStep, { kind: 'create daemonset' }>> = {},
@@ -30,33 +30,30 @@ export function daemonSet(
 }
 
 export const setImage = (image: string): UserStep => ({ kind: 'set image', name: 'alpha', image });
-/** Killed by the clock: no deed is so far away. */
+/** A crash point beyond every operation, so that only the time limit kills the program. */
 export const KILLED = { operation: 1_000, side: 'before' } as const;
 
-/** Runs it at several paces of chance: a race needs its moment. */
-export async function outcomesOf(nodes: number, steps: Step[], seeds: number): Promise<HistoryOutcome[]> {
+/** Runs a history. Fails if it breaks a rule. */
+export async function outcomeOf(history: History): Promise<HistoryOutcome> {
+  const outcome = await runHistory(history);
+  assert.equal(outcome.violation, undefined, formatFailure(history, outcome));
+  return outcome;
+}
+
+/** Runs the steps with several seeds, because a race needs the right delays. Fails if one run breaks a rule. */
+export async function outcomesOf(nodes: number, steps: Step[], seeds = 5): Promise<HistoryOutcome[]> {
   const outcomes: HistoryOutcome[] = [];
-  for (let seed = 1; seed <= seeds; seed++) {
-    const history: History = { seed: `case-${seed}`, nodes, speed: seed % 3, steps };
-    const outcome = await runHistory(history);
-    assert.equal(outcome.violation, undefined, formatFailure(history, outcome));
-    outcomes.push(outcome);
-  }
+  for (let seed = 1; seed <= seeds; seed++)
+    outcomes.push(await outcomeOf({ seed: `case-${seed}`, nodes, speed: seed % 3, steps }));
   return outcomes;
 }
 
-/** Nothing breaks, at several paces of chance. */
-export async function assertNoViolation(nodes: number, steps: Step[], seeds = 5): Promise<void> {
-  await outcomesOf(nodes, steps, seeds);
+/** Runs the one history in which the simulation found the fault. */
+export async function outcomesIn(history: History): Promise<HistoryOutcome[]> {
+  return [await outcomeOf(history)];
 }
 
-/** Nothing breaks, where chance has shown that it may. */
-export async function assertNoViolationIn(history: History): Promise<void> {
-  const outcome = await runHistory(history);
-  assert.equal(outcome.violation, undefined, formatFailure(history, outcome));
-}
-
-/** How many containers started on a host. */
+/** Returns how many containers started on a host. */
 export function starts({ lines }: HistoryOutcome, host: string): number {
   return lines.filter((line) => line.includes(host) && line.endsWith(' runs')).length;
 }

@@ -1,4 +1,4 @@
-/** What one client asks of the API: a request, its answer as the bystander needs it. */
+/** The API requests of one client, with the results that the observer needs. */
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -7,13 +7,13 @@ import type { StoredState } from '../rules/stored-truth.js';
 
 const NAMESPACE = 'default';
 
-/** The request of a step: what it answers is told when it was acknowledged. */
+/** The request of a step. Its result is recorded when the coordinator acknowledges it. */
 export type Request = (registry: Registry) => Promise<AcknowledgedWrite[]>;
 
-/** What is deleted by a step is told before it is asked for, since it may happen unanswered. */
+/** Deletions are recorded before the request, because a deletion can succeed without a response. */
 export interface UserDeps {
   stored: StoredState;
-  /** What a person reads off the coordinator's clock, ms since the epoch. */
+  /** The time of the coordinator's clock, in ms since the epoch. */
   now: () => number;
   deleting: (object: KubeObject, isForced: boolean) => void;
 }

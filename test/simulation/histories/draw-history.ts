@@ -37,16 +37,16 @@ const STRATEGIES: readonly Strategy[] = [
 const SCARCE = ['memory', 'disk'] as const;
 const PRESSURES = ['MemoryPressure', 'DiskPressure'] as const;
 const DAEMON_SETS = ['alpha', 'beta'];
-/** Two of three minutes may be outside of a window. */
+/** Two of three minutes may be outside a window. */
 const WAITS_MS = [30_000, 200_000] as const;
 const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_400_000];
 
-/** The history of a seed. */
+/** Returns the history of a seed. */
 export function generateHistory(seed: string, mix: Mix): History {
   const chance = new SeededRandom(seed);
   const nodes = chance.integer(2, 5);
   const first: Step[] = [{ ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];
-  // Before there is one, hosts have no turns.
+  // Without a host policy no host has handovers.
   if (mix['set host policy'] > 0)
     first.push({ ...stepOf('set host policy', chance, nodes), afterMs: 100 } as Step);
   const kinds = Object.entries(mix) as [keyof Mix, number][];
@@ -58,7 +58,7 @@ export function generateHistory(seed: string, mix: Mix): History {
   return { seed, nodes, speed: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
 }
 
-/** Mostly soon after the last, now and then after a long time: much happens together, and some things run out in between. */
+/** Steps mostly follow each other quickly, so that they overlap. Long pauses let timers expire. */
 function pauseOf(chance: SeededRandom): number {
   const longest = chance.pick([20, 500, 500, 3_000, 10_000, 60_000]);
   return chance.integer(0, longest);

@@ -1,10 +1,12 @@
-/** What breaks: how each fault of a history is done to the world, and how all of it ends. */
+/** Starts each fault of a history in the simulated world, and ends all faults. */
 import { epochFrom } from '../../../coordinator/decisions/restore/unknown-pod.js';
 import type { SimulatedDatabase } from '../machines/simulated-store.js';
 import type { SimulatedWorld } from '../machines/simulated-world.js';
 import type { Fault } from './history.js';
 
-/** As often as has a host take a Pod back, and so soon that it cannot be confirmed in between. */
+/**
+ * Number of reboots after which a host reverts a Pod. They follow so quickly that it cannot confirm the Pod in between.
+ */
 const REBOOTS = 3;
 const REBOOT_EVERY_MS = 12_000;
 const REBOOT_MS = 3_000;
@@ -19,7 +21,7 @@ export class HistoryFaults {
     this.#world = world;
   }
 
-  /** It begins now, and ends by itself. */
+  /** Starts a fault, which ends by itself. */
   start(fault: Fault): void {
     const { timeline, coordinator, disk } = this.#world;
     const host = 'node' in fault && fault.node !== null ? this.#world.hosts.get(fault.node) : undefined;
@@ -153,7 +155,7 @@ export class HistoryFaults {
     timeline.after(downMs + confirmAfterMs, () => coordinator.confirmRestore());
   }
 
-  /** What is cut is mended, what is down comes up, what is full has room. */
+  /** Ends every fault: connects cables, starts programs and hosts, and frees disk space. */
   end(): void {
     const { hosts, coordinator, disk, chronicle, timeline } = this.#world;
     chronicle.record('everyone', 'faults end');

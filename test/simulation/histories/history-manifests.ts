@@ -1,4 +1,4 @@
-/** The objects that histories' people write. */
+/** The objects that simulated users write. */
 
 import type { DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
@@ -9,7 +9,7 @@ const GOVERNED = { governed: 'yes' };
 
 export const POLICY = 'gentle';
 
-/** So that "the old Pods of this DaemonSet" can be told from its new ones in any order of events. */
+/** A label that separates old from new Pods of a DaemonSet in any order of events. */
 const VERSION = 'version';
 
 export function manifestOf(step: Extract<UserStep, { kind: 'create daemonset' }>): object {
@@ -47,7 +47,7 @@ export function setSelector(spec: DaemonSetSpec, zone: Zone | null): void {
   setVersion(spec);
 }
 
-/** Of the template's fields, those that a step can change: see `versionOf`. */
+/** Sets the label from the template fields that a step can change: see `versionOf`. */
 function setVersion({ template }: DaemonSetSpec): void {
   const { containers, nodeSelector } = template.spec;
   const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}`;
@@ -72,7 +72,7 @@ export function tolerantPod(step: Extract<UserStep, { kind: 'create tolerant pod
   return { ...pod, spec: { ...pod.spec, tolerations } };
 }
 
-/** Waves by zone: who is in which is told by labels alone. */
+/** Waves by zone, so that labels alone decide the wave of a node. */
 export function policySpec(policy: Policy, turns?: HandoverRules): RolloutPolicySpec {
   const { soakSeconds, approval, maxFailed, deadlineSeconds, action } = policy;
   return {

@@ -1,7 +1,7 @@
-/** What may happen in a history, and how often: mixes that can be asked for by name. */
+/** Mixes: which steps a history may contain, and how often. Each mix has a name. */
 import type { Fault, Step, UserStep } from './history.js';
 
-/** How often which step comes: weights, by what is to be tried. */
+/** The weight of each kind of step. */
 export type Mix = Record<(UserStep | Fault)['kind'], number>;
 
 const USERS: Omit<Mix, Fault['kind']> = {
@@ -55,10 +55,10 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
 
 const NO_FAULTS = Object.fromEntries(Object.keys(FAULTS).map((kind) => [kind, 0])) as typeof FAULTS;
 
-/** User requests to rollouts by waves. */
+/** User steps in rollouts with waves. */
 const WAVES = { 'set policy': 3, 'pause policy': 1, 'approve wave': 4, 'delete policy': 0.3 };
 
-/** Policies that leave the turn to the host, and hosts that say 'not now'. */
+/** Policies with handovers, and hosts that lock updates. */
 const TURNS = {
   ...WAVES,
   'set policy': 0.5,
@@ -68,7 +68,7 @@ const TURNS = {
   'spoil turn': 1,
 };
 
-/** What goes wrong on a host by itself. */
+/** Faults of a single host. */
 const TROUBLE = {
   'fill host disk': 3,
   'press host': 4,
@@ -79,7 +79,7 @@ const TROUBLE = {
   'cordon node': 2,
 };
 
-/** People who let a rollout take its time: most of what they do is a release. */
+/** Users who wait for rollouts: most of their steps are releases. */
 const LEISURELY = {
   ...USERS,
   ...NO_FAULTS,
@@ -94,17 +94,17 @@ const LEISURELY = {
   'delete node': 0,
 };
 
-/** Users' steps; all others are faults. */
+/** True for a user step. All other steps are faults. */
 export function isUserStep(step: Step): step is Step & UserStep {
   return Object.hasOwn(USERS, step.kind);
 }
 
-/** Names of the mixes that can be asked for. */
+/** The mixes by name. */
 export const MIXES = {
   all: { ...USERS, ...FAULTS },
-  /** No fault at all: what fails here needs only bad luck with time. */
+  /** No faults: a failure here needs only unlucky timing. */
   calm: { ...USERS, ...NO_FAULTS },
-  /** Rollouts, and agents and coordinators that die in them. */
+  /** Rollouts in which agents and coordinators are killed. */
   rollouts: {
     ...USERS,
     ...NO_FAULTS,
@@ -113,7 +113,7 @@ export const MIXES = {
     'kill coordinator': 8,
     'end container': 4,
   },
-  /** Deletions of all kinds, while hosts are away. */
+  /** Deletions of all kinds while hosts are unreachable. */
   deletions: {
     ...USERS,
     ...FAULTS,
@@ -123,11 +123,11 @@ export const MIXES = {
     'delete node': 4,
     'create daemonset': 6,
   },
-  /** Machines without a battery behind their clock. */
+  /** Machines that lose the time when they restart. */
   clocks: { ...USERS, ...FAULTS, 'jump clock': 14, 'cut power': 6 },
-  /** Backups restored: what happened since must not stop a container. */
+  /** Restored backups: changes since the backup must not stop a container. */
   restores: { ...USERS, ...FAULTS, 'delete node': 0, 'back up': 4, 'restore backup': 2 },
-  /** Rollouts by a policy's waves. */
+  /** Rollouts with waves. */
   waves: {
     ...USERS,
     ...FAULTS,
@@ -136,7 +136,7 @@ export const MIXES = {
     'set strategy': 1,
     'delete node': 0.3,
   },
-  /** Rollouts whose turns hosts carry out: in windows, when they are not busy, with a way back. */
+  /** Rollouts with handovers: in windows, with update locks and reverts. */
   turns: {
     ...USERS,
     ...FAULTS,
@@ -147,11 +147,11 @@ export const MIXES = {
     'cut cable': 6,
     'delete node': 0.3,
   },
-  /** Hosts that are short of something, hang, or are worked on by hand; static Pods. */
+  /** Hosts with shortages, hanging engines or manual changes, and static Pods. */
   hosts: { ...USERS, ...FAULTS, ...TROUBLE, 'taint node': 5 },
-  /** Hosts that give Pods up because they are short of something. */
+  /** Hosts that evict Pods under resource pressure. */
   pressure: { ...USERS, ...FAULTS, ...TROUBLE, 'press host': 0, 'starve host': 8, 'create pod': 3 },
-  /** Failure domains that go dark, alone or all at once, and Pods that tolerate this for a while. */
+  /** Zones that become unreachable, alone or all at once, and Pods with a limited toleration. */
   zones: {
     ...USERS,
     ...FAULTS,
@@ -161,7 +161,7 @@ export const MIXES = {
     'cordon node': 1,
     'kill coordinator': 3,
   },
-  /** Turns that hosts put off because they are busy, for as long as they may and longer. */
+  /** Handovers that busy hosts postpone, up to the limit and longer. */
   holds: {
     ...LEISURELY,
     'set host policy': 3,
@@ -173,7 +173,7 @@ export const MIXES = {
     'cut cable': 1,
     wait: 6,
   },
-  /** Successors that do not do well, lose the coordinator or have their host reboot: hosts take the Pods back. */
+  /** Successors that are not ready, lose the coordinator or reboot with their host: hosts revert them. */
   reverts: {
     ...LEISURELY,
     'set host policy': 3,
@@ -187,7 +187,7 @@ export const MIXES = {
     'stop engine': 1,
     wait: 6,
   },
-  /** Nobody is heard for minutes, or half of the hosts are not, while Pods wait out what they tolerate. */
+  /** All or half of the hosts are unreachable for minutes, while Pods use up their tolerations. */
   darkness: {
     ...USERS,
     ...NO_FAULTS,

@@ -1,7 +1,7 @@
 /** A history: what users do and what breaks, when. Plain data, made from a seed (`draw.ts`); leaving steps out makes another history. */
 import type { CrashPoint } from '../machines/program-lifetime.js';
 
-/** How a DaemonSet is to be updated. */
+/** The update strategy of a DaemonSet. */
 export interface Strategy {
   type: 'RollingUpdate' | 'OnDelete';
   maxUnavailable?: number | string;
@@ -37,7 +37,7 @@ export type UserStep =
   | { kind: 'pause policy'; isPaused: boolean }
   | { kind: 'approve wave'; name: string; wave: Wave }
   | { kind: 'delete policy' }
-  /** Nobody does anything for a long time: things run out, are confirmed, go dark. */
+  /** A long time without a step: timers expire, handovers are confirmed, hosts become unreachable. */
   | { kind: 'wait' };
 
 export type Fault =
@@ -77,7 +77,7 @@ export type Pressure = 'MemoryPressure' | 'DiskPressure';
 /** The RolloutPolicy of all DaemonSets: the hosts of zone a, then those of zone b, then the rest. */
 export interface Policy {
   soakSeconds: number;
-  /** Of the second wave. */
+  /** Approval of the second wave. */
   approval: 'Automatic' | 'Manual';
   /** Hosts that may fail; null = no budget, nothing stops a rollout. */
   maxFailed: number | null;
@@ -85,13 +85,13 @@ export interface Policy {
   action: 'Pause' | 'RollBack';
 }
 
-/** What a policy leaves to hosts; null = not that. */
+/** The handover options of a policy. Null disables the option. */
 export interface HandoverRules {
   /** Pods are replaced in the first so many seconds of every third minute. */
   windowSeconds: number | null;
-  /** A successor has so long to prove itself. */
+  /** Time limit for the confirmation of a successor. */
   confirmSeconds: number | null;
-  /** A busy host may put its turn off for so long. */
+  /** Maximum time for which a busy host may postpone a handover. */
   lockSeconds: number | null;
   /** Images are fetched ahead. */
   prePulls: boolean;
@@ -100,7 +100,7 @@ export interface HandoverRules {
 export type Step = { afterMs: number } & (UserStep | Fault);
 
 export interface History {
-  /** Of the chances on the way: delays, losses, generated names. */
+  /** Seed of all random choices: delays, losses, generated names. */
   seed: string;
   nodes: number;
   /** How slow everything outside of memory is, as a factor. */

@@ -50,7 +50,7 @@ export function policyRequests(step: PolicyStep, parts: UserDeps): Request[] {
   }
 }
 
-/** Nothing of a policy holds a rollout up any more, save hosts that fail. */
+/** Returns the requests after which a policy no longer delays a rollout, except for failing hosts. */
 export function repairPolicy({ stored: truth }: UserDeps): Request[] {
   if (!truth.policy) return [];
   return [
@@ -63,7 +63,10 @@ export function repairPolicy({ stored: truth }: UserDeps): Request[] {
   ];
 }
 
-/** A Pod that its host took back stays so until somebody replaces it, where no rollout does; as does one that a host gave up and nobody owns. */
+/**
+ * A reverted Pod is only replaced by a rollout. A terminal Pod without an owner is not replaced at all. The user
+ * deletes both.
+ */
 export function repairPods(parts: UserDeps): Request[] {
   const kept = [...parts.stored.pods.values()].filter(
     ({ metadata, status }) =>

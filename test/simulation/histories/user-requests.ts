@@ -1,4 +1,4 @@
-/** People at work: each step is what one client asks of the API, again after a while when nobody answers. */
+/** Simulated users. Each step is a request of one client, which retries when the coordinator does not respond. */
 import { daemonSetKind, nodeKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';

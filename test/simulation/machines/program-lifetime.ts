@@ -1,7 +1,7 @@
 /**
- * One life of a program, from its start to its end. All that the program does outside of its own memory goes through
- * here: it takes time, and it is where the program can be ended, before the deed is done or after it and before the
- * program learns of it. What happens between two such places nobody outside can see, so these are all places that matter.
+ * The lifetime of a program, from its start to its end. Every effect outside the program's memory passes through this
+ * class. It takes time, and the program can be killed there: before the operation, or after it but before the program
+ * receives the result. Observers see nothing between two operations, so no other crash points matter.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -71,7 +71,10 @@ export class ProgramLifetime {
     this.#crashAt = { at: this.#deeds + deed, side };
   }
 
-  /** Does something outside; resolves with what it answers. In an ended life it neither happens nor resolves. */
+  /**
+   * Performs an operation outside the program and resolves with its result. After the end of the lifetime it does not
+   * happen and does not resolve.
+   */
   async perform<T>(operation: () => T | Promise<T>): Promise<T> {
     if (this.isOver) return never();
     this.#deeds += 1;
@@ -86,7 +89,7 @@ export class ProgramLifetime {
     }
   }
 
-  /** Resolves after so long, unless the life has ended. */
+  /** Resolves after the delay, unless the lifetime has ended. */
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }

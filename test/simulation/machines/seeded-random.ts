@@ -10,7 +10,7 @@ export class SeededRandom {
     this.#state = createHash('sha256').update(seed).digest().readUInt32LE(0);
   }
 
-  /** A stream of its own, always the same for this seed and name. */
+  /** Returns a separate random stream, the same for each seed and name. */
   stream(name: string): SeededRandom {
     return new SeededRandom(`${this.#seed}/${name}`);
   }

@@ -21,7 +21,7 @@ import type { SimulatedSocket } from './simulated-network.js';
 import type { HostShortage } from './simulated-shortage.js';
 import type { Timeline } from './timeline.js';
 
-/** What an agent finds on its host, which outlives it. */
+/** The parts of a host that outlive its agent. */
 export interface AgentDeps {
   nodeName: string;
   labels: Record<string, string>;
@@ -40,13 +40,13 @@ export interface AgentDeps {
   boot: () => { number: number; atMs: number };
   /** It says 'not now' to who wants to replace a Pod. */
   isBusy: () => boolean;
-  /** What the host says of itself, made worse by what a history has. */
+  /** Adds the faults of the history to the host's own status. */
   amendStatus: (status: NodeStatus) => NodeStatus;
   /** Opens a connection to the coordinator. */
   dial: (life: ProgramLifetime) => SimulatedSocket;
   engineWatcher: EngineWatcher;
   handoverWatcher: HandoverWatcher;
-  /** Something has happened that is to be counted. */
+  /** Counts an event. */
   note: (event: string) => void;
 }
 
@@ -78,7 +78,7 @@ export class HostAgent {
     );
   }
 
-  /** Told to stop, as by systemd; its containers go on. */
+  /** Stops the agent like systemd. Its containers keep running. */
   stop(): void {
     const life = this.#life;
     if (!life || !this.#running) {

@@ -30,15 +30,15 @@ export interface CoordinatorDeps {
   wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
   /** It ended by itself or by a crashAt. */
   onEnded: () => void;
-  /** Something has happened that is to be counted. */
+  /** Counts an event. */
   note: (event: string) => void;
 }
 
-/** What a client knows of its request in the end. */
+/** The result of a request as its client sees it. */
 export type CallResult<T> =
   | { kind: 'acknowledged'; value: T }
   | { kind: 'refused'; error: ApiError }
-  /** Nobody answered: it may have happened or not. */
+  /** No response: the request may or may not have succeeded. */
   | { kind: 'unanswered' }
   | { kind: 'unreachable' };
 
@@ -101,7 +101,7 @@ export class SimulatedCoordinator {
     this.#parts.onEnded();
   }
 
-  /** Told to stop, as by systemd. */
+  /** Stops the coordinator like systemd. */
   stop(): void {
     const serving = this.#serving;
     if (!serving) {
@@ -131,7 +131,7 @@ export class SimulatedCoordinator {
     void this.#serving?.core.restore.confirm();
   }
 
-  /** What a client over the API would be told. */
+  /** Returns the result that an API client would receive. */
   async call<T>(request: (registry: Registry) => Promise<T>): Promise<CallResult<T>> {
     const serving = this.#serving;
     if (!serving) return { kind: 'unreachable' };

@@ -1,4 +1,7 @@
-/** What lies on a simulated host's disk and outlives the agent: its desired cache, the coordinator's time, the manifests of static Pods. */
+/**
+ * The parts of a simulated host's disk that outlive the agent: desired cache, coordinator time, manifests of static
+ * Pods.
+ */
 import { revertOf } from '../../../agent/decisions/handovers/handover-record.js';
 import { type AssignedPod, successorUidOf } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { DurableFile } from '../../../agent/desired/durable-file.js';
@@ -7,7 +10,7 @@ import type { RevertReason } from '../../../shared/kube/handovers/host-handover.
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ProgramLifetime } from './program-lifetime.js';
 
-/** Hears what a host has decided by itself, once that is on its disk. */
+/** Receives the host's own decisions once they are on its disk. */
 export interface HandoverWatcher {
   /** The host replaces this Pod now. */
   onStarted: (podUid: string, successorUid: string) => void;
@@ -20,7 +23,7 @@ export class HostDisk {
   isFull = false;
   #cache: string | undefined;
   #heardTime: string | undefined;
-  /** Uids of Pods whose turns, and whose ways back, are told already. */
+  /** Uids of Pods with a handover or revert that was already reported. */
   readonly #told = new Set<string>();
   readonly #manifests = new Map<string, string>();
 
@@ -43,7 +46,10 @@ export class HostDisk {
     });
   }
 
-  /** The cache as one life of the agent reads and writes it. `onTurns` hears what a write says of turns that none before did. */
+  /**
+   * The cache file of one lifetime of the agent. `onTurns` receives each handover that a write contains for the first
+   * time.
+   */
   cacheFor(life: ProgramLifetime, onTurns: HandoverWatcher): DurableFile {
     return {
       read: () => life.perform(() => this.#cache),
@@ -88,7 +94,7 @@ export class HostDisk {
     }
   }
 
-  /** Nothing tells of changes here: they are found when the agent looks by itself. */
+  /** There are no change notifications: the agent finds changes when it polls. */
   manifestsFor(life: ProgramLifetime): ManifestDirectory {
     return {
       path: '/manifests',

@@ -10,7 +10,7 @@ import type { ProgramLifetime } from './program-lifetime.js';
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
 
-/** Behaviours of images that histories use, in addition to the simulator's defaults. The tag names the behaviour. */
+/** Additional images for histories. Their names describe their behaviour. */
 const IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*:slow*', pull: { afterMs: 4_000 }, ready: { afterMs: 3_000 }, stop: { afterMs: 5_000 } },
   { pattern: '*:stubborn*', stop: { afterMs: 600_000 } },
@@ -18,7 +18,7 @@ const IMAGES: readonly ImageBehaviourRow[] = [
   { pattern: '*:absent*', pull: { error: { reason: 'ErrImagePull', message: 'manifest unknown' } } },
 ];
 
-/** A container as it stands on the host. */
+/** A container on the host. */
 export interface HostContainer {
   isRunning: boolean;
   podUid: string;
@@ -27,18 +27,18 @@ export interface HostContainer {
   image: string;
 }
 
-/** Hears of what the agent has its engine do, by the Pods' uids. */
+/** Receives the engine operations of the agent, with the uids of the Pods. */
 export interface EngineWatcher {
   /** A container of this Pod runs now. */
   onStarted: (podUid: string) => void;
-  /** A container of this Pod, which runs, is told to stop. */
+  /** A running container of this Pod receives the stop signal. */
   onStopped: (podUid: string) => void;
 }
 
 export class HostEngine {
   readonly #engine: HollowEngine;
   readonly #owner: ContainerOwner;
-  /** While it hangs: whoever waits for its answers. */
+  /** Callers that wait for the hanging engine. */
   #waiting: (() => void)[] | undefined;
 
   constructor(clock: Clock, owner: ContainerOwner) {
@@ -46,7 +46,7 @@ export class HostEngine {
     this.#owner = owner;
   }
 
-  /** What is there, running or not. */
+  /** All containers, running or not. */
   containers(): HostContainer[] {
     return this.#engine.ownedBy(this.#owner).map(({ identity, image, state }) => ({
       isRunning: state === 'running',
@@ -142,7 +142,7 @@ async function* delayedEvents(
   life: ProgramLifetime,
   signal: AbortSignal,
 ): AsyncGenerator<RuntimeEvent, void> {
-  // Not AbortSignal.any: while somebody listens to one it is kept for ever, and with it all of a history that ends before it aborts.
+  // Not AbortSignal.any: while it has a listener, Node.js keeps it and the whole history in memory.
   const over = new AbortController();
   const end = () => over.abort();
   for (const each of [signal, life.signal]) each.addEventListener('abort', end);

@@ -29,10 +29,10 @@ export interface HostDeps {
   dial: (host: SimulatedHost, life: ProgramLifetime) => SimulatedSocket;
   /** A container of this Pod runs now. */
   onStarted: (host: SimulatedHost, podUid: string) => void;
-  /** The agent has just told a container of this Pod, which runs, to stop. */
+  /** The agent has just sent the stop signal to a running container of this Pod. */
   onStopped: (host: SimulatedHost, podUid: string) => void;
   handoverWatcher: HandoverWatcher;
-  /** Something has happened that is to be counted. */
+  /** Counts an event. */
   note: (event: string) => void;
 }
 
@@ -57,7 +57,7 @@ export class SimulatedHost {
     this.#parts = parts;
     this.cable = parts.cable;
     this.#shortage = new HostShortage(timeline);
-    // The engine is a program of its own: it goes on when the agent ends.
+    // The engine is a separate program, which keeps running when the agent ends.
     const clock = new ProgramLifetime(
       timeline,
       this.wall,
@@ -97,12 +97,12 @@ export class SimulatedHost {
     return this.#engineUpSinceMs;
   }
 
-  /** What runs now. */
+  /** The running containers. */
   running(): HostContainer[] {
     return this.#engine.running();
   }
 
-  /** What is there, running or not. */
+  /** All containers, running or not. */
   containers(): HostContainer[] {
     return this.#engine.containers();
   }
@@ -111,7 +111,7 @@ export class SimulatedHost {
     if (this.isPowered) this.#agent.start();
   }
 
-  /** Told to stop, as by systemd; its containers go on. */
+  /** Stops the agent like systemd. Its containers keep running. */
   stopAgent(): void {
     this.#agent.stop();
   }
@@ -125,7 +125,7 @@ export class SimulatedHost {
     this.#agent.crashAt(crashAt);
   }
 
-  /** All ends at once, and nobody is told. */
+  /** Ends all programs at once, without a signal. */
   cutPower(): void {
     this.isPowered = false;
     this.#say('power cut');
@@ -183,7 +183,7 @@ export class SimulatedHost {
     this.#say(isStarving ? `is short of ${of}` : `has ${of} again`);
   }
 
-  /** It says 'not now', or does not any more. */
+  /** Sets or releases the host's update lock. */
   makeBusy(isBusy: boolean): void {
     const { now } = this.#parts.timeline;
     if (!isBusy && this.#busySinceMs !== undefined) this.#busyUntilMs = now;
@@ -191,7 +191,7 @@ export class SimulatedHost {
     this.#say(isBusy ? 'is busy' : 'is not busy');
   }
 
-  /** What the host says of itself from its next look on. */
+  /** The host reports this condition from its next poll on. */
   press(condition: Pressure, isPressed: boolean): void {
     if (isPressed) this.#pressures.add(condition);
     else this.#pressures.delete(condition);
@@ -211,7 +211,7 @@ export class SimulatedHost {
     this.#engineUpSinceMs = this.#parts.timeline.now;
   }
 
-  /** Whatever was wrong with disk, engine and pressure is over, and it is busy no more. */
+  /** Ends the faults of the disk and the engine, the pressure, and the update lock. */
   recover(): void {
     if (this.#busySinceMs !== undefined) this.makeBusy(false);
     this.#disk.isFull = false;

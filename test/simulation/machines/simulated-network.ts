@@ -1,6 +1,6 @@
 /**
- * The network: WebSockets whose wire is a queue. As TCP has it, what one side sends arrives in order or not at all;
- * only connections overtake each other. A cut cable delivers nothing and tells nobody; what was on its way waits, or is lost.
+ * The network: WebSockets with a queue as wire. As in TCP, data arrives in order or not at all, and only connections
+ * overtake each other. A cut cable delivers nothing and reports nothing: data in flight waits or is lost.
  */
 import { EventEmitter } from 'node:events';
 import type { ProgramLifetime, SpeedFactor } from './program-lifetime.js';
@@ -15,10 +15,10 @@ type Frame =
   | { kind: 'message'; bytes: Buffer }
   | { kind: 'ping' | 'pong' }
   | { kind: 'close'; code: number }
-  /** The other side's system says that nobody is there. */
+  /** The peer's system refuses the connection. */
   | { kind: 'reset' };
 
-/** What a history counts. */
+/** Network counts of a history. */
 export interface NetworkCounts {
   frames: number;
   framesLost: number;
@@ -61,7 +61,7 @@ export class Cable {
     for (const wire of this.#wires) wire.pump();
   }
 
-  /** Ends every connection at once; both sides learn of it, and what was on its way is lost. */
+  /** Ends every connection at once. Both sides notice it, and data in flight is lost. */
   reset(): void {
     for (const wire of [...this.#wires]) wire.reset();
   }
@@ -105,7 +105,7 @@ class Wire {
     }
   }
 
-  /** Loses what is on its way from some place on. */
+  /** Loses the data in flight from some point on. */
   lose(): void {
     const kept = this.chance.integer(0, this.#queue.length);
     this.cable.counts.framesLost += this.#queue.length - kept;
@@ -129,7 +129,7 @@ class Wire {
   }
 }
 
-/** What the agent's Connection and the hub's Session use of the `ws` library's WebSocket. */
+/** The part of the `ws` library's WebSocket that the agent's Connection and the hub's Session use. */
 export class SimulatedSocket extends EventEmitter {
   readonly OPEN = 1;
   readyState = 0;
@@ -150,7 +150,7 @@ export class SimulatedSocket extends EventEmitter {
     });
   }
 
-  /** The connection stands. */
+  /** The connection is established. */
   connected(out: Wire): void {
     this.#out = out;
     this.readyState = this.OPEN;

@@ -1,4 +1,4 @@
-/** What a simulated host has left of memory and disk, as its agent measures it. */
+/** The free memory and disk space of a simulated host, as its agent measures them. */
 import type { PressureHandling } from '../../../agent/assembly/agent-pressure.js';
 import {
   DEFAULT_EVICTION_HARD,
@@ -13,7 +13,7 @@ const MIB = 1_048_576;
 const CAPACITY = 8_192 * MIB;
 /** Less than any threshold, and more. */
 const [LITTLE, ENOUGH] = [50 * MIB, 4_096 * MIB];
-/** A condition lasts so long after its cause: upstream's five minutes would be most of a history. */
+/** Time for which a condition outlasts its cause. Upstream's five minutes would be most of a history. */
 const TRANSITION_MS = 30_000;
 const SIGNALS: Record<ScarceResource, Signal> = { memory: 'memory.available', disk: 'nodefs.available' };
 

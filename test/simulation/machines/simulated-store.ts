@@ -1,6 +1,7 @@
 /**
- * A store over a simulated disk: the product's own commit queue, log and watches, as in SqliteStore; only the thread and
- * the file are pretended. What was not written when the program ends is lost; what was written stays, acknowledged or not.
+ * A store on a simulated disk. Commit queue, log and watches are those of the product, as in SqliteStore. Only the
+ * thread and the file are simulated. Data not written when the program ends is lost. Written data stays, acknowledged
+ * or not.
  */
 import { ChangeLog } from '../../../coordinator/store/log/change-log.js';
 import { GroupCommit } from '../../../coordinator/store/log/group-commit.js';
@@ -24,7 +25,7 @@ import type { ProgramLifetime } from './program-lifetime.js';
 /** So few that a reader who is slow by a burst has to list again. */
 const CHANGES_KEPT = 400;
 
-/** What is on the disk. */
+/** The content of the disk. */
 interface Content {
   values: Map<string, StoredValue>;
   /** By key: the revision of the write that created it. */
@@ -35,7 +36,7 @@ interface Content {
   isUnconfirmed: boolean;
 }
 
-/** Hears of each write that is on the disk, in order, before the coordinator does. */
+/** Receives each write on the disk, in order, before the coordinator does. */
 export type CommitListener = (change: Change) => void;
 
 export class SimulatedDatabase {

@@ -111,7 +111,7 @@ export class SimulatedWorld implements ObservedWorld {
   readonly staticPods = (node: string): ReturnType<SimulatedHost['staticPods']> =>
     this.hosts.get(node)?.staticPods() ?? [];
 
-  /** Something has happened that is to be counted. */
+  /** Counts an event. */
   readonly note = (event: string): void => count(this.tallies.events, event);
 
   /** Starts the coordinator, then the agents. */
@@ -120,17 +120,17 @@ export class SimulatedWorld implements ObservedWorld {
     for (const host of this.hosts.values()) this.timeline.after(200, () => host.startAgent());
   }
 
-  /** Next time the coordinator ends, it stays away so long. */
+  /** Sets the downtime after the coordinator's next end. */
   restartAfter(ms: number): void {
     this.#restartsAfterMs = ms;
   }
 
-  /** Whatever waits for a turn does not happen any more. */
+  /** Cancels the faults that wait for a handover. */
   endFaults(): void {
     this.#spoilers.clear();
   }
 
-  /** A client was told that its write succeeded. */
+  /** A client received the acknowledgement of its write. */
   acknowledged(write: AcknowledgedWrite): void {
     if (write.isDeletion) this.userRequests.answered.add(write.uid);
     this.#hold((invariant) => invariant.acknowledged?.(write, this));
@@ -190,7 +190,7 @@ export class SimulatedWorld implements ObservedWorld {
     this.hosts.set(name, host);
   }
 
-  /** Once this host has begun its next turn. */
+  /** Runs the action when this host has started its next handover. */
   atNextHandover(node: string, action: () => void): void {
     this.#spoilers.set(node, action);
   }
@@ -206,7 +206,7 @@ export class SimulatedWorld implements ObservedWorld {
     return (ever.get(podUid) ?? promised.get(podUid))?.name ?? podUid;
   }
 
-  /** What the network makes of a call. */
+  /** Connects a host to the coordinator, as far as the network allows. */
   #dial(host: SimulatedHost, life: ProgramLifetime): SimulatedSocket {
     const { timeline, coordinator, pace } = this;
     this.#connections += 1;

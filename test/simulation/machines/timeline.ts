@@ -34,7 +34,7 @@ export class Timeline {
     };
   }
 
-  /** Somebody works without end and without a pause. */
+  /** True if a program works without end and without a pause. */
   get isBusy(): boolean {
     return this.#second.happenings > MOST_A_SECOND;
   }

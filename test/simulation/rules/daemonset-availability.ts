@@ -16,13 +16,13 @@ import type { ObservedWorld } from './observed-world.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference-placement.js';
 import { isLeaving, isReady, readySince, type StoredChange } from './stored-truth.js';
 
-/** Times that lie ahead by no more are those of hosts. */
+/** Clocks of hosts may be ahead by this much. */
 const AHEAD_MS = 2_000;
 
 /** Longer than any news takes to become a operation: two commits, a full disk and a slow queue between them. */
 export const NEWS_MS = 30_000;
 
-/** A Pod that a rollout has told to stop while it served. */
+/** A Pod that a rollout stopped while it served. */
 export interface StoppedByRollout {
   pod: Pod;
   daemonSet: DaemonSet;
@@ -32,9 +32,12 @@ export interface StoppedByRollout {
 /** How many nodes may be without an available Pod, from then on. */
 interface Budget {
   atMs: number;
-  /** As upstream has it: a percentage is one of the nodes where Pods belong. */
+  /** Like upstream: a percentage counts the nodes where Pods belong. */
   upstream: number;
-  /** In waves: nodes whose Pod is to go for good count as well, or of a wave that has no others a percentage would be none. */
+  /**
+   * In waves: nodes where the Pod is removed permanently also count. Otherwise the percentage of a wave with no other
+   * nodes would be 0.
+   */
   inWaves: number;
 }
 
@@ -47,14 +50,23 @@ export class Availability {
   /** Nodes that the rollout itself emptied, until they serve again. */
   readonly #emptied = new Set<string>();
   readonly #ready = new DurationTracker<string>();
-  /** Uids of Pods that were ready, and then not, or had yet to be confirmed: whoever saw that may act on it a while after they are ready again. */
+  /**
+   * Uids of Pods that became unready or were unconfirmed. A controller may act on that for a while after they are ready
+   * again.
+   */
   readonly #faltered = new Set<string>();
-  /** Since when Pods are ready by their own word, as it was told, and in true time: the coordinator's clock may be set afterwards. */
+  /**
+   * Since when Pods report that they are ready: as reported, and in true time. The coordinator's clock may be set
+   * afterwards.
+   */
   readonly #told = new Map<string, { sinceMs: number; trueMs: number }>();
   /** Budgets of the last while, by DaemonSet. */
   readonly #budgets = new Map<string, Budget[]>();
 
-  /** To be told of every change, before anything is asked. Time alone makes Pods available: all DaemonSets are looked at. */
+  /**
+   * Must receive every change before other methods are called. It checks all DaemonSets, because Pods also become
+   * available by time alone.
+   */
   committed(change: StoredChange, scene: ObservedWorld): void {
     if (change.kind === 'Pod') {
       const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
@@ -68,7 +80,7 @@ export class Availability {
     for (const each of scene.stored.daemonSets.values()) this.#look(each, scene);
   }
 
-  /** The Pod that a rollout has just told to stop, or its host to replace when it may, if it was of use. */
+  /** Returns the Pod that a rollout has just stopped, or handed over to its host, if it was in use. */
   stoppedByRollout(
     { kind, previous, current }: StoredChange,
     { stored: truth, userRequests: wishes, nowMs, coordinatorNowMs }: ObservedWorld,
@@ -94,8 +106,8 @@ export class Availability {
   }
 
   /**
-   * The other nodes that are without an available Pod and should have one, those included that the rollout emptied itself, and
-   * those whose hosts have a turn: they may begin it at any moment.
+   * Returns the other nodes without an available Pod that should have one. Nodes that the rollout emptied count, and so
+   * do nodes with a handover, which the host may start at any moment.
    */
   without({ daemonSet, node }: StoppedByRollout, { stored: truth, nowMs }: ObservedWorld): string[] {
     const keyOf = (name: string) => `${daemonSet.metadata.uid}@${name}`;
@@ -130,7 +142,7 @@ export class Availability {
       this.#told.set(uid, { sinceMs, trueMs: sinceMs - coordinatorNowMs + nowMs });
   }
 
-  /** By the time that it tells itself: as the coordinator's clock is now, or was when it told. */
+  /** Uses the reported time, by the coordinator's clock as it is now or as it was at the report. */
   #mayBeAvailable(
     { metadata }: Pod,
     { spec }: DaemonSet,
@@ -189,12 +201,12 @@ export class Availability {
   }
 }
 
-/** Its host has yet to say that it does well: a rollout does not count on it. */
+/** True if the host has not confirmed the Pod. A rollout does not count on it. */
 function isUnconfirmed({ status }: Pod): boolean {
   return findCondition(status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
 }
 
-/** The clock, set back, comes by the time of its readiness once more: its minReadySeconds count once more, as upstream's. */
+/** A clock set back reaches the time of readiness again. Then minReadySeconds counts again, like upstream. */
 function isFreshAgain(pod: Pod, { spec }: DaemonSet, coordinatorNowMs: number): boolean {
   const forMs = coordinatorNowMs - (readySince(pod) ?? Number.NaN);
   return forMs >= -AHEAD_MS && forMs < (spec.minReadySeconds ?? 0) * 1_000;

@@ -13,12 +13,13 @@ import { isLeaving, type StoredChange, type StoredState } from './stored-truth.j
 /** Stored times are whole seconds. */
 const WHOLE_SECONDS_MS = 2_000;
 
-/** Of a node that nobody hears. */
+/** The taint of an unreachable node. */
 const SILENCE: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
 
 /**
- * By the coordinator's clock or the true one, whichever says longer: the first may have been set. Where one taint follows another without
- * a pause, the time of both counts, as upstream's does (pkg/controller/tainteviction processPodOnNode keeps an eviction that is planned for sooner).
+ * Uses the coordinator's clock or true time, whichever is longer, because the clock may have been set. If one taint
+ * follows another without a pause, the time of both counts, like upstream (pkg/controller/tainteviction
+ * processPodOnNode keeps an eviction that is planned for sooner).
  */
 export function taintEvictionsWait(): Invariant {
   /** Keys are node and taint, and the node alone for any of them. */
@@ -60,11 +61,11 @@ export function taintEvictionsWait(): Invariant {
   };
 }
 
-/** When not one node is heard, it is the network that is cut, or we are. */
+/** When every node is unreachable, the network or the coordinator is cut off. */
 export function offlineNodesAreNotEvicted(): Invariant {
   const isReady = (node: Node) => isConditionTrue(node.status?.conditions, 'Ready');
   const dark = new DurationTracker<string>();
-  /** It is there, and has been in the dark for longer than it tolerates silence. */
+  /** True if the Pod exists and its node was unreachable for longer than the Pod tolerates. */
   const mayHaveGone = (pod: Pod, { everStoredPods: ever }: StoredState, nowMs: number): boolean => {
     const { controllerUid: maker, createdAtMs = nowMs } = ever.get(pod.metadata.uid ?? '') ?? {};
     const waitMs = toleratesFor(pod, SILENCE) * 1_000 + NEWS_MS;

@@ -12,7 +12,7 @@ import { isInHours } from './reference-placement.js';
 import type { StoredChange } from './stored-truth.js';
 import type { WaveHistory } from './wave-rules.js';
 
-/** From a host's decision to the disk that it stands on. */
+/** Maximum time from a host's decision until it is on disk. */
 const WRITING_MS = 15_000;
 /** A host's clock shows whole milliseconds. */
 const WHOLE_MS = 1;
@@ -24,7 +24,7 @@ const READY_MS = 30_000;
 /** So many reboots before it is confirmed are the Pod's fault. */
 const REBOOTS = 3;
 
-/** All turns that a Pod ever had: a host knows the last one that it has heard of. */
+/** All handovers that a Pod ever had. A host uses the last one that it received. */
 interface Given {
   turns: HostHandover[];
   firstAtMs: number;
@@ -51,7 +51,7 @@ class TurnBook {
   }
 }
 
-/** A host that hears nobody goes by what it was told, and by the coordinator's time as it has heard it. */
+/** An unreachable host uses the handover and the coordinator time that it received last. */
 export function handoversKeepToWindows(waves: WaveHistory): Invariant {
   const book = new TurnBook();
   return {

@@ -14,17 +14,17 @@ import { WaveHistory } from './wave-rules.js';
 /** A sentence that says what was broken, and by what. */
 export type Violation = string;
 
-/** What a rule says of what has just happened: true when it holds, a sentence when it is broken, nothing when it was not its business. */
+/** The result of a rule for an event: true if it holds, a sentence if it is broken, undefined if it does not apply. */
 export type Verdict = true | Violation | undefined;
 
 export interface Invariant {
-  /** The rule, as one would tell it a colleague. */
+  /** The rule as one sentence. */
   readonly rule: string;
   /** A container of this Pod has just started on this node. */
   podStarted?(podUid: string, node: string, scene: ObservedWorld): Verdict;
-  /** The agent of this node has just told a container of this Pod, which runs, to stop. */
+  /** The agent of this node has just sent the stop signal to a running container of this Pod. */
   podStopped?(podUid: string, node: string, scene: ObservedWorld): Verdict;
-  /** A host has just begun to replace a Pod by itself: it stands on its disk. */
+  /** A host has just started a handover, which is on its disk. */
   handoverStarted?(
     turn: { podUid: string; successorUid: string },
     node: string,
@@ -34,7 +34,7 @@ export interface Invariant {
   podReverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: ObservedWorld): Verdict;
   /** A change has just been committed; `scene` shows the state after it. */
   committed?(change: StoredChange, scene: ObservedWorld): Verdict;
-  /** A client has just been told that its write of this object succeeded. */
+  /** A client has just received the acknowledgement of its write of this object. */
   acknowledged?(write: AcknowledgedWrite, scene: ObservedWorld): Verdict;
 }
 
@@ -100,7 +100,7 @@ function oneCopy(): Invariant {
   };
 }
 
-/** By waves each wave has a budget of its own, of which hosts that have failed or are out of contact use nothing. */
+/** In waves, each wave has a separate budget. Failed or unreachable hosts use none of it. */
 function unavailableWithinBudget(availability: Availability, waves: WaveHistory): Invariant {
   return {
     rule: 'a rollout never stops an available Pod while the budget is used up',
@@ -178,7 +178,7 @@ function failuresWithinBudget(availability: Availability, waves: WaveHistory): I
   };
 }
 
-/** The disk never goes back by itself, so it is enough that the write is on it when the client hears of it. */
+/** The disk never loses a write, so the write only needs to be there when the client receives the acknowledgement. */
 function acknowledgedIsStored(): Invariant {
   return {
     rule: 'no acknowledged write is lost',
@@ -193,13 +193,13 @@ function acknowledgedIsStored(): Invariant {
   };
 }
 
-/** A host whose cable is cut cannot know what was asked since: its containers stay. */
+/** A host with a cut cable cannot receive later requests: its containers stay. */
 function nothingStopsUnasked(): Invariant {
   /** When each Pod was first to go, by uid. */
   const asked = new Map<string, number>();
-  /** Uid of the Pod that a node has given up last, and when. */
+  /** Uid of the Pod that a node evicted or rejected last, and when. */
   const givenUp = new Map<string, { uid: string; atMs: number }>();
-  /** True while a host may give the Pod up: it is short of something, or was a moment ago, and nothing runs of the one before. */
+  /** True while a host may evict or reject the Pod: it has, or recently had, a shortage, and no predecessor runs. */
   const mayGiveUp = (uid: string, node: string, { hostOf, running, nowMs }: ObservedWorld): boolean => {
     if (nowMs - (hostOf(node).resourcesShortAtMs ?? Number.NEGATIVE_INFINITY) > NEWS_MS) return false;
     const last = givenUp.get(node);
@@ -239,7 +239,7 @@ function nothingStopsUnasked(): Invariant {
   };
 }
 
-/** A Pod object that waited for its host's word may only go when its containers have stopped, and then for good. */
+/** A Pod that waits for its host may only be removed when its containers have stopped permanently. */
 function stoppedStaysStopped(): Invariant {
   /** Uids that left after their host's word. */
   const confirmed = new Set<string>();
@@ -273,13 +273,13 @@ function nothingVanishes(): Invariant {
         if (!current || evicts) drivenOut.add((current ?? previous)?.metadata.name ?? '');
       }
       if (!previous || current) return undefined;
-      // What a controller made is that controller's to remove; that it removes the right ones shows at the end.
+      // Only a controller removes its own objects. The check at the end shows whether it removed the right ones.
       if (kind === 'Rollout') return undefined;
       const isMade =
         kind === 'Pod' &&
         (truth.everStoredPods.get(previous.metadata.uid ?? '')?.controllerUid ||
           controllerOf(previous.metadata));
-      // A Pod for a Node that never came is collected, as upstream does it.
+      // A Pod for a Node that never registered is deleted, like upstream.
       const mayGo = (node: string) => drivenOut.has(node) || !truth.nodes.has(node);
       if (isMade || (kind === 'Pod' && mayGo(previous.spec.nodeName ?? ''))) return undefined;
       const isWished = wishes.deleted.has(previous.metadata.uid ?? '');

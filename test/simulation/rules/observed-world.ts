@@ -1,18 +1,18 @@
-/** What invariants may look at: what is stored, what runs, and what users have asked for. */
+/** The view of the invariants: stored objects, running containers, and user requests. */
 import type { HostContainer } from '../machines/simulated-engine.js';
 import type { StoredState } from './stored-truth.js';
 
-/** What users asked for, whether they were answered or not. */
+/** User requests, with or without a response. */
 export interface UserRequests {
-  /** Uids of objects that somebody asked to delete. */
+  /** Uids of objects that a user asked to delete. */
   readonly deleted: Set<string>;
-  /** Those of them that were to go at once, without waiting for the host. */
+  /** Uids of force-deleted objects, which do not wait for the host. */
   readonly forced: Set<string>;
-  /** Those whose deletion was acknowledged. */
+  /** Uids of objects with an acknowledged deletion. */
   readonly answered: Set<string>;
 }
 
-/** What a bystander sees of a host that it decides by. */
+/** The state of a host that an observer needs for its decisions. */
 export interface SimulatedHostFacts {
   /** How often it came up. */
   readonly boots: number;
@@ -31,9 +31,9 @@ export interface SimulatedHostFacts {
 export interface ObservedWorld {
   /** True time since the beginning, ms. */
   readonly nowMs: number;
-  /** What the coordinator's wall clock shows, ms since the epoch. */
+  /** The coordinator's wall clock, in ms since the epoch. */
   readonly coordinatorNowMs: number;
-  /** How far its clock ever was from the truth: hosts go by what they have heard once. */
+  /** All offsets that the coordinator's clock ever had, because hosts keep the time that they received. */
   readonly coordinatorOffsetsMs: ReadonlySet<number>;
   readonly stored: StoredState;
   readonly userRequests: UserRequests;
@@ -44,6 +44,6 @@ export interface ObservedWorld {
   /** Since when a host's cable is cut; undefined = it is not. */
   readonly cutSinceMs: (node: string) => number | undefined;
   readonly hostOf: (node: string) => SimulatedHostFacts;
-  /** The static Pods whose manifests lie on a host, by their names in the store. */
+  /** The static Pods of a host's manifests, by their names in the store. */
   readonly staticPods: (node: string) => readonly { name: string; image: string }[];
 }

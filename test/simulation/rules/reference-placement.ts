@@ -1,4 +1,6 @@
-/** The simple reference: where a DaemonSet's Pods belong, written anew from the documentation and without the product's code. */
+/**
+ * The reference model: where a DaemonSet's Pods belong, written from the documentation and without the product's code.
+ */
 
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node, Taint } from '../../../shared/kube/nodes/node-types.js';
@@ -75,8 +77,9 @@ export function maySurge({ spec }: DaemonSet): boolean {
 }
 
 /**
- * A Pod that was orphaned by one DaemonSet and adopted by another counts as updated when both are of the same template
- * generation, whatever their templates: upstream's rule (pkg/controller/daemon/util IsPodUpdated), from before there were hashes.
+ * A Pod orphaned by one DaemonSet and adopted by another counts as updated if both have the same template generation.
+ * Their templates do not matter. This is upstream's rule from before there were hashes (pkg/controller/daemon/util
+ * IsPodUpdated).
  */
 export function hasTemplateGeneration(pod: Pod, { metadata }: DaemonSet): boolean {
   const generation = metadata.annotations?.['deprecated.daemonset.template.generation'];
@@ -84,8 +87,8 @@ export function hasTemplateGeneration(pod: Pod, { metadata }: DaemonSet): boolea
 }
 
 /**
- * With nowhere to belong, a percentage is a share of nothing: no available Pod is replaced, and the one that a taint of effect
- * NoSchedule lets stay keeps its older template (upstream's updatedDesiredNodeCounts mends two zeros only where Pods belong).
+ * With no eligible node, a percentage is 0: no available Pod is replaced. A Pod that stays under a NoSchedule taint
+ * keeps its older template. Upstream's updatedDesiredNodeCounts corrects two zeros only where Pods belong.
  */
 export function mayReplaceAvailable(daemonSet: DaemonSet, desired: number): boolean {
   const { maxSurge = 0 } = daemonSet.spec.updateStrategy?.rollingUpdate ?? {};

@@ -19,7 +19,7 @@ export const SETTLED_RULE = 'no rest when faults have ended';
 
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
-/** What is not yet, or never will be, as it must be; empty = at rest. */
+/** Returns the differences from the expected final state. Empty: settled. */
 export function unsettledProblems(scene: ObservedWorld, hosts: readonly string[]): string[] {
   const { stored: truth } = scene;
   return [
@@ -123,7 +123,7 @@ function hostUid({ metadata }: Pod): string | undefined {
   return metadata.annotations?.['kubernetes.io/config.mirror'] ?? metadata.uid;
 }
 
-/** A host whose Node was deleted stays out until its agent restarts; its static Pods run on. */
+/** A host with a deleted Node stays disconnected until its agent restarts. Its static Pods keep running. */
 function hostUnrest(host: string, { stored: truth, containers, staticPods }: ObservedWorld): string[] {
   const pods = [...truth.pods.values()].filter(({ spec }) => spec.nodeName === host);
   const own = new Set(pods.map(hostUid));

@@ -1,4 +1,7 @@
-/** What a DaemonSet's status may say of each of its generations: sums of nodes that were so, some time since it began. */
+/**
+ * The figures that a DaemonSet's status may have for each generation: sums over nodes that were in that state at some
+ * time since the generation started.
+ */
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { ObservedWorld } from './observed-world.js';
 import { belongs, hasTemplateGeneration } from './reference-placement.js';
@@ -20,7 +23,9 @@ function emptyFigures(version: string | undefined): Figures {
 export class FigureHistory {
   readonly #book = new Map<string, Map<number, Figures>>();
 
-  /** To be told of every change. Word of an older generation may still be on its way: all of them are kept up. */
+  /**
+   * Must receive every change. A status of an older generation may still be in flight, so all generations are tracked.
+   */
   committed({ stored: truth }: ObservedWorld): void {
     for (const daemonSet of truth.daemonSets.values()) {
       const { uid = '', generation = 0 } = daemonSet.metadata;

@@ -1,7 +1,4 @@
-/**
- * The stored objects, decoded, and the objects that were ever stored. It is read past the product's caches, so that
- * invariants are checked against the store itself.
- */
+/** The decoded content of the store and its past: the observer's view for the invariants. */
 
 import type { Change } from '../../../coordinator/store/store.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
@@ -46,7 +43,7 @@ export class StoredState {
   readonly daemonSets = new Map<string, DaemonSet>();
   /** The one that histories have; it governs all DaemonSets. */
   policy: RolloutPolicy | undefined;
-  /** By name, which is that of their DaemonSet. */
+  /** By name. A Rollout has the name of its DaemonSet. */
   readonly rollouts = new Map<string, Rollout>();
   /** By uid: the revision of the last write or of the deletion. */
   readonly revisions = new Map<string, number>();
@@ -57,10 +54,10 @@ export class StoredState {
 
   /** The Pods of each DaemonSet on each node, by both: rules ask for them at every change. */
   readonly #placed = new Map<string, Map<string, Pod>>();
-  /** What each key holds, decoded: it is what the next change of that key has before it. */
+  /** The decoded object of each key, which is the previous object of the key's next change. */
   readonly #byKey = new Map<string, KubeObject>();
 
-  /** Takes in a commit; undefined for kinds that nobody looks at. */
+  /** Applies a commit. Returns undefined for kinds that are not observed. */
   take(change: Change, nowMs: number): StoredChange | undefined {
     const kind = KINDS.find(([part]) => change.key.includes(part))?.[1];
     if (!kind) return undefined;
@@ -163,8 +160,8 @@ export function readySince(pod: Pod): number | undefined {
 }
 
 /**
- * Which template made a Pod, or is a DaemonSet's now: everything in which the templates of histories differ. Upstream tells
- * them apart by a hash of the whole template (`IsPodUpdated`), so a Pod of another grace period is of another version.
+ * Returns the template of a Pod or DaemonSet: all fields in which the templates of histories differ. Upstream compares
+ * a hash of the whole template (`IsPodUpdated`), so a Pod with another grace period has another version.
  */
 export function versionOf({ metadata, spec }: Versioned): string | undefined {
   const version = metadata?.annotations?.version;

@@ -21,7 +21,7 @@ const WAVES = ['first', 'second', 'rest'];
 /** More restarts than this are trouble. */
 const MAX_RESTARTS = 1;
 
-/** How far a rollout was open at a time: index of its last open wave, of the revision that was on its way. */
+/** The progress of a rollout at a time: its current revision and the index of its last open wave. */
 interface Opening {
   atMs: number;
   upTo: number;
@@ -33,7 +33,7 @@ interface Opening {
 interface Template {
   version: string | undefined;
   sinceMs: number;
-  /** Of the template before; a Pod of it is old only since this one. */
+  /** The previous template. A Pod of that template is old only since this time. */
   before: string | undefined;
   /** Which revision the Rollout named before this template came: a restored backup brings both at once. */
   revisionBefore: string;
@@ -52,7 +52,7 @@ export class WaveHistory {
   readonly #late = new DurationTracker<string>();
   readonly #here = new DurationTracker<string>();
 
-  /** To be told of every change, before anything is asked. */
+  /** Must receive every change before other methods are called. */
   committed(change: StoredChange, scene: ObservedWorld): void {
     const { stored: truth, nowMs } = scene;
     const text = truth.policy ? JSON.stringify(truth.policy.spec) : '';
@@ -148,7 +148,7 @@ export class WaveHistory {
     return `${wave || 'none'} (${phase ?? 'no rollout'})`;
   }
 
-  /** Nodes that have the newest revision and are in trouble by what is stored, for so long that everybody knows. */
+  /** Returns the nodes with the newest revision that have been failing in the store for long enough to be noticed. */
   failed({ metadata }: DaemonSet, { stored: truth, nowMs }: ObservedWorld): string[] {
     return [...truth.nodes.keys()].filter((name) =>
       this.#trouble.isFor(`${metadata.uid}@${name}`, NEWS_MS, nowMs),
@@ -210,7 +210,7 @@ function triedSince(pod: Pod, isNew: boolean): number | undefined {
   return isNew && !isReady(pod) ? Date.parse(pod.metadata.creationTimestamp ?? '') : undefined;
 }
 
-/** One that its host has taken back fails at once, before any deadline. */
+/** A reverted Pod fails at once, before any deadline. */
 function isInTrouble({ status }: Pod): boolean {
   if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return true;
   const containers = status?.containerStatuses ?? [];

@@ -1,4 +1,6 @@
-/** What happened, in words and in order. Two runs of one history have the same digest, or chance leaked in. */
+/**
+ * The log of a history, in order. Two runs of one history have the same digest, unless a random choice lacks a seed.
+ */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Timeline } from '../machines/timeline.js';
@@ -14,7 +16,7 @@ const EXPECTED = [
 
 export class Chronicle {
   readonly lines: string[] = [];
-  /** Errors that a program logged and nobody expects. */
+  /** Unexpected errors that a program logged. */
   readonly errors: string[] = [];
   readonly #timeline: Timeline;
   readonly #hash = createHash('sha256');

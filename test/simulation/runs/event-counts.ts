@@ -3,13 +3,13 @@
 /** By kind. */
 export type Counts = Record<string, number>;
 
-/** What one history comes to. */
+/** The counts of one history. */
 export interface EventCounts {
   /** Steps carried out: what people did and what was broken. */
   readonly steps: Counts;
-  /** What became of people's requests. */
+  /** Results of user requests. */
   readonly requests: Counts;
-  /** What happened of it all, as the bystander saw it. */
+  /** Events that the observer saw. */
   readonly events: Counts;
   /** How often each rule had something to judge. */
   readonly checks: Counts;

@@ -1,4 +1,4 @@
-/** What a change of the store is called when it is counted. */
+/** Names under which changes of the store are counted. */
 import { handoverAnnotationOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';

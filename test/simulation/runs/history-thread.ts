@@ -1,4 +1,7 @@
-/** One thread of `npm run simulation`: runs histories by their seeds, one after another; one that breaks is shortened and told there. */
+/**
+ * One thread of `npm run simulation`: runs histories by seed, one after another, and shortens and reports a failing
+ * history.
+ */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { generateHistory } from '../histories/draw-history.js';
@@ -11,7 +14,7 @@ const SHRINKING_TRIES = 80;
 /** Most of what a history makes is soon garbage: with more room for what is new, less of it is ever moved. */
 const YOUNG_MB = 64;
 
-/** What became of a history. */
+/** The result of a history. */
 export interface HistoryResult extends Omit<HistoryOutcome, 'lines'> {
   seed: string;
   /** Of one that broke. */
@@ -21,7 +24,7 @@ export interface HistoryResult extends Omit<HistoryOutcome, 'lines'> {
 /** As short as it gets. */
 interface Shortened {
   story: string;
-  /** What that took. */
+  /** Run time in seconds. */
   seconds: number;
 }
 

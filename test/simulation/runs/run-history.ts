@@ -1,4 +1,4 @@
-/** Runs one history to its end: its steps, then everything mended, then rest. */
+/** Runs one history: its steps, then the repair of all faults, then the wait until nothing changes. */
 
 import type { Request, UserDeps } from '../histories/api-request-steps.js';
 import type { Fault, History, Step, UserStep } from '../histories/history.js';
@@ -10,7 +10,7 @@ import { type Sabotage, SimulatedWorld } from '../machines/simulated-world.js';
 import { SETTLED_RULE, unsettledProblems } from '../rules/rest-rules.js';
 import { count, type EventCounts } from './event-counts.js';
 
-/** A client gives up on a coordinator that does not answer. */
+/** Number of attempts of a client while the coordinator does not respond. */
 const TRIES = 20;
 const TRY_AGAIN_MS = 3_000;
 /** How often rest is looked for, and how long at most: the longest back-off is five minutes. */
@@ -21,7 +21,7 @@ const PATIENCE_MS = 40 * 60_000;
 const SETTLED_MS = 150_000;
 
 export interface HistoryOutcome {
-  /** What was broken; absent = nothing. */
+  /** The rule that the history broke. Absent: none. */
   violation?: string;
   /** Of everything that happened: equal for equal runs. */
   digest: string;
@@ -68,7 +68,7 @@ class Run {
       count(this.#world.tallies.steps, step.kind);
       this.#begin(step);
     }
-    // Whatever was begun ends by itself.
+    // Every fault in progress ends by itself within this time.
     await this.#until(timeline.now + 180_000);
     this.#faults.end();
     void this.#mendObjects();
@@ -124,12 +124,12 @@ class Run {
     else this.#faults.start(step as Fault);
   }
 
-  /** Images that cannot run are replaced, what holds rollouts up is let go; those that have failed are given another revision. */
+  /** Replaces images that cannot run, releases delayed rollouts, and gives failed rollouts another revision. */
   async #mendObjects(): Promise<void> {
     for (const request of repairImages(this.#user())) await this.#ask('a person', 'mend an image', request);
     for (const request of repairPolicy(this.#user())) await this.#ask('a person', 'mend the policy', request);
     await new Promise<void>((resolve) => this.#world.timeline.after(SETTLED_MS, resolve));
-    // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
+    // Controllers that were disconnected or idle may have created Pods from the template before its repair.
     for (const request of repairImages(this.#user())) await this.#ask('a person', 'mend an image', request);
     for (const request of repairPods(this.#user())) await this.#ask('a person', 'mend a Pod', request);
     for (const request of repairRollouts(this.#user()))

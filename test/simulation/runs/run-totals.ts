@@ -1,4 +1,4 @@
-/** What many histories come to: how many ran, what was done to them, what happened, what was judged, what broke. */
+/** The totals of many histories: runs, steps, events, checks and violations. */
 
 import { addTo, type Counts, type EventCounts, emptyEventCounts, SECTIONS } from './event-counts.js';
 import type { HistoryOutcome } from './run-history.js';
@@ -49,7 +49,7 @@ export class Totals {
     addTo(this.#tallies, tallies);
   }
 
-  /** `seed` broke, and was shortened for so long. */
+  /** Adds a seed whose history failed, with the time that shortening it took. */
   addBroken(seed: string, shorteningSeconds: number): void {
     this.broken.push(seed);
     this.#shorteningSeconds += shorteningSeconds;

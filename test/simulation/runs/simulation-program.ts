@@ -1,6 +1,6 @@
 /**
- * Runs histories by the thousand. A failing history is shortened and told. At the end stands what was done, what happened of it and how
- * often each rule judged something.
+ * Runs thousands of histories. Shortens and reports a failing history. At the end it prints the counts of steps, events
+ * and checks of each rule.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

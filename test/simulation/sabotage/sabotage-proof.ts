@@ -6,7 +6,7 @@ import { formatFailure } from '../runs/failure-report.js';
 import { runHistory } from '../runs/run-history.js';
 
 export interface Proof {
-  /** What the product does wrong. */
+  /** The fault in the product. */
   what: string;
   /** 1 when absent. */
   nodes?: number;

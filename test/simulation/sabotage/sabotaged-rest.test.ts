@@ -29,11 +29,11 @@ const TURNS: HandoverRules = {
 const BARE: Step = after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' });
 
 interface UnrestProof extends Proof {
-  /** What is not at rest then. */
+  /** The expected unsettled problem. */
   unrest: RegExp;
 }
 
-/** A coordinator that does not touch a figure of a DaemonSet's status any more once there is one. */
+/** Makes the coordinator keep the first value of a figure in a DaemonSet's status. */
 function keepingFigure(figure: keyof DaemonSetStatus): Sabotage {
   return {
     wrapCore: (core) => {
@@ -80,13 +80,13 @@ const FIGURES: UnrestProof[] = (
 
 const PROOFS: UnrestProof[] = [
   {
-    what: 'a coordinator that does not write who is connected',
+    what: 'a coordinator that does not store which hosts are connected',
     unrest: /Node host-1 is not Ready and Connected/,
     steps: [],
     breaking: (check) => breakDuring(NodeStatusWriter.prototype, { write: async () => undefined }, check),
   },
   {
-    what: 'a coordinator that does not hear that pressure is over',
+    what: 'a coordinator that ignores the end of pressure',
     unrest: /Node host-1 keeps MemoryPressure/,
     steps: [
       after(20, { kind: 'press host', node: 'host-1', condition: 'MemoryPressure', forMs: 60 * SECOND }),
@@ -107,7 +107,7 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'a coordinator that does not see that a Node is cordoned',
+    what: 'a coordinator that ignores that a Node is cordoned',
     unrest: /Node host-1 is not tainted as unschedulable/,
     steps: [after(20, { kind: 'cordon node', node: 'host-1', isCordoned: true })],
     sabotage: {
@@ -118,7 +118,7 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'a coordinator that does not see which taints a Node has',
+    what: 'a coordinator that ignores the taints of a Node',
     unrest: /Node host-1 keeps the taint node.kubernetes.io\/unreachable/,
     steps: [after(20, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND })],
     sabotage: {
@@ -129,13 +129,13 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'an agent that does not say that a Pod is gone',
+    what: 'an agent that does not report that a Pod is deleted',
     unrest: /Pod bare-1 is still to be deleted.*bare-1 was deleted, and is there/,
     steps: [BARE, after(20, { kind: 'delete pod', node: 'host-1', index: 0, force: false })],
     breaking: (check) => breakDuring(TerminationBarrier.prototype, { putRemoved: () => undefined }, check),
   },
   {
-    what: 'an agent that takes every window for over',
+    what: 'an agent that treats every window as closed',
     unrest: /still has a turn to come/,
     steps: [
       after(1, daemonSet('app:1')),
@@ -163,7 +163,7 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'an agent that runs another image than it was given',
+    what: 'an agent that runs a wrong image',
     unrest: /Pod bare-1 runs \[docker.io\/library\/app:2\] on host-1, wanted \[docker.io\/library\/app:1\]/,
     steps: [BARE],
     breaking: reading((pod) => ({
@@ -172,7 +172,7 @@ const PROOFS: UnrestProof[] = [
     })),
   },
   {
-    what: 'an agent that never says that a Pod is ready',
+    what: 'an agent that never reports a Pod as ready',
     unrest: /Pod bare-1 runs on host-1 and is not Ready/,
     steps: [BARE],
     breaking: (check) => {
@@ -185,7 +185,7 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'a coordinator that takes no finalizer off',
+    what: 'a coordinator that removes no finalizer',
     unrest: /DaemonSet alpha is still to be deleted/,
     steps: [
       after(1, daemonSet('app:1')),
@@ -212,13 +212,13 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'a coordinator that makes no Pod',
+    what: 'a coordinator that creates no Pod',
     unrest: /alpha on host-1: 0 Pods, wanted 1/,
     steps: [after(1, daemonSet('app:1'))],
     breaking: (check) => breakDuring(DaemonPodWrites.prototype, { create: async () => undefined }, check),
   },
   {
-    what: 'a coordinator that finds no Pods on a Node that is gone',
+    what: 'a coordinator that finds no Pods on a deleted Node',
     unrest: /Pod bare-1 is on host-1, which is no Node/,
     steps: [BARE, after(20, { kind: 'delete node', node: 'host-1' })],
     sabotage: {
@@ -232,13 +232,13 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'a coordinator that does not say which generation it has observed',
+    what: 'a coordinator that does not report the observed generation',
     unrest: /DaemonSet alpha says observedGeneration 1, it is 2/,
     steps: [after(1, daemonSet('app:1')), after(20, setImage('app:2'))],
     sabotage: keepingFigure('observedGeneration'),
   },
   {
-    what: 'a coordinator that takes every DaemonSet for one that is updated by hand',
+    what: 'a coordinator that treats every DaemonSet as OnDelete',
     unrest: /alpha on host-1: alpha-\w+ is of an older template/,
     steps: [after(1, daemonSet('app:1')), after(20, setImage('app:2'))],
     sabotage: {
@@ -249,7 +249,7 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'a rollout that never ends its soaking',
+    what: 'a rollout that never finishes its soak time',
     unrest: /Rollout alpha says Soaking: 1 of 1 updated, 0 failed; wanted 1/,
     steps: [
       after(1, daemonSet('app:1')),
@@ -262,7 +262,7 @@ const PROOFS: UnrestProof[] = [
     })),
   },
   {
-    what: 'a coordinator that does not see that a policy is gone',
+    what: 'a coordinator that ignores the deletion of a policy',
     unrest: /alpha has a Rollout and no policy/,
     steps: [
       after(1, daemonSet('app:1')),
@@ -282,7 +282,7 @@ const PROOFS: UnrestProof[] = [
     },
   },
   {
-    what: 'an agent that does not tell of containers that only its engine knows',
+    what: 'an agent that does not report orphaned containers',
     unrest: /host-1 has a container of bare-1, which is no Pod of it/,
     steps: [
       BARE,
@@ -298,7 +298,7 @@ const PROOFS: UnrestProof[] = [
     breaking: (check) => breakDuring(PodWorkers.prototype, { orphanedUids: () => [] }, check),
   },
   {
-    what: 'an agent that does not show its static Pods',
+    what: 'an agent that does not report its static Pods',
     unrest: /static Pods of host-1 are shown as \[\], wanted \[static-1-host-1 of app:1\]/,
     steps: [after(1, { kind: 'write manifest', node: 'host-1', name: 'static-1', image: 'app:1' })],
     breaking: (check) => breakDuring(Outbox.prototype, { putMirrors: () => undefined }, check),
@@ -306,7 +306,7 @@ const PROOFS: UnrestProof[] = [
   ...FIGURES,
 ];
 
-describe('a product that never comes to rest in one place is found out there', () => {
+describe('a fault that keeps the product from settling is found', () => {
   for (const proof of PROOFS) {
     test(proof.what, async () => {
       const violation = await violationOf(proof);

@@ -30,7 +30,7 @@ interface RuleProof extends Proof {
 
 const PROOFS: RuleProof[] = [
   {
-    what: 'a rollout that does not see that its policy is paused',
+    what: 'a rollout that ignores that its policy is paused',
     rule: /only what is in an open wave.* while the policy is paused/,
     nodes: 2,
     steps: [
@@ -42,7 +42,7 @@ const PROOFS: RuleProof[] = [
     sabotage: seeingPolicy(({ paused: _, ...spec }) => spec),
   },
   {
-    what: 'a rollout that does not see a freeze',
+    what: 'a rollout that ignores a freeze',
     rule: /only what is in an open wave.* in a freeze/,
     nodes: 2,
     steps: [
@@ -54,7 +54,7 @@ const PROOFS: RuleProof[] = [
     sabotage: seeingPolicy(({ freezes: _, ...spec }) => spec),
   },
   {
-    what: 'a rollout that takes one wave for the other',
+    what: 'a rollout that confuses its waves',
     rule: /only what is in an open wave.* its wave is second/,
     nodes: 2,
     steps: [
@@ -68,7 +68,7 @@ const PROOFS: RuleProof[] = [
     }),
   },
   {
-    what: 'a rollout that forgets that waves are closed where a Pod is missing',
+    what: 'a rollout that ignores closed waves when it creates a missing Pod',
     rule: /not open is of the last completed revision/,
     nodes: 2,
     steps: [
@@ -108,7 +108,7 @@ const PROOFS: RuleProof[] = [
     sabotage: seeingPolicy(({ failureBudget: _, ...spec }) => spec),
   },
   {
-    what: 'a disk that says "written" before it is',
+    what: 'a disk that acknowledges a write too early',
     rule: /no acknowledged write is lost/,
     nodes: 1,
     steps: Array.from({ length: 10 }, (_, step) =>
@@ -117,7 +117,7 @@ const PROOFS: RuleProof[] = [
     sabotage: { isDiskLying: true },
   },
   {
-    what: 'a coordinator that takes a Pod that runs for one that is gone',
+    what: 'a coordinator that treats a running Pod as deleted',
     rule: /a container is stopped only when its Pod was deleted.* nobody asked for that/,
     nodes: 1,
     steps: [after(1, daemonSet('app:1')), after(20, { kind: 'reset connections', node: 'host-1' })],
@@ -149,7 +149,7 @@ const PROOFS: RuleProof[] = [
     },
   },
   {
-    what: 'a coordinator that does not read for how long a Pod tolerates a taint',
+    what: 'a coordinator that ignores tolerationSeconds',
     rule: /a taint drives no Pod out for as long as that tolerates it/,
     nodes: 1,
     steps: [
@@ -170,7 +170,7 @@ const PROOFS: RuleProof[] = [
     },
   },
   {
-    what: 'a coordinator that empties silent hosts although it hears nobody',
+    what: 'a coordinator that evicts Pods while all hosts are unreachable',
     rule: /while no node at all is Ready, none is emptied for its silence/,
     nodes: 2,
     steps: [
@@ -191,7 +191,7 @@ const PROOFS: RuleProof[] = [
     },
   },
   {
-    what: 'a coordinator that gives turns without the windows of its policy',
+    what: 'a coordinator that sends handovers without the windows of the policy',
     rule: /only in the hours that the policy had then: the turn to .* may begin in/,
     nodes: 1,
     steps: [
@@ -206,7 +206,7 @@ const PROOFS: RuleProof[] = [
     sabotage: seeingPolicy(({ windows: _, ...spec }) => spec),
   },
   {
-    what: 'an agent that puts a Pod of its own making in the place of one that has its turn',
+    what: 'an agent that replaces a handed-over Pod by a Pod that it created itself',
     rule: /only by a turn that was given.* was not told to/,
     nodes: 1,
     steps: [
@@ -223,7 +223,7 @@ const PROOFS: RuleProof[] = [
     ),
   },
   {
-    what: 'an agent that does not ask a host that is busy',
+    what: 'an agent that ignores the update lock of its host',
     rule: /a host that says "not now" has its Pod replaced only when/,
     nodes: 1,
     steps: [
@@ -237,7 +237,7 @@ const PROOFS: RuleProof[] = [
     ),
   },
   {
-    what: 'an agent that does not see that a Pod is ready',
+    what: 'an agent that ignores that a Pod is ready',
     rule: /a host takes a Pod back only when.* has run well/,
     nodes: 1,
     steps: [
@@ -249,7 +249,7 @@ const PROOFS: RuleProof[] = [
       breakDuring(HandoverConfirmations.prototype, { onReadiness: () => undefined }, check),
   },
   {
-    what: 'an agent that does not know which Pods are of one DaemonSet',
+    what: 'an agent that ignores which Pods belong to one DaemonSet',
     rule: /containers of two Pods of one DaemonSet never run on a node at once/,
     nodes: 1,
     steps: [
@@ -266,7 +266,7 @@ const PROOFS: RuleProof[] = [
 /** Shown in `simulation.test.ts`, by histories that are drawn. */
 const ELSEWHERE = /while the budget is used up|when its Pod leaves the store|never tells a lie/;
 
-describe('a product that is broken in one place breaks the rule that is about it', () => {
+describe('a fault in the product breaks the rule that covers it', () => {
   const shown = new Set<string>();
   const rules = invariants().flatMap(({ rule }) => (rule === '' ? [] : rule));
   for (const proof of PROOFS) {

@@ -1,4 +1,4 @@
-/** Ways to break the product in one place: programs that see, or read, otherwise than it stands there. */
+/** Ways to break the product in one place: programs that read objects differently from how they are stored. */
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import type { Informer } from '../../../coordinator/informers/informer.js';
@@ -9,7 +9,7 @@ import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-po
 import type { Sabotage } from '../machines/simulated-world.js';
 import { breakDuring } from './break-during.js';
 
-/** Sabotage: the informer of one kind shows changed objects to the coordinator. The store is unchanged. */
+/** Makes the coordinator read the objects of a kind differently from how they are stored. */
 export function seeing<T extends KubeObject>(
   informerOf: (core: CoordinatorCore) => Informer<T>,
   change: (object: T) => T,
@@ -26,7 +26,7 @@ export function seeing<T extends KubeObject>(
   };
 }
 
-/** One whose programs read its policies otherwise. */
+/** Makes the coordinator read its policies differently. */
 export function seeingPolicy(change: (spec: RolloutPolicySpec) => RolloutPolicySpec): Sabotage {
   return {
     wrapCore: seeing(
@@ -36,7 +36,7 @@ export function seeingPolicy(change: (spec: RolloutPolicySpec) => RolloutPolicyS
   };
 }
 
-/** An agent that reads what it is given otherwise than it stands there. */
+/** Makes an agent read the Pods of its desired state differently from how they were sent. */
 export function reading(change: (pod: Pod) => Pod): (check: () => Promise<void>) => Promise<void> {
   const { apply } = DesiredCache.prototype;
   const wrong: DesiredCache['apply'] = function (this: DesiredCache, given) {
@@ -50,7 +50,7 @@ export function reading(change: (pod: Pod) => Pod): (check: () => Promise<void>)
   return (check) => breakDuring(DesiredCache.prototype, { apply: wrong }, check);
 }
 
-/** Of a Pod that bears a turn: the turn's text. */
+/** Returns the Pod with a changed handover annotation, if it has one. */
 export function editHandoverAnnotation(pod: Pod, change: (text: string) => string): Pod {
   const { annotations } = pod.metadata;
   const text = annotations?.[HANDOVER_ANNOTATION];

@@ -425,6 +425,17 @@ table('other fields of a Pod spec', [
     inSpec({ dnsConfig: { nameservers: ['dns'] } }),
     ['Invalid spec.dnsConfig.nameservers[0]'],
   ],
+  ['the root as a DNS search domain', inSpec({ dnsConfig: { searches: ['.'] } }), []],
+  [
+    'DNS search domains with a final dot or an underscore',
+    inSpec({ dnsConfig: { searches: ['a.b.', 'a_b.c'] } }),
+    [],
+  ],
+  [
+    'an empty and a malformed DNS search domain',
+    inSpec({ dnsConfig: { searches: ['', '..', 'A b'] } }),
+    [0, 1, 2].map((index) => `Invalid spec.dnsConfig.searches[${index}]`),
+  ],
   [
     'a host alias without an address',
     inSpec({ hostAliases: [{ hostnames: ['a'] }] }),

@@ -63,6 +63,11 @@ describe('a bucket', () => {
     assert.equal(msToToken(afterTaking(empty, 99_000), 99_000), 10_000);
   });
 
+  test('at an unchanged rate it keeps the part of a token that it has earned', () => {
+    const earning = afterTaking(fullBucket(0.1, 0), 0);
+    assert.equal(msToToken(atRate(earning, 0.1, 9_000), 9_000), 1_000);
+  });
+
   test('at another rate it gives at once only the tokens already earned', () => {
     const full = fullBucket(0.1, 0);
     assert.equal(msToToken(atRate(full, 0.01, 0), 0), 0);

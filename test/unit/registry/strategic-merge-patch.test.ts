@@ -77,6 +77,12 @@ const CASES: Case[] = [
     expected: { containers: [{ name: 'c' }] },
   },
   {
+    rule: '$patch replace with a merge key does not become an element',
+    current: { containers: [{ name: 'a' }] },
+    patch: { containers: [{ $patch: 'replace', name: 'b' }, { name: 'c' }] },
+    expected: { containers: [{ name: 'c' }] },
+  },
+  {
     rule: '$patch replace in a map replaces the map by its siblings',
     current: { nodeSelector: { a: '1', b: '2' } },
     patch: { nodeSelector: { $patch: 'replace', c: '3' } },
