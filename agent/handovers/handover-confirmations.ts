@@ -43,7 +43,7 @@ interface HandoverConfirmationsDeps {
 interface Hub {
   /** Returns the time since the last bytes from the hub, ms. */
   silentMs(): number;
-  /** Makes the hub answer soon if it is reachable. */
+  /** Sends a ping at once, so that a reachable hub responds soon. */
   ping(): void;
 }
 

@@ -24,7 +24,7 @@ export class ImageRecords {
     return new ImageRecords(path, read(await readIfPresent(path)));
   }
 
-  /** Returns records that are not stored. */
+  /** Returns records that are never written to disk, for simulated hosts. */
   static inMemory(): ImageRecords {
     return new ImageRecords(undefined, new Map());
   }

@@ -114,7 +114,7 @@ export class HubConnection {
     return this.#silence?.silentForMs() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Makes the hub answer soon if it is reachable. */
+  /** Sends a ping at once, so that a reachable hub responds soon. */
   ping(): void {
     this.#heartbeats.send();
   }

@@ -37,7 +37,7 @@ export interface DesiredChange {
 export interface HubContact {
   /** Returns the time since the last bytes from the hub, ms; Infinity without a connection. */
   silentMs(): number;
-  /** Makes the hub answer soon if it is reachable. */
+  /** Sends a ping at once, so that a reachable hub responds soon. */
   ping(): void;
 }
 

@@ -92,7 +92,7 @@ export class LinkSession {
     return this.#connection.roundTripMs;
   }
 
-  /** Makes the hub answer soon if it is reachable. */
+  /** Sends a ping at once, so that a reachable hub responds soon. */
   ping(): void {
     this.#connection.ping();
   }

@@ -107,7 +107,7 @@ export class Link {
     return roundTripMs === undefined ? {} : { roundTripMs };
   }
 
-  /** Makes the hub answer soon if it is reachable. */
+  /** Sends a ping at once, so that a reachable hub responds soon. */
   ping(): void {
     this.#session?.ping();
   }

@@ -24,11 +24,11 @@ const SMALL_HEAP_FLAGS = ['--max-old-space-size=16', '--max-semi-space-size=1'];
 /** Time until an idle helper is ended. */
 const IDLE_MS = 10_000;
 
-/** How to reach a container. */
+/** Where a container can be reached. */
 interface NetworkPlace {
-  /** A process in its network, by its id on this host. */
+  /** Process id, on this host, of a process in the container's network namespace. */
   pid: number;
-  /** Its address on the engine's bridge, for an agent without permission to enter networks. */
+  /** The container's address on the engine's bridge. An agent that may not enter network namespaces dials it. */
   ip?: string;
 }
 

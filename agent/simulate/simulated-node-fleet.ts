@@ -189,7 +189,10 @@ async function register(
   throw new JoinError(response.message, false);
 }
 
-/** A session that many hosts resume names none of them: each proves its key inside the link. */
+/**
+ * Connects without a client certificate. All hosts share one TLS session ticket, so TLS cannot identify a host. Each
+ * host proves its key inside the link instead.
+ */
 function withoutCertificates(tls: ResumingTls): Pick<ResumingTls, 'connect'> {
   return { connect: ({ cert: _cert, key: _key, ...options }) => tls.connect(options) };
 }

@@ -50,7 +50,7 @@ function Code({ rollout, code, count }: CodeProps) {
   );
 }
 
-/** A changed `count` indicates other hosts. */
+/** Fetches the list again when `count` changes, because the hosts with this code have changed then. */
 function Hosts({ rollout, code, count }: CodeProps) {
   const { namespace = '', name } = rollout.metadata;
   const path = `${rolloutPath(namespace, name)}/hosts?code=${code}&limit=100`;

@@ -109,7 +109,7 @@ export interface ExplainedFleet {
 
 /** Pod creations that the API has refused since the last successful one. */
 interface FailedCreate {
-  /** The API's message for the last one. */
+  /** The API's message for the last refused creation. */
   message: string;
   count: number;
   firstTime: string;

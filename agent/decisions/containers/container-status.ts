@@ -94,7 +94,7 @@ function waitingAfterEnd(
 ): ContainerStateWaiting | undefined {
   const ending = containerExitOf(view, current);
   if (!ending || view.desired.kind === 'stop' || view.terminal || isPodFinished(view)) return undefined;
-  // Its results are lost, so it has to run again.
+  // The attempt of this init container was removed, and its results are lost. The container must run again.
   const startsFirst = containerRole(view.pod, container.name) !== 'main';
   if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);
   if (!restartsAfter(view, container, current, ending)) return undefined;

@@ -82,7 +82,7 @@ export function addConsole(app: FastifyInstance<Server>, deps: ConsoleDeps): voi
   app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
 }
 
-/** The rate limits count a sign-in as this request. */
+/** A sign-in is authenticated and rate-limited like this request. */
 const WHO_AM_I = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
 /** A session stores the token, so its requests would have the rights of the impersonator. */
 const IMPERSONATES =

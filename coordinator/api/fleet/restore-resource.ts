@@ -13,7 +13,7 @@ export interface RestoreDocument {
   apiVersion: string;
   /** False if there is no restore to confirm. */
   unconfirmed: boolean;
-  /** RFC 3339; only while unconfirmed. */
+  /** Time of the backup, RFC 3339. Absent once the restore is confirmed. */
   backupTakenAt?: string;
 }
 

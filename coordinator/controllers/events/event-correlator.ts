@@ -131,7 +131,10 @@ function remember(
   forgetOldest(subject);
 }
 
-/** A single reason always stays below the limit. */
+/**
+ * Forgets the oldest reasons while the subject has too many Events. The newest reason is never forgotten, because the
+ * Events of one reason are fewer than the limit of a subject.
+ */
 function forgetOldest({ reasons }: Subject): void {
   let kept = reasons.reduce((sum, similar) => sum + sizeOf(similar), 0);
   while (kept > MAX_PER_SUBJECT) {

@@ -19,7 +19,10 @@ interface PodGarbageCollectorDeps {
   log: Logger;
 }
 
-/** A node may be created again under its name, or its Pods may be observed before it. */
+/**
+ * Delay before the Pods of a missing node are deleted. The node may be created again under the same name, or the
+ * informer may show its Pods before the node.
+ */
 const QUARANTINE_MS = 40_000;
 
 /** Keys are names of missing nodes. */

@@ -35,7 +35,7 @@ const REVOKED = {
   message: 'the credential of this node was revoked',
   retryMs: 10_000,
 } as const;
-/** For a host that has switched to another credential itself. */
+/** Goodbye for a link whose host has meanwhile registered a newer credential. */
 const REPLACED = {
   reason: 'refused',
   message: 'this node has a newer credential',

@@ -15,7 +15,7 @@ interface OpenStream {
   reader: StreamReader;
   writer: StreamWriter;
   started: () => void;
-  /** Before the stream has started this rejects `open`. Afterwards the reader has already received the error. */
+  /** Rejects the promise of `open`. Has no effect after the start: from then on the reader receives the errors. */
   failed: (error: ApiError) => void;
 }
 

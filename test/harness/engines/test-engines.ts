@@ -56,7 +56,7 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-/** A line of `/proc/mounts` with the network of any test. */
+/** Matches a line of `/proc/mounts` that mounts the network namespace of a test. */
 const TEST_NETWORK = / \/run\/netns\/en\d+-\d+ /;
 
 const NEEDED: Record<EngineKind, string[]> = {

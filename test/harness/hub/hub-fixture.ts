@@ -63,7 +63,7 @@ interface AgentOptions {
   /** The objects that the host already has, for its hello. */
   held?: Map<string, string>;
   clusterUID?: string;
-  /** The epoch of its resume point. */
+  /** The store epoch in which the agent last received desired state, for its hello. */
   epoch?: string;
   revision?: number;
   /** Resource usage of its process. Absent means that the agent does not report it. */

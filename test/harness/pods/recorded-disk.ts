@@ -12,7 +12,7 @@ type Deed =
   | { kind: 'write'; path: string; bytes: Buffer }
   | { kind: 'rename'; path: string; to: string };
 
-/** Files with their content, and folders without one. */
+/** Content of each file by its path. The value of a folder is undefined. */
 export type DiskState = ReadonlyMap<string, Buffer | undefined>;
 
 /** What a disk may keep of unsynced content. */

@@ -146,6 +146,18 @@ describe('a secret setting', () => {
     await assert.rejects(runCommandLine(program, ['--token', 'abc']), { code: 2 });
   });
 
+  test('--help shows the default of a list without indexes', () => {
+    const schema = {
+      names: {
+        description: 'names',
+        placeholder: 'N,…',
+        default: ['a', 'b'],
+        read: (text: string) => [text],
+      },
+    };
+    assert.match(addSettingFlags(createCommandLine('x', 'tries'), schema).helpInformation(), /default a,b\)/);
+  });
+
   test('a secret setting is read from its variable, which child processes do not inherit', async () => {
     process.env.EN_JOIN_TOKEN = 'abc';
     const { token } = await loadCommandSettings(WITH_SECRET, {}, 'EN');
