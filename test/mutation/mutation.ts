@@ -62,6 +62,9 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
     .map(({ item }) => item);
 }
 
+/** Ends the test files that run. */
+const running = new Set<() => void>();
+
 /** Runs one test file of the copy. Resolves with true if it passed in time. */
 function passes(test: string, env: Record<string, string>, timeoutMs: number): Promise<boolean> {
   const child: ChildProcess = spawn(process.execPath, [join(COPY, 'test', test)], {
@@ -72,10 +75,12 @@ function passes(test: string, env: Record<string, string>, timeoutMs: number): P
     // Kill the process group, because a test may have started other processes.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   };
+  running.add(kill);
   const timer = setTimeout(kill, timeoutMs);
   return new Promise((resolve) => {
     child.on('exit', (code) => {
       clearTimeout(timer);
+      running.delete(kill);
       resolve(code === 0);
     });
   });
@@ -158,6 +163,7 @@ async function main(paths: readonly string[], sample: number | undefined, seed: 
   const outcomes = new Map<Mutant, Outcome>();
   // Ctrl+C ends a long run with the summary of the mutants so far.
   process.once('SIGINT', () => {
+    for (const kill of running) kill();
     finish(outcomes);
     process.exit(130);
   });
