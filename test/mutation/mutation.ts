@@ -25,7 +25,10 @@ const DRY_RUN_TIMEOUT_MS = 120_000;
 
 /** A test file without a mutant. */
 interface DryRun {
+<<<<<<< HEAD
   test: string;
+=======
+>>>>>>> h-M
   ms: number;
   covered: ReadonlySet<string>;
 }
@@ -63,6 +66,12 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
     .map(({ item }) => item);
 }
 
+<<<<<<< HEAD
+=======
+/** Ends the test files that run. */
+const running = new Set<() => void>();
+
+>>>>>>> h-M
 /** Runs one test file of the copy. Resolves with true if it passed in time. */
 function passes(test: string, env: Record<string, string>, timeoutMs: number): Promise<boolean> {
   const child: ChildProcess = spawn(process.execPath, [join(COPY, 'test', test)], {
@@ -73,10 +82,18 @@ function passes(test: string, env: Record<string, string>, timeoutMs: number): P
     // Kill the process group, because a test may have started other processes.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   };
+<<<<<<< HEAD
+=======
+  running.add(kill);
+>>>>>>> h-M
   const timer = setTimeout(kill, timeoutMs);
   return new Promise((resolve) => {
     child.on('exit', (code) => {
       clearTimeout(timer);
+<<<<<<< HEAD
+=======
+      running.delete(kill);
+>>>>>>> h-M
       resolve(code === 0);
     });
   });
@@ -91,6 +108,7 @@ async function eachConcurrently<T>(items: readonly T[], work: (item: T) => Promi
   await Promise.all(Array.from({ length: JOBS }, next));
 }
 
+<<<<<<< HEAD
 /** Runs the tests without a mutant. A test that fails without one is not used. */
 async function dryRuns(tests: readonly string[]): Promise<DryRun[]> {
   const runs: DryRun[] = [];
@@ -122,6 +140,52 @@ async function outcomeOf({ id }: Mutant, runs: readonly DryRun[]): Promise<Outco
 }
 
 function printSummary(outcomes: ReadonlyMap<Mutant, Outcome>): void {
+=======
+/** Runs tests without a mutant, each once. */
+class DryRuns {
+  readonly #runs = new Map<string, Promise<DryRun | undefined>>();
+
+  /** Resolves with undefined if the test fails without a mutant. Such a test is not used. */
+  of(test: string): Promise<DryRun | undefined> {
+    const run = this.#runs.get(test) ?? dryRun(test);
+    this.#runs.set(test, run);
+    return run;
+  }
+}
+
+async function dryRun(test: string): Promise<DryRun | undefined> {
+  const folder = temporaryDirectory();
+  const preload = pathToFileURL(join(COMPILED_TESTS, 'mutation/record-coverage.js')).href;
+  const env = { MUTANT_COVERAGE_FOLDER: folder, NODE_OPTIONS: `--import=${preload}` };
+  const startedAt = performance.now();
+  if (!(await passes(test, env, DRY_RUN_TIMEOUT_MS))) {
+    process.stdout.write(`fails without a mutant, so it is not used: ${test}\n`);
+    return undefined;
+  }
+  const ids = readdirSync(folder).flatMap(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as string[],
+  );
+  return { ms: performance.now() - startedAt, covered: new Set(ids) };
+}
+
+/** Runs the tests that execute the mutant's code, unit tests first, until one fails. */
+async function outcomeOf({ id, fileName }: Mutant, runs: DryRuns): Promise<Outcome> {
+  const tests = relatedTests(fileName) ?? [];
+  const isUnit = (test: string) => test.startsWith('unit/');
+  let outcome: Outcome = 'not executed';
+  for (const test of [...tests.filter(isUnit), ...tests.filter((each) => !isUnit(each))]) {
+    const run = await runs.of(test);
+    if (!run?.covered.has(id)) continue;
+    const timeoutMs = Math.max(MIN_TIMEOUT_MS, run.ms * TIMEOUT_FACTOR);
+    if (!(await passes(test, { __STRYKER_ACTIVE_MUTANT__: id }, timeoutMs))) return 'killed';
+    outcome = 'survived';
+  }
+  return outcome;
+}
+
+function finish(outcomes: ReadonlyMap<Mutant, Outcome>): void {
+  rmSync(COPY, { recursive: true, force: true });
+>>>>>>> h-M
   for (const room of ROOMS) {
     const own = [...outcomes].filter(([{ fileName }]) => fileName.startsWith(`${room}/`));
     if (own.length === 0) continue;
@@ -142,6 +206,7 @@ async function main(paths: readonly string[], sample: number | undefined, seed: 
   rmSync(COPY, { recursive: true, force: true });
   cpSync(join(PROJECT, 'dist'), COPY, { recursive: true });
   await Promise.all(files.map((name) => writeMutated(COPY, name, contents.get(name) ?? '')));
+<<<<<<< HEAD
   const testsOf = new Map(files.map((name) => [name, new Set(relatedTests(name))]));
   const runs = await dryRuns([...new Set([...testsOf.values()].flatMap((tests) => [...tests]))]);
   const outcomes = new Map<Mutant, Outcome>();
@@ -153,6 +218,22 @@ async function main(paths: readonly string[], sample: number | undefined, seed: 
   });
   rmSync(COPY, { recursive: true, force: true });
   printSummary(outcomes);
+=======
+  const runs = new DryRuns();
+  const outcomes = new Map<Mutant, Outcome>();
+  // Ctrl+C ends a long run with the summary of the mutants so far.
+  process.once('SIGINT', () => {
+    for (const kill of running) kill();
+    finish(outcomes);
+    process.exit(130);
+  });
+  await eachConcurrently(chosen, async (mutant) => {
+    const outcome = await outcomeOf(mutant, runs);
+    outcomes.set(mutant, outcome);
+    if (outcome !== 'killed') process.stdout.write(`${outcome}: ${mutantText(mutant, PROJECT)}\n`);
+  });
+  finish(outcomes);
+>>>>>>> h-M
 }
 
 const script = npmScript('mutation', 'Reports changes of the product that no unit or component test notices.')
