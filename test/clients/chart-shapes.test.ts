@@ -12,11 +12,11 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   'device-plugin': ['runtimeClassName'],
 };
 
-forEachKubectl('DaemonSets in the shape of charts', (bench) => {
+forEachKubectl('DaemonSets in the shape of charts', (fixture) => {
   for (const text of readFileSync(SHAPES, 'utf8').split('\n---\n')) {
     const name = /metadata: \{name: ([\w-]+)\}/.exec(text)?.[1] ?? '';
     test(`${name} is applied, and warnings name its fields without effect`, async () => {
-      const { code, stdout, stderr } = await bench.kubectl.run(['apply', '-f', '-'], text);
+      const { code, stdout, stderr } = await fixture.kubectl.run(['apply', '-f', '-'], text);
       assert.equal(code, 0, stderr);
       assert.equal(stdout, `daemonset.apps/${name} created\n`);
       const named = [...stderr.matchAll(/^Warning: spec\.template\.spec\.(\S+): stored, but/gm)];

@@ -27,7 +27,7 @@ function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
 
-  const bench = new ConsoleFixture(1, async () => {
+  const fixture = new ConsoleFixture(1, async () => {
     issuer = await startTestIssuer(directory, 'everynode', 'not-told');
     const oidcClientSecretFile = join(directory, 'secret');
     writeFileSync(oidcClientSecretFile, 'not-told\n');
@@ -38,15 +38,15 @@ function suite(): void {
   });
 
   before(() => {
-    fleet = bench.fleet;
-    ({ server } = bench.access);
+    fleet = fixture.fleet;
+    ({ server } = fixture.access);
   });
   after(() => {
     issuer?.close();
     rmSync(directory, { recursive: true, force: true });
   });
   const open = async (options: BrowserContextOptions = {}) => {
-    const { page } = await bench.visit(DESK, 'light', options);
+    const { page } = await fixture.visit(DESK, 'light', options);
     return page;
   };
 

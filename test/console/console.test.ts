@@ -41,14 +41,14 @@ const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
 };
 
 function suite(): void {
-  const bench = new ConsoleFixture(NODES);
+  const fixture = new ConsoleFixture(NODES);
   let fleet: SimulatedFleet;
   let server: string;
   let token: string;
 
   before(async () => {
-    fleet = bench.fleet;
-    ({ server, token } = bench.access);
+    fleet = fixture.fleet;
+    ({ server, token } = fixture.access);
     await fleet.api.request('POST', POLICIES, {
       metadata: { name: 'gentle' },
       // The DaemonSet has no labels; an empty selector matches it.
@@ -67,7 +67,7 @@ function suite(): void {
   const rollout = () => fleet.api.request<Rollout>('GET', ROLLOUT);
 
   test('a visitor without a session sees nothing, and a wrong token is refused', async () => {
-    const { page } = await bench.visit();
+    const { page } = await fixture.visit();
     const answered = await page.goto(`${server}/`);
     assert.match(answered?.headers()['content-security-policy'] ?? '', /default-src 'none'/);
     assert.doesNotMatch(answered?.headers()['content-security-policy'] ?? '', /unsafe/);
@@ -86,13 +86,13 @@ function suite(): void {
       '/api/v1/namespaces/default/serviceaccounts/nobody/token',
       { spec: {} },
     );
-    const page = await bench.signedIn('', { token: status.token });
+    const page = await fixture.signedIn('', { token: status.token });
     await page.getByText('You are not allowed to list hosts').waitFor();
     assert.equal(await page.getByRole('link', { name: 'node-1', exact: true }).count(), 0);
   });
 
   test('the fleet page adds its counts up, shows an offline host within a second, and keeps filters in the URL', async () => {
-    const page = await bench.signedIn();
+    const page = await fixture.signedIn();
     await page.getByText(`${NODES} hosts`).waitFor();
     await page.getByRole('button', { name: `${NODES} Healthy` }).waitFor();
     await runCommand(fleet, 'offline node-7');
@@ -106,7 +106,7 @@ function suite(): void {
   });
 
   test('the host page sets a label, cordons, and states why each DaemonSet runs there', async () => {
-    const page = await bench.signedIn('hosts/node-3');
+    const page = await fixture.signedIn('hosts/node-3');
     await page.getByLabel('New label').fill('site=hamburg');
     await page.getByRole('button', { name: 'Set label' }).click();
     await page.getByText('No Pods start or stop.').waitFor();
@@ -123,7 +123,7 @@ function suite(): void {
   });
 
   test('every tab with a host page stays live, however many are open', async () => {
-    const first = await bench.signedIn('hosts/node-1');
+    const first = await fixture.signedIn('hosts/node-1');
     for (let number = 2; number <= 5; number += 1) {
       const page = await first.context().newPage();
       await page.goto(`${server}/console/hosts/node-${number}`);
@@ -137,7 +137,7 @@ function suite(): void {
   test('a lost connection is shown at the top and recovers by itself', async (context) => {
     const wire = await throttledProxy(Number(new URL(server).port), 10_000_000);
     context.after(() => wire.close());
-    const { page } = await bench.visit();
+    const { page } = await fixture.visit();
     await signIn(page, `https://127.0.0.1:${wire.port}`, token);
     await page.getByText(`${NODES} hosts`).waitFor();
     wire.down();
@@ -154,7 +154,7 @@ function suite(): void {
       { spec: { template: { spec: { containers: [{ name: 'main', image: 'app:2' }] } } } },
       MERGE,
     );
-    const page = await bench.signedIn('rollouts/default/till', { viewport: PHONE });
+    const page = await fixture.signedIn('rollouts/default/till', { viewport: PHONE });
     await page.getByRole('heading', { name: 'Soaking' }).waitFor({ timeout: LIMITS.timeoutMs });
     await page.getByText('2 of 2 updated').waitFor();
     await page.getByRole('button', { name: 'Abort' }).click();
@@ -173,7 +173,7 @@ function suite(): void {
   });
 
   test('the audit page names the user of each action, and signing out hides everything', async () => {
-    const page = await bench.signedIn('audit?resource=serviceaccounts&verb=create');
+    const page = await fixture.signedIn('audit?resource=serviceaccounts&verb=create');
     await page.getByRole('cell', { name: 'serviceaccounts/default/nobody', exact: true }).waitFor();
     const other = await page.context().newPage();
     await other.goto(`${server}/console/audit?verb=create`);
@@ -188,7 +188,7 @@ function suite(): void {
 
   for (const theme of ['light', 'dark'] as const) {
     test(`no page violates WCAG 2.2 AA, ${theme}`, async () => {
-      const { page } = await bench.visit(DESK, theme);
+      const { page } = await fixture.visit(DESK, theme);
       await page.goto(`${server}/console/`);
       await page.getByLabel('Token').waitFor();
       const violations = await violationsOf(page);

@@ -25,11 +25,11 @@ function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
 
-  const bench = new ConsoleFixture(NODES);
+  const fixture = new ConsoleFixture(NODES);
 
   before(async () => {
-    fleet = bench.fleet;
-    ({ server } = bench.access);
+    fleet = fixture.fleet;
+    ({ server } = fixture.access);
     await fleet.api.request('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
       metadata: { name: 'till' },
       spec: {
@@ -47,7 +47,7 @@ function suite(): void {
   };
 
   test('a label on selected hosts is previewed, reports a rejected host separately, and can be undone', async () => {
-    const page = await bench.signedIn('?sort=name');
+    const page = await fixture.signedIn('?sort=name');
     await choose(page, 'node-1', 'node-2', 'node-3');
     await page.getByText('3 hosts selected').waitFor();
     const refused = JSON.stringify({
@@ -78,7 +78,7 @@ function suite(): void {
   });
 
   test("a host's label and taint changes are previewed before saving, and maintenance empties the host", async () => {
-    const page = await bench.signedIn('hosts/node-4');
+    const page = await fixture.signedIn('hosts/node-4');
     const card = page.getByRole('region', { name: 'Labels and taints' });
     await card.getByLabel('New label').fill('site=kiel');
     await card.getByRole('button', { name: 'Set label' }).click();
@@ -108,7 +108,7 @@ function suite(): void {
       metadata: { name: 'alone' },
       spec: { nodeName: 'node-5', containers: [{ name: 'main', image: 'app:1' }] },
     });
-    const page = await bench.signedIn('hosts/node-5');
+    const page = await fixture.signedIn('hosts/node-5');
     await page.getByRole('link', { name: 'alone', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Drain' }).click();
     await page.getByRole('dialog').getByText('1 Pod is evicted').waitFor();
@@ -129,7 +129,7 @@ function suite(): void {
   });
 
   test('a join command adds a host live, and waiting hosts are approved in bulk', async () => {
-    const page = await bench.signedIn('onboarding', { viewport: PHONE });
+    const page = await fixture.signedIn('onboarding', { viewport: PHONE });
     await page.getByText('0 joined since').waitFor();
     await page.getByLabel('Labels of the hosts').fill('site=bonn');
     await page.getByLabel('Allowed names').fill('guest-*');
@@ -159,7 +159,7 @@ function suite(): void {
   });
 
   test('selected hosts are revoked together, and a waiting host is denied', async () => {
-    const page = await bench.signedIn('?sort=name');
+    const page = await fixture.signedIn('?sort=name');
     await choose(page, 'node-11', 'node-12');
     await page.getByRole('button', { name: 'Revoke…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke: 2 hosts?' });

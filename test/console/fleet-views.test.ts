@@ -22,11 +22,11 @@ function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
 
-  const bench = new ConsoleFixture(NODES);
+  const fixture = new ConsoleFixture(NODES);
 
   before(async () => {
-    fleet = bench.fleet;
-    ({ server } = bench.access);
+    fleet = fixture.fleet;
+    ({ server } = fixture.access);
     await applyEverywhere(fleet, 'till');
     for (let index = 1; index <= NODES; index += 1) await label(`node-${index}`, { site: 'kiel' });
   });
@@ -35,7 +35,7 @@ function suite(): void {
 
   test("a host's times can be shown in its own time zone", async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
-    const page = await bench.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
+    const page = await fixture.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
     await page.getByText('(Asia/Tokyo)').waitFor();
     const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
     assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
@@ -66,7 +66,7 @@ function suite(): void {
       subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
     });
     const looker = await accountToken(fleet, 'looker');
-    const { page } = await bench.visit();
+    const { page } = await fixture.visit();
     const reviews = reviewsOf(page);
     await signIn(page, server, looker);
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
@@ -91,10 +91,10 @@ function suite(): void {
     assert.equal(await page.getByRole('region', { name: 'Tokens' }).count(), 0);
     await page.goto(`${server}/console/calendar`);
     await page.getByText('You are not allowed to list policies').waitFor();
-    const admin = await bench.signedIn('daemonsets');
+    const admin = await fixture.signedIn('daemonsets');
     await admin.getByRole('link', { name: 'Create a DaemonSet' }).waitFor();
     const nobody = await accountToken(fleet, 'nobody-at-all');
-    const other = await bench.signedIn('hosts/node-1', { token: nobody });
+    const other = await fixture.signedIn('hosts/node-1', { token: nobody });
     await other.getByText('You are not allowed to read this host').waitFor();
     assert.equal(await other.getByText('kubernetes.io/hostname').count(), 0);
   });
@@ -110,14 +110,14 @@ function suite(): void {
         freezes: [{ from: '2020-01-01', to: '2090-01-01', reason: 'for ever' }],
       },
     });
-    const page = await bench.signedIn('calendar');
+    const page = await fixture.signedIn('calendar');
     await page.getByRole('heading', { name: 'Europe/Berlin, UTC · 1 host' }).waitFor();
     await page.getByRole('heading', { name: 'America/New_York, UTC · 1 host' }).waitFor();
     await page.getByText('Now: frozen: no Pod is replaced (a freeze period lasts until').first().waitFor();
   });
 
   test('the palette, single-key shortcuts and the shortcut sheet work by keyboard alone', async () => {
-    const page = await bench.signedIn();
+    const page = await fixture.signedIn();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to a page' }).fill('till');
     await page.getByRole('option', { name: 'default/till DaemonSet' }).waitFor();
@@ -141,7 +141,7 @@ function suite(): void {
   });
 
   test('columns, order and views are in the URL, and rows under the pointer keep their places', async () => {
-    const page = await bench.signedIn('?sort=-name&columns=name,version,label:site');
+    const page = await fixture.signedIn('?sort=-name&columns=name,version,label:site');
     await page.getByRole('columnheader', { name: 'site' }).waitFor();
     const first = page.getByRole('row').nth(1).getByRole('link');
     assert.equal(await first.textContent(), 'node-9');
@@ -176,7 +176,7 @@ function suite(): void {
     const empty = await startSimulatedFleet(0);
     try {
       const access = accessOf(empty.kubeconfig);
-      const { page } = await bench.visit();
+      const { page } = await fixture.visit();
       await signIn(page, access.server, access.token);
       await page.getByRole('heading', { name: 'No hosts yet' }).waitFor();
       await page.getByRole('link', { name: 'Create a join command' }).click();

@@ -50,11 +50,11 @@ const COPY = new Function(
 ) as (element: unknown) => string;
 
 function suite(): void {
-  const bench = new ConsoleFixture(NODES);
+  const fixture = new ConsoleFixture(NODES);
   let fleet: SimulatedFleet;
 
   before(async () => {
-    fleet = bench.fleet;
+    fleet = fixture.fleet;
     const labels = { app: 'till' };
     await fleet.api.request('POST', DAEMON_SETS, {
       metadata: { name: 'till' },
@@ -77,7 +77,7 @@ function suite(): void {
   };
 
   test('an invalid manifest is marked at its line, and a valid one is previewed, confirmed and stored', async () => {
-    const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
+    const page = await fixture.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
     await rewrite(editor, (text) => text.replace('image: till:1', 'imag: till:1'));
@@ -100,7 +100,7 @@ function suite(): void {
   });
 
   test('revisions are compared, and a rollback states the number of affected hosts', async () => {
-    const page = await bench.signedIn('daemonsets/default/till?from=1&to=2');
+    const page = await fixture.signedIn('daemonsets/default/till?from=1&to=2');
     const difference = page.getByLabel('From revision 1 to 2');
     await difference.getByText('till:1').waitFor();
     await difference.getByText('till:2').waitFor();
@@ -114,7 +114,7 @@ function suite(): void {
   });
 
   test('two concurrent edits lose nothing: the second editor sees the other change and merges it', async () => {
-    const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
+    const page = await fixture.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
     await rewrite(editor, (text) => text.replace(/^spec:$/m, 'spec:\n  minReadySeconds: 1'));
@@ -133,7 +133,7 @@ function suite(): void {
   });
 
   test('a DaemonSet is created from a phone', async () => {
-    const page = await bench.signedIn('daemonsets/new', { viewport: PHONE });
+    const page = await fixture.signedIn('daemonsets/new', { viewport: PHONE });
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The manifest is valid.').waitFor();
     await rewrite(editor, (text) => text.replaceAll('my-daemon', 'lamp'));
@@ -150,7 +150,7 @@ function suite(): void {
 
   test('a terminal follows its window size, reports its exit, and reopens', async () => {
     const { pod } = await anyPod();
-    const page = await bench.signedIn(`pods/default/${pod}`, { viewport: PHONE });
+    const page = await fixture.signedIn(`pods/default/${pod}`, { viewport: PHONE });
     const run = async (command: string) => {
       await page.getByLabel('run').fill(command);
       await page.getByRole('button', { name: /^Open/ }).click();
@@ -190,7 +190,7 @@ function suite(): void {
 
   test('a terminal reports a lost host, and a user without rights', async () => {
     const { pod, node } = await anyPod();
-    const page = await bench.signedIn(`pods/default/${pod}`);
+    const page = await fixture.signedIn(`pods/default/${pod}`);
     await page.getByLabel('run').fill('cat');
     await page.getByRole('button', { name: 'Open a terminal' }).click();
     await page.getByText('Connected to main').waitFor();
@@ -214,7 +214,7 @@ function suite(): void {
         spec: {},
       },
     );
-    const other = await bench.signedIn(`pods/default/${pod}`, { token: status.token });
+    const other = await fixture.signedIn(`pods/default/${pod}`, { token: status.token });
     const rights = other.waitForResponse((answer) => answer.url().endsWith('/selfsubjectrulesreviews'));
     await other.reload();
     await (await rights).finished();
@@ -225,7 +225,7 @@ function suite(): void {
 
   test('a log is downloaded under the name of its Pod and container', async () => {
     const { pod } = await anyPod();
-    const page = await bench.signedIn(`pods/default/${pod}`);
+    const page = await fixture.signedIn(`pods/default/${pod}`);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download' }).click(),
@@ -238,7 +238,7 @@ function suite(): void {
     const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/heartbeat-seconds': '1' } } };
     await fleet.api.request('PATCH', node, everySecond, MERGE);
-    const page = await bench.signedIn('hosts/node-3');
+    const page = await fixture.signedIn('hosts/node-3');
     const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
     const hasReading = async () =>
       (await fleet.api.request<HostReadings>('GET', readings)).recent.times.length > 0;

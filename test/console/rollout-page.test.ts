@@ -21,11 +21,11 @@ const LIMITS = { timeoutMs: 60_000 };
 describeInBrowser('the rollout page', suite);
 
 function suite(): void {
-  const bench = new ConsoleFixture(NODES);
+  const fixture = new ConsoleFixture(NODES);
   let fleet: SimulatedFleet;
 
   before(async () => {
-    fleet = bench.fleet;
+    fleet = fixture.fleet;
     await applyEverywhere(fleet, 'till');
     await until(async () => (await numberReady(fleet, 'till')) === NODES, { ...LIMITS, what: 'till' });
   });
@@ -50,7 +50,7 @@ function suite(): void {
       metadata: { name: 'sign', labels },
       spec: { selector: { matchLabels: labels }, template: release('sign:1') },
     });
-    const page = await bench.signedIn('rollouts/default/sign');
+    const page = await fixture.signedIn('rollouts/default/sign');
     const reached = (phase: string) => page.getByRole('heading', { name: phase, exact: true }).waitFor();
     const steer = async (what: string, consequence: RegExp, then: string) => {
       await page.getByRole('button', { name: what, exact: true }).click();
@@ -104,7 +104,7 @@ function suite(): void {
       spec: { containers: [{ name: 'main', image }] },
     });
     await fleet.api.request('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
-    const page = await bench.signedIn('rollouts/default/till', { viewport: PHONE });
+    const page = await fixture.signedIn('rollouts/default/till', { viewport: PHONE });
     await page.getByText(/\d+:\d\d left\./).waitFor();
     await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
     const steer = async (what: string, consequence: string, then: string) => {

@@ -24,7 +24,7 @@ const MIN_TIMEOUT_MS = 20_000;
 const DRY_RUN_TIMEOUT_MS = 120_000;
 
 /** A test file without a mutant. */
-interface DryRun {
+type DryRun = {}
 <<<<<<< HEAD
   test: string;
 =======

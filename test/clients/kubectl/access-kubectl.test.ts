@@ -14,20 +14,20 @@ for (const name of KUBECTLS) {
       test(`${name} is not installed`, (context: TestContext) => leaveOut(context, name, found.why));
       return;
     }
-    let bench: AccessFixture;
+    let fixture: AccessFixture;
     let kubectl: Kubectl;
     let token: string;
     before(async () => {
-      bench = await startAccessFixture();
-      kubectl = createKubectl(bench.api.kubeconfig, found.path);
+      fixture = await startAccessFixture();
+      kubectl = createKubectl(fixture.api.kubeconfig, found.path);
       await kubectl.ok('create serviceaccount robot');
       await kubectl.ok('create rolebinding robot --clusterrole=view --serviceaccount=default:robot');
       token = await kubectl.ok('create token robot --duration 10m');
-      await bench.settled();
+      await fixture.settled();
     });
     after(async () => {
       kubectl.remove();
-      await bench.stop();
+      await fixture.stop();
     });
     const robot = (command: string) => kubectl.run([...command.split(' '), `--token=${token}`]);
 

@@ -6,7 +6,7 @@ import { certificateSigningRequestKind } from '../../../coordinator/kinds/index.
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 
-forEachKubectl('certificate signing requests', (bench) => {
+forEachKubectl('certificate signing requests', (fixture) => {
   for (const [verb, shown] of [
     ['approve', 'Approved'],
     ['deny', 'Denied'],
@@ -14,7 +14,7 @@ forEachKubectl('certificate signing requests', (bench) => {
     test(`certificate ${verb} decides a signing request`, async () => {
       const name = `csr-${verb}`;
       const csr = await certificateRequest(await generateKeyPem(), 'n1');
-      await bench.api.registry.create(certificateSigningRequestKind, undefined, {
+      await fixture.api.registry.create(certificateSigningRequestKind, undefined, {
         metadata: { name },
         spec: {
           request: Buffer.from(csr).toString('base64'),
@@ -23,16 +23,16 @@ forEachKubectl('certificate signing requests', (bench) => {
           username: 'system:bootstrap:abcdef',
         },
       });
-      const before = await bench.kubectl.run(['get', 'csr', name]);
+      const before = await fixture.kubectl.run(['get', 'csr', name]);
       assert.match(before.stdout, /NAME\s+AGE\s+SIGNERNAME\s+REQUESTOR\s+REQUESTEDDURATION\s+CONDITION/);
       assert.match(before.stdout, /client-kubelet\s+system:bootstrap:abcdef\s+<none>\s+Pending/);
       assert.match(
-        (await bench.kubectl.run(['describe', 'csr', name])).stdout,
+        (await fixture.kubectl.run(['describe', 'csr', name])).stdout,
         /Common Name:\s+system:node:n1/,
       );
-      const decided = await bench.kubectl.run(['certificate', verb, name]);
+      const decided = await fixture.kubectl.run(['certificate', verb, name]);
       assert.equal(decided.code, 0, decided.stderr);
-      assert.match((await bench.kubectl.run(['get', 'csr', name])).stdout, new RegExp(`${shown}\\n$`));
+      assert.match((await fixture.kubectl.run(['get', 'csr', name])).stdout, new RegExp(`${shown}\\n$`));
     });
   }
 });

@@ -10,10 +10,10 @@ metadata: {name: lone}
 spec: {containers: [{name: app, image: "app:1"}]}
 `;
 
-forEachKubectl('debug', (bench) => {
+forEachKubectl('debug', (fixture) => {
   test('debug of a Pod ends with an error message, without a crash of kubectl', async () => {
-    await bench.kubectl.ok('apply -f -', POD);
-    const { code, stderr } = await bench.kubectl.run(['debug', 'lone', '--image=busybox:1']);
+    await fixture.kubectl.ok('apply -f -', POD);
+    const { code, stderr } = await fixture.kubectl.run(['debug', 'lone', '--image=busybox:1']);
     assert.equal(code, 1, stderr);
     assert.match(stderr, /^error: ephemeral containers are disabled for this cluster/m);
   });

@@ -24,11 +24,11 @@ const CASES: [string, RegExp][] = [
 /** Objects with fields that have a description and a type that has one too. */
 const DESCRIBED_TWICE = ['ds.spec.updateStrategy', 'ds.metadata', 'node.spec', 'node.status.nodeInfo'];
 
-forEachKubectl('explain', (bench) => {
+forEachKubectl('explain', (fixture) => {
   for (const field of DESCRIBED_TWICE) {
     test(`explain ${field} prints no line of a description twice`, async () => {
       const [, text = ''] =
-        /DESCRIPTION:\n(.*?)\nFIELDS:/s.exec(await bench.kubectl.ok(`explain ${field}`)) ?? [];
+        /DESCRIPTION:\n(.*?)\nFIELDS:/s.exec(await fixture.kubectl.ok(`explain ${field}`)) ?? [];
       const lines = text.split('\n').filter((line) => line.trim());
       assert.notEqual(lines.length, 0);
       assert.deepEqual(lines, [...new Set(lines)]);
@@ -36,7 +36,7 @@ forEachKubectl('explain', (bench) => {
   }
   for (const [words, printed] of CASES) {
     test(`explain ${words} prints ${printed.source.slice(0, 40)}`, async () => {
-      assert.match(await bench.kubectl.ok(`explain ${words}`), printed);
+      assert.match(await fixture.kubectl.ok(`explain ${words}`), printed);
     });
   }
 });

@@ -32,24 +32,24 @@ function manifest(name: string): string {
   return DAEMON_SET.replaceAll('NAME', name);
 }
 
-forEachKubectl('the API alone', (bench) => {
+forEachKubectl('the API alone', (fixture) => {
   /** Applies a DaemonSet of this name from standard input. */
-  const apply = (name: string) => bench.kubectl.ok('apply -f -', manifest(name));
+  const apply = (name: string) => fixture.kubectl.ok('apply -f -', manifest(name));
 
   test("version, api-resources and cluster-info read the API's discovery", async () => {
-    const { stdout, stderr } = await bench.kubectl.run(['version']);
+    const { stdout, stderr } = await fixture.kubectl.run(['version']);
     assert.match(stdout, /Server Version: v1\.35\.0\+everynode\./);
     assert.doesNotMatch(stdout + stderr, /WARNING/, 'kubectl warns of a server more than one minor away');
-    assert.match(await bench.kubectl.ok('api-resources'), /daemonsets +ds +apps\/v1 +true +DaemonSet/);
-    assert.match(await bench.kubectl.ok('cluster-info'), /is running at https:\/\/127\.0\.0\.1:/);
+    assert.match(await fixture.kubectl.ok('api-resources'), /daemonsets +ds +apps\/v1 +true +DaemonSet/);
+    assert.match(await fixture.kubectl.ok('cluster-info'), /is running at https:\/\/127\.0\.0\.1:/);
   });
 
   test('the API accepts objects that kubectl sends as protobuf', async () => {
-    assert.equal(await bench.kubectl.ok('create namespace proto'), 'namespace/proto created');
-    await bench.kubectl.ok('create configmap c -n proto --from-literal=a=b');
-    assert.equal(await bench.kubectl.ok('get configmap c -n proto -o jsonpath={.data.a}'), 'b');
-    await bench.kubectl.ok('create secret generic s -n proto --from-literal=a=b');
-    assert.equal(await bench.kubectl.ok('get secret s -n proto -o jsonpath={.data.a}'), 'Yg==');
+    assert.equal(await fixture.kubectl.ok('create namespace proto'), 'namespace/proto created');
+    await fixture.kubectl.ok('create configmap c -n proto --from-literal=a=b');
+    assert.equal(await fixture.kubectl.ok('get configmap c -n proto -o jsonpath={.data.a}'), 'b');
+    await fixture.kubectl.ok('create secret generic s -n proto --from-literal=a=b');
+    assert.equal(await fixture.kubectl.ok('get secret s -n proto -o jsonpath={.data.a}'), 'Yg==');
   });
 
   test('a List is applied item by item, also if it is the output of get', async () => {
@@ -59,45 +59,45 @@ forEachKubectl('the API alone', (bench) => {
       metadata: { name, labels: { in: 'list' } },
     });
     const list = { apiVersion: 'v1', kind: 'List', items: [map('one'), map('two')] };
-    const created = await bench.kubectl.ok('apply -f -', JSON.stringify(list));
+    const created = await fixture.kubectl.ok('apply -f -', JSON.stringify(list));
     assert.equal(created, 'configmap/one created\nconfigmap/two created');
-    const printed = await bench.kubectl.ok('get configmap -l in=list -o yaml');
+    const printed = await fixture.kubectl.ok('get configmap -l in=list -o yaml');
     assert.match(printed, /^kind: List$/m);
-    const again = await bench.kubectl.ok('apply -f -', printed);
+    const again = await fixture.kubectl.ok('apply -f -', printed);
     assert.match(again, /^configmap\/one (unchanged|configured)$/m);
   });
 
   test('the API accepts kinds without effect that kubectl sends as protobuf', async () => {
-    await bench.kubectl.ok('create serviceaccount robot');
-    await bench.kubectl.ok('create role reader --verb=get,list --resource=pods');
-    await bench.kubectl.ok('create rolebinding reading --role=reader --serviceaccount=default:robot');
-    await bench.kubectl.ok('create clusterrole system:seer --verb=get --non-resource-url=/metrics');
-    await bench.kubectl.ok('create clusterrolebinding seeing --clusterrole=system:seer --user=eve');
-    await bench.kubectl.ok('create service clusterip web --tcp=80:8080');
-    assert.match(await bench.kubectl.ok('get svc'), /\nweb +ClusterIP +None +<none> +80\/TCP /);
+    await fixture.kubectl.ok('create serviceaccount robot');
+    await fixture.kubectl.ok('create role reader --verb=get,list --resource=pods');
+    await fixture.kubectl.ok('create rolebinding reading --role=reader --serviceaccount=default:robot');
+    await fixture.kubectl.ok('create clusterrole system:seer --verb=get --non-resource-url=/metrics');
+    await fixture.kubectl.ok('create clusterrolebinding seeing --clusterrole=system:seer --user=eve');
+    await fixture.kubectl.ok('create service clusterip web --tcp=80:8080');
+    assert.match(await fixture.kubectl.ok('get svc'), /\nweb +ClusterIP +None +<none> +80\/TCP /);
     assert.match(
-      await bench.kubectl.ok('get rolebinding -o wide'),
+      await fixture.kubectl.ok('get rolebinding -o wide'),
       /\nreading +Role\/reader .* default\/robot/,
     );
-    const rules = await bench.kubectl.ok('get clusterrole system:seer -o jsonpath={.rules}');
+    const rules = await fixture.kubectl.ok('get clusterrole system:seer -o jsonpath={.rules}');
     assert.deepEqual(JSON.parse(rules), [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]);
     const targetPort = 'jsonpath={.spec.ports[0].targetPort}';
-    assert.equal(await bench.kubectl.ok(`get svc web -o ${targetPort}`), '8080');
+    assert.equal(await fixture.kubectl.ok(`get svc web -o ${targetPort}`), '8080');
   });
 
   test('debug of a node creates a Pod that kubectl sends as protobuf', async () => {
-    await bench.api.registry.create(nodeKind, undefined, { metadata: { name: 'n-debug' } });
-    const custom = join(bench.kubectl.home, 'custom.json');
+    await fixture.api.registry.create(nodeKind, undefined, { metadata: { name: 'n-debug' } });
+    const custom = join(fixture.kubectl.home, 'custom.json');
     const limits = { memory: '64Mi' };
     const securityContext = { runAsUser: 0, capabilities: { add: ['SYS_PTRACE'] } };
     writeFileSync(
       custom,
       JSON.stringify({ env: [{ name: 'A', value: 'b' }], resources: { limits }, securityContext }),
     );
-    await bench.kubectl.ok(
+    await fixture.kubectl.ok(
       `debug node/n-debug --image=tools:1 --profile=sysadmin --custom=${custom} -- sleep 1`,
     );
-    const { records } = await bench.api.registry.list(podKind, { namespace: 'default' });
+    const { records } = await fixture.api.registry.list(podKind, { namespace: 'default' });
     const spec = records.map((record) => record.object().spec).find(({ nodeName }) => nodeName === 'n-debug');
     assert.ok(spec);
     const [container] = spec.containers;
@@ -110,111 +110,111 @@ forEachKubectl('the API alone', (bench) => {
   });
 
   test('auth can-i and whoami answer for the administrator', async () => {
-    assert.equal(await bench.kubectl.ok('auth can-i create pods'), 'yes');
-    assert.match(await bench.kubectl.ok('auth can-i --list'), /\*\.\*/);
-    assert.match(await bench.kubectl.ok('auth whoami'), /Username +everynode-admin/);
+    assert.equal(await fixture.kubectl.ok('auth can-i create pods'), 'yes');
+    assert.match(await fixture.kubectl.ok('auth can-i --list'), /\*\.\*/);
+    assert.match(await fixture.kubectl.ok('auth whoami'), /Username +everynode-admin/);
   });
 
   test('apply prints created, unchanged and configured', async () => {
     assert.equal(await apply('applied'), 'daemonset.apps/applied created');
     assert.equal(await apply('applied'), 'daemonset.apps/applied unchanged');
     const changed = manifest('applied').replace('app:1', 'app:2');
-    assert.equal(await bench.kubectl.ok('apply -f -', changed), 'daemonset.apps/applied configured');
+    assert.equal(await fixture.kubectl.ok('apply -f -', changed), 'daemonset.apps/applied configured');
     const images = 'get ds applied -o jsonpath={.spec.template.spec.containers[*].image}';
-    assert.equal(await bench.kubectl.ok(images), 'app:2 side:1');
+    assert.equal(await fixture.kubectl.ok(images), 'app:2 side:1');
   });
 
   test('apply merges lists by their merge keys', async () => {
     await apply('merged');
     const without = manifest('merged').replace(/ {6}- name: side\n.*\n/, '');
-    await bench.kubectl.ok('apply -f -', without);
+    await fixture.kubectl.ok('apply -f -', without);
     const names = 'get ds merged -o jsonpath={.spec.template.spec.containers[*].name}';
-    assert.equal(await bench.kubectl.ok(names), 'main');
+    assert.equal(await fixture.kubectl.ok(names), 'main');
   });
 
   test('an unknown field is rejected with its path', async () => {
     const wrong = manifest('wrong').replace('spec:\n', 'spec:\n  foo: 1\n');
-    const { code, stderr } = await bench.kubectl.run(['apply', '-f', '-'], wrong);
+    const { code, stderr } = await fixture.kubectl.run(['apply', '-f', '-'], wrong);
     assert.equal(code, 1);
     assert.match(stderr, /strict decoding error: unknown field "spec\.foo"/);
   });
 
   test('diff shows the next generation and stores nothing', async () => {
     await apply('different');
-    const path = join(bench.kubectl.home, 'different.yaml');
+    const path = join(fixture.kubectl.home, 'different.yaml');
     writeFileSync(path, manifest('different').replace('app:1', 'app:2'));
-    const { code, stdout } = await bench.kubectl.run(['diff', '-f', path]);
+    const { code, stdout } = await fixture.kubectl.run(['diff', '-f', path]);
     assert.equal(code, 1);
     assert.match(stdout, /- {2}generation: 1\n\+ {2}generation: 2/);
-    assert.equal(await bench.kubectl.ok('get ds different -o jsonpath={.metadata.generation}'), '1');
+    assert.equal(await fixture.kubectl.ok('get ds different -o jsonpath={.metadata.generation}'), '1');
   });
 
   test('set image, three patch types, label and annotate change the object', async () => {
     await apply('changed');
     assert.equal(
-      await bench.kubectl.ok('set image ds/changed main=app:3'),
+      await fixture.kubectl.ok('set image ds/changed main=app:3'),
       'daemonset.apps/changed image updated',
     );
-    await bench.kubectl.ok('patch ds changed -p {"spec":{"minReadySeconds":1}}');
-    await bench.kubectl.ok('patch ds changed --type=merge -p {"spec":{"minReadySeconds":2}}');
+    await fixture.kubectl.ok('patch ds changed -p {"spec":{"minReadySeconds":1}}');
+    await fixture.kubectl.ok('patch ds changed --type=merge -p {"spec":{"minReadySeconds":2}}');
     const jsonPatch = '[{"op":"replace","path":"/spec/minReadySeconds","value":3}]';
-    await bench.kubectl.ok(`patch ds changed --type=json -p ${jsonPatch}`);
-    assert.equal(await bench.kubectl.ok('get ds changed -o jsonpath={.spec.minReadySeconds}'), '3');
-    await bench.kubectl.ok('label ds changed color=green');
-    await bench.kubectl.ok('annotate ds changed note=x');
-    assert.match(await bench.kubectl.ok('get ds -l color=green'), /^NAME .*\nchanged /);
+    await fixture.kubectl.ok(`patch ds changed --type=json -p ${jsonPatch}`);
+    assert.equal(await fixture.kubectl.ok('get ds changed -o jsonpath={.spec.minReadySeconds}'), '3');
+    await fixture.kubectl.ok('label ds changed color=green');
+    await fixture.kubectl.ok('annotate ds changed note=x');
+    assert.match(await fixture.kubectl.ok('get ds -l color=green'), /^NAME .*\nchanged /);
   });
 
   test('label with an existing value keeps the resourceVersion', async () => {
     await apply('same');
-    await bench.kubectl.ok('label ds same color=green');
+    await fixture.kubectl.ok('label ds same color=green');
     const version = 'get ds same -o jsonpath={.metadata.resourceVersion}';
-    const before = await bench.kubectl.ok(version);
-    await bench.kubectl.ok('label ds same color=green');
-    assert.equal(await bench.kubectl.ok(version), before);
+    const before = await fixture.kubectl.ok(version);
+    await fixture.kubectl.ok('label ds same color=green');
+    assert.equal(await fixture.kubectl.ok(version), before);
   });
 
   test('taint, cordon and uncordon change the node', async () => {
-    await bench.api.registry.create(nodeKind, undefined, { metadata: { name: 'n1' } });
-    assert.equal(await bench.kubectl.ok('taint node n1 a=b:NoSchedule'), 'node/n1 tainted');
-    assert.equal(await bench.kubectl.ok('taint node n1 a-'), 'node/n1 untainted');
-    assert.equal(await bench.kubectl.ok('cordon n1'), 'node/n1 cordoned');
-    assert.match(await bench.kubectl.ok('get nodes'), /n1 +\S*SchedulingDisabled/);
-    assert.equal(await bench.kubectl.ok('uncordon n1'), 'node/n1 uncordoned');
-    assert.match(await bench.kubectl.ok('describe node n1'), /Name: +n1/);
+    await fixture.api.registry.create(nodeKind, undefined, { metadata: { name: 'n1' } });
+    assert.equal(await fixture.kubectl.ok('taint node n1 a=b:NoSchedule'), 'node/n1 tainted');
+    assert.equal(await fixture.kubectl.ok('taint node n1 a-'), 'node/n1 untainted');
+    assert.equal(await fixture.kubectl.ok('cordon n1'), 'node/n1 cordoned');
+    assert.match(await fixture.kubectl.ok('get nodes'), /n1 +\S*SchedulingDisabled/);
+    assert.equal(await fixture.kubectl.ok('uncordon n1'), 'node/n1 uncordoned');
+    assert.match(await fixture.kubectl.ok('describe node n1'), /Name: +n1/);
   });
 
   test('replace with an old resourceVersion is a conflict', async () => {
-    await bench.kubectl.ok('create configmap replaced --from-literal=a=1');
-    const stale = await bench.kubectl.ok('get configmap replaced -o json');
-    await bench.kubectl.ok('replace -f -', stale.replace('"a": "1"', '"a": "2"'));
-    const { code, stderr } = await bench.kubectl.run(['replace', '-f', '-'], stale);
+    await fixture.kubectl.ok('create configmap replaced --from-literal=a=1');
+    const stale = await fixture.kubectl.ok('get configmap replaced -o json');
+    await fixture.kubectl.ok('replace -f -', stale.replace('"a": "1"', '"a": "2"'));
+    const { code, stderr } = await fixture.kubectl.run(['replace', '-f', '-'], stale);
     assert.equal(code, 1);
     assert.match(stderr, /the object has been modified; please apply your changes/);
   });
 
   test('get prints tables: all namespaces, wide, sorted, in chunks', async () => {
-    await bench.kubectl.ok('create namespace tables');
-    for (const name of ['c', 'a', 'b']) await bench.kubectl.ok(`create configmap ${name} -n tables`);
+    await fixture.kubectl.ok('create namespace tables');
+    for (const name of ['c', 'a', 'b']) await fixture.kubectl.ok(`create configmap ${name} -n tables`);
     const names = (table: string) =>
       table
         .split('\n')
         .slice(1)
         .map((row) => row.split(/ +/)[0]);
-    assert.deepEqual(names(await bench.kubectl.ok('get cm -n tables')), ['a', 'b', 'c']);
-    assert.deepEqual(names(await bench.kubectl.ok('get cm -n tables --chunk-size=1')), ['a', 'b', 'c']);
-    const sorted = await bench.kubectl.ok('get cm -n tables --sort-by=.metadata.creationTimestamp');
+    assert.deepEqual(names(await fixture.kubectl.ok('get cm -n tables')), ['a', 'b', 'c']);
+    assert.deepEqual(names(await fixture.kubectl.ok('get cm -n tables --chunk-size=1')), ['a', 'b', 'c']);
+    const sorted = await fixture.kubectl.ok('get cm -n tables --sort-by=.metadata.creationTimestamp');
     assert.equal(names(sorted).length, 3);
-    assert.match(await bench.kubectl.ok('get cm -A'), /^NAMESPACE +NAME +DATA +AGE\n/);
-    assert.match(await bench.kubectl.ok('get nodes -o wide'), /KERNEL-VERSION +CONTAINER-RUNTIME/);
+    assert.match(await fixture.kubectl.ok('get cm -A'), /^NAMESPACE +NAME +DATA +AGE\n/);
+    assert.match(await fixture.kubectl.ok('get nodes -o wide'), /KERNEL-VERSION +CONTAINER-RUNTIME/);
   });
 
   test('get --watch prints existing objects and later changes', async () => {
-    await bench.kubectl.ok('create configmap watched');
-    const watching = bench.kubectl.start('get cm watched --watch --no-headers -L seen');
+    await fixture.kubectl.ok('create configmap watched');
+    const watching = fixture.kubectl.start('get cm watched --watch --no-headers -L seen');
     const rows = () => watching.stdout.trimEnd().split('\n');
     await until(() => rows().length === 1 && rows()[0] !== '');
-    await bench.kubectl.ok('label cm watched seen=yes');
+    await fixture.kubectl.ok('label cm watched seen=yes');
     await until(() => rows().length === 2 || watching.stdout);
     assert.match(rows()[1] ?? '', /^watched +0 +\S+ +yes$/);
     watching.stop();
@@ -222,41 +222,41 @@ forEachKubectl('the API alone', (bench) => {
 
   test('wait resolves on a field value and on a deletion', async () => {
     await apply('awaited');
-    const waiting = bench.kubectl.ok(
+    const waiting = fixture.kubectl.ok(
       'wait ds/awaited --for=jsonpath={.spec.minReadySeconds}=7 --timeout=20s',
     );
-    await bench.kubectl.ok('patch ds awaited -p {"spec":{"minReadySeconds":7}}');
+    await fixture.kubectl.ok('patch ds awaited -p {"spec":{"minReadySeconds":7}}');
     assert.equal(await waiting, 'daemonset.apps/awaited condition met');
-    const gone = bench.kubectl.ok('wait ds/awaited --for=delete --timeout=20s');
-    await bench.kubectl.ok('delete ds awaited');
+    const gone = fixture.kubectl.ok('wait ds/awaited --for=delete --timeout=20s');
+    await fixture.kubectl.ok('delete ds awaited');
     assert.match(await gone, /condition met|^$/);
   });
 
   test('delete waits until the object is removed', async () => {
     await apply('deleted');
-    assert.match(await bench.kubectl.ok('delete ds deleted'), /^daemonset\.apps "deleted" deleted/);
-    const { code, stderr } = await bench.kubectl.run(['get', 'ds', 'deleted']);
+    assert.match(await fixture.kubectl.ok('delete ds deleted'), /^daemonset\.apps "deleted" deleted/);
+    const { code, stderr } = await fixture.kubectl.run(['get', 'ds', 'deleted']);
     assert.equal(code, 1);
     assert.equal(stderr, 'Error from server (NotFound): daemonsets.apps "deleted" not found\n');
   });
 
   test('an unsupported resource or subresource is 404', async () => {
     await apply('scaled');
-    const scaled = await bench.kubectl.run(['scale', 'ds/scaled', '--replicas=2']);
+    const scaled = await fixture.kubectl.run(['scale', 'ds/scaled', '--replicas=2']);
     assert.match(scaled.stderr, /the server could not find the requested resource/);
-    const unknown = await bench.kubectl.run(['get', 'gadgets']);
+    const unknown = await fixture.kubectl.run(['get', 'gadgets']);
     assert.match(unknown.stderr, /the server doesn't have a resource type "gadgets"/);
   });
 
   test("explain reads Everynode's schema", async () => {
-    assert.match(await bench.kubectl.ok('explain ds.spec.updateStrategy'), /rollingUpdate/);
-    assert.match(await bench.kubectl.ok('explain pod.spec.containers --recursive'), /imagePullPolicy/);
+    assert.match(await fixture.kubectl.ok('explain ds.spec.updateStrategy'), /rollingUpdate/);
+    assert.match(await fixture.kubectl.ok('explain pod.spec.containers --recursive'), /imagePullPolicy/);
   });
 
   test('events of an object are found by field selectors', async () => {
-    await bench.kubectl.ok('create -f -', EVENT);
-    assert.match(await bench.kubectl.ok('events --for daemonset/x'), /Tested +DaemonSet\/x +it works/);
-    assert.match(await bench.kubectl.ok('get events'), /LAST SEEN +TYPE +REASON +OBJECT +MESSAGE/);
+    await fixture.kubectl.ok('create -f -', EVENT);
+    assert.match(await fixture.kubectl.ok('events --for daemonset/x'), /Tested +DaemonSet\/x +it works/);
+    assert.match(await fixture.kubectl.ok('get events'), /LAST SEEN +TYPE +REASON +OBJECT +MESSAGE/);
   });
 });
 

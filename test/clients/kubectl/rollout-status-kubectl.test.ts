@@ -11,33 +11,33 @@ const REF = { namespace: 'default', name: 'web' };
 const FAILURE =
   'the rollout of daemon set "web" failed and was rolled back; for the cause: everynode rollout status -n default ds/web';
 
-forEachKubectl('rollout status', (bench) => {
+forEachKubectl('rollout status', (fixture) => {
   before(async () => {
-    await bench.api.registry.create(daemonSetKind, 'default', daemonSetObject('web'));
-    await bench.api.registry.create(rolloutKind, 'default', { metadata: { name: 'web' } });
+    await fixture.api.registry.create(daemonSetKind, 'default', daemonSetObject('web'));
+    await fixture.api.registry.create(rolloutKind, 'default', { metadata: { name: 'web' } });
   });
-  beforeEach(() => writeStatuses(bench.api.registry, REF, { phase: 'Progressing' }));
+  beforeEach(() => writeStatuses(fixture.api.registry, REF, { phase: 'Progressing' }));
 
   test('rollout status fails at once for a rolled back rollout, also with --watch=false', async () => {
-    await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
+    await writeStatuses(fixture.api.registry, REF, failedStatus('RolledBack'));
     for (const args of ['rollout status ds/web', 'rollout status ds/web --watch=false']) {
-      const { code, stdout, stderr } = await bench.kubectl.run(args.split(' '));
+      const { code, stdout, stderr } = await fixture.kubectl.run(args.split(' '));
       assert.deepEqual([code, stdout], [1, '']);
       assert.equal(stderr, `Error from server (Conflict): ${FAILURE}\n`);
     }
-    assert.match(await bench.kubectl.ok('get ds web'), /^NAME +DESIRED/);
+    assert.match(await fixture.kubectl.ok('get ds web'), /^NAME +DESIRED/);
   });
 
   test('rollout status ends with an error and a warning when the rollout is rolled back meanwhile', async () => {
-    const waiting = bench.kubectl.start('rollout status ds/web');
+    const waiting = fixture.kubectl.start('rollout status ds/web');
     await untilPasses(() => assert.match(waiting.stdout, /0 out of 3 new pods have been updated/), 20_000);
-    await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
+    await writeStatuses(fixture.api.registry, REF, failedStatus('RolledBack'));
     assert.equal(await waiting.ended, 1);
     assert.equal(waiting.stderr, `Warning: ${FAILURE}\nerror: object has been deleted\n`);
   });
 
   test('rollout status keeps waiting for a rollout in progress', async () => {
-    const { code, stderr } = await bench.kubectl.run(['rollout', 'status', 'ds/web', '--timeout=3s']);
+    const { code, stderr } = await fixture.kubectl.run(['rollout', 'status', 'ds/web', '--timeout=3s']);
     assert.deepEqual([code, stderr], [1, 'error: timed out waiting for the condition\n']);
   });
 });

@@ -31,29 +31,29 @@ async function managers(kubectl: Kubectl, name: string): Promise<string[]> {
 
 const CONTAINER = '.spec.template.spec.containers[name="main"]';
 
-forEachKubectl('server-side apply', (bench) => {
-  const apply = (text: string, flags = '') => bench.kubectl.ok(`apply --server-side -f -${flags}`, text);
+forEachKubectl('server-side apply', (fixture) => {
+  const apply = (text: string, flags = '') => fixture.kubectl.ok(`apply --server-side -f -${flags}`, text);
 
   test('apply --server-side creates, updates, and removes fields that the manifest dropped', async () => {
     const full = manifest('plain', 'a:1', { env: [{ name: 'A', value: '1' }] });
     assert.equal(await apply(full), 'daemonset.apps/plain serverside-applied');
-    const version = () => bench.kubectl.ok('get ds plain -o jsonpath={.metadata.resourceVersion}');
+    const version = () => fixture.kubectl.ok('get ds plain -o jsonpath={.metadata.resourceVersion}');
     const before = await version();
     await apply(full);
     assert.equal(await version(), before);
     await apply(manifest('plain', 'a:1'));
     assert.equal(
-      await bench.kubectl.ok('get ds plain -o jsonpath={.spec.template.spec.containers[0].env}'),
+      await fixture.kubectl.ok('get ds plain -o jsonpath={.spec.template.spec.containers[0].env}'),
       '',
     );
-    assert.deepEqual(await managers(bench.kubectl, 'plain'), ['kubectl Apply']);
+    assert.deepEqual(await managers(fixture.kubectl, 'plain'), ['kubectl Apply']);
   });
 
   test('a conflict names the owner and the options, and --force-conflicts takes over', async () => {
     await apply(manifest('contested', 'a:1'));
     const rival = manifest('contested', 'a:2', { imagePullPolicy: 'Always' });
     const words = ['apply', '--server-side', '--field-manager=rival', '-f', '-'];
-    const { code, stderr } = await bench.kubectl.run(words, rival);
+    const { code, stderr } = await fixture.kubectl.run(words, rival);
     assert.equal(code, 1);
     assert.match(
       stderr,
@@ -62,51 +62,54 @@ forEachKubectl('server-side apply', (bench) => {
       ),
     );
     await apply(rival, ' --field-manager=rival --force-conflicts');
-    assert.deepEqual((await managers(bench.kubectl, 'contested')).sort(), ['kubectl Apply', 'rival Apply']);
+    assert.deepEqual((await managers(fixture.kubectl, 'contested')).sort(), ['kubectl Apply', 'rival Apply']);
   });
 
   test('a switch from client-side apply has no conflict and leaves one owner', async () => {
-    await bench.kubectl.ok('apply -f -', manifest('moved', 'a:1', { env: [{ name: 'A', value: '1' }] }));
-    assert.deepEqual(await managers(bench.kubectl, 'moved'), ['kubectl-client-side-apply Update']);
+    await fixture.kubectl.ok('apply -f -', manifest('moved', 'a:1', { env: [{ name: 'A', value: '1' }] }));
+    assert.deepEqual(await managers(fixture.kubectl, 'moved'), ['kubectl-client-side-apply Update']);
     await apply(manifest('moved', 'a:2', { env: [{ name: 'B', value: '1' }] }));
-    assert.deepEqual((await managers(bench.kubectl, 'moved')).sort(), [
+    assert.deepEqual((await managers(fixture.kubectl, 'moved')).sort(), [
       'kubectl Apply',
       'kubectl-last-applied Apply',
     ]);
     const env = 'jsonpath={.spec.template.spec.containers[0].env[*].name}';
-    assert.equal(await bench.kubectl.ok(`get ds moved -o ${env}`), 'B');
+    assert.equal(await fixture.kubectl.ok(`get ds moved -o ${env}`), 'B');
     // After a switch back, client-side apply finds its annotation up to date.
     assert.equal(
-      await bench.kubectl.ok('apply -f -', manifest('moved', 'a:3')),
+      await fixture.kubectl.ok('apply -f -', manifest('moved', 'a:3')),
       'daemonset.apps/moved configured',
     );
   });
 
   test('set image causes a conflict in the next server-side apply', async () => {
     await apply(manifest('set', 'a:1'));
-    await bench.kubectl.ok('set image ds/set main=b:1');
-    assert.deepEqual(await managers(bench.kubectl, 'set'), ['kubectl Apply', 'kubectl-set Update']);
-    const { stderr } = await bench.kubectl.run(['apply', '--server-side', '-f', '-'], manifest('set', 'a:1'));
+    await fixture.kubectl.ok('set image ds/set main=b:1');
+    assert.deepEqual(await managers(fixture.kubectl, 'set'), ['kubectl Apply', 'kubectl-set Update']);
+    const { stderr } = await fixture.kubectl.run(
+      ['apply', '--server-side', '-f', '-'],
+      manifest('set', 'a:1'),
+    );
     assert.match(stderr, /conflict with "kubectl-set" using apps\/v1: \.spec\.template/);
   });
 
   test('diff --server-side shows the change and stores nothing', async () => {
     await apply(manifest('differing', 'a:1'));
     const words = ['diff', '--server-side', '-f', '-'];
-    const { code, stdout, stderr } = await bench.kubectl.run(words, manifest('differing', 'a:2'));
+    const { code, stdout, stderr } = await fixture.kubectl.run(words, manifest('differing', 'a:2'));
     assert.equal(code, 1, stderr);
     assert.match(stdout, /^-.* image: a:1\n\+.* image: a:2$/m);
-    assert.equal((await bench.kubectl.run(words, manifest('differing', 'a:1'))).code, 0);
+    assert.equal((await fixture.kubectl.run(words, manifest('differing', 'a:1'))).code, 0);
   });
 
   test('a server-side dry run prints the result and stores nothing', async () => {
     const output = await apply(manifest('dry', 'a:1'), ' --dry-run=server');
     assert.equal(output, 'daemonset.apps/dry serverside-applied (server dry run)');
-    assert.equal((await bench.kubectl.run(['get', 'ds', 'dry'])).code, 1);
+    assert.equal((await fixture.kubectl.run(['get', 'ds', 'dry'])).code, 1);
   });
 
   test('server-side apply rejects an unknown field by name', async () => {
-    const { stderr } = await bench.kubectl.run(
+    const { stderr } = await fixture.kubectl.run(
       ['apply', '--server-side', '-f', '-'],
       manifest('wrong', 'a:1', { imagePullPolizy: 'Always' }),
     );
@@ -130,6 +133,6 @@ forEachKubectl('server-side apply', (bench) => {
     });
     await apply(status, ' --subresource=status --field-manager=observer');
     const condition = 'jsonpath={.status.conditions[*].type}';
-    assert.equal(await bench.kubectl.ok(`get ds state -o ${condition}`), 'Odd');
+    assert.equal(await fixture.kubectl.ok(`get ds state -o ${condition}`), 'Odd');
   });
 });

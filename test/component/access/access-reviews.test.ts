@@ -5,21 +5,21 @@ import type { PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-type
 import { type AccessFixture, person, roleRef, startAccessFixture } from '../../harness/api/access-fixture.js';
 import { call } from '../../harness/api/https-call.js';
 
-let bench: AccessFixture;
+let fixture: AccessFixture;
 before(async () => {
-  bench = await startAccessFixture();
+  fixture = await startAccessFixture();
 });
-after(() => bench.stop());
+after(() => fixture.stop());
 
 describe('reviews', () => {
   const spec = (verb: string) => ({ resourceAttributes: { namespace: 'default', verb, resource: 'pods' } });
   const review = async (kind: string, body: object, user?: UserInfo, namespace = '') => {
     const line = `POST /apis/authorization.k8s.io/v1${namespace}/${kind.toLowerCase()}s`;
-    const answer = user ? await bench.as(user, line, body) : await call(bench.api, line, { body });
+    const answer = user ? await fixture.as(user, line, body) : await call(fixture.api, line, { body });
     return answer.json<{ status: Record<string, unknown> }>().status;
   };
   const kim = person('kim');
-  before(() => bench.bindRole('kim', roleRef('ClusterRole', 'view'), { kind: 'User', name: 'kim' }));
+  before(() => fixture.bindRole('kim', roleRef('ClusterRole', 'view'), { kind: 'User', name: 'kim' }));
 
   test('may I', async () => {
     assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('list') }, kim), {
@@ -34,7 +34,7 @@ describe('reviews', () => {
   test('a review within a namespace is rejected for paths, which are outside every namespace', async () => {
     const line = 'POST /apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews';
     const body = { spec: { user: 'kim', nonResourceAttributes: { verb: 'get', path: '/metrics' } } };
-    const refused = await call(bench.api, line, { body });
+    const refused = await call(fixture.api, line, { body });
     assert.equal(refused.code, 422, refused.text);
     assert.match(refused.text, /spec\.nonResourceAttributes: .*disallowed on this kind of request/);
   });
@@ -42,7 +42,7 @@ describe('reviews', () => {
   test('a field of another type is 400; null counts as absent', async () => {
     const line = 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews';
     const codeOf = async (change: object) =>
-      (await call(bench.api, line, { body: { spec: { ...spec('list'), user: 'kim', ...change } } })).code;
+      (await call(fixture.api, line, { body: { spec: { ...spec('list'), user: 'kim', ...change } } })).code;
     const wrong = [
       ...[{ groups: 'system:masters' }, { groups: {} }, { groups: [5] }, { user: 5 }, { uid: [] }],
       ...[{ extra: { a: 'b' } }, { extra: 5 }, { resourceAttributes: 5 }],
@@ -57,7 +57,7 @@ describe('reviews', () => {
     const asked = { spec: { ...spec('list'), user: 'kim', groups: [] } };
     assert.equal((await review('SubjectAccessReview', asked)).allowed, true);
     assert.equal(
-      (await bench.as(kim, 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).code,
+      (await fixture.as(kim, 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).code,
       403,
     );
     const local = await review('LocalSubjectAccessReview', asked, undefined, '/namespaces/default');
@@ -74,7 +74,7 @@ describe('reviews', () => {
       {},
       { spec: { ...spec('get'), nonResourceAttributes: { path: '/', verb: 'get' } } },
     ]) {
-      const answer = await call(bench.api, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      const answer = await call(fixture.api, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
         body,
       });
       assert.equal(answer.code, 422);

@@ -48,13 +48,13 @@ function keptLog(lines: string[]): Logger {
 async function target(context: TestContext) {
   const lines: string[] = [];
   const audit = new MemoryAuditLog();
-  const bench = await startEnrolment(context, { log: keptLog(lines), audit });
+  const fixture = await startEnrolment(context, { log: keptLog(lines), audit });
   const audited = (verb: string) => audit.entriesFor(verb);
   const { events } = audit;
   const csr = async (node: string) => certificateRequest(await generateKeyPem(), node);
   const join = async (token: string | null, node = 'n1') =>
-    call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
-  return { ...bench, lines, events, audited, join };
+    call(fixture.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
+  return { ...fixture, lines, events, audited, join };
 }
 
 /** Asserts that the port still serves. */
@@ -63,36 +63,36 @@ async function isWell({ api }: Pick<EnrolmentFixture, 'api'>): Promise<void> {
 }
 
 test('a missing, wrong, expired or used token is 401 with a log line, and no line contains a token', async (context) => {
-  const bench = await target(context);
+  const fixture = await target(context);
   const [expired, spent] = [newJoinToken(), newJoinToken()];
   const grants = [tokenSecret(expired, { expiresAtMs: 1 }), tokenSecret(spent, { singleUse: true })];
-  for (const secret of grants) await bench.registry.create(secretKind, 'kube-system', secret);
-  assert.equal((await bench.join(`${spent.id}.${spent.secret}`, 'n9')).code, 200);
+  for (const secret of grants) await fixture.registry.create(secretKind, 'kube-system', secret);
+  assert.equal((await fixture.join(`${spent.id}.${spent.secret}`, 'n9')).code, 200);
   const tokens = [
     null,
     'abcdef.0123456789abcdef',
-    `${bench.token.id}.0123456789abcdef`,
+    `${fixture.token.id}.0123456789abcdef`,
     `${expired.id}.${expired.secret}`,
     `${spent.id}.${spent.secret}`,
   ];
-  for (const token of tokens) assert.equal((await bench.join(token)).code, 401);
-  const log = bench.lines.join('\n');
-  assert.equal(bench.lines.filter((line) => line.includes('host refused')).length, tokens.length);
+  for (const token of tokens) assert.equal((await fixture.join(token)).code, 401);
+  const log = fixture.lines.join('\n');
+  assert.equal(fixture.lines.filter((line) => line.includes('host refused')).length, tokens.length);
   assert.match(log, /"remoteAddress":"127.0.0.1","node":"n1","reason":"Unauthorized"/);
-  const audited = bench.audited('join');
+  const audited = fixture.audited('join');
   assert.deepEqual(audited.slice(1), [
     '401 Unauthorized  127.0.0.1',
     '401 Unauthorized system:bootstrap:abcdef 127.0.0.1',
-    ...[bench.token, expired, spent].map(({ id }) => `401 Unauthorized system:bootstrap:${id} 127.0.0.1`),
+    ...[fixture.token, expired, spent].map(({ id }) => `401 Unauthorized system:bootstrap:${id} 127.0.0.1`),
   ]);
-  for (const { secret } of [bench.token, expired, spent]) {
+  for (const { secret } of [fixture.token, expired, spent]) {
     assert.ok(!log.includes(secret) && !audited.join().includes(secret));
   }
 });
 
 test('password guessing at the console is throttled; a successful sign-in is logged by name', async (context) => {
-  const bench = await target(context);
-  const signIn = (token: string) => call(bench.api, 'POST /console/session', { token });
+  const fixture = await target(context);
+  const signIn = (token: string) => call(fixture.api, 'POST /console/session', { token });
   const entered = await signIn(TEST_TOKEN);
   assert.equal(entered.code, 204, entered.text);
   assert.match(String(entered.headers['set-cookie']), /^__Host-.*; Secure; HttpOnly; SameSite=Strict$/);
@@ -100,21 +100,21 @@ test('password guessing at the console is throttled; a successful sign-in is log
   for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1)
     codes.add((await signIn('guess')).code);
   assert.deepEqual([...codes], [401, 429]);
-  const told = bench.audited('post');
+  const told = fixture.audited('post');
   assert.equal(told[0], '204  everynode-admin 127.0.0.1');
   assert.equal(told[1], '401 Unauthorized  127.0.0.1');
 });
 
 test('a client with too many rejections must wait, and is told so', async (context) => {
-  const bench = await target(context);
+  const fixture = await target(context);
   const codes = new Set<number>();
   for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1) {
     codes.add(
-      (await call(bench.api, `POST ${JOIN_PATH}`, { token: 'abcdef.0123456789abcdef', body: {} })).code,
+      (await call(fixture.api, `POST ${JOIN_PATH}`, { token: 'abcdef.0123456789abcdef', body: {} })).code,
     );
   }
   assert.deepEqual([...codes], [401, 429]);
-  await isWell(bench);
+  await isWell(fixture);
 });
 
 test('a request for another host, for more than a name, or with another signature is 400', async (context) => {
@@ -134,20 +134,20 @@ test('a request for another host, for more than a name, or with another signatur
 });
 
 test('10,000 connections without a handshake block no place: a host joins, and they are reported', async (context) => {
-  const bench = await target(context);
-  const crowd = idleConnections(context, { port: bench.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
+  const fixture = await target(context);
+  const crowd = idleConnections(context, { port: fixture.api.port, count: HALF_OPEN, from: HALF_OPEN_FROM });
   for (let share = 1; share <= 5; share += 1) {
     await until(() => crowd.opened() >= (share * HALF_OPEN) / 5, { timeoutMs: 60_000 });
-    await isWell(bench);
+    await isWell(fixture);
   }
-  assert.equal((await joinCoordinator(bench.options())).node, 'n1');
-  await isWell(bench);
+  assert.equal((await joinCoordinator(fixture.options())).node, 'n1');
+  await isWell(fixture);
   await until(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, {
     timeoutMs: 60_000,
   });
   const reason = 'too many connections from this network without a TLS handshake';
   // Thousands from each, told once.
-  const told = bench.audited('connect').filter((line) => line.startsWith('429'));
+  const told = fixture.audited('connect').filter((line) => line.startsWith('429'));
   assert.deepEqual(new Set(told), new Set(HALF_OPEN_FROM.map((address) => `429 ${reason}  ${address}`)));
   assert.ok(told.length < 10, `${told.length} lines`);
 });
@@ -171,9 +171,9 @@ async function openLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert: 
 }
 
 test('a frame that announces a gigabyte ends its link at once, and is not buffered', async (context) => {
-  const bench = await target(context);
-  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
-  const { wire, closed } = await openLink(bench, { cert: certificate, key });
+  const fixture = await target(context);
+  const { certificate = '', key = '' } = await joinCoordinator(fixture.options());
+  const { wire, closed } = await openLink(fixture, { cert: certificate, key });
   const head = Buffer.alloc(14);
   head.writeUInt8(0x82, 0);
   head.writeUInt8(0xff, 1);
@@ -181,24 +181,24 @@ test('a frame that announces a gigabyte ends its link at once, and is not buffer
   wire.write(head);
   // RFC 6455, 7.4.1: message too big.
   await until(() => closed() === 1009);
-  await until(() => bench.audited('connect').length === 1, { timeoutMs: 30_000 });
-  assert.equal(bench.audited('connect')[0], '400 Max payload size exceeded system:node:n1 127.0.0.1');
-  await isWell(bench);
+  await until(() => fixture.audited('connect').length === 1, { timeoutMs: 30_000 });
+  assert.equal(fixture.audited('connect')[0], '400 Max payload size exceeded system:node:n1 127.0.0.1');
+  await isWell(fixture);
 });
 
 test('a link accepts no compressed frames, so no frame can expand', async (context) => {
-  const bench = await target(context);
-  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
-  const { socket, wire, closed } = await openLink(bench, { cert: certificate, key });
+  const fixture = await target(context);
+  const { certificate = '', key = '' } = await joinCoordinator(fixture.options());
+  const { socket, wire, closed } = await openLink(fixture, { cert: certificate, key });
   assert.equal(socket.extensions, '');
   const bomb = deflateRawSync(Buffer.alloc(2 ** 20));
   // Final, compressed (RSV1), binary frame, masked by zeros.
   const head = Buffer.from([0xc2, 0xfe, bomb.length >> 8, bomb.length & 255, 0, 0, 0, 0]);
   wire.write(Buffer.concat([head, bomb]));
   await until(() => closed() === 1002);
-  await until(() => bench.audited('connect').length === 1, { timeoutMs: 30_000 });
-  assert.match(bench.audited('connect')[0] ?? '', /^400 .*RSV1.* system:node:n1 127\.0\.0\.1$/);
-  await isWell(bench);
+  await until(() => fixture.audited('connect').length === 1, { timeoutMs: 30_000 });
+  assert.match(fixture.audited('connect')[0] ?? '', /^400 .*RSV1.* system:node:n1 127\.0\.0\.1$/);
+  await isWell(fixture);
 });
 
 /** Returns the HTTP status of a rejected link. */
@@ -214,26 +214,26 @@ function refusedLink({ api }: Pick<EnrolmentFixture, 'api'>, client: { cert?: st
 }
 
 test('a host without a certificate, or with one of another fleet, gets no link: 401, also in the audit log', async (context) => {
-  const bench = await target(context);
+  const fixture = await target(context);
   const other = await loadPki(temporaryDirectory(), ['x'], Date.now());
   for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }])
-    assert.equal(await refusedLink(bench, client), 401);
+    assert.equal(await refusedLink(fixture, client), 401);
   // Equal rejections of one address are one audit line.
-  assert.deepEqual(bench.audited('connect'), ['401 Unauthorized  127.0.0.1']);
-  assert.equal(bench.lines.filter((line) => line.includes('"peer refused"')).length, 1);
+  assert.deepEqual(fixture.audited('connect'), ['401 Unauthorized  127.0.0.1']);
+  assert.equal(fixture.lines.filter((line) => line.includes('"peer refused"')).length, 1);
 });
 
 test('the host of a revoked node gets no link: 401, and the audit log names it', async (context) => {
-  const bench = await target(context);
-  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
+  const fixture = await target(context);
+  const { certificate = '', key = '' } = await joinCoordinator(fixture.options());
   const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
-  await bench.registry.modify(secretKind, ref, (credential) => {
+  await fixture.registry.modify(secretKind, ref, (credential) => {
     credential.data = revokedData(credential.data ?? {});
     return undefined;
   });
-  assert.equal(await refusedLink(bench, { cert: certificate, key }), 401);
-  assert.deepEqual(bench.audited('connect'), ['401 Unauthorized system:node:n1 127.0.0.1']);
-  await isWell(bench);
+  assert.equal(await refusedLink(fixture, { cert: certificate, key }), 401);
+  assert.deepEqual(fixture.audited('connect'), ['401 Unauthorized system:node:n1 127.0.0.1']);
+  await isWell(fixture);
 });
 
 const SMUGGLED: [string, string[]][] = [
@@ -245,18 +245,18 @@ const SMUGGLED: [string, string[]][] = [
   ['a bare line feed', ['X-One: a\nAuthorization: Bearer test-token']],
 ];
 test('ambiguous headers are 400, and the connection ends', async (context) => {
-  const bench = await target(context);
+  const fixture = await target(context);
   for (const [what, headers] of SMUGGLED) {
     const lines = ['POST /api/v1/namespaces HTTP/1.1', 'Host: x', ...headers, '', 'hello'];
-    const { closed } = await rawConnection(bench.api, lines.join('\r\n'));
+    const { closed } = await rawConnection(fixture.api, lines.join('\r\n'));
     assert.match(await closed, /^HTTP\/1\.1 400 /, what);
   }
-  const told = bench.audited('connect');
+  const told = fixture.audited('connect');
   assert.ok(
     told.length > 1 && told.every((line) => /^400 HPE_[A-Z_]+ {2}127\.0\.0\.1$/.test(line)),
     String(told),
   );
-  await isWell(bench);
+  await isWell(fixture);
 });
 
 const PATHS = [
@@ -270,11 +270,11 @@ const PATHS = [
   '/console/assets/..%2f..%2f..%2fpki%2fca.key',
 ];
 test('paths that escape their scope find nothing, and are audited', async (context) => {
-  const bench = await target(context);
-  const { events } = bench;
+  const fixture = await target(context);
+  const { events } = fixture;
   for (const path of PATHS) {
     const { closed } = await rawConnection(
-      bench.api,
+      fixture.api,
       `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\nConnection: close\r\n\r\n`,
     );
     const answer = await closed;
@@ -292,15 +292,15 @@ test('paths that escape their scope find nothing, and are audited', async (conte
 });
 
 test('an exec with an escaping path is 404, and audited', async (context) => {
-  const bench = await target(context);
+  const fixture = await target(context);
   const path = '/api/v1/namespaces/default/pods/%2e%2e/exec';
   const head = [`GET ${path}?command=sh HTTP/1.1`, 'Host: x', 'Authorization: Bearer test-token'];
   const upgrade = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', '', ''];
-  const { closed } = await rawConnection(bench.api, [...head, ...upgrade].join('\r\n'));
+  const { closed } = await rawConnection(fixture.api, [...head, ...upgrade].join('\r\n'));
   assert.match(await closed, /^HTTP\/1\.1 404 /);
-  await until(() => bench.events.length > 0, { timeoutMs: 30_000 });
+  await until(() => fixture.events.length > 0, { timeoutMs: 30_000 });
   assert.deepEqual(
-    bench.events.map(({ requestURI, user, responseStatus: { code } }) => [requestURI, user.username, code]),
+    fixture.events.map(({ requestURI, user, responseStatus: { code } }) => [requestURI, user.username, code]),
     [[path, 'everynode-admin', 404]],
   );
 });
@@ -312,24 +312,24 @@ const LAUGHS = ['a: &a0 [x,x,x,x,x,x,x,x,x]']
   )
   .join('\n');
 test('decompression and alias bombs are rejected before they expand', async (context) => {
-  const bench = await target(context);
+  const fixture = await target(context);
   const line = 'POST /api/v1/namespaces/default/configmaps';
   const yaml = { 'content-type': 'application/yaml' };
   const began = performance.now();
-  const laughs = await call(bench.api, line, { body: Buffer.from(LAUGHS), headers: yaml });
+  const laughs = await call(fixture.api, line, { body: Buffer.from(LAUGHS), headers: yaml });
   assert.equal(laughs.code, 400, laughs.text.slice(0, 200));
-  const nested = await call(bench.api, line, { body: Buffer.from(`{"a":`.repeat(100_000)) });
+  const nested = await call(fixture.api, line, { body: Buffer.from(`{"a":`.repeat(100_000)) });
   assert.equal(nested.code, 400);
   // The server decompresses no request body.
-  const packed = await call(bench.api, line, {
+  const packed = await call(fixture.api, line, {
     body: gzipSync(Buffer.alloc(2 ** 25)),
     headers: { 'content-encoding': 'gzip' },
   });
   assert.equal(packed.code, 400, packed.text);
   assert.deepEqual(
-    bench.audited('create').map((told) => told.slice(0, 3)),
+    fixture.audited('create').map((told) => told.slice(0, 3)),
     ['400', '400', '400'],
   );
   assert.ok(performance.now() - began < 5_000);
-  await isWell(bench);
+  await isWell(fixture);
 });

@@ -16,7 +16,7 @@ const SECRETS = '/api/v1/namespaces/default/secrets';
 const LIST = '/apis/fleet.everynode.dev/v1/auditevents';
 
 interface Audited {
-  bench: AccessFixture;
+  fixture: AccessFixture;
   path: string;
   /** Resolves when `count` events match the query. */
   events(query: string, count: number): Promise<AuditEvent[]>;
@@ -25,29 +25,29 @@ interface Audited {
 async function audited(context: TestContext): Promise<Audited> {
   const path = join(temporaryDirectory(), 'audit', 'audit.log');
   const audit = new AuditFile({ path, maxBytes: 1e9, maxFiles: 1 }, silentLogger);
-  const bench = await startAccessFixture({ audit });
-  context.after(() => bench.stop());
+  const fixture = await startAccessFixture({ audit });
+  context.after(() => fixture.stop());
   const events = async (query: string, count: number) => {
     let items: AuditEvent[] = [];
     await untilPasses(async () => {
-      items = (await call(bench.api, `GET ${LIST}?${query}`)).json<{ items: AuditEvent[] }>().items;
+      items = (await call(fixture.api, `GET ${LIST}?${query}`)).json<{ items: AuditEvent[] }>().items;
       assert.equal(items.length, count, JSON.stringify(items));
     }, 5_000);
     return items;
   };
-  return { bench, path, events };
+  return { fixture, path, events };
 }
 
 test('records who wrote what, from where, and with what result; no value, no token, no query', async (context) => {
-  const { bench, path, events } = await audited(context);
+  const { fixture, path, events } = await audited(context);
   const body = { metadata: { name: 'db' }, stringData: { word: 'very-secret-word' } };
-  await call(bench.api, `POST ${SECRETS}?fieldManager=query-word`, {
+  await call(fixture.api, `POST ${SECRETS}?fieldManager=query-word`, {
     body,
     headers: { 'user-agent': 'test/1' },
   });
-  await call(bench.api, `GET ${SECRETS}/db`);
-  await call(bench.api, 'GET /api/v1/namespaces/default/pods');
-  await call(bench.api, `GET ${SECRETS}/db`, { token: 'wrong-token-word' });
+  await call(fixture.api, `GET ${SECRETS}/db`);
+  await call(fixture.api, 'GET /api/v1/namespaces/default/pods');
+  await call(fixture.api, `GET ${SECRETS}/db`, { token: 'wrong-token-word' });
   const [made] = await events('verb=create', 1);
   assert.ok(made);
   const { auditID, requestReceivedTimestamp, stageTimestamp, ...rest } = made;
@@ -77,22 +77,22 @@ test('records who wrote what, from where, and with what result; no value, no tok
 });
 
 test('marks rejections; impersonation is recorded with both names', async (context) => {
-  const { bench, events } = await audited(context);
-  const ann = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
-  await call(bench.api, 'GET /api/v1/nodes', { token: ann });
+  const { fixture, events } = await audited(context);
+  const ann = fixture.admit({ username: 'ann', groups: ['system:authenticated'] });
+  await call(fixture.api, 'GET /api/v1/nodes', { token: ann });
   const [refused] = await events('user=ann', 1);
   assert.equal(refused?.annotations?.['authorization.k8s.io/decision'], 'forbid');
   assert.equal(refused?.verb, 'list');
-  await call(bench.api, 'GET /api/v1/nodes', { token: ann, headers: { 'impersonate-user': 'root' } });
+  await call(fixture.api, 'GET /api/v1/nodes', { token: ann, headers: { 'impersonate-user': 'root' } });
   assert.equal((await events('user=ann', 2))[1]?.responseStatus.code, 403);
-  await call(bench.api, 'GET /api/v1/nodes', { headers: { 'impersonate-user': 'kim' } });
+  await call(fixture.api, 'GET /api/v1/nodes', { headers: { 'impersonate-user': 'kim' } });
   const [acted] = await events('user=kim', 1);
   assert.deepEqual([acted?.user.username, acted?.impersonatedUser?.username], ['everynode-admin', 'kim']);
 });
 
 test('records a write to a cluster-scoped resource below a namespace as not found, and as allowed by no role', async (context) => {
-  const { bench, events } = await audited(context);
-  await call(bench.api, 'POST /apis/fleet.everynode.dev/v1/namespaces/default/restore');
+  const { fixture, events } = await audited(context);
+  await call(fixture.api, 'POST /apis/fleet.everynode.dev/v1/namespaces/default/restore');
   const [refused] = await events('resource=restore', 1);
   assert.deepEqual(
     [refused?.responseStatus.code, refused?.objectRef?.namespace, refused?.annotations],
@@ -101,8 +101,8 @@ test('records a write to a cluster-scoped resource below a namespace as not foun
 });
 
 test('records the user who is denied a command in a container', async (context) => {
-  const { bench, events } = await audited(context);
-  const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
+  const { fixture, events } = await audited(context);
+  const token = fixture.admit({ username: 'ann', groups: ['system:authenticated'] });
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -111,17 +111,17 @@ test('records the user who is denied a command in a container', async (context) 
     'sec-websocket-protocol': 'v5.channel.k8s.io',
   };
   const path = '/api/v1/namespaces/default/pods/p/exec?command=id&stdout=true';
-  assert.equal((await call(bench.api, `GET ${path}`, { token, headers })).code, 403);
+  assert.equal((await call(fixture.api, `GET ${path}`, { token, headers })).code, 403);
   const [refused] = await events('user=ann', 1);
   assert.deepEqual([refused?.objectRef?.subresource, refused?.responseStatus.code], ['exec', 403]);
 });
 
 test('can be read with permission only, and a wrong query is rejected', async (context) => {
-  const { bench } = await audited(context);
-  const ann = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
-  assert.equal((await call(bench.api, `GET ${LIST}`, { token: ann })).code, 403);
+  const { fixture } = await audited(context);
+  const ann = fixture.admit({ username: 'ann', groups: ['system:authenticated'] });
+  assert.equal((await call(fixture.api, `GET ${LIST}`, { token: ann })).code, 403);
   for (const query of ['who=ann', 'since=yesterday', 'limit=0']) {
-    assert.equal((await call(bench.api, `GET ${LIST}?${query}`)).code, 400, query);
+    assert.equal((await call(fixture.api, `GET ${LIST}?${query}`)).code, 400, query);
   }
 });
 

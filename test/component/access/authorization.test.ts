@@ -12,18 +12,18 @@ import { podObject } from '../../harness/objects/object-builders.js';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const DEFAULT = `${RBAC}/namespaces/default`;
 
-let bench: AccessFixture;
+let fixture: AccessFixture;
 before(async () => {
-  bench = await startAccessFixture();
+  fixture = await startAccessFixture();
 });
-after(() => bench.stop());
+after(() => fixture.stop());
 
 function message(answer: CallAnswer): string {
   return answer.json<Status>().message ?? '';
 }
 
 test('no credentials is a 401, a user without roles a 403 with upstream’s message', async () => {
-  const nobody = await call(bench.api, 'GET /api/v1/pods', { token: null });
+  const nobody = await call(fixture.api, 'GET /api/v1/pods', { token: null });
   assert.deepEqual([nobody.code, message(nobody)], [401, 'Unauthorized']);
   const ann = person('ann');
   const texts: [string, string][] = [
@@ -46,41 +46,41 @@ test('no credentials is a 401, a user without roles a 403 with upstream’s mess
     ['GET /metrics', 'forbidden: User "ann" cannot get path "/metrics"'],
   ];
   for (const [line, text] of texts) {
-    const answer = await bench.as(ann, line);
+    const answer = await fixture.as(ann, line);
     assert.deepEqual([answer.code, message(answer)], [403, text]);
   }
-  assert.equal((await bench.as(ann, 'GET /apis')).code, 200);
-  assert.equal((await bench.as(ann, 'GET /healthz')).code, 200);
+  assert.equal((await fixture.as(ann, 'GET /apis')).code, 200);
+  assert.equal((await fixture.as(ann, 'GET /healthz')).code, 200);
 });
 
 test('a binding applies to its namespace only, and only while it exists', async () => {
   const ben = person('ben', 'readers');
-  await bench.bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
-  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
-  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/kube-system/pods')).code, 403);
-  assert.equal((await bench.as(ben, 'GET /api/v1/pods')).code, 403);
-  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default')).code, 200);
-  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/secrets')).code, 403);
-  await bench.asAdmin(`DELETE ${DEFAULT}/rolebindings/readers`, undefined);
-  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
+  await fixture.bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
+  assert.equal((await fixture.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
+  assert.equal((await fixture.as(ben, 'GET /api/v1/namespaces/kube-system/pods')).code, 403);
+  assert.equal((await fixture.as(ben, 'GET /api/v1/pods')).code, 403);
+  assert.equal((await fixture.as(ben, 'GET /api/v1/namespaces/default')).code, 200);
+  assert.equal((await fixture.as(ben, 'GET /api/v1/namespaces/default/secrets')).code, 403);
+  await fixture.asAdmin(`DELETE ${DEFAULT}/rolebindings/readers`, undefined);
+  assert.equal((await fixture.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
 });
 
 test('a role may name objects, and then allows a list that selects one of them', async () => {
   const cid = person('cid');
-  await bench.grantRules(cid, [
+  await fixture.grantRules(cid, [
     { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'] },
   ]);
   const maps = '/api/v1/namespaces/default/configmaps';
-  assert.equal((await bench.as(cid, `GET ${maps}/one`)).code, 404);
-  assert.equal((await bench.as(cid, `GET ${maps}/two`)).code, 403);
-  assert.equal((await bench.as(cid, `GET ${maps}`)).code, 403);
-  assert.equal((await bench.as(cid, `GET ${maps}?fieldSelector=metadata.name%3Done`)).code, 200);
+  assert.equal((await fixture.as(cid, `GET ${maps}/one`)).code, 404);
+  assert.equal((await fixture.as(cid, `GET ${maps}/two`)).code, 403);
+  assert.equal((await fixture.as(cid, `GET ${maps}`)).code, 403);
+  assert.equal((await fixture.as(cid, `GET ${maps}?fieldSelector=metadata.name%3Done`)).code, 200);
 });
 
 test('a binding to a missing role is reported', async () => {
   const dan = person('dan');
-  await bench.bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
-  const text = message(await bench.as(dan, 'GET /api/v1/namespaces/default/pods'));
+  await fixture.bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
+  const text = message(await fixture.as(dan, 'GET /api/v1/namespaces/default/pods'));
   assert.match(
     text,
     /in the namespace "default": RBAC: role\.rbac\.authorization\.k8s\.io "lost" not found$/,
@@ -91,7 +91,7 @@ describe('privilege escalation is rejected:', () => {
   const eva = person('eva');
   const rules: PolicyRule[] = [{ verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] }];
   before(async () => {
-    await bench.grantRules(eva, [
+    await fixture.grantRules(eva, [
       {
         verbs: ['*'],
         apiGroups: ['rbac.authorization.k8s.io'],
@@ -100,7 +100,7 @@ describe('privilege escalation is rejected:', () => {
       { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
     ]);
     // `*` on roles includes `escalate` and `bind`, so these two are removed.
-    await bench.asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
+    await fixture.asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
       metadata: { name: 'of-eva' },
       rules: [
         {
@@ -114,7 +114,7 @@ describe('privilege escalation is rejected:', () => {
   });
 
   test('a role with more rules', async () => {
-    const answer = await bench.as(eva, `POST ${DEFAULT}/roles`, { metadata: { name: 'more' }, rules });
+    const answer = await fixture.as(eva, `POST ${DEFAULT}/roles`, { metadata: { name: 'more' }, rules });
     assert.equal(answer.code, 403);
     assert.equal(
       message(answer),
@@ -125,35 +125,35 @@ describe('privilege escalation is rejected:', () => {
 
   test("a role with the user's own rules, and a patch that adds others", async () => {
     const own = { metadata: { name: 'own' }, rules: [{ ...rules[0], verbs: ['get'] }] };
-    assert.equal((await bench.as(eva, `POST ${DEFAULT}/roles`, own)).code, 201);
+    assert.equal((await fixture.as(eva, `POST ${DEFAULT}/roles`, own)).code, 201);
     const headers = { 'content-type': 'application/merge-patch+json' };
-    assert.equal((await bench.as(eva, `PATCH ${DEFAULT}/roles/own`, { rules }, headers)).code, 403);
+    assert.equal((await fixture.as(eva, `PATCH ${DEFAULT}/roles/own`, { rules }, headers)).code, 403);
     const label = { metadata: { labels: { a: 'b' } } };
-    assert.equal((await bench.as(eva, `PATCH ${DEFAULT}/roles/own`, label, headers)).code, 200);
+    assert.equal((await fixture.as(eva, `PATCH ${DEFAULT}/roles/own`, label, headers)).code, 200);
   });
 
   test('a binding to a role with more rules', async () => {
     const subjects = [{ kind: 'User', name: 'eva' }];
     const body = { metadata: { name: 'up' }, roleRef: roleRef('ClusterRole', 'cluster-admin'), subjects };
-    const answer = await bench.as(eva, `POST ${DEFAULT}/rolebindings`, body);
+    const answer = await fixture.as(eva, `POST ${DEFAULT}/rolebindings`, body);
     assert.equal(answer.code, 403);
     assert.match(
       message(answer),
       /not currently held:\n\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}/,
     );
     const missing = { ...body, roleRef: roleRef('Role', 'nowhere') };
-    assert.equal((await bench.as(eva, `POST ${DEFAULT}/rolebindings`, missing)).code, 404);
+    assert.equal((await fixture.as(eva, `POST ${DEFAULT}/rolebindings`, missing)).code, 404);
   });
 
   test('a role that aggregates others', async () => {
     const body = { metadata: { name: 'all' }, rules: [], aggregationRule: { clusterRoleSelectors: [{}] } };
-    const answer = await bench.as(eva, `POST ${RBAC}/clusterroles`, body);
+    const answer = await fixture.as(eva, `POST ${RBAC}/clusterroles`, body);
     assert.match(message(answer), /must have cluster-admin privileges to use an aggregationRule$/);
   });
 
   test('with the verb bind the role can be bound', async () => {
     const fay = person('fay');
-    await bench.grantRules(fay, [
+    await fixture.grantRules(fay, [
       { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
       {
         verbs: ['bind'],
@@ -167,57 +167,57 @@ describe('privilege escalation is rejected:', () => {
       roleRef: roleRef('ClusterRole', name),
       subjects: [],
     });
-    assert.equal((await bench.as(fay, `POST ${DEFAULT}/rolebindings`, body('view'))).code, 201);
-    assert.equal((await bench.as(fay, `POST ${DEFAULT}/rolebindings`, body('edit'))).code, 403);
+    assert.equal((await fixture.as(fay, `POST ${DEFAULT}/rolebindings`, body('view'))).code, 201);
+    assert.equal((await fixture.as(fay, `POST ${DEFAULT}/rolebindings`, body('edit'))).code, 403);
   });
 });
 
 test('a patch that creates an object needs permission to create', async () => {
   const gus = person('gus');
-  await bench.grantRules(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
+  await fixture.grantRules(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
   const headers = { 'content-type': 'application/apply-patch+yaml' };
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } };
   const path = '/api/v1/namespaces/default/configmaps/new?fieldManager=t';
-  const answer = await bench.as(gus, `PATCH ${path}`, body, headers);
+  const answer = await fixture.as(gus, `PATCH ${path}`, body, headers);
   assert.match(message(answer), /cannot create resource "configmaps"/);
 });
 
 describe('impersonation', () => {
   test('needs permission for the user and for each group', async () => {
     const hal = person('hal');
-    await bench.grantRules(hal, [
+    await fixture.grantRules(hal, [
       { verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['ida'] },
     ]);
     const ida = { 'impersonate-user': 'ida' };
     assert.match(
-      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, ida)),
+      message(await fixture.as(hal, 'GET /api/v1/nodes', undefined, ida)),
       /^nodes is forbidden: User "ida"/,
     );
     const group = { ...ida, 'impersonate-group': 'system:masters' };
     assert.equal(
-      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, group)),
+      message(await fixture.as(hal, 'GET /api/v1/nodes', undefined, group)),
       'groups "system:masters" is forbidden: User "hal" cannot impersonate resource "groups" in API group "" at the cluster scope',
     );
     const other = { 'impersonate-user': 'jon' };
     assert.match(
-      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, other)),
+      message(await fixture.as(hal, 'GET /api/v1/nodes', undefined, other)),
       /^users "jon" is forbidden: User "hal"/,
     );
   });
 
   test('of groups alone is rejected', async () => {
-    const answer = await call(bench.api, 'GET /api/v1/nodes', { headers: { 'impersonate-group': 'a' } });
+    const answer = await call(fixture.api, 'GET /api/v1/nodes', { headers: { 'impersonate-group': 'a' } });
     assert.equal(answer.code, 400);
   });
 });
 
 test('no user can create a mirror Pod, or turn a Pod into one or back', async () => {
   const eve = person('eve');
-  await bench.grantRules(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
+  await fixture.grantRules(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
   const pods = '/api/v1/namespaces/default/pods';
   const mirror = { 'kubernetes.io/config.mirror': 'x' };
   const marked = { ...podObject('marked'), metadata: { name: 'marked', annotations: mirror } };
-  const refused = await bench.as(eve, `POST ${pods}`, marked);
+  const refused = await fixture.as(eve, `POST ${pods}`, marked);
   assert.deepEqual(
     [refused.code, message(refused)],
     [
@@ -227,7 +227,7 @@ test('no user can create a mirror Pod, or turn a Pod into one or back', async ()
   );
   const template = { metadata: { labels: { a: 'b' }, annotations: mirror }, spec: podObject('any').spec };
   const spec = { selector: { matchLabels: { a: 'b' } }, template };
-  const set = await call(bench.api, 'POST /apis/apps/v1/namespaces/default/daemonsets', {
+  const set = await call(fixture.api, 'POST /apis/apps/v1/namespaces/default/daemonsets', {
     body: { metadata: { name: 'marked' }, spec },
   });
   assert.equal(set.code, 422);
@@ -235,11 +235,11 @@ test('no user can create a mirror Pod, or turn a Pod into one or back', async ()
     message(set),
     'DaemonSet.apps "marked" is invalid: spec.template.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
   );
-  assert.equal((await bench.as(eve, `POST ${pods}`, podObject('plain'))).code, 201);
+  assert.equal((await fixture.as(eve, `POST ${pods}`, podObject('plain'))).code, 201);
   const patch = { 'content-type': 'application/merge-patch+json' };
   for (const path of [`${pods}/plain`, `${pods}/plain/status`]) {
     const body = { metadata: { annotations: mirror } };
-    const added = await bench.as(eve, `PATCH ${path}`, body, patch);
+    const added = await fixture.as(eve, `PATCH ${path}`, body, patch);
     assert.equal(added.code, 422, added.text);
     assert.equal(
       message(added),
@@ -262,21 +262,21 @@ test('approving and signing need permission for the signer too', async () => {
   const [none, other, exact, domain] = ['none', 'other', 'exact', 'domain'].map((name) =>
     person(`signer-${name}`),
   ) as [UserInfo, UserInfo, UserInfo, UserInfo];
-  await bench.grantRules(none, [writes]);
-  await bench.grantRules(other, [
+  await fixture.grantRules(none, [writes]);
+  await fixture.grantRules(other, [
     writes,
     signers('approve', 'example.com/other'),
     signers('approve', 'b.example.com/*'),
   ]);
-  await bench.grantRules(exact, [writes, signers('approve', 'example.com/one')]);
-  await bench.grantRules(domain, [
+  await fixture.grantRules(exact, [writes, signers('approve', 'example.com/one')]);
+  await fixture.grantRules(domain, [
     writes,
     signers('approve', 'example.com/*'),
     signers('sign', 'example.com/*'),
   ]);
   const request = Buffer.from(await certificateRequest(await generateKeyPem(), 'n1')).toString('base64');
   const file = (name: string) =>
-    bench.asAdmin(`POST ${requests}`, {
+    fixture.asAdmin(`POST ${requests}`, {
       metadata: { name },
       spec: { request, signerName: 'example.com/one', usages: ['client auth'] },
     });
@@ -285,7 +285,7 @@ test('approving and signing need permission for the signer too', async () => {
   const patch = { 'content-type': 'application/merge-patch+json' };
   const write = (user: UserInfo, path: string, type: string) => {
     const condition = { type, status: 'True', reason: 'Test', message: 'x' };
-    return bench.as(user, `PATCH ${requests}/${path}`, { status: { conditions: [condition] } }, patch);
+    return fixture.as(user, `PATCH ${requests}/${path}`, { status: { conditions: [condition] } }, patch);
   };
   for (const user of [none, other]) {
     const answer = await write(user, 'one/approval', 'Approved');
@@ -304,6 +304,6 @@ test('approving and signing need permission for the signer too', async () => {
     /: user not permitted to sign requests with signerName "example.com\/one"$/,
   );
   // A patch without certificate and conditions is accepted and has no effect.
-  assert.equal((await bench.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
+  assert.equal((await fixture.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
   assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
 });

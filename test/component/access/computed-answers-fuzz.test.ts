@@ -29,19 +29,19 @@ const numRuns = Math.ceil(Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000) / 32)
 /** Duration for which a watch is read after its start. */
 const STREAM_MS = 30;
 
-let bench: AccessFixture;
+let fixture: AccessFixture;
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 before(async () => {
-  bench = await startMarkedFleet();
+  fixture = await startMarkedFleet();
 });
 after(async () => {
   agent.destroy();
-  await bench.stop();
+  await fixture.stop();
 });
 
 /** Status line, headers and body as one text. For a watch, only its start. */
 function textOf({ method, path, headers, body }: GeneratedRequest, token: string): Promise<string> {
-  const { port, pki } = bench.api;
+  const { port, pki } = fixture.api;
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const length = bytes ? { 'content-length': String(bytes.length) } : {};
   const all = { ...headers, ...length, authorization: `Bearer ${token}` };
@@ -69,7 +69,7 @@ async function withRoles(
   { cluster, everywhere, inNamespace }: GeneratedUser,
   work: () => Promise<void>,
 ): Promise<void> {
-  const { registry } = bench;
+  const { registry } = fixture;
   const subjects = [{ kind: 'User', name, apiGroup: 'rbac.authorization.k8s.io' }];
   const bind = async (namespace: string | undefined, rules: PolicyRule[]): Promise<void> => {
     const [roles, bindings] = namespace
@@ -93,7 +93,7 @@ async function withRoles(
     ...NAMESPACES.map((namespace): [string, PolicyRule[]] => [namespace, inNamespace[namespace] ?? []]),
   ];
   for (const [namespace, rules] of scopes) await bind(namespace, rules);
-  await bench.settled();
+  await fixture.settled();
   try {
     await work();
   } finally {
@@ -105,7 +105,7 @@ test('no answer names an object of a namespace for which the user has no rule', 
   let users = 0;
   const check = async ([user, requests]: [GeneratedUser, GeneratedRequest[]]): Promise<void> => {
     const name = `user-${users++}`;
-    const token = bench.admit(person(name));
+    const token = fixture.admit(person(name));
     const closed = closedNamespaces(user).flatMap(markedNames);
     await withRoles(name, user, async () => {
       const answers = await Promise.all(requests.map((request) => textOf(request, token)));

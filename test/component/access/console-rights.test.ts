@@ -31,25 +31,25 @@ const STREAMS = [
   '/api/v1/namespaces/default/pods/till/log?follow=true',
 ] as const;
 
-let bench: AccessFixture;
+let fixture: AccessFixture;
 before(async () => {
-  bench = await startAccessFixture();
+  fixture = await startAccessFixture();
 });
-after(() => bench.stop());
+after(() => fixture.stop());
 
 test('without credentials and without rights a request is rejected, and the rejection names no user', async () => {
-  const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
+  const token = fixture.admit({ username: 'ann', groups: ['system:authenticated'] });
   for (const line of READS) {
     const body = line.startsWith('POST') ? {} : undefined;
-    const nobody = await call(bench.api, line, { token: null, body });
+    const nobody = await call(fixture.api, line, { token: null, body });
     assert.deepEqual([line, nobody.code], [line, 401]);
-    const ann = await call(bench.api, line, { token, body });
+    const ann = await call(fixture.api, line, { token, body });
     assert.deepEqual([line, ann.code], [line, 403], ann.text);
   }
 });
 
 test('without credentials and without rights a stream is rejected', async () => {
-  const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
+  const token = fixture.admit({ username: 'ann', groups: ['system:authenticated'] });
   for (const path of STREAMS) {
     assert.equal(await refusedWith(path, {}), 401, path);
     assert.equal(await refusedWith(path, { authorization: `Bearer ${token}` }), 403, path);
@@ -58,7 +58,7 @@ test('without credentials and without rights a stream is rejected', async () => 
 
 /** Returns the status of a rejected upgrade, or 101. */
 function refusedWith(path: string, headers: Record<string, string>): Promise<number> {
-  const { url, pki } = bench.api;
+  const { url, pki } = fixture.api;
   const socket = new WebSocket(url.replace('https', 'wss') + path, STREAM_PROTOCOL, {
     headers,
     ca: pki.ca.cert,

@@ -15,7 +15,7 @@ const owner = person('owner');
 async function startSignIns(
   context: TestContext,
   change: Parameters<typeof startAccessFixture>[0] = {},
-): Promise<{ bench: AccessFixture; audited: () => string[] }> {
+): Promise<{ fixture: AccessFixture; audited: () => string[] }> {
   const audit = new MemoryAuditLog();
   const audited = () =>
     audit.events
@@ -24,44 +24,44 @@ async function startSignIns(
         [responseStatus.code, user.username, impersonatedUser?.username ?? ''].join(' ').trim(),
       );
   const clientLimits = { requestsPerSecond: 0, burst: 0 };
-  const bench = await startAccessFixture({
+  const fixture = await startAccessFixture({
     audit,
     settings: { ...DEFAULT_API_SETTINGS, clientLimits },
     ...change,
   });
-  context.after(() => bench.stop());
-  await bench.asAdmin(`POST ${RBAC}/namespaces/default/roles`, {
+  context.after(() => fixture.stop());
+  await fixture.asAdmin(`POST ${RBAC}/namespaces/default/roles`, {
     metadata: { name: 'everything' },
     rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
   });
-  await bench.bindRole('owner', roleRef('Role', 'everything'), { kind: 'User', name: 'owner' });
-  return { bench, audited };
+  await fixture.bindRole('owner', roleRef('Role', 'everything'), { kind: 'User', name: 'owner' });
+  return { fixture, audited };
 }
 
-function signIn(bench: AccessFixture, token: string, headers: Record<string, string> = {}) {
-  return call(bench.api, 'POST /console/session', { token, headers });
+function signIn(fixture: AccessFixture, token: string, headers: Record<string, string> = {}) {
+  return call(fixture.api, 'POST /console/session', { token, headers });
 }
 
 /** Returns the user of a request with this cookie and without a token. */
-async function userOf(bench: AccessFixture, signedIn: CallAnswer): Promise<string> {
+async function userOf(fixture: AccessFixture, signedIn: CallAnswer): Promise<string> {
   const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
   const headers = { cookie, 'x-everynode-console': '1' };
   const path = 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews';
-  const answer = await call(bench.api, path, { token: null, headers, body: {} });
+  const answer = await call(fixture.api, path, { token: null, headers, body: {} });
   const { status } = answer.json<{ status?: { userInfo?: { username: string } } }>();
   return status?.userInfo?.username ?? `${answer.code}`;
 }
 
 test('a sign-in with Impersonate-* headers is rejected, and audited under the name of the impersonator', async (context) => {
-  const { bench, audited } = await startSignIns(context);
-  const token = bench.admit(owner);
+  const { fixture, audited } = await startSignIns(context);
+  const token = fixture.admit(owner);
   const callers: [token: string, headers: Record<string, string>][] = [
     [token, { 'impersonate-user': 'system:serviceaccount:default:any' }],
     [token, { 'impersonate-group': 'system:masters' }],
-    [bench.admit(ADMIN), { 'impersonate-user': 'owner' }],
+    [fixture.admit(ADMIN), { 'impersonate-user': 'owner' }],
   ];
   for (const [whose, headers] of callers) {
-    const refused = await signIn(bench, whose, headers);
+    const refused = await signIn(fixture, whose, headers);
     assert.deepEqual([refused.code, refused.headers['set-cookie']], [400, undefined], refused.text);
     assert.match(refused.json<Status>().message ?? '', /without Impersonate-\* headers/);
   }
@@ -69,25 +69,25 @@ test('a sign-in with Impersonate-* headers is rejected, and audited under the na
 });
 
 test('the owner of a namespace can neither exhaust the sessions nor end those of others', async (context) => {
-  const { bench } = await startSignIns(context);
-  const token = bench.admit(owner);
-  const other = await signIn(bench, bench.admit(person('other')));
-  const own = await signIn(bench, token);
+  const { fixture } = await startSignIns(context);
+  const token = fixture.admit(owner);
+  const other = await signIn(fixture, fixture.admit(person('other')));
+  const own = await signIn(fixture, token);
   const accounts = Array.from({ length: 300 }, (_, index) => `system:serviceaccount:default:a${index}`);
   for (const name of accounts) {
-    assert.equal((await signIn(bench, token, { 'impersonate-user': name })).code, 400);
-    assert.equal((await signIn(bench, bench.admit(person(name)))).code, 204);
+    assert.equal((await signIn(fixture, token, { 'impersonate-user': name })).code, 400);
+    assert.equal((await signIn(fixture, fixture.admit(person(name)))).code, 204);
   }
-  assert.equal(await userOf(bench, other), 'other');
-  assert.equal(await userOf(bench, own), 'owner');
+  assert.equal(await userOf(fixture, other), 'other');
+  assert.equal(await userOf(fixture, own), 'owner');
 });
 
 test('a token takes precedence over the client certificate of the connection', async (context) => {
-  const { bench, audited } = await startSignIns(context, { authenticateSocket: () => ADMIN });
+  const { fixture, audited } = await startSignIns(context, { authenticateSocket: () => ADMIN });
   const headers = { 'sec-fetch-site': 'same-origin' };
-  assert.equal((await signIn(bench, bench.admit(owner), headers)).code, 204);
-  assert.equal((await signIn(bench, 'unknown', headers)).code, 401);
-  const byCertificate = await call(bench.api, 'POST /console/session', { token: null, headers });
+  assert.equal((await signIn(fixture, fixture.admit(owner), headers)).code, 204);
+  assert.equal((await signIn(fixture, 'unknown', headers)).code, 401);
+  const byCertificate = await call(fixture.api, 'POST /console/session', { token: null, headers });
   assert.deepEqual([byCertificate.code, byCertificate.headers['set-cookie']], [204, undefined]);
   assert.deepEqual(audited(), ['204 owner', '401']);
 });

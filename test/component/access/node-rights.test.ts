@@ -17,9 +17,9 @@ const POD = '/api/v1/namespaces/default/pods';
 /** Two nodes with a Pod each. The Pod of n1 names a Secret, a ConfigMap and its own credential. */
 async function fleet(context: TestContext) {
   const audit = new MemoryAuditLog();
-  const bench = await startEnrolment(context, { audit });
-  const { registry, informers, api } = bench;
-  const { certificate = '', key = '' } = await joinCoordinator(bench.options());
+  const fixture = await startEnrolment(context, { audit });
+  const { registry, informers, api } = fixture;
+  const { certificate = '', key = '' } = await joinCoordinator(fixture.options());
   for (const name of ['n1', 'n2']) await registry.create(nodeKind, undefined, nodeObject(name));
   for (const name of ['named', 'other']) {
     await registry.create(secretKind, 'default', { metadata: { name }, data: { a: 'eA==' } });
@@ -36,7 +36,7 @@ async function fleet(context: TestContext) {
   const client = { cert: certificate, key };
   const ask = (line: string, options: CallOptions = {}) =>
     call(api, line, { token: null, client, ...options });
-  return { ...bench, audit, ask };
+  return { ...fixture, audit, ask };
 }
 
 test('a node can read and write its own objects', async (context) => {

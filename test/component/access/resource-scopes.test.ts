@@ -26,7 +26,7 @@ const CALLERS: [who: string, user: UserInfo, headers: Record<string, string>][] 
   ['a user without roles', person('ann'), {}],
 ];
 
-let bench: AccessFixture;
+let fixture: AccessFixture;
 let confirmed = 0;
 
 before(async () => {
@@ -34,15 +34,15 @@ before(async () => {
     confirmed += 1;
   };
   const restore = { unconfirmed: () => undefined, confirm };
-  bench = await startAccessFixture({ restore });
+  fixture = await startAccessFixture({ restore });
   const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
-  await bench.asAdmin(`POST ${RBAC}/namespaces/default/roles`, {
+  await fixture.asAdmin(`POST ${RBAC}/namespaces/default/roles`, {
     metadata: { name: 'everything' },
     rules: everything,
   });
-  await bench.bindRole('owner', roleRef('Role', 'everything'), { kind: 'User', name: 'owner' });
+  await fixture.bindRole('owner', roleRef('Role', 'everything'), { kind: 'User', name: 'owner' });
 });
-after(() => bench.stop());
+after(() => fixture.stop());
 
 /** Returns the status code, and the message of a rejection. */
 function answerTo(
@@ -51,8 +51,8 @@ function answerTo(
   others: Record<string, string> = {},
 ): Promise<{ code: number; message: string }> {
   const [method, path] = line.split(' ', 2);
-  const headers = { authorization: `Bearer ${bench.admit(user)}`, ...others };
-  const { port, pki } = bench.api;
+  const headers = { authorization: `Bearer ${fixture.admit(user)}`, ...others };
+  const { port, pki } = fixture.api;
   return new Promise((resolve, reject) => {
     const asked = request(
       { host: '127.0.0.1', port, ca: pki.ca.cert, agent: false, method, path, headers },
@@ -126,7 +126,7 @@ const OF_COLLECTION: ReadonlySet<string> = new Set(['list', 'watch', 'create', '
 
 test('every verb that discovery names is served', async () => {
   for (const root of new Set(LISTED_RESOURCES.map((listed) => listed.root))) {
-    const { resources } = (await bench.as(ADMIN, `GET ${root}`)).json<DiscoveredPaths>();
+    const { resources } = (await fixture.as(ADMIN, `GET ${root}`)).json<DiscoveredPaths>();
     for (const { name: path, namespaced, verbs } of resources) {
       const [resource, subresource] = path.split('/', 2);
       const base = `${root}${namespaced ? '/namespaces/kube-public' : ''}/${resource}`;
@@ -172,8 +172,8 @@ test('no stream of a cluster-scoped resource starts below a namespace', async ()
 
 /** Returns the status of a rejected upgrade, or 101. */
 function upgradeTo(path: string): Promise<number> {
-  const { url, pki } = bench.api;
-  const headers = { authorization: `Bearer ${bench.admit(owner)}` };
+  const { url, pki } = fixture.api;
+  const headers = { authorization: `Bearer ${fixture.admit(owner)}` };
   const socket = new WebSocket(url.replace('https', 'wss') + path, STREAM_PROTOCOL, {
     headers,
     ca: pki.ca.cert,
@@ -192,7 +192,7 @@ function upgradeTo(path: string): Promise<number> {
 test('access reviews are answered by roles alone, whatever the scope of the resource', async () => {
   const ask = async (namespace: string) => {
     const resourceAttributes = { verb: 'list', group: 'fleet.everynode.dev', resource: 'hosts', namespace };
-    const answer = await bench.as(owner, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+    const answer = await fixture.as(owner, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
       spec: { resourceAttributes },
@@ -200,9 +200,9 @@ test('access reviews are answered by roles alone, whatever the scope of the reso
     return answer.json<{ status: { allowed: boolean } }>().status.allowed;
   };
   assert.deepEqual([await ask('default'), await ask('')], [true, false]);
-  const rules = await bench.as(owner, 'POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {
+  const rules = await fixture.as(owner, 'POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {
     spec: { namespace: 'default' },
   });
   assert.equal(rules.code, 201);
-  assert.equal((await bench.as(owner, `GET ${FLEET}/namespaces/default/daemonsets/x/why`)).code, 404);
+  assert.equal((await fixture.as(owner, `GET ${FLEET}/namespaces/default/daemonsets/x/why`)).code, 404);
 });

@@ -11,27 +11,27 @@ import { call } from '../../harness/api/https-call.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 
-let bench: AccessFixture;
+let fixture: AccessFixture;
 before(async () => {
-  bench = await startAccessFixture();
+  fixture = await startAccessFixture();
 });
-after(() => bench.stop());
+after(() => fixture.stop());
 
 describe('tokens of ServiceAccounts', () => {
   const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
   const request = async (name: string, spec: object = {}) =>
-    call(bench.api, `POST ${ACCOUNTS}/${name}/token`, { body: { spec } });
+    call(fixture.api, `POST ${ACCOUNTS}/${name}/token`, { body: { spec } });
   const tokenOf = async (name: string, spec: object = {}) => {
     const answer = await request(name, spec);
     return answer.json<{ status: { token: string } }>().status.token;
   };
   const whoIs = async (token: string, audiences?: string[]) => {
     const body = { spec: { token, ...(audiences ? { audiences } : {}) } };
-    const answer = await call(bench.api, 'POST /apis/authentication.k8s.io/v1/tokenreviews', { body });
+    const answer = await call(fixture.api, 'POST /apis/authentication.k8s.io/v1/tokenreviews', { body });
     assert.ok(!answer.text.includes(token), 'the answer repeats the token');
     return answer.json<{ status: Record<string, unknown> }>().status;
   };
-  before(() => bench.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'robot' } }));
+  before(() => fixture.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'robot' } }));
 
   test('identify their account and have its permissions', async () => {
     const token = await tokenOf('robot');
@@ -44,37 +44,40 @@ describe('tokens of ServiceAccounts', () => {
       'system:serviceaccounts:default',
       'system:authenticated',
     ]);
-    assert.equal((await call(bench.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 403);
-    await bench.bindRole('robot', roleRef('ClusterRole', 'view'), { kind: 'ServiceAccount', name: 'robot' });
-    assert.equal((await call(bench.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 200);
+    assert.equal((await call(fixture.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 403);
+    await fixture.bindRole('robot', roleRef('ClusterRole', 'view'), {
+      kind: 'ServiceAccount',
+      name: 'robot',
+    });
+    assert.equal((await call(fixture.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 200);
   });
 
   test('are valid for their audiences', async () => {
     const token = await tokenOf('robot', { audiences: ['vault'] });
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
+    assert.equal((await call(fixture.api, 'GET /apis', { token })).code, 401);
     assert.deepEqual((await whoIs(token, ['vault', 'other'])).audiences, ['vault']);
     assert.equal((await whoIs(token)).authenticated, false);
   });
 
   test('expire with their account, also when another of its name is created', async () => {
-    await bench.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
+    await fixture.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
     const token = await tokenOf('short');
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 200);
-    await bench.asAdmin(`DELETE ${ACCOUNTS}/short`, undefined);
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
-    await bench.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
+    assert.equal((await call(fixture.api, 'GET /apis', { token })).code, 200);
+    await fixture.asAdmin(`DELETE ${ACCOUNTS}/short`, undefined);
+    assert.equal((await call(fixture.api, 'GET /apis', { token })).code, 401);
+    await fixture.asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
+    assert.equal((await call(fixture.api, 'GET /apis', { token })).code, 401);
   });
 
   test('expire with the object that they are bound to', async () => {
     const secrets = '/api/v1/namespaces/default/secrets';
-    await bench.asAdmin(`POST ${secrets}`, { metadata: { name: 'bound' } });
+    await fixture.asAdmin(`POST ${secrets}`, { metadata: { name: 'bound' } });
     const token = await tokenOf('robot', {
       boundObjectRef: { kind: 'Secret', name: 'bound', apiVersion: 'v1' },
     });
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 200);
-    await bench.asAdmin(`DELETE ${secrets}/bound`, undefined);
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
+    assert.equal((await call(fixture.api, 'GET /apis', { token })).code, 200);
+    await fixture.asAdmin(`DELETE ${secrets}/bound`, undefined);
+    assert.equal((await call(fixture.api, 'GET /apis', { token })).code, 401);
   });
 
   for (const [title, spec, code] of [
@@ -100,7 +103,7 @@ describe('tokens of ServiceAccounts', () => {
       `${token}A`,
     ];
     for (const each of wrong)
-      assert.equal((await call(bench.api, 'GET /apis', { token: each })).code, 401, each);
+      assert.equal((await call(fixture.api, 'GET /apis', { token: each })).code, 401, each);
   });
 });
 

@@ -14,7 +14,7 @@ const POD = '/api/v1/namespaces/default/pods/p';
 const SUBRESOURCES = ['exec', 'attach', 'portforward'] as const;
 
 const editor = person('editor');
-let bench: AccessFixture;
+let fixture: AccessFixture;
 let opened = 0;
 
 before(async () => {
@@ -22,30 +22,30 @@ before(async () => {
     opened += 1;
     throw new ApiError('ServiceUnavailable', 'no host is connected');
   };
-  bench = await startAccessFixture({ streams: { logs: open, open } });
+  fixture = await startAccessFixture({ streams: { logs: open, open } });
   const spec = { containers: [{ name: 'c', image: 'app:1' }], nodeName: 'n1' };
-  await bench.api.registry.create(podKind, 'default', { metadata: { name: 'p' }, spec });
+  await fixture.api.registry.create(podKind, 'default', { metadata: { name: 'p' }, spec });
   const resources = SUBRESOURCES.map((subresource) => `pods/${subresource}`);
-  await bench.asAdmin(`POST ${RBAC}/namespaces/default/roles`, {
+  await fixture.asAdmin(`POST ${RBAC}/namespaces/default/roles`, {
     metadata: { name: 'editor' },
     rules: [{ verbs: ['get', 'update', 'patch', 'delete'], apiGroups: [''], resources }],
   });
-  await bench.bindRole('editor', roleRef('Role', 'editor'), { kind: 'User', name: 'editor' });
+  await fixture.bindRole('editor', roleRef('Role', 'editor'), { kind: 'User', name: 'editor' });
 });
-after(() => bench.stop());
+after(() => fixture.stop());
 
 /** Returns the status code of a SPDY upgrade with this method. */
 async function upgradeBy(method: string, subresource: string): Promise<number> {
   const lines = [
     `${method} ${POD}/${subresource}?command=id&stdout=true HTTP/1.1`,
     'Host: x',
-    `Authorization: Bearer ${bench.admit(editor)}`,
+    `Authorization: Bearer ${fixture.admit(editor)}`,
     'Connection: Upgrade',
     'Upgrade: SPDY/3.1',
     'X-Stream-Protocol-Version: v4.channel.k8s.io',
     'X-Stream-Protocol-Version: portforward.k8s.io',
   ];
-  const { socket } = await rawConnection(bench.api, `${lines.join('\r\n')}\r\n\r\n`);
+  const { socket } = await rawConnection(fixture.api, `${lines.join('\r\n')}\r\n\r\n`);
   const [head] = await socket.take(1).toArray();
   socket.destroy();
   return Number(/^HTTP\/1\.1 (\d+)/.exec(String(head))?.[1]);

@@ -34,7 +34,7 @@ const VERSION = '1.2.3';
 const ARCHIVE = agentArchive(VERSION);
 
 /** A release and a path for a data directory. `outside` is a path that `../` could reach. */
-function bench(version = VERSION) {
+function fixture(version = VERSION) {
   const outside = temporaryDirectory();
   const data = join(outside, 'coordinator', 'data');
   const key = newReleaseKey();
@@ -49,7 +49,7 @@ const treeOf = (folder: string): string[] =>
 const add = (folder: string, data: string) => runEverynode(['release', 'add', folder, '--data', data]);
 
 test('a signed release is stored with the files that hosts fetch, private to its owner, and its key is printed', async () => {
-  const { folder, data, places } = bench();
+  const { folder, data, places } = fixture();
   const { code, stdout, stderr } = await add(folder, data);
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(
@@ -64,14 +64,14 @@ test('a signed release is stored with the files that hosts fetch, private to its
 });
 
 test('the same release, and the next one of the same key, can be added again', async () => {
-  const { folder, data, key, places, outside } = bench();
+  const { folder, data, key, places, outside } = fixture();
   for (const source of [folder, folder, makeRelease(join(outside, 'next'), '1.3.0', key)]) {
     assert.equal((await add(source, data)).code, 0);
   }
   assert.deepEqual(readdirSync(places.directory), [VERSION, '1.3.0']);
 });
 
-type Bench = ReturnType<typeof bench>;
+type Bench = ReturnType<typeof fixture>;
 const REFUSED: [string, (given: Bench) => void, RegExp][] = [
   [
     'without a signature',
@@ -148,7 +148,7 @@ for (const version of ['../../../escaped', '1.2.3-../../../escaped', '1.2', '..'
 
 for (const [what, spoil, why] of REFUSED) {
   test(`a release ${what} is rejected and nothing is written`, async () => {
-    const given = bench();
+    const given = fixture();
     spoil(given);
     const before = treeOf(given.outside);
     const isRefusal = (error: unknown) => error instanceof ReleaseError && why.test(error.message);
@@ -159,7 +159,7 @@ for (const [what, spoil, why] of REFUSED) {
 }
 
 test('a rejection is one sentence that names the folder, the file and a remedy', async () => {
-  const { folder, data } = bench();
+  const { folder, data } = fixture();
   rmSync(join(folder, 'SHA256SUMS.sig'));
   const { code, stderr } = await add(folder, data);
   assert.equal(code, 5);
@@ -171,7 +171,7 @@ test('a rejection is one sentence that names the folder, the file and a remedy',
 });
 
 test('a release of another key is rejected until that key is trusted; then the first key is rejected', async () => {
-  const { folder, data, outside, places } = bench();
+  const { folder, data, outside, places } = fixture();
   await add(folder, data);
   const next = makeRelease(join(outside, 'next'), '1.3.0', newReleaseKey());
   const before = treeOf(data);
@@ -193,7 +193,7 @@ test('a release of another key is rejected until that key is trusted; then the f
 });
 
 test('a file without a public Ed25519 key is not trusted', async () => {
-  const { data, outside, key } = bench();
+  const { data, outside, key } = fixture();
   const file = join(outside, 'key.pem');
   for (const text of ['', 'rubbish', key.privateKey.export({ type: 'pkcs8', format: 'pem' })]) {
     writeFileSync(file, text);
@@ -203,7 +203,7 @@ test('a file without a public Ed25519 key is not trusted', async () => {
 });
 
 test('a version below the minimum is neither added nor served', async () => {
-  const { folder, data, places } = bench();
+  const { folder, data, places } = fixture();
   await add(folder, data);
   const floor = (...args: string[]) => runEverynode(['release', 'floor', ...args, '--data', data]);
   assert.equal((await floor('1.2')).code, 2);
@@ -218,7 +218,7 @@ test('a version below the minimum is neither added nor served', async () => {
 });
 
 test('an interrupted addition leaves nothing, and remains of a killed one are removed by the next', async () => {
-  const { folder, data, places } = bench();
+  const { folder, data, places } = fixture();
   mkdirSync(data, { recursive: true });
   await assert.rejects(addRelease(folder, data, AbortSignal.abort()), { name: 'AbortError' });
   assert.deepEqual(treeOf(data), []);
@@ -232,7 +232,7 @@ test('an interrupted addition leaves nothing, and remains of a killed one are re
 test('in a data directory of another user, everything that root adds belongs to that user', {
   skip: process.getuid?.() !== 0 && 'needs root',
 }, async () => {
-  const { folder, data, places, outside } = bench();
+  const { folder, data, places, outside } = fixture();
   mkdirSync(data, { recursive: true });
   chmodSync(outside, 0o755);
   chownSync(data, 65_534, 65_534);

@@ -12,7 +12,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** A Pod of this node that names Secrets as volumes and ConfigMaps as environment. */
 async function namingPod(
-  bench: HubFixture,
+  fixture: HubFixture,
   name: string,
   nodeName: string,
   { secrets = [], configMaps = [] }: { secrets?: string[]; configMaps?: string[] },
@@ -23,23 +23,23 @@ async function namingPod(
   for (const container of spec.containers) {
     container.envFrom = configMaps.map((each) => ({ configMapRef: { name: each } }));
   }
-  return (await bench.controlPlane.registry.create(podKind, 'default', pod)).object();
+  return (await fixture.controlPlane.registry.create(podKind, 'default', pod)).object();
 }
 
-async function secret(bench: HubFixture, name: string, value = 'v'): Promise<string> {
+async function secret(fixture: HubFixture, name: string, value = 'v'): Promise<string> {
   const data = { key: Buffer.from(value).toString('base64') };
   const metadata = {
     name,
     annotations: { [LAST_APPLIED]: 'the-data-again', 'everynode.dev/offline': 'false' },
   };
-  const record = await bench.controlPlane.registry.create(secretKind, 'default', { metadata, data });
+  const record = await fixture.controlPlane.registry.create(secretKind, 'default', { metadata, data });
   return record.object().metadata.uid ?? '';
 }
 
-async function configMap(bench: HubFixture, name: string): Promise<string> {
+async function configMap(fixture: HubFixture, name: string): Promise<string> {
   const object = { metadata: { name }, data: { key: 'v' } };
   return (
-    (await bench.controlPlane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? ''
+    (await fixture.controlPlane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? ''
   );
 }
 
@@ -50,12 +50,12 @@ const kindsSent = (agent: TestAgent) =>
 
 withHub(
   'the config of a Pod arrives before the Pod, once, and without fields that the host does not use',
-  async (bench) => {
-    const uid = await secret(bench, 's');
-    await configMap(bench, 'c');
-    await configMap(bench, 'unnamed');
-    await namingPod(bench, 'p', 'n1', { secrets: ['s'], configMaps: ['c'] });
-    const agent = await bench.agent('n1');
+  async (fixture) => {
+    const uid = await secret(fixture, 's');
+    await configMap(fixture, 'c');
+    await configMap(fixture, 'unnamed');
+    await namingPod(fixture, 'p', 'n1', { secrets: ['s'], configMaps: ['c'] });
+    const agent = await fixture.agent('n1');
     await until(() => agent.held.size === 3);
     assert.deepEqual(kindsSent(agent).sort().reverse(), ['Secret', 'Pod', 'ConfigMap']);
     assert.equal(kindsSent(agent).at(-1), 'Pod');
@@ -69,99 +69,113 @@ withHub(
   },
 );
 
-withHub("an agent never gets another node's Secret, whatever it reports to have", async (bench) => {
-  const uid = await secret(bench, 's');
-  await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
-  const owner = await bench.agent('n1');
+withHub("an agent never gets another node's Secret, whatever it reports to have", async (fixture) => {
+  const uid = await secret(fixture, 's');
+  await namingPod(fixture, 'p', 'n1', { secrets: ['s'] });
+  const owner = await fixture.agent('n1');
   await until(() => owner.held.has(uid));
-  const other = await bench.agent('n2', { held: new Map([[uid, 'another-digest']]) });
+  const other = await fixture.agent('n2', { held: new Map([[uid, 'another-digest']]) });
   await until(() => !other.held.has(uid));
-  await bench.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 's' }, (object) => {
+  await fixture.controlPlane.registry.modify(secretKind, { namespace: 'default', name: 's' }, (object) => {
     object.data = { key: 'bmV3' };
     return undefined;
   });
   await until(() => owner.changes.length === 2);
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   assert.deepEqual(
     other.changes.flatMap(({ set }) => set),
     [],
   );
 });
 
-withHub('an agent cannot get a Secret through a Pod of the same name in another namespace', async (bench) => {
-  await bench.controlPlane.registry.create(secretKind, 'kube-system', {
-    metadata: { name: 's' },
-    data: { key: 'dg==' },
-  });
-  await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
-  const agent = await bench.agent('n1');
-  await until(() => agent.held.size === 1);
-  assert.deepEqual(kindsSent(agent), ['Pod']);
-});
+withHub(
+  'an agent cannot get a Secret through a Pod of the same name in another namespace',
+  async (fixture) => {
+    await fixture.controlPlane.registry.create(secretKind, 'kube-system', {
+      metadata: { name: 's' },
+      data: { key: 'dg==' },
+    });
+    await namingPod(fixture, 'p', 'n1', { secrets: ['s'] });
+    const agent = await fixture.agent('n1');
+    await until(() => agent.held.size === 1);
+    assert.deepEqual(kindsSent(agent), ['Pod']);
+  },
+);
 
-withHub("an agent's credential is sent to no agent", async (bench) => {
-  const agent = await bench.agent('n1');
+withHub("an agent's credential is sent to no agent", async (fixture) => {
+  const agent = await fixture.agent('n1');
   await until(() => agent.link.phase === 'live');
   const pod = podObject('p', { nodeName: 'n1' });
   pod.metadata.namespace = 'kube-system';
   (pod.spec as PodSpec).volumes = [{ name: 'v', secret: { secretName: 'node-credential-n1' } }];
-  await bench.controlPlane.registry.create(podKind, 'kube-system', pod);
+  await fixture.controlPlane.registry.create(podKind, 'kube-system', pod);
   await until(() => agent.held.size === 1);
   assert.deepEqual(kindsSent(agent), ['Pod']);
 });
 
-withHub('a changed object is sent again, and an object that is created later is sent then', async (bench) => {
-  await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
-  const agent = await bench.agent('n1');
-  await until(() => agent.held.size === 1);
-  const uid = await configMap(bench, 'c');
-  await until(() => agent.held.has(uid));
-  await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
-    object.data = { key: 'changed' };
-    return undefined;
-  });
-  await until(() => decoded(agent.assigned.get(uid)).data.key === 'changed');
-  // A change that no host needs is not sent.
-  const sent = agent.changes.length;
-  await bench.controlPlane.registry.modify(configMapKind, { namespace: 'default', name: 'c' }, (object) => {
-    object.metadata.labels = { a: 'b' };
-    return undefined;
-  });
-  await bench.controlPlane.settle();
-  assert.equal(agent.changes.length, sent);
-});
+withHub(
+  'a changed object is sent again, and an object that is created later is sent then',
+  async (fixture) => {
+    await namingPod(fixture, 'p', 'n1', { configMaps: ['c'] });
+    const agent = await fixture.agent('n1');
+    await until(() => agent.held.size === 1);
+    const uid = await configMap(fixture, 'c');
+    await until(() => agent.held.has(uid));
+    await fixture.controlPlane.registry.modify(
+      configMapKind,
+      { namespace: 'default', name: 'c' },
+      (object) => {
+        object.data = { key: 'changed' };
+        return undefined;
+      },
+    );
+    await until(() => decoded(agent.assigned.get(uid)).data.key === 'changed');
+    // A change that no host needs is not sent.
+    const sent = agent.changes.length;
+    await fixture.controlPlane.registry.modify(
+      configMapKind,
+      { namespace: 'default', name: 'c' },
+      (object) => {
+        object.metadata.labels = { a: 'b' };
+        return undefined;
+      },
+    );
+    await fixture.controlPlane.settle();
+    assert.equal(agent.changes.length, sent);
+  },
+);
 
-withHub('an object that is deleted and created again is another object', async (bench) => {
-  const first = await configMap(bench, 'c');
-  await namingPod(bench, 'p', 'n1', { configMaps: ['c'] });
-  const agent = await bench.agent('n1');
+withHub('an object that is deleted and created again is another object', async (fixture) => {
+  const first = await configMap(fixture, 'c');
+  await namingPod(fixture, 'p', 'n1', { configMaps: ['c'] });
+  const agent = await fixture.agent('n1');
   await until(() => agent.held.has(first));
-  await bench.controlPlane.registry.delete(configMapKind, { namespace: 'default', name: 'c' });
-  const second = await configMap(bench, 'c');
+  await fixture.controlPlane.registry.delete(configMapKind, { namespace: 'default', name: 'c' });
+  const second = await configMap(fixture, 'c');
   await until(() => agent.held.has(second) && !agent.held.has(first));
 });
 
 withHub(
   'an object that no Pod of the node references is removed; one that is still referenced is kept',
-  async (bench) => {
-    const [shared, own] = [await secret(bench, 'shared'), await secret(bench, 'own')];
-    const pod = await namingPod(bench, 'p1', 'n1', { secrets: ['shared', 'own'] });
-    await namingPod(bench, 'p2', 'n1', { secrets: ['shared'] });
-    const agent = await bench.agent('n1');
+  async (fixture) => {
+    const [shared, own] = [await secret(fixture, 'shared'), await secret(fixture, 'own')];
+    const pod = await namingPod(fixture, 'p1', 'n1', { secrets: ['shared', 'own'] });
+    await namingPod(fixture, 'p2', 'n1', { secrets: ['shared'] });
+    const agent = await fixture.agent('n1');
     await until(() => agent.held.size === 4);
-    await bench.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
+    await fixture.controlPlane.registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0 });
     await until(() => agent.held.size === 2);
     assert.deepEqual([agent.held.has(shared), agent.held.has(own)], [true, false]);
   },
 );
 
-withHub('a reconnecting agent is sent only the changes since', async (bench) => {
-  const [same, changed] = [await secret(bench, 'same'), await secret(bench, 'changed')];
-  await namingPod(bench, 'p', 'n1', { secrets: ['same', 'changed'] });
-  const first = await bench.agent('n1');
+withHub('a reconnecting agent is sent only the changes since', async (fixture) => {
+  const [same, changed] = [await secret(fixture, 'same'), await secret(fixture, 'changed')];
+  await namingPod(fixture, 'p', 'n1', { secrets: ['same', 'changed'] });
+  const first = await fixture.agent('n1');
   await until(() => first.held.size === 3);
   first.link.stop();
-  await bench.controlPlane.registry.modify(
+  await fixture.controlPlane.registry.modify(
     secretKind,
     { namespace: 'default', name: 'changed' },
     (object) => {
@@ -169,8 +183,8 @@ withHub('a reconnecting agent is sent only the changes since', async (bench) => 
       return undefined;
     },
   );
-  await bench.controlPlane.settle();
-  const back = await bench.agent('n1', { instanceID: 'restarted', held: new Map(first.held) });
+  await fixture.controlPlane.settle();
+  const back = await fixture.agent('n1', { instanceID: 'restarted', held: new Map(first.held) });
   await until(() => back.changes.length === 1);
   assert.deepEqual(
     back.changes[0]?.set.map(({ uid }) => uid),
@@ -179,12 +193,12 @@ withHub('a reconnecting agent is sent only the changes since', async (bench) => 
   assert.ok(back.held.has(same));
 });
 
-withHub('all nodes are sent the very same bytes', async (bench) => {
-  const uid = await configMap(bench, 'c');
+withHub('all nodes are sent the very same bytes', async (fixture) => {
+  const uid = await configMap(fixture, 'c');
   const agents: TestAgent[] = [];
   for (const node of ['n1', 'n2']) {
-    await namingPod(bench, `p-${node}`, node, { configMaps: ['c'] });
-    agents.push(await bench.agent(node));
+    await namingPod(fixture, `p-${node}`, node, { configMaps: ['c'] });
+    agents.push(await fixture.agent(node));
   }
   await until(() => agents.every((agent) => agent.held.has(uid)));
   const [one, two] = agents.map((agent) => agent.assigned.get(uid));

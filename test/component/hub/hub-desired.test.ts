@@ -7,46 +7,53 @@ import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
 import { helloOf, rawAgent } from '../../harness/hub/raw-agent.js';
 
-withHub('an agent with the complete state is sent nothing', async (bench) => {
-  const pod = await bench.boundPod('p', 'n1');
-  const first = await bench.agent('n1');
+withHub('an agent with the complete state is sent nothing', async (fixture) => {
+  const pod = await fixture.boundPod('p', 'n1');
+  const first = await fixture.agent('n1');
   await until(() => first.held.size === 1);
   first.link.stop();
   const held = new Map(first.held);
-  const back = await bench.agent('n1', { instanceID: 'restarted', held, clusterUID: first.clusterUID ?? '' });
+  const back = await fixture.agent('n1', {
+    instanceID: 'restarted',
+    held,
+    clusterUID: first.clusterUID ?? '',
+  });
   await until(() => back.link.phase === 'live');
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   assert.deepEqual(back.changes, []);
   assert.ok(back.held.has(pod.metadata.uid ?? ''));
 });
 
-withHub('after any absence only the difference is sent: new, changed and removed objects', async (bench) => {
-  const [same, changed] = [await bench.boundPod('same', 'n1'), await bench.boundPod('changed', 'n1')];
-  const first = await bench.agent('n1');
-  await until(() => first.held.size === 2);
-  first.link.stop();
-  const held = new Map([...first.held, ['only-in-the-engine', '']]);
-  await bench.controlPlane.registry.modify(podKind, changed.metadata, (pod) => {
-    pod.metadata.annotations = { changed: 'yes' };
-    return undefined;
-  });
-  const added = await bench.boundPod('added', 'n1');
-  await bench.boundPod('elsewhere', 'n2');
-  await bench.controlPlane.settle();
-  const back = await bench.agent('n1', { instanceID: 'restarted', held });
-  await until(() => back.changes.length === 1);
-  const [change] = back.changes;
-  assert.deepEqual(
-    change?.set.map(({ uid }) => uid).sort(),
-    [added, changed].map((pod) => pod.metadata.uid).sort(),
-  );
-  assert.deepEqual(change?.unassigned, ['only-in-the-engine']);
-  assert.ok(back.held.has(same.metadata.uid ?? ''));
-});
+withHub(
+  'after any absence only the difference is sent: new, changed and removed objects',
+  async (fixture) => {
+    const [same, changed] = [await fixture.boundPod('same', 'n1'), await fixture.boundPod('changed', 'n1')];
+    const first = await fixture.agent('n1');
+    await until(() => first.held.size === 2);
+    first.link.stop();
+    const held = new Map([...first.held, ['only-in-the-engine', '']]);
+    await fixture.controlPlane.registry.modify(podKind, changed.metadata, (pod) => {
+      pod.metadata.annotations = { changed: 'yes' };
+      return undefined;
+    });
+    const added = await fixture.boundPod('added', 'n1');
+    await fixture.boundPod('elsewhere', 'n2');
+    await fixture.controlPlane.settle();
+    const back = await fixture.agent('n1', { instanceID: 'restarted', held });
+    await until(() => back.changes.length === 1);
+    const [change] = back.changes;
+    assert.deepEqual(
+      change?.set.map(({ uid }) => uid).sort(),
+      [added, changed].map((pod) => pod.metadata.uid).sort(),
+    );
+    assert.deepEqual(change?.unassigned, ['only-in-the-engine']);
+    assert.ok(back.held.has(same.metadata.uid ?? ''));
+  },
+);
 
-withHub('containers of an unknown Pod that are reported after the hello are stopped too', async (bench) => {
-  const agent = await bench.agent('n1');
-  const pod = await bench.boundPod('p', 'n1');
+withHub('containers of an unknown Pod that are reported after the hello are stopped too', async (fixture) => {
+  const agent = await fixture.agent('n1');
+  const pod = await fixture.boundPod('p', 'n1');
   const { uid = '' } = pod.metadata;
   await until(() => agent.held.has(uid));
   agent.link.outbox.putUnknownUids(['only-in-the-engine', uid]);
@@ -57,28 +64,28 @@ withHub('containers of an unknown Pod that are reported after the hello are stop
   );
 });
 
-withHub('a deleted Pod is stopped, confirmed, and then removed', async (bench) => {
-  const agent = await bench.agent('n1');
-  const { metadata } = await bench.boundPod('p', 'n1');
+withHub('a deleted Pod is stopped, confirmed, and then removed', async (fixture) => {
+  const agent = await fixture.agent('n1');
+  const { metadata } = await fixture.boundPod('p', 'n1');
   const uid = metadata.uid ?? '';
   await until(() => agent.held.size === 1);
-  await bench.controlPlane.registry.delete(podKind, metadata);
+  await fixture.controlPlane.registry.delete(podKind, metadata);
   await until(() => agent.changes.length === 2);
   const told = JSON.parse(Buffer.from(agent.changes[1]?.set[0]?.object ?? []).toString());
   assert.ok(told.metadata.deletionTimestamp);
-  assert.ok(await bench.pod('p'), 'the store waits for the agent');
+  assert.ok(await fixture.pod('p'), 'the store waits for the agent');
   agent.link.outbox.putRemoved({ uid, namespace: 'default', name: 'p' });
   await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[2]?.unassigned, [uid]);
-  assert.equal(await bench.pod('p'), undefined);
+  assert.equal(await fixture.pod('p'), undefined);
 });
 
-withHub('a host that lost its state is asked to confirm a deleted Pod that had ended', async (bench) => {
-  const first = await bench.agent('n1');
-  const { metadata } = await bench.boundPod('p', 'n1');
+withHub('a host that lost its state is asked to confirm a deleted Pod that had ended', async (fixture) => {
+  const first = await fixture.agent('n1');
+  const { metadata } = await fixture.boundPod('p', 'n1');
   await until(() => first.held.size === 1);
-  await bench.controlPlane.registry.delete(podKind, metadata);
-  await bench.controlPlane.registry.modify(
+  await fixture.controlPlane.registry.delete(podKind, metadata);
+  await fixture.controlPlane.registry.modify(
     podKind,
     metadata,
     (pod) => {
@@ -89,7 +96,7 @@ withHub('a host that lost its state is asked to confirm a deleted Pod that had e
   );
   await until(() => first.changes.length === 2);
   first.link.stop();
-  const back = await bench.agent('n1', { instanceID: 'restarted' });
+  const back = await fixture.agent('n1', { instanceID: 'restarted' });
   await until(() => back.changes.length === 1);
   assert.deepEqual(
     back.changes[0]?.set.map(({ uid }) => uid),
@@ -97,28 +104,28 @@ withHub('a host that lost its state is asked to confirm a deleted Pod that had e
   );
 });
 
-withHub('a forced deletion only sends the removal', async (bench) => {
-  const agent = await bench.agent('n1');
-  const { metadata } = await bench.boundPod('p', 'n1');
+withHub('a forced deletion only sends the removal', async (fixture) => {
+  const agent = await fixture.agent('n1');
+  const { metadata } = await fixture.boundPod('p', 'n1');
   await until(() => agent.held.size === 1);
-  await bench.controlPlane.registry.delete(podKind, metadata, { gracePeriodSeconds: 0 });
+  await fixture.controlPlane.registry.delete(podKind, metadata, { gracePeriodSeconds: 0 });
   await until(() => agent.held.size === 0);
   assert.deepEqual(agent.changes[1]?.set, []);
 });
 
-withHub('an agent cannot remove a Pod that was not deleted', async (bench) => {
-  const agent = await bench.agent('n1');
-  const { metadata } = await bench.boundPod('p', 'n1');
+withHub('an agent cannot remove a Pod that was not deleted', async (fixture) => {
+  const agent = await fixture.agent('n1');
+  const { metadata } = await fixture.boundPod('p', 'n1');
   await until(() => agent.held.size === 1);
   agent.link.outbox.putRemoved({ uid: metadata.uid ?? '', namespace: 'default', name: 'p' });
-  await bench.controlPlane.settle();
-  assert.ok(await bench.pod('p'));
+  await fixture.controlPlane.settle();
+  assert.ok(await fixture.pod('p'));
 });
 
-withHub('an ended Pod is not sent to a host that does not know it', async (bench) => {
-  const { metadata } = await bench.boundPod('p', 'n1');
+withHub('an ended Pod is not sent to a host that does not know it', async (fixture) => {
+  const { metadata } = await fixture.boundPod('p', 'n1');
   const options = { subresource: 'status' } as const;
-  await bench.controlPlane.registry.modify(
+  await fixture.controlPlane.registry.modify(
     podKind,
     metadata,
     (pod) => {
@@ -127,22 +134,22 @@ withHub('an ended Pod is not sent to a host that does not know it', async (bench
     },
     options,
   );
-  await bench.controlPlane.settle();
-  const agent = await bench.agent('n1');
+  await fixture.controlPlane.settle();
+  const agent = await fixture.agent('n1');
   await until(() => agent.link.phase === 'live');
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
 
-withHub('until a difference is applied no other is sent, and later changes are merged', async (bench) => {
-  const agent = await rawAgent(bench, 'n1');
+withHub('until a difference is applied no other is sent, and later changes are merged', async (fixture) => {
+  const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
-  const first = await bench.boundPod('p1', 'n1');
+  const first = await fixture.boundPod('p1', 'n1');
   const { id } = await agent.waitFor('desired');
-  const [second, third] = [await bench.boundPod('p2', 'n1'), await bench.boundPod('p3', 'n1')];
-  await bench.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
-  await bench.controlPlane.settle();
+  const [second, third] = [await fixture.boundPod('p2', 'n1'), await fixture.boundPod('p3', 'n1')];
+  await fixture.controlPlane.registry.delete(podKind, first.metadata, { gracePeriodSeconds: 0 });
+  await fixture.controlPlane.settle();
   const sent = () => agent.received.filter((message): message is Desired => message.kind === 'desired');
   assert.equal(sent().length, 1);
   agent.send({ kind: 'applied', id });
@@ -154,26 +161,26 @@ withHub('until a difference is applied no other is sent, and later changes are m
   assert.deepEqual(sent()[1]?.removed, [first.metadata.uid]);
 });
 
-withHub('a large difference is sent in several messages that each fit a frame', async (bench) => {
+withHub('a large difference is sent in several messages that each fit a frame', async (fixture) => {
   const filler = 'x'.repeat(200_000);
   for (let i = 0; i < 12; i++) {
-    const { metadata } = await bench.boundPod(`p${i}`, 'n1');
-    await bench.controlPlane.registry.modify(podKind, metadata, (pod) => {
+    const { metadata } = await fixture.boundPod(`p${i}`, 'n1');
+    await fixture.controlPlane.registry.modify(podKind, metadata, (pod) => {
       pod.metadata.annotations = { filler };
       return undefined;
     });
   }
-  await bench.controlPlane.settle();
-  const agent = await bench.agent('n1');
+  await fixture.controlPlane.settle();
+  const agent = await fixture.agent('n1');
   await until(() => agent.held.size === 12);
   assert.equal(agent.changes.length, 2);
 });
 
-withHub('the images to prefetch are sent on connect, and when they change', async (bench) => {
-  const agent = await bench.agent('n1');
+withHub('the images to prefetch are sent on connect, and when they change', async (fixture) => {
+  const agent = await fixture.agent('n1');
   await until(() => agent.link.phase === 'live');
   const annotate = (images: string) =>
-    bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
+    fixture.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
       node.metadata.annotations = { [PREFETCH_IMAGES_ANNOTATION]: images };
       return undefined;
     });
@@ -186,7 +193,7 @@ withHub('the images to prefetch are sent on connect, and when they change', asyn
   await annotate('app:4');
   await until(() => agent.pinnedImages.length === 3);
   agent.link.stop();
-  const back = await bench.agent('n1', { instanceID: 'restarted', clusterUID: agent.clusterUID ?? '' });
+  const back = await fixture.agent('n1', { instanceID: 'restarted', clusterUID: agent.clusterUID ?? '' });
   await until(() => back.pinnedImages.length === 1);
   assert.deepEqual(back.pinnedImages, [['app:4']]);
 });

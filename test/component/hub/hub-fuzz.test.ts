@@ -105,13 +105,13 @@ async function untilQuiet({ controlPlane: plane }: HubFixture, agent: RawAgent, 
  * the number of accepted messages.
  */
 async function play(
-  bench: HubFixture,
+  fixture: HubFixture,
   subjects: FrameSubjects,
   hello: unknown,
   messages: MessageOf[],
 ): Promise<number> {
   let accepted = 0;
-  let agent = await rawAgent(bench, subjects.node);
+  let agent = await rawAgent(fixture, subjects.node);
   const greet = async (message: unknown) => {
     agent.sendRaw(encodeMessage(message as FromAgent));
     const isAnswered = () =>
@@ -121,14 +121,14 @@ async function play(
   await greet(hello);
   for (const message of messages) {
     if (agent.closed !== undefined) {
-      agent = await rawAgent(bench, subjects.node);
+      agent = await rawAgent(fixture, subjects.node);
       await greet(validHello(subjects));
     }
     const before = agent.received.filter(({ kind }) => kind === 'statusAck').length;
     const made = message(subjects);
     const isReport = typeof made === 'object' && made !== null && Reflect.get(made, 'kind') === 'status';
     agent.sendRaw(made instanceof Uint8Array ? made : encodeMessage(made as FromAgent));
-    await untilQuiet(bench, agent, before + (isReport ? 1 : 0));
+    await untilQuiet(fixture, agent, before + (isReport ? 1 : 0));
     if (agent.closed === undefined) accepted += 1;
   }
   agent.socket.terminate();
@@ -151,39 +151,39 @@ const MESSAGES = fc.array(
 
 withHub(
   'no frame of a host stores an invalid object, or changes objects of other nodes or of an administrator',
-  async (bench) => {
-    const { registry } = bench.controlPlane;
-    const other = await rawAgent(bench, 'other');
-    const foreign = await bench.boundPod('bystander', 'other');
+  async (fixture) => {
+    const { registry } = fixture.controlPlane;
+    const other = await rawAgent(fixture, 'other');
+    const foreign = await fixture.boundPod('bystander', 'other');
     other.sendRaw(encodeMessage(validHello({ node: 'other', own: foreign, foreign })));
     await other.waitFor('welcome');
-    await bench.controlPlane.settle();
-    const before = await othersOf(bench);
+    await fixture.controlPlane.settle();
+    const before = await othersOf(fixture);
     let runs = 0;
     let accepted = 0;
     await fc.assert(
       fc.asyncProperty(MUTATED_HELLO, MESSAGES, async (hello, messages) => {
         runs += 1;
         const node = `fuzzed-${runs}`;
-        const began = await bench.controlPlane.store.revision();
+        const began = await fixture.controlPlane.store.revision();
         await registry.create(
           nodeKind,
           undefined,
           nodeObject(node, { labels: ADMIN_LABELS, taints: [ADMIN_TAINT] }),
         );
-        const subjects = { node, own: await bench.boundPod(`own-${runs}`, node), foreign };
-        await bench.controlPlane.settle();
-        accepted += await play(bench, subjects, hello(subjects), messages);
-        await bench.controlPlane.settle();
+        const subjects = { node, own: await fixture.boundPod(`own-${runs}`, node), foreign };
+        await fixture.controlPlane.settle();
+        accepted += await play(fixture, subjects, hello(subjects), messages);
+        await fixture.controlPlane.settle();
         for (const kind of [nodeKind, podKind, eventKind] as Kind<KubeObject>[])
-          await checkStored(bench, kind, began);
-        const stored: Node = await bench.node(node);
+          await checkStored(fixture, kind, began);
+        const stored: Node = await fixture.node(node);
         for (const [key, value] of Object.entries(ADMIN_LABELS))
           assert.equal(stored.metadata.labels?.[key], value);
         assert.ok(
           stored.spec?.taints?.some((taint) => JSON.stringify(taint) === JSON.stringify(ADMIN_TAINT)),
         );
-        assert.equal(await othersOf(bench), before);
+        assert.equal(await othersOf(fixture), before);
         assert.deepEqual(faults, []);
         await registry.delete(nodeKind, { name: node });
       }),

@@ -12,52 +12,55 @@ const GOOD: NodeStatus = {
   conditions: [{ type: 'Ready', status: 'True' }],
 };
 
-async function liveAgent(bench: HubFixture, status: NodeStatus, hostTimeMs?: number) {
-  const agent = await rawAgent(bench, 'n1');
-  agent.send(helloOf('n1', { status, hostTimeMs: hostTimeMs ?? bench.controlPlane.clock.now() }));
+async function liveAgent(fixture: HubFixture, status: NodeStatus, hostTimeMs?: number) {
+  const agent = await rawAgent(fixture, 'n1');
+  agent.send(helloOf('n1', { status, hostTimeMs: hostTimeMs ?? fixture.controlPlane.clock.now() }));
   await agent.waitFor('welcome');
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   return agent;
 }
 
-withHub('an invalid quantity keeps the stored one, and the Node gets an Event', async (bench) => {
-  const agent = await liveAgent(bench, GOOD);
+withHub('an invalid quantity keeps the stored one, and the Node gets an Event', async (fixture) => {
+  const agent = await liveAgent(fixture, GOOD);
   const node = { ...GOOD, capacity: { cpu: 'NaN', memory: '16Gi' } };
   agent.send({ kind: 'status', id: 1, hostTimeMs: 0, node, pods: [], removed: [] });
   await agent.waitFor('statusAck');
-  const { status } = await bench.node('n1');
+  const { status } = await fixture.node('n1');
   assert.deepEqual(status?.capacity, { cpu: '4', memory: '16Gi' });
   const expected = /^InvalidNodeStatus: status\.capacity\["cpu"\]: quantities must match/;
   await untilPasses(async () => {
-    const events = await bench.controlPlane.eventsAbout('n1');
+    const events = await fixture.controlPlane.eventsAbout('n1');
     assert.ok(events.some((text) => expected.test(text)));
   });
   assert.equal(agent.closed, undefined);
 });
 
-withHub('a hello with an invalid quantity creates a Node without it', async (bench) => {
-  const agent = await liveAgent(bench, { ...GOOD, allocatable: { cpu: '0x10', memory: '', pods: '10' } });
-  assert.deepEqual((await bench.node('n1')).status?.allocatable, { pods: '10' });
+withHub('a hello with an invalid quantity creates a Node without it', async (fixture) => {
+  const agent = await liveAgent(fixture, { ...GOOD, allocatable: { cpu: '0x10', memory: '', pods: '10' } });
+  assert.deepEqual((await fixture.node('n1')).status?.allocatable, { pods: '10' });
   assert.equal(agent.closed, undefined);
 });
 
-withHub('times of a host whose monotonic clock is far off have years that clients decode', async (bench) => {
-  for (const hostTimeMs of [8.64e15, -8.64e15]) {
-    const pod = await bench.boundPod(hostTimeMs > 0 ? 'ahead' : 'behind', 'n1');
-    const agent = await liveAgent(bench, GOOD, hostTimeMs);
-    const { uid = '', namespace = '', name } = pod.metadata;
-    const startTime = '2026-01-01T00:00:00Z';
-    const pods = [{ uid, namespace, name, status: { phase: 'Running' as const, startTime } }];
-    agent.send({ kind: 'status', id: 1, hostTimeMs, pods, removed: [] });
-    await agent.waitFor('statusAck');
-    assert.match((await bench.pod(name))?.status?.startTime ?? '', /^(1970|20\d\d)-/);
-    agent.socket.terminate();
-    await until(() => bench.hub.connected === 0);
-  }
-});
+withHub(
+  'times of a host whose monotonic clock is far off have years that clients decode',
+  async (fixture) => {
+    for (const hostTimeMs of [8.64e15, -8.64e15]) {
+      const pod = await fixture.boundPod(hostTimeMs > 0 ? 'ahead' : 'behind', 'n1');
+      const agent = await liveAgent(fixture, GOOD, hostTimeMs);
+      const { uid = '', namespace = '', name } = pod.metadata;
+      const startTime = '2026-01-01T00:00:00Z';
+      const pods = [{ uid, namespace, name, status: { phase: 'Running' as const, startTime } }];
+      agent.send({ kind: 'status', id: 1, hostTimeMs, pods, removed: [] });
+      await agent.waitFor('statusAck');
+      assert.match((await fixture.pod(name))?.status?.startTime ?? '', /^(1970|20\d\d)-/);
+      agent.socket.terminate();
+      await until(() => fixture.hub.connected === 0);
+    }
+  },
+);
 
-withHub('the count of an Event is capped at an int32', async (bench) => {
-  const agent = await liveAgent(bench, GOOD);
+withHub('the count of an Event is capped at an int32', async (fixture) => {
+  const agent = await liveAgent(fixture, GOOD);
   const times = { firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:00Z' };
   const event = {
     involvedObject: { kind: 'Node' },
@@ -65,7 +68,7 @@ withHub('the count of an Event is capped at an int32', async (bench) => {
     reason: 'Counted',
     message: 'm',
   } as const;
-  const { registry } = bench.controlPlane;
+  const { registry } = fixture.controlPlane;
   const countOf = async () => {
     const { records } = await registry.list(eventKind);
     return records.map((record) => record.object()).find(({ reason }) => reason === 'Counted')?.count;

@@ -8,16 +8,16 @@ import { withHub } from '../../harness/hub/hub-fixture.js';
 
 const soon = (holds: () => true | unknown) => until(holds, { timeoutMs: 30_000 });
 
-withHub('both ends count the same bytes, by the same causes', async (bench) => {
-  assert.equal(bench.hub.meters.of('n1'), undefined);
-  const agent = await bench.agent('n1');
+withHub('both ends count the same bytes, by the same causes', async (fixture) => {
+  assert.equal(fixture.hub.meters.of('n1'), undefined);
+  const agent = await fixture.agent('n1');
   await soon(() => agent.link.phase === 'live');
-  await bench.boundPod('p', 'n1');
+  await fixture.boundPod('p', 'n1');
   await soon(() => agent.held.size === 1);
   agent.link.ping();
-  await soon(() => (bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0) > 0);
-  await bench.controlPlane.settle();
-  const counted = () => bench.hub.meters.of('n1')?.link;
+  await soon(() => (fixture.hub.meters.of('n1')?.link.up.heartbeats ?? 0) > 0);
+  await fixture.controlPlane.settle();
+  const counted = () => fixture.hub.meters.of('n1')?.link;
   await soon(() => (counted()?.up.desired ?? 0) > 0 && (counted()?.down.desired ?? 0) > 0);
   for (const cause of LINK_CAUSES) {
     // Each end reads the upgrade headers from its own socket.
@@ -27,78 +27,78 @@ withHub('both ends count the same bytes, by the same causes', async (bench) => {
   }
   assert.equal(counted()?.connects, 1);
   assert.ok((counted()?.up.connect ?? 0) > 1_000);
-  assert.ok(bench.hub.meters.fleet.total > 0);
+  assert.ok(fixture.hub.meters.fleet.total > 0);
 });
 
 withHub(
   "an agent's process metrics are shown with their time; a deleted Node is forgotten",
-  async (bench) => {
-    const agent = await bench.agent('n1', { cost: { memoryBytes: 5e7, writtenBytes: 10 } });
+  async (fixture) => {
+    const agent = await fixture.agent('n1', { cost: { memoryBytes: 5e7, writtenBytes: 10 } });
     await soon(() => agent.link.phase === 'live');
-    await bench.controlPlane.advance(10_000);
+    await fixture.controlPlane.advance(10_000);
     await soon(() => agent.link.roundTripMs !== undefined);
-    await bench.controlPlane.advance(5_000);
-    await soon(() => bench.hub.meters.of('n1')?.agent?.memoryBytes === 5e7);
-    assert.equal(bench.hub.meters.of('n1')?.agent?.writtenBytes, 10);
+    await fixture.controlPlane.advance(5_000);
+    await soon(() => fixture.hub.meters.of('n1')?.agent?.memoryBytes === 5e7);
+    assert.equal(fixture.hub.meters.of('n1')?.agent?.writtenBytes, 10);
     agent.link.stop();
-    await bench.controlPlane.registry.delete(nodeKind, { name: 'n1' });
-    await soon(() => bench.hub.meters.of('n1') === undefined);
+    await fixture.controlPlane.registry.delete(nodeKind, { name: 'n1' });
+    await soon(() => fixture.hub.meters.of('n1') === undefined);
   },
 );
 
 withHub(
   'a Node with a metered link has slow heartbeats and a longer grace period; without the label the usual ones',
-  async (bench) => {
-    const agent = await bench.agent('n1');
+  async (fixture) => {
+    const agent = await fixture.agent('n1');
     await soon(() => agent.link.phase === 'live');
     const label = (value: string | null) =>
-      bench.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
+      fixture.controlPlane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
         const { [LINK_LABEL]: _, ...labels } = node.metadata.labels ?? {};
         node.metadata.labels = value === null ? labels : { ...labels, [LINK_LABEL]: value };
         return undefined;
       });
-    const heartbeats = () => bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0;
+    const heartbeats = () => fixture.hub.meters.of('n1')?.link.up.heartbeats ?? 0;
     await label('metered');
     // The agent answers a change of the interval with a heartbeat.
     await soon(() => heartbeats() > 0);
     const once = heartbeats();
-    for (let seconds = 0; seconds < 110; seconds += 10) await bench.controlPlane.advance(10_000);
+    for (let seconds = 0; seconds < 110; seconds += 10) await fixture.controlPlane.advance(10_000);
     assert.equal(heartbeats(), once);
-    await bench.controlPlane.advance(10_000);
+    await fixture.controlPlane.advance(10_000);
     await soon(() => heartbeats() === 2 * once);
     assert.equal(agent.link.phase, 'live');
 
     await label(null);
     await soon(() => heartbeats() === 3 * once);
-    await bench.controlPlane.advance(10_000);
+    await fixture.controlPlane.advance(10_000);
     await soon(() => heartbeats() === 4 * once);
 
     await label('metered');
     await soon(() => heartbeats() === 5 * once);
     agent.link.stop();
-    await soon(() => bench.liveness.stateOf('n1')?.phase === 'away');
-    await bench.controlPlane.advance(479_000);
-    assert.equal(bench.liveness.stateOf('n1')?.phase, 'away');
-    await bench.controlPlane.advance(1_000);
-    assert.equal(bench.liveness.stateOf('n1')?.phase, 'lost');
+    await soon(() => fixture.liveness.stateOf('n1')?.phase === 'away');
+    await fixture.controlPlane.advance(479_000);
+    assert.equal(fixture.liveness.stateOf('n1')?.phase, 'away');
+    await fixture.controlPlane.advance(1_000);
+    assert.equal(fixture.liveness.stateOf('n1')?.phase, 'lost');
   },
 );
 
-withHub('on a metered link changes are batched', async (bench) => {
-  const agent = await bench.agent('n1');
+withHub('on a metered link changes are batched', async (fixture) => {
+  const agent = await fixture.agent('n1');
   agent.labels = { [LINK_LABEL]: 'metered' };
   await soon(() => agent.link.phase === 'live');
-  await soon(() => (bench.hub.meters.of('n1')?.link.up.heartbeats ?? 0) > 0);
-  const told = () => bench.hub.meters.of('n1')?.link.up.status ?? 0;
-  await bench.controlPlane.settle();
+  await soon(() => (fixture.hub.meters.of('n1')?.link.up.heartbeats ?? 0) > 0);
+  const told = () => fixture.hub.meters.of('n1')?.link.up.status ?? 0;
+  await fixture.controlPlane.settle();
   const before = told();
   const ready = (status: 'True' | 'False') => ({ ...agent.status, conditions: [{ type: 'Ready', status }] });
   for (let at = 0; at < 9; at += 1) {
     agent.link.outbox.putNode(ready(at % 2 === 0 ? 'False' : 'True'));
-    await bench.controlPlane.advance(1_000);
+    await fixture.controlPlane.advance(1_000);
   }
   assert.equal(told(), before);
-  await bench.controlPlane.advance(1_000);
+  await fixture.controlPlane.advance(1_000);
   await soon(() => told() > before);
   assert.ok(told() - before < 600, `${told() - before} bytes`);
 });

@@ -21,16 +21,16 @@ function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): Mirror
   return { uid: result.pod.metadata.uid ?? '', object: Buffer.from(JSON.stringify(result.pod)) };
 }
 
-const shown = (bench: HubFixture, name: string): Pod | undefined =>
-  bench.controlPlane.informers.pods.get({ namespace: 'default', name });
+const shown = (fixture: HubFixture, name: string): Pod | undefined =>
+  fixture.controlPlane.informers.pods.get({ namespace: 'default', name });
 
-async function stored(bench: HubFixture, name: string): Promise<Pod> {
-  await until(() => shown(bench, name) !== undefined);
-  return shown(bench, name) ?? assert.fail();
+async function stored(fixture: HubFixture, name: string): Promise<Pod> {
+  await until(() => shown(fixture, name) !== undefined);
+  return shown(fixture, name) ?? assert.fail();
 }
 
-async function live(bench: HubFixture, node: string): Promise<TestAgent> {
-  const agent = await bench.agent(node);
+async function live(fixture: HubFixture, node: string): Promise<TestAgent> {
+  const agent = await fixture.agent(node);
   await until(() => agent.link.phase === 'live');
   return agent;
 }
@@ -40,33 +40,33 @@ const report = (agent: TestAgent, uid: string, name: string, phase: 'Pending' | 
 
 withHub(
   'a static Pod is shown with its status, and is not sent to its host as desired state',
-  async (bench) => {
-    const agent = await live(bench, 'n1');
+  async (fixture) => {
+    const agent = await live(fixture, 'n1');
     const web = mirror('web', 'n1');
     report(agent, web.uid, 'web-n1', 'Running');
     agent.link.outbox.putMirrors([web]);
-    await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
-    const { metadata, spec } = await stored(bench, 'web-n1');
+    await until(() => shown(fixture, 'web-n1')?.status?.phase === 'Running');
+    const { metadata, spec } = await stored(fixture, 'web-n1');
     assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
     assert.notEqual(metadata.uid, web.uid);
     assert.equal(spec.nodeName, 'n1');
-    await bench.controlPlane.settle();
+    await fixture.controlPlane.settle();
     assert.deepEqual(agent.changes, []);
   },
 );
 
 withHub(
   'a mirror Pod that a user deletes is created again with its status; the host is not involved',
-  async (bench) => {
-    const agent = await live(bench, 'n1');
+  async (fixture) => {
+    const agent = await live(fixture, 'n1');
     const web = mirror('web', 'n1');
     agent.link.outbox.putMirrors([web]);
     report(agent, web.uid, 'web-n1', 'Running');
-    await until(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
-    const { uid } = (await stored(bench, 'web-n1')).metadata;
-    await bench.controlPlane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
+    await until(() => shown(fixture, 'web-n1')?.status?.phase === 'Running');
+    const { uid } = (await stored(fixture, 'web-n1')).metadata;
+    await fixture.controlPlane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
     await until(() => {
-      const now = shown(bench, 'web-n1');
+      const now = shown(fixture, 'web-n1');
       return now !== undefined && now.metadata.uid !== uid && now.status?.phase === 'Running';
     });
     assert.deepEqual(agent.changes, []);
@@ -75,41 +75,41 @@ withHub(
 
 withHub(
   'another manifest of the same name replaces its mirror Pod; without a manifest it is deleted',
-  async (bench) => {
-    const agent = await live(bench, 'n1');
+  async (fixture) => {
+    const agent = await live(fixture, 'n1');
     agent.link.outbox.putMirrors([mirror('web', 'n1')]);
-    const first = (await stored(bench, 'web-n1')).metadata.uid;
+    const first = (await stored(fixture, 'web-n1')).metadata.uid;
     const changed = mirror('web', 'n1', { hostNetwork: true });
     agent.link.outbox.putMirrors([changed]);
-    await until(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
-    assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
+    await until(() => shown(fixture, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
+    assert.notEqual((await stored(fixture, 'web-n1')).metadata.uid, first);
     agent.link.outbox.putMirrors([]);
-    await until(() => shown(bench, 'web-n1') === undefined);
+    await until(() => shown(fixture, 'web-n1') === undefined);
   },
 );
 
 withHub(
   'mirror Pods are kept while their host is offline, and corrected when it reconnects',
-  async (bench) => {
-    const agent = await live(bench, 'n1');
+  async (fixture) => {
+    const agent = await live(fixture, 'n1');
     agent.link.outbox.putMirrors([mirror('web', 'n1'), mirror('old', 'n1')]);
-    await stored(bench, 'web-n1');
-    await stored(bench, 'old-n1');
+    await stored(fixture, 'web-n1');
+    await stored(fixture, 'old-n1');
     agent.link.stop();
-    await until(() => bench.hub.connected === 0);
-    await bench.controlPlane.settle();
-    assert.ok(await bench.pod('old-n1'));
-    const back = await bench.agent('n1', { instanceID: 'restarted' });
+    await until(() => fixture.hub.connected === 0);
+    await fixture.controlPlane.settle();
+    assert.ok(await fixture.pod('old-n1'));
+    const back = await fixture.agent('n1', { instanceID: 'restarted' });
     back.link.outbox.putMirrors([mirror('web', 'n1')]);
-    await until(() => shown(bench, 'old-n1') === undefined);
-    assert.ok(await bench.pod('web-n1'));
+    await until(() => shown(fixture, 'old-n1') === undefined);
+    assert.ok(await fixture.pod('web-n1'));
   },
 );
 
 withHub(
   'a host cannot show a Pod under the name of another host, or one that names a Secret',
-  async (bench) => {
-    const agent = await live(bench, 'n1');
+  async (fixture) => {
+    const agent = await live(fixture, 'n1');
     const naming = mirror('web', 'n1');
     const pod = JSON.parse(Buffer.from(naming.object).toString()) as Pod;
     pod.spec.volumes = [{ name: 'v', secret: { secretName: 's' } }];
@@ -119,13 +119,13 @@ withHub(
       { uid: 'rubbish', object: Buffer.from('{') },
       mirror('good', 'n1'),
     ]);
-    await stored(bench, 'good-n1');
-    assert.deepEqual([await bench.pod('web-n1'), await bench.pod('web-n2')], [undefined, undefined]);
+    await stored(fixture, 'good-n1');
+    assert.deepEqual([await fixture.pod('web-n1'), await fixture.pod('web-n2')], [undefined, undefined]);
   },
 );
 
-withHub('a mirror Pod names no ServiceAccount, in neither of the two fields', async (bench) => {
-  const agent = await live(bench, 'n1');
+withHub('a mirror Pod names no ServiceAccount, in neither of the two fields', async (fixture) => {
+  const agent = await live(fixture, 'n1');
   const bent = (['serviceAccountName', 'serviceAccount'] as const).map((field): MirrorPod => {
     const { uid, object } = mirror(field.toLowerCase(), 'n1');
     const pod = JSON.parse(Buffer.from(object).toString()) as Pod;
@@ -133,14 +133,14 @@ withHub('a mirror Pod names no ServiceAccount, in neither of the two fields', as
     return { uid, object: Buffer.from(JSON.stringify(pod)) };
   });
   agent.link.outbox.putMirrors([...bent, mirror('good', 'n1')]);
-  await stored(bench, 'good-n1');
+  await stored(fixture, 'good-n1');
   for (const name of ['serviceaccountname-n1', 'serviceaccount-n1']) {
-    assert.equal(await bench.pod(name), undefined, name);
+    assert.equal(await fixture.pod(name), undefined, name);
   }
 });
 
-withHub('incomplete and invalid mirror Pods are not stored, and their link is kept', async (bench) => {
-  const agent = await live(bench, 'n1');
+withHub('incomplete and invalid mirror Pods are not stored, and their link is kept', async (fixture) => {
+  const agent = await live(fixture, 'n1');
   const wrong: unknown[] = [
     null,
     [],
@@ -164,8 +164,8 @@ withHub('incomplete and invalid mirror Pods are not stored, and their link is ke
     object: Buffer.from(JSON.stringify(pod)),
   }));
   agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
-  await stored(bench, 'good-n1');
-  const { records } = await bench.controlPlane.registry.list(podKind);
+  await stored(fixture, 'good-n1');
+  const { records } = await fixture.controlPlane.registry.list(podKind);
   assert.deepEqual(
     records.map((record) => record.object().metadata.name),
     ['good-n1'],
@@ -173,14 +173,14 @@ withHub('incomplete and invalid mirror Pods are not stored, and their link is ke
   assert.deepEqual([agent.link.phase, agent.lost], ['live', []]);
 });
 
-withHub('a Pod that a user marks as a mirror is deleted, and is not sent to its host', async (bench) => {
-  const agent = await live(bench, 'n1');
+withHub('a Pod that a user marks as a mirror is deleted, and is not sent to its host', async (fixture) => {
+  const agent = await live(fixture, 'n1');
   agent.link.outbox.putMirrors([]);
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   const pod = podObject('fake', { nodeName: 'n1' });
   pod.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
-  await bench.controlPlane.registry.create(podKind, 'default', pod);
-  await until(() => bench.controlPlane.informers.revision > 0 && shown(bench, 'fake') === undefined);
+  await fixture.controlPlane.registry.create(podKind, 'default', pod);
+  await until(() => fixture.controlPlane.informers.revision > 0 && shown(fixture, 'fake') === undefined);
   assert.deepEqual(agent.changes, []);
 });
 
@@ -196,7 +196,7 @@ function askedOf(agent: TestAgent): string[] {
   return asked;
 }
 
-async function readLog(bench: HubFixture, podUid: string): Promise<void> {
+async function readLog(fixture: HubFixture, podUid: string): Promise<void> {
   const request = {
     type: 'log',
     podUid,
@@ -205,33 +205,33 @@ async function readLog(bench: HubFixture, podUid: string): Promise<void> {
     previous: false,
     timestamps: false,
   } as const;
-  for await (const _ of await bench.hub.streams.logs('n1', request, new AbortController().signal));
+  for await (const _ of await fixture.hub.streams.logs('n1', request, new AbortController().signal));
 }
 
-withHub("the log of a mirror Pod is requested under the host's uid", async (bench) => {
-  const agent = await live(bench, 'n1');
+withHub("the log of a mirror Pod is requested under the host's uid", async (fixture) => {
+  const agent = await live(fixture, 'n1');
   const asked = askedOf(agent);
   const web = mirror('web', 'n1');
   agent.link.outbox.putMirrors([web]);
-  const { metadata } = await stored(bench, 'web-n1');
-  await readLog(bench, metadata.uid ?? '');
+  const { metadata } = await stored(fixture, 'web-n1');
+  await readLog(fixture, metadata.uid ?? '');
   assert.deepEqual(asked, [web.uid]);
 });
 
-withHub('no annotation gives access to the Pod of another namespace', async (bench) => {
-  const agent = await live(bench, 'n1');
+withHub('no annotation gives access to the Pod of another namespace', async (fixture) => {
+  const agent = await live(fixture, 'n1');
   const asked = askedOf(agent);
   const web = mirror('web', 'n1');
   agent.link.outbox.putMirrors([web]);
-  await stored(bench, 'web-n1');
-  const { informers, registry } = bench.controlPlane;
+  await stored(fixture, 'web-n1');
+  const { informers, registry } = fixture.controlPlane;
   await registry.create(namespaceKind, undefined, { metadata: { name: 'tenant' } });
   const victim = await registry.create(podKind, 'default', podObject('victim', { nodeName: 'n1' }));
   const reads: Promise<void>[] = [];
   // At once, because the hub drops a Pod that is not a mirror of its host.
   informers.pods.onChange(({ previous, current }) => {
     if (previous || current?.metadata.namespace !== 'tenant') return;
-    reads.push(readLog(bench, current.metadata.uid ?? ''));
+    reads.push(readLog(fixture, current.metadata.uid ?? ''));
   });
   const own: string[] = [];
   for (const [name, uid = ''] of [

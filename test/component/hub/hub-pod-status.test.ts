@@ -18,45 +18,45 @@ function reportOn(pod: Pod, status: PodStatus = RUNNING, id = 1): StatusReport {
   return { kind: 'status', id, hostTimeMs: 0, pods: [{ uid, namespace, name, status }], removed: [] };
 }
 
-async function liveAgent(bench: HubFixture, node: string) {
-  const agent = await rawAgent(bench, node);
-  agent.send(helloOf(node, { hostTimeMs: bench.controlPlane.clock.now() }));
+async function liveAgent(fixture: HubFixture, node: string) {
+  const agent = await rawAgent(fixture, node);
+  agent.send(helloOf(node, { hostTimeMs: fixture.controlPlane.clock.now() }));
   await agent.waitFor('welcome');
   return agent;
 }
 
-withHub('a report on a Pod of another node is acknowledged and dropped', async (bench) => {
-  const foreign = await bench.boundPod('p', 'n2');
-  await bench.controlPlane.settle();
-  const agent = await liveAgent(bench, 'n1');
+withHub('a report on a Pod of another node is acknowledged and dropped', async (fixture) => {
+  const foreign = await fixture.boundPod('p', 'n2');
+  await fixture.controlPlane.settle();
+  const agent = await liveAgent(fixture, 'n1');
   agent.send(reportOn(foreign));
   await agent.waitFor('statusAck');
-  assert.equal((await bench.pod('p'))?.status?.phase, 'Pending');
+  assert.equal((await fixture.pod('p'))?.status?.phase, 'Pending');
 });
 
 withHub(
   'the removal of another node’s Pod, and a report under an outdated uid, are dropped too',
-  async (bench) => {
-    const foreign = await bench.boundPod('p', 'n2');
-    await bench.controlPlane.registry.delete(podKind, foreign.metadata);
-    const own = await bench.boundPod('own', 'n1');
-    await bench.controlPlane.settle();
-    const agent = await liveAgent(bench, 'n1');
+  async (fixture) => {
+    const foreign = await fixture.boundPod('p', 'n2');
+    await fixture.controlPlane.registry.delete(podKind, foreign.metadata);
+    const own = await fixture.boundPod('own', 'n1');
+    await fixture.controlPlane.settle();
+    const agent = await liveAgent(fixture, 'n1');
     const { uid = '', namespace = '', name } = foreign.metadata;
     const report = reportOn({ ...own, metadata: { ...own.metadata, uid: 'an earlier one' } });
     agent.send({ ...report, removed: [{ uid, namespace, name }] });
     await agent.waitFor('statusAck');
-    assert.ok(await bench.pod('p'));
-    assert.equal((await bench.pod('own'))?.status?.phase, 'Pending');
+    assert.ok(await fixture.pod('p'));
+    assert.equal((await fixture.pod('own'))?.status?.phase, 'Pending');
   },
 );
 
-withHub('a report is acknowledged only when it is committed', async (bench) => {
-  const pod = await bench.boundPod('p', 'n1');
-  await bench.controlPlane.settle();
-  const agent = await liveAgent(bench, 'n1');
-  await bench.controlPlane.settle();
-  const { registry } = bench.controlPlane;
+withHub('a report is acknowledged only when it is committed', async (fixture) => {
+  const pod = await fixture.boundPod('p', 'n1');
+  await fixture.controlPlane.settle();
+  const agent = await liveAgent(fixture, 'n1');
+  await fixture.controlPlane.settle();
+  const { registry } = fixture.controlPlane;
   const writeStatus = registry.writeStatus;
   let commit: () => void = () => undefined;
   registry.writeStatus = async (...call) => {
@@ -66,23 +66,23 @@ withHub('a report is acknowledged only when it is committed', async (bench) => {
     return writeStatus(...call);
   };
   agent.send(reportOn(pod));
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
   commit();
   await agent.waitFor('statusAck');
-  assert.equal((await bench.pod('p'))?.status?.phase, 'Running');
+  assert.equal((await fixture.pod('p'))?.status?.phase, 'Running');
   agent.send(reportOn(pod, { phase: 'Failed' }, 2));
   agent.send(reportOn(pod, { phase: 'Failed' }, 3));
   assert.equal((await agent.waitFor('goodbye')).reason, 'refused', 'one report at a time');
   commit();
 });
 
-withHub('a report that the store cannot write ends the session without acknowledgement', async (bench) => {
-  const pod = await bench.boundPod('p', 'n1');
-  await bench.controlPlane.settle();
-  const agent = await liveAgent(bench, 'n1');
-  await bench.controlPlane.settle();
-  const { registry } = bench.controlPlane;
+withHub('a report that the store cannot write ends the session without acknowledgement', async (fixture) => {
+  const pod = await fixture.boundPod('p', 'n1');
+  await fixture.controlPlane.settle();
+  const agent = await liveAgent(fixture, 'n1');
+  await fixture.controlPlane.settle();
+  const { registry } = fixture.controlPlane;
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
   agent.send(reportOn(pod));
@@ -91,37 +91,37 @@ withHub('a report that the store cannot write ends the session without acknowled
   registry.writeStatus = writeStatus;
 });
 
-withHub('a report without changes writes nothing', async (bench) => {
-  const pod = await bench.boundPod('p', 'n1');
-  await bench.controlPlane.settle();
-  const agent = await liveAgent(bench, 'n1');
+withHub('a report without changes writes nothing', async (fixture) => {
+  const pod = await fixture.boundPod('p', 'n1');
+  await fixture.controlPlane.settle();
+  const agent = await liveAgent(fixture, 'n1');
   agent.send(reportOn(pod));
   await agent.waitFor('statusAck');
-  await bench.controlPlane.settle();
-  const revision = await bench.controlPlane.store.revision();
+  await fixture.controlPlane.settle();
+  const revision = await fixture.controlPlane.store.revision();
   agent.received.length = 0;
   agent.send(reportOn(pod, RUNNING, 2));
   await agent.waitFor('statusAck');
-  assert.equal(await bench.controlPlane.store.revision(), revision);
+  assert.equal(await fixture.controlPlane.store.revision(), revision);
 });
 
-withHub('heartbeats write nothing', async (bench) => {
-  const agent = await bench.agent('n1', { clock: bench.controlPlane.clock });
+withHub('heartbeats write nothing', async (fixture) => {
+  const agent = await fixture.agent('n1', { clock: fixture.controlPlane.clock });
   await until(() => agent.link.phase === 'live');
-  await bench.controlPlane.settle();
-  const revision = await bench.controlPlane.store.revision();
+  await fixture.controlPlane.settle();
+  const revision = await fixture.controlPlane.store.revision();
   for (let heartbeat = 0; heartbeat < 12; heartbeat++) {
-    await bench.controlPlane.advance(10_000);
-    const heardBefore = bench.controlPlane.clock.now();
-    await until(() => bench.liveness.lastSeenMs('n1') === heardBefore);
+    await fixture.controlPlane.advance(10_000);
+    const heardBefore = fixture.controlPlane.clock.now();
+    await until(() => fixture.liveness.lastSeenMs('n1') === heardBefore);
   }
   assert.equal(agent.link.phase, 'live');
-  assert.equal(await bench.controlPlane.store.revision(), revision);
+  assert.equal(await fixture.controlPlane.store.revision(), revision);
 });
 
-withHub('conditions of other writers are kept, and an ended Pod stays ended', async (bench) => {
-  const pod = await bench.boundPod('p', 'n1');
-  await bench.controlPlane.registry.modify(
+withHub('conditions of other writers are kept, and an ended Pod stays ended', async (fixture) => {
+  const pod = await fixture.boundPod('p', 'n1');
+  await fixture.controlPlane.registry.modify(
     podKind,
     pod.metadata,
     (stored) => {
@@ -130,21 +130,21 @@ withHub('conditions of other writers are kept, and an ended Pod stays ended', as
     },
     { subresource: 'status' },
   );
-  await bench.controlPlane.settle();
-  const agent = await liveAgent(bench, 'n1');
+  await fixture.controlPlane.settle();
+  const agent = await liveAgent(fixture, 'n1');
   agent.send(reportOn(pod, { ...RUNNING, phase: 'Failed' }));
   await agent.waitFor('statusAck');
-  assert.ok(isConditionTrue((await bench.pod('p'))?.status?.conditions, 'PodScheduled'));
+  assert.ok(isConditionTrue((await fixture.pod('p'))?.status?.conditions, 'PodScheduled'));
   agent.received.length = 0;
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   agent.send(reportOn(pod, RUNNING, 2));
   await agent.waitFor('statusAck');
-  assert.equal((await bench.pod('p'))?.status?.phase, 'Failed');
+  assert.equal((await fixture.pod('p'))?.status?.phase, 'Failed');
 });
 
-withHub('a host with a clock in 1970 reports in the hub’s time', async (bench) => {
-  const pod = await bench.boundPod('p', 'n1');
-  const agent = await bench.agent('n1', { clock: new ManualClock(100_000) });
+withHub('a host with a clock in 1970 reports in the hub’s time', async (fixture) => {
+  const pod = await fixture.boundPod('p', 'n1');
+  const agent = await fixture.agent('n1', { clock: new ManualClock(100_000) });
   await until(() => agent.held.size === 1);
   const { uid = '' } = pod.metadata;
   const startTime = '1970-01-01T00:01:30Z';
@@ -155,17 +155,17 @@ withHub('a host with a clock in 1970 reports in the hub’s time', async (bench)
     name: 'p',
     status: { phase: 'Running', startTime, conditions },
   });
-  await until(() => bench.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
-  const stored = (await bench.pod('p'))?.status;
-  const now = bench.controlPlane.clock.now();
+  await until(() => fixture.controlPlane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  const stored = (await fixture.pod('p'))?.status;
+  const now = fixture.controlPlane.clock.now();
   assert.equal(Date.parse(stored?.startTime ?? ''), now - 10_000);
   assert.equal(Date.parse(findCondition(stored?.conditions, 'Ready')?.lastTransitionTime ?? ''), now);
 });
 
-withHub("Events are accepted for the host's own objects only", async (bench) => {
-  const [own, foreign] = [await bench.boundPod('own', 'n1'), await bench.boundPod('foreign', 'n2')];
-  await bench.controlPlane.settle();
-  const agent = await liveAgent(bench, 'n1');
+withHub("Events are accepted for the host's own objects only", async (fixture) => {
+  const [own, foreign] = [await fixture.boundPod('own', 'n1'), await fixture.boundPod('foreign', 'n2')];
+  await fixture.controlPlane.settle();
+  const agent = await liveAgent(fixture, 'n1');
   const time = '2026-01-01T00:00:00Z';
   agent.send({
     kind: 'events',
@@ -181,17 +181,17 @@ withHub("Events are accepted for the host's own objects only", async (bench) => 
   });
   agent.send(reportOn(own));
   await agent.waitFor('statusAck');
-  await bench.controlPlane.settle();
-  assert.deepEqual(await bench.controlPlane.eventsAbout('own'), ['Pulled: there']);
-  assert.deepEqual(await bench.controlPlane.eventsAbout('foreign'), []);
+  await fixture.controlPlane.settle();
+  assert.deepEqual(await fixture.controlPlane.eventsAbout('own'), ['Pulled: there']);
+  assert.deepEqual(await fixture.controlPlane.eventsAbout('foreign'), []);
 });
 
-withHub("an Event keeps the host's count, in the coordinator's time", async (bench) => {
-  const { metadata } = await bench.boundPod('p', 'n1');
-  await bench.controlPlane.settle();
-  const now = bench.controlPlane.clock.now();
+withHub("an Event keeps the host's count, in the coordinator's time", async (fixture) => {
+  const { metadata } = await fixture.boundPod('p', 'n1');
+  await fixture.controlPlane.settle();
+  const now = fixture.controlPlane.clock.now();
   const wrongBy = 3_600_000;
-  const agent = await rawAgent(bench, 'n1');
+  const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n1', { hostTimeMs: now - wrongBy }));
   await agent.waitFor('welcome');
   const tell = (count: number, firstAt: number, lastAt: number) =>
@@ -209,7 +209,7 @@ withHub("an Event keeps the host's count, in the coordinator's time", async (ben
   const told = async (count: number) => {
     let found: KubeEvent | undefined;
     await untilPasses(async () => {
-      const { records } = await bench.controlPlane.registry.list(eventKind);
+      const { records } = await fixture.controlPlane.registry.list(eventKind);
       found = records.map((record) => record.object()).find(({ reason }) => reason === 'BackOff');
       assert.equal(found?.count, count);
     });

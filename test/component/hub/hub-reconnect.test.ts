@@ -6,51 +6,51 @@ import { conditionOf, untilConnected } from '../../harness/hub/hub-conditions.js
 import { GRACE_MS, RETURN_MS, withHub } from '../../harness/hub/hub-fixture.js';
 import { nodeObject } from '../../harness/objects/object-builders.js';
 
-withHub('after a start nodes that have not reconnected get a grace period', async (bench) => {
-  await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('old'));
-  await bench.controlPlane.settle();
-  await bench.controlPlane.advance(RETURN_MS + GRACE_MS - 1);
-  assert.equal(conditionOf(bench, 'old', 'Ready'), 'True undefined');
-  await bench.controlPlane.advance(1);
-  assert.equal(conditionOf(bench, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
-  await bench.controlPlane.registry.create(nodeKind, undefined, { metadata: { name: 'made-by-hand' } });
-  await bench.controlPlane.settle();
-  await bench.controlPlane.advance(GRACE_MS);
-  assert.equal(conditionOf(bench, 'made-by-hand', 'Ready'), 'Unknown NodeStatusNeverUpdated');
+withHub('after a start nodes that have not reconnected get a grace period', async (fixture) => {
+  await fixture.controlPlane.registry.create(nodeKind, undefined, nodeObject('old'));
+  await fixture.controlPlane.settle();
+  await fixture.controlPlane.advance(RETURN_MS + GRACE_MS - 1);
+  assert.equal(conditionOf(fixture, 'old', 'Ready'), 'True undefined');
+  await fixture.controlPlane.advance(1);
+  assert.equal(conditionOf(fixture, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
+  await fixture.controlPlane.registry.create(nodeKind, undefined, { metadata: { name: 'made-by-hand' } });
+  await fixture.controlPlane.settle();
+  await fixture.controlPlane.advance(GRACE_MS);
+  assert.equal(conditionOf(fixture, 'made-by-hand', 'Ready'), 'Unknown NodeStatusNeverUpdated');
 });
 
 withHub(
   'after a start a link that was up before is reported as down only when its host could have reconnected',
-  async (bench) => {
-    const { registry, informers } = bench.controlPlane;
+  async (fixture) => {
+    const { registry, informers } = fixture.controlPlane;
     await registry.create(nodeKind, undefined, connectedBefore('silent'));
-    const agent = await bench.agent('n1');
-    await untilConnected(bench, agent, 'n1');
-    const startedAt = bench.controlPlane.clock.now();
-    assert.equal(bench.liveness.awaitingSince('silent'), startedAt);
-    assert.equal(bench.liveness.awaitingSince('n1'), undefined);
+    const agent = await fixture.agent('n1');
+    await untilConnected(fixture, agent, 'n1');
+    const startedAt = fixture.controlPlane.clock.now();
+    assert.equal(fixture.liveness.awaitingSince('silent'), startedAt);
+    assert.equal(fixture.liveness.awaitingSince('n1'), undefined);
     const revision = () => informers.nodes.get({ name: 'silent' })?.metadata.resourceVersion;
     const created = revision();
-    await bench.controlPlane.advance(RETURN_MS - 1);
+    await fixture.controlPlane.advance(RETURN_MS - 1);
     assert.equal(revision(), created, 'nothing is written while it may come back');
-    await bench.controlPlane.advance(1);
-    await until(() => conditionOf(bench, 'silent', 'Connected') === 'False NotReconnectedSinceStart');
-    assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
+    await fixture.controlPlane.advance(1);
+    await until(() => conditionOf(fixture, 'silent', 'Connected') === 'False NotReconnectedSinceStart');
+    assert.equal(conditionOf(fixture, 'silent', 'Ready'), 'True undefined');
     assert.equal(
-      bench.liveness.awaitingSince('silent'),
+      fixture.liveness.awaitingSince('silent'),
       startedAt,
       'a full disk would keep its Node from saying so',
     );
-    assert.equal(bench.liveness.lastSeenMs('silent'), undefined, 'it has no Lease');
-    await bench.controlPlane.advance(GRACE_MS - 1);
-    assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
-    await bench.controlPlane.advance(1);
-    await until(() => conditionOf(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
-    assert.equal(conditionOf(bench, 'silent', 'Connected'), 'False NotReconnectedSinceStart');
-    assert.equal(bench.liveness.awaitingSince('silent'), startedAt);
-    const back = await bench.agent('silent');
-    await untilConnected(bench, back, 'silent');
-    assert.equal(bench.liveness.awaitingSince('silent'), undefined);
+    assert.equal(fixture.liveness.lastSeenMs('silent'), undefined, 'it has no Lease');
+    await fixture.controlPlane.advance(GRACE_MS - 1);
+    assert.equal(conditionOf(fixture, 'silent', 'Ready'), 'True undefined');
+    await fixture.controlPlane.advance(1);
+    await until(() => conditionOf(fixture, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
+    assert.equal(conditionOf(fixture, 'silent', 'Connected'), 'False NotReconnectedSinceStart');
+    assert.equal(fixture.liveness.awaitingSince('silent'), startedAt);
+    const back = await fixture.agent('silent');
+    await untilConnected(fixture, back, 'silent');
+    assert.equal(fixture.liveness.awaitingSince('silent'), undefined);
   },
 );
 
@@ -61,38 +61,38 @@ function connectedBefore(name: string) {
   return { ...old, status: { ...old.status, conditions } };
 }
 
-withHub('after a start a host is awaited until it has reported all its Pods, or is lost', async (bench) => {
-  const { resync: heard } = bench.hub;
+withHub('after a start a host is awaited until it has reported all its Pods, or is lost', async (fixture) => {
+  const { resync: heard } = fixture.hub;
   const news: string[] = [];
   heard.onResynced((node) => void news.push(node));
-  await bench.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.registry.create(nodeKind, undefined, nodeObject('silent'));
+  await fixture.controlPlane.settle();
   assert.ok(heard.isAwaitingResync('silent'));
-  const { metadata } = await bench.boundPod('p', 'n1');
+  const { metadata } = await fixture.boundPod('p', 'n1');
   const { uid = '' } = metadata;
-  const agent = await bench.agent('n1', { held: new Map([[uid, 'as it was']]) });
-  await untilConnected(bench, agent, 'n1');
+  const agent = await fixture.agent('n1', { held: new Map([[uid, 'as it was']]) });
+  await untilConnected(fixture, agent, 'n1');
   assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
   agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
   await until(() => !heard.isAwaitingResync('n1'));
-  assert.equal(heard.resyncedAt('n1'), bench.controlPlane.clock.now());
-  await bench.controlPlane.advance(RETURN_MS + GRACE_MS);
+  assert.equal(heard.resyncedAt('n1'), fixture.controlPlane.clock.now());
+  await fixture.controlPlane.advance(RETURN_MS + GRACE_MS);
   assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
   assert.equal(heard.resyncedAt('silent'), undefined);
   assert.deepEqual(news, ['n1']);
 });
 
-withHub('a node that is revoked before it was resynced is not awaited', async (bench) => {
-  await bench.controlPlane.registry.create(nodeKind, undefined, connectedBefore('old'));
-  await bench.hostKey('old');
-  await bench.controlPlane.settle();
-  await bench.controlPlane.registry.delete(secretKind, {
+withHub('a node that is revoked before it was resynced is not awaited', async (fixture) => {
+  await fixture.controlPlane.registry.create(nodeKind, undefined, connectedBefore('old'));
+  await fixture.hostKey('old');
+  await fixture.controlPlane.settle();
+  await fixture.controlPlane.registry.delete(secretKind, {
     namespace: 'kube-system',
     name: 'node-credential-old',
   });
-  await until(() => conditionOf(bench, 'old', 'Connected') === 'False NotReconnectedSinceStart');
-  await bench.controlPlane.advance(GRACE_MS - 1);
-  assert.equal(conditionOf(bench, 'old', 'Ready'), 'True undefined');
-  await bench.controlPlane.advance(1);
-  assert.equal(conditionOf(bench, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
+  await until(() => conditionOf(fixture, 'old', 'Connected') === 'False NotReconnectedSinceStart');
+  await fixture.controlPlane.advance(GRACE_MS - 1);
+  assert.equal(conditionOf(fixture, 'old', 'Ready'), 'True undefined');
+  await fixture.controlPlane.advance(1);
+  assert.equal(conditionOf(fixture, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
 });

@@ -35,31 +35,31 @@ test('a host receives the next authority, stores it, and trusts it when it serve
     systemClock,
     async () => undefined,
   );
-  const bench = await startEnrolment(context, { authority });
-  const missed = bench.options({ node: 'missed' });
+  const fixture = await startEnrolment(context, { authority });
+  const missed = fixture.options({ node: 'missed' });
   await joinCoordinator(missed);
-  const enrolled = bench.options();
-  const { link, identity } = await bench.host(enrolled);
+  const enrolled = fixture.options();
+  const { link, identity } = await fixture.host(enrolled);
   await until(() => link.phase === 'live', { timeoutMs: PATIENCE_MS });
   assert.equal(identity.ca, present.ca.cert);
 
   const both = present.ca.cert + next.ca.cert;
   pki = { ...present, authorities: both, trustBundle: both, trustBundleToResend: both };
-  bench.hub.sendTrustBundle();
+  fixture.hub.sendTrustBundle();
   await until(() => identity.ca === both, { timeoutMs: PATIENCE_MS });
   assert.ok(readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(both).slice(1, -1)));
 
   const turned = next.ca.cert + present.ca.cert;
   pki = { ...next, authorities: turned, trustBundle: turned, trustBundleToResend: turned };
-  bench.api.renewCertificate({ ...next.serving, clientAuthorities: pki.authorities });
+  fixture.api.renewCertificate({ ...next.serving, clientAuthorities: pki.authorities });
   link.stop();
-  await until(() => bench.hub.connected === 0, { timeoutMs: PATIENCE_MS });
-  const again = await bench.host(enrolled);
-  await until(() => again.link.phase === 'live' && bench.hub.connected === 1, { timeoutMs: PATIENCE_MS });
+  await until(() => fixture.hub.connected === 0, { timeoutMs: PATIENCE_MS });
+  const again = await fixture.host(enrolled);
+  await until(() => again.link.phase === 'live' && fixture.hub.connected === 1, { timeoutMs: PATIENCE_MS });
   // A welcome contains both authorities, the active one first.
   await until(() => again.identity.ca === pki.trustBundle, { timeoutMs: PATIENCE_MS });
 
-  const stranger = await bench.host(missed);
+  const stranger = await fixture.host(missed);
   await until(() => stranger.link.phase === 'waiting', { timeoutMs: PATIENCE_MS });
-  assert.equal(bench.hub.connected, 1);
+  assert.equal(fixture.hub.connected, 1);
 });

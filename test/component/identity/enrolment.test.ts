@@ -127,7 +127,7 @@ test('two hosts that join under one name at once: one gets it', async (context) 
 const DAY_MS = 86_400_000;
 const WRONG: [
   string,
-  (bench: EnrolmentFixture) => Partial<JoinOptions> | Promise<Partial<JoinOptions>>,
+  (fixture: EnrolmentFixture) => Partial<JoinOptions> | Promise<Partial<JoinOptions>>,
   RegExp,
 ][] = [
   ['an unknown token', ({ text }) => ({ token: text(newJoinToken()) }), /Unauthorized/],
@@ -161,9 +161,9 @@ const WRONG: [
 ];
 for (const [what, change, reason] of WRONG) {
   test(`rejected in one sentence: ${what}`, async (context) => {
-    const bench = await startEnrolment(context);
+    const fixture = await startEnrolment(context);
     await assert.rejects(
-      joinCoordinator(bench.options(await change(bench))),
+      joinCoordinator(fixture.options(await change(fixture))),
       (error: Error & { isTemporary?: boolean }) => {
         assert.match(error.message, reason);
         return error.isTemporary === false;

@@ -12,58 +12,58 @@ import { until } from '../../harness/basics/wait-until.js';
 import { type EnrolmentFixture, startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
 /** Options of a host with a new token. */
-async function by(bench: EnrolmentFixture, grant: TokenGrant) {
+async function by(fixture: EnrolmentFixture, grant: TokenGrant) {
   const token = newJoinToken();
-  await bench.registry.create(secretKind, 'kube-system', tokenSecret(token, grant));
-  return { token: bench.text(token) };
+  await fixture.registry.create(secretKind, 'kube-system', tokenSecret(token, grant));
+  return { token: fixture.text(token) };
 }
 
 test('a token for one host joins that host, repeatedly, and no other', async (context) => {
-  const bench = await startEnrolment(context);
-  const token = await by(bench, { singleUse: true });
-  const first = bench.options(token);
+  const fixture = await startEnrolment(context);
+  const token = await by(fixture, { singleUse: true });
+  const first = fixture.options(token);
   await joinCoordinator(first);
-  await assert.rejects(joinCoordinator(bench.options({ ...token, node: 'n2' })), /Unauthorized/);
+  await assert.rejects(joinCoordinator(fixture.options({ ...token, node: 'n2' })), /Unauthorized/);
 });
 
 test('a name in use does not use up the token', async (context) => {
-  const bench = await startEnrolment(context);
-  await joinCoordinator(bench.options());
-  const token = await by(bench, { singleUse: true });
-  await assert.rejects(joinCoordinator(bench.options(token)), /has already joined/);
-  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n2' }))).node, 'n2');
+  const fixture = await startEnrolment(context);
+  await joinCoordinator(fixture.options());
+  const token = await by(fixture, { singleUse: true });
+  await assert.rejects(joinCoordinator(fixture.options(token)), /has already joined/);
+  assert.equal((await joinCoordinator(fixture.options({ ...token, node: 'n2' }))).node, 'n2');
 });
 
 test('of two hosts with one token for one host, one joins', async (context) => {
-  const bench = await startEnrolment(context);
-  const token = await by(bench, { singleUse: true });
-  const joins = ['n1', 'n2'].map((node) => joinCoordinator(bench.options({ ...token, node })));
+  const fixture = await startEnrolment(context);
+  const token = await by(fixture, { singleUse: true });
+  const joins = ['n1', 'n2'].map((node) => joinCoordinator(fixture.options({ ...token, node })));
   const outcomes = await Promise.allSettled(joins);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
 test('a token that is bound to names joins no other', async (context) => {
-  const bench = await startEnrolment(context);
-  const token = await by(bench, { nodes: ['edge-*', 'n7'] });
+  const fixture = await startEnrolment(context);
+  const token = await by(fixture, { nodes: ['edge-*', 'n7'] });
   await assert.rejects(
-    joinCoordinator(bench.options({ ...token, node: 'n1' })),
+    joinCoordinator(fixture.options({ ...token, node: 'n1' })),
     /does not allow the node name "n1"/,
   );
-  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'edge-1' }))).node, 'edge-1');
-  assert.equal((await joinCoordinator(bench.options({ ...token, node: 'n7' }))).node, 'n7');
+  assert.equal((await joinCoordinator(fixture.options({ ...token, node: 'edge-1' }))).node, 'edge-1');
+  assert.equal((await joinCoordinator(fixture.options({ ...token, node: 'n7' }))).node, 'n7');
 });
 
 test("a token's labels are set on the Node, protected ones too; the host's own are restricted", async (context) => {
-  const bench = await startEnrolment(context);
+  const fixture = await startEnrolment(context);
   const labels = { 'node-restriction.kubernetes.io/rack': 'a', tier: 'edge' };
-  const { link } = await bench.host(bench.options(await by(bench, { labels })));
+  const { link } = await fixture.host(fixture.options(await by(fixture, { labels })));
   await until(() => link.phase === 'live');
-  const { metadata } = (await bench.registry.get(nodeKind, { name: 'n1' })).object();
+  const { metadata } = (await fixture.registry.get(nodeKind, { name: 'n1' })).object();
   assert.equal(metadata.labels?.['node-restriction.kubernetes.io/rack'], 'a');
   assert.equal(metadata.labels?.tier, 'edge');
-  const other = await bench.host(bench.options({ node: 'n2' }), { 'node-role.kubernetes.io/x': '' });
+  const other = await fixture.host(fixture.options({ node: 'n2' }), { 'node-role.kubernetes.io/x': '' });
   await until(() => other.link.phase === 'waiting' && other.agent.welcomes.length === 0);
-  await assert.rejects(bench.registry.get(nodeKind, { name: 'n2' }), /not found/);
+  await assert.rejects(fixture.registry.get(nodeKind, { name: 'n2' }), /not found/);
 });
 
 const LABELS: [string, boolean][] = [

@@ -206,28 +206,28 @@ test('concurrent requests beyond the limit are 429 with Retry-After', async () =
 });
 
 test('a user with slow requests takes some of the places and leaves the others to other users', async () => {
-  const bench = await startAccessFixture({ limits: { maxInFlight: 20 } });
-  const token = bench.admit(person('slow'));
+  const fixture = await startAccessFixture({ limits: { maxInFlight: 20 } });
+  const token = fixture.admit(person('slow'));
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
   const slow = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
-  const opened = await Promise.all(Array.from({ length: 20 }, () => rawConnection(bench.api, slow)));
-  const isFull = async () => (await bench.as(person('slow'), 'GET /api')).code === 429;
+  const opened = await Promise.all(Array.from({ length: 20 }, () => rawConnection(fixture.api, slow)));
+  const isFull = async () => (await fixture.as(person('slow'), 'GET /api')).code === 429;
   await until(isFull, { timeoutMs: 20_000, what: 'the places of the slow user to be taken' });
-  assert.equal((await bench.as(person('other'), 'GET /api')).code, 200);
+  assert.equal((await fixture.as(person('other'), 'GET /api')).code, 200);
   for (const { socket } of opened) socket.destroy();
-  await bench.stop();
+  await fixture.stop();
 });
 
 test('the ServiceAccounts of a namespace share the rate of one client; those of another namespace do not', async () => {
   const settings = { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0.01, burst: 2 } };
-  const bench = await startAccessFixture({ settings });
+  const fixture = await startAccessFixture({ settings });
   const accounts = ['a:one', 'a:two', 'a:three', 'b:one'].map((name) =>
     person(`system:serviceaccount:${name}`),
   );
   const codes: number[] = [];
-  for (const account of accounts) codes.push((await bench.as(account, 'GET /api')).code);
+  for (const account of accounts) codes.push((await fixture.as(account, 'GET /api')).code);
   assert.deepEqual(codes, [200, 200, 429, 200]);
-  await bench.stop();
+  await fixture.stop();
 });
 
 test('clients that disconnect during a request release all resources', async () => {

@@ -34,35 +34,35 @@ const TOKEN_VOLUME = {
 };
 
 test('behind a TLS-terminating proxy a host joins, proves its key in the handshake, and is accepted', async (context) => {
-  const bench = await startEnrolment(context);
-  const { serving, ca } = bench.api.pki;
-  const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
+  const fixture = await startEnrolment(context);
+  const { serving, ca } = fixture.api.pki;
+  const proxy = await tlsProxy(context, serving, { port: fixture.api.port, ca: ca.cert });
   const server = `https://127.0.0.1:${proxy.port}`;
-  const { link } = await bench.host(bench.options({ server }));
-  await until(() => link.phase === 'live' && bench.hub.connected === 1);
+  const { link } = await fixture.host(fixture.options({ server }));
+  await until(() => link.phase === 'live' && fixture.hub.connected === 1);
   assert.match(proxy.heard(), new RegExp(CERTIFICATE_HEADER, 'i'));
 });
 
 test("behind such a proxy a host gets its Pods' tokens while its link is up; without a proxy it needs no bearer token", async (context) => {
-  const bench = await startEnrolment(context);
-  const { serving, ca } = bench.api.pki;
-  const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
-  const direct = await bench.host(bench.options({ node: 'n2' }));
+  const fixture = await startEnrolment(context);
+  const { serving, ca } = fixture.api.pki;
+  const proxy = await tlsProxy(context, serving, { port: fixture.api.port, ca: ca.cert });
+  const direct = await fixture.host(fixture.options({ node: 'n2' }));
   await until(() => direct.link.phase === 'live');
   assert.equal(direct.identity.bearer, undefined);
   const server = `https://127.0.0.1:${proxy.port}`;
   const token = newJoinToken();
-  await bench.registry.create(secretKind, 'kube-system', tokenSecret(token));
-  const { link, identity } = await bench.host(bench.options({ server, token: bench.text(token) }));
+  await fixture.registry.create(secretKind, 'kube-system', tokenSecret(token));
+  const { link, identity } = await fixture.host(fixture.options({ server, token: fixture.text(token) }));
   await until(() => link.phase === 'live');
-  await bench.registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
+  await fixture.registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
   const made = async (name: string, nodeName: string) => {
-    const record = await bench.registry.create(
+    const record = await fixture.registry.create(
       podKind,
       'default',
       podObject(name, { nodeName, serviceAccountName: 'robot', volumes: [TOKEN_VOLUME] }),
     );
-    await bench.informers.waitFor(record.revision);
+    await fixture.informers.waitFor(record.revision);
     const { uid = '' } = record.object().metadata;
     return { namespace: 'default', serviceAccount: 'robot', pod: { name, uid }, expirationSeconds: 3607 };
   };
@@ -71,19 +71,19 @@ test("behind such a proxy a host gets its Pods' tokens while its link is up; wit
   assert.ok('token' in (await ask(mine)));
   assert.ok('refused' in (await ask(theirs)));
   link.stop();
-  await until(() => bench.hub.connected === 1);
+  await until(() => fixture.hub.connected === 1);
   assert.deepEqual(await ask(mine), { refused: 'Unauthorized' });
 });
 
 /** A link without its own TLS. The test controls everything after the upgrade. */
 async function unprovenLink(context: TestContext) {
   const audit = new MemoryAuditLog();
-  const bench = await startEnrolment(context, { audit });
-  const enrolled = bench.options();
+  const fixture = await startEnrolment(context, { audit });
+  const enrolled = fixture.options();
   const { certificate = '', key = '', clusterUID } = await joinCoordinator(enrolled);
   const open = async () => {
-    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
-      ca: bench.api.pki.ca.cert,
+    const socket = new WebSocket(`wss://127.0.0.1:${fixture.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+      ca: fixture.api.pki.ca.cert,
       headers: { [CERTIFICATE_HEADER]: new X509Certificate(certificate).raw.toString('base64') },
     });
     let code: number | undefined;
@@ -98,7 +98,7 @@ async function unprovenLink(context: TestContext) {
     await until(() => socket.readyState === WebSocket.OPEN);
     return { socket, nonce, code: () => code };
   };
-  return { bench, audit, enrolled, key, clusterUID, open };
+  return { fixture, audit, enrolled, key, clusterUID, open };
 }
 
 test('a proof by another key, for another node or fleet, or of another connection is rejected', async (context) => {
@@ -128,11 +128,11 @@ test('a proof by another key, for another node or fleet, or of another connectio
 
 test('a certificate of another fleet is rejected before the upgrade', async (context) => {
   const audit = new MemoryAuditLog();
-  const bench = await startEnrolment(context, { audit });
+  const fixture = await startEnrolment(context, { audit });
   const { ca } = await loadPki(temporaryDirectory(), NAMES, Date.now());
   for (const header of [new X509Certificate(ca.cert).raw.toString('base64'), 'rubbish', 'A'.repeat(9_000)]) {
-    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
-      ca: bench.api.pki.ca.cert,
+    const socket = new WebSocket(`wss://127.0.0.1:${fixture.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+      ca: fixture.api.pki.ca.cert,
       headers: { [CERTIFICATE_HEADER]: header },
     });
     const code = await new Promise((resolve) => {
@@ -145,32 +145,35 @@ test('a certificate of another fleet is rejected before the upgrade', async (con
 });
 
 test("a server of another authority receives no byte of the host's data", async (context) => {
-  const bench = await startEnrolment(context);
+  const fixture = await startEnrolment(context);
   const false_ = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const trap = await tlsProxy(context, false_.serving);
   const server = `https://127.0.0.1:${trap.port}`;
   await assert.rejects(
-    joinCoordinator(bench.options({ server })),
+    joinCoordinator(fixture.options({ server })),
     /does not present the certificate authority/,
   );
-  const enrolled = bench.options();
+  const enrolled = fixture.options();
   const { ca } = await joinCoordinator(enrolled);
   const coordinator = { server: new URL(server), ca, bearer: 'a secret' };
   await assert.rejects(
     requestCertificate(coordinator, JOIN_PATH, { node: 'n1', csr: 'a request' }),
     /is not trusted/,
   );
-  const { link } = await bench.host({ ...enrolled, server });
+  const { link } = await fixture.host({ ...enrolled, server });
   await until(() => link.phase === 'waiting');
   assert.equal(trap.heard(), '');
 });
 
 test('a server with a future or expired certificate is trusted by its authority', async (context) => {
-  const bench = await startEnrolment(context);
+  const fixture = await startEnrolment(context);
   for (const shiftMs of [2 * YEAR_MS, -3 * YEAR_MS]) {
     const pki = await loadPki(mkdtempSync(`${temporaryDirectory()}/pki-`), NAMES, Date.now() + shiftMs);
-    const proxy = await tlsProxy(context, pki.serving, { port: bench.api.port, ca: bench.api.pki.ca.cert });
-    const { id, secret } = bench.token;
+    const proxy = await tlsProxy(context, pki.serving, {
+      port: fixture.api.port,
+      ca: fixture.api.pki.ca.cert,
+    });
+    const { id, secret } = fixture.token;
     const coordinator = {
       server: new URL(`https://127.0.0.1:${proxy.port}`),
       ca: pki.ca.cert,

@@ -17,8 +17,8 @@ const SET = [
   ['an hour ahead', 3_600_000],
 ] as const;
 
-function conditionOf(bench: HubFixture, node: string, type: string): string | undefined {
-  const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
+function conditionOf(fixture: HubFixture, node: string, type: string): string | undefined {
+  const { status } = fixture.controlPlane.informers.nodes.get({ name: node }) ?? {};
   return findCondition(status?.conditions, type)?.status;
 }
 
@@ -67,10 +67,10 @@ test('times that were stored before the clock was set back are corrected to the 
 });
 
 for (const [how, byMs] of SET) {
-  withHub(`${how}: later reports of hosts are dated by the current clock`, async (bench) => {
-    const { controlPlane: plane, hub } = bench;
-    const agent = await rawAgent(bench, 'n1');
-    const { metadata } = await bench.boundPod('p', 'n1');
+  withHub(`${how}: later reports of hosts are dated by the current clock`, async (fixture) => {
+    const { controlPlane: plane, hub } = fixture;
+    const agent = await rawAgent(fixture, 'n1');
+    const { metadata } = await fixture.boundPod('p', 'n1');
     const hostTime = plane.clock.now();
     agent.send(helloOf('n1', { hostTimeMs: hostTime, wallTimeMs: hostTime }));
     await agent.waitFor('welcome');
@@ -99,9 +99,9 @@ for (const [how, byMs] of SET) {
     assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
   });
 
-  withHub(`${how}: connected hosts receive the new time`, async (bench) => {
-    const { controlPlane: plane, hub } = bench;
-    const agent = await bench.agent('n2');
+  withHub(`${how}: connected hosts receive the new time`, async (fixture) => {
+    const { controlPlane: plane, hub } = fixture;
+    const agent = await fixture.agent('n2');
     await until(() => hub.connected === 1 && agent.link.phase === 'live');
     plane.clock.stepWallClock(byMs);
     hub.onClockStep(byMs);
@@ -111,27 +111,27 @@ for (const [how, byMs] of SET) {
 
   withHub(
     `${how}: hosts with right clocks are reported as wrong until the coordinator's clock is corrected`,
-    async (bench) => {
-      const { controlPlane: plane, hub } = bench;
-      const agent = await rawAgent(bench, 'n1');
+    async (fixture) => {
+      const { controlPlane: plane, hub } = fixture;
+      const agent = await rawAgent(fixture, 'n1');
       const now = plane.clock.now();
       agent.send(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
-      await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
+      await until(() => conditionOf(fixture, 'n1', 'ClockSkewed') === 'False');
       for (const [by, skewed] of [
         [byMs, 'True'],
         [-byMs, 'False'],
       ] as const) {
         plane.clock.stepWallClock(by);
         hub.onClockStep(by);
-        await until(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
+        await until(() => conditionOf(fixture, 'n1', 'ClockSkewed') === skewed);
       }
     },
   );
 
-  withHub(`${how}: an offline host keeps the rest of its grace period, also a new host`, async (bench) => {
-    const { controlPlane: plane, hub, liveness: presence } = bench;
-    const agent = await bench.agent('n1');
-    await until(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
+  withHub(`${how}: an offline host keeps the rest of its grace period, also a new host`, async (fixture) => {
+    const { controlPlane: plane, hub, liveness: presence } = fixture;
+    const agent = await fixture.agent('n1');
+    await until(() => agent.link.phase === 'live' && conditionOf(fixture, 'n1', 'Connected') === 'True');
     await plane.settle();
     agent.link.stop();
     await until(() => presence.stateOf('n1')?.phase === 'away');
@@ -143,8 +143,8 @@ for (const [how, byMs] of SET) {
     });
     await plane.settle();
     await plane.advance(60_000 - GRACE_MS / 2 - 1);
-    assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True');
+    assert.equal(conditionOf(fixture, 'n1', 'Ready'), 'True');
     await plane.advance(1);
-    await until(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown');
+    await until(() => conditionOf(fixture, 'n1', 'Ready') === 'Unknown');
   });
 }

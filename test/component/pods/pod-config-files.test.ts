@@ -40,34 +40,34 @@ const byFile = (changes: Partial<Pod['metadata']> = {}): Pod =>
     changes,
   );
 
-let bench: PodFixture;
-afterEach(() => bench.close());
+let fixture: PodFixture;
+afterEach(() => fixture.close());
 
-const running = () => bench.until('p runs', () => bench.state('p') === 'running');
+const running = () => fixture.until('p runs', () => fixture.state('p') === 'running');
 const shown = (file: string): string =>
-  readFileSync(join(podFolders(bench.dataDir).memory, 'uid-p/volumes/files/v', file), 'utf8');
+  readFileSync(join(podFolders(fixture.dataDir).memory, 'uid-p/volumes/files/v', file), 'utf8');
 const eventually = (file: string, text: string) =>
-  bench.until(`${file}: ${text}`, () => shown(file) === text);
+  fixture.until(`${file}: ${text}`, () => shown(file) === text);
 
 describe('a missing ConfigMap', () => {
   test('a missing object of an environment variable keeps a container waiting with the API’s message', async () => {
-    bench = new PodFixture();
-    bench.assignPod(byEnv());
-    await bench.until('refused', () => bench.state('p') === 'CreateContainerConfigError');
-    assert.equal(bench.container('p')?.state?.waiting?.message, 'configmap "x" not found');
-    assert.ok(bench.events.includes('Failed: Error: configmap "x" not found'));
+    fixture = new PodFixture();
+    fixture.assignPod(byEnv());
+    await fixture.until('refused', () => fixture.state('p') === 'CreateContainerConfigError');
+    assert.equal(fixture.container('p')?.state?.waiting?.message, 'configmap "x" not found');
+    assert.ok(fixture.events.includes('Failed: Error: configmap "x" not found'));
     // At once and without a timer, because the clock does not advance.
-    bench.storeConfig(configMap('1'));
+    fixture.storeConfig(configMap('1'));
     await running();
   });
 
   test('a missing object of a volume keeps the volume waiting, reported as FailedMount', async () => {
-    bench = new PodFixture();
-    bench.assignPod(byFile());
+    fixture = new PodFixture();
+    fixture.assignPod(byFile());
     const text = 'FailedMount: MountVolume.SetUp failed for volume "v" : configmap "x" not found';
-    await bench.until('told', () => bench.events.includes(text));
-    assert.equal(bench.state('p'), 'ContainerCreating');
-    bench.storeConfig(configMap('1'));
+    await fixture.until('told', () => fixture.events.includes(text));
+    assert.equal(fixture.state('p'), 'ContainerCreating');
+    fixture.storeConfig(configMap('1'));
     await running();
     assert.equal(shown('key'), '1');
   });
@@ -75,77 +75,77 @@ describe('a missing ConfigMap', () => {
 
 describe('files of a running Pod', () => {
   test('contain a new token when the last one is not valid by the coordinator’s stepped clock', async () => {
-    bench = new PodFixture();
+    fixture = new PodFixture();
     const issuedAt = 1_800_000_000;
     const token = (name: string) => {
       const claims = { jti: name, nbf: issuedAt, exp: issuedAt + 3_600 };
       return `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`;
     };
     const [first, second] = [token('first'), token('second')];
-    bench.token = first;
+    fixture.token = first;
     const sources = [{ serviceAccountToken: { path: 'token', expirationSeconds: 3_600 } }];
-    bench.assignPod(
+    fixture.assignPod(
       podOf('p', {
         containers: [{ name: 'app', image: 'app:1', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
         volumes: [{ name: 'v', projected: { sources } }],
       }),
     );
     await running();
-    bench.token = second;
-    bench.workers.onCoordinatorTime((issuedAt + 60) * 1_000);
-    await bench.pass(1_000);
+    fixture.token = second;
+    fixture.workers.onCoordinatorTime((issuedAt + 60) * 1_000);
+    await fixture.pass(1_000);
     assert.equal(shown('token'), first, 'it is good');
-    bench.workers.onCoordinatorTime((issuedAt + 3_600) * 1_000);
+    fixture.workers.onCoordinatorTime((issuedAt + 3_600) * 1_000);
     await eventually('token', second);
   });
 
   test('follow their ConfigMap and the Pod itself, without restarting a container', async () => {
-    bench = new PodFixture();
-    bench.storeConfig(configMap('1'));
-    bench.assignPod(byFile({ labels: { a: '1' } }));
+    fixture = new PodFixture();
+    fixture.storeConfig(configMap('1'));
+    fixture.assignPod(byFile({ labels: { a: '1' } }));
     await running();
-    bench.storeConfig(configMap('2'));
+    fixture.storeConfig(configMap('2'));
     await eventually('key', '2');
-    bench.assignPod(byFile({ labels: { a: '2' } }));
+    fixture.assignPod(byFile({ labels: { a: '2' } }));
     await eventually('labels', 'a="2"');
-    assert.equal(bench.container('p')?.restartCount, 0);
+    assert.equal(fixture.container('p')?.restartCount, 0);
   });
 
   test('stay unchanged when their ConfigMap is deleted; the Pod keeps running and an Event reports it', async () => {
-    bench = new PodFixture();
-    bench.storeConfig(configMap('1'));
-    bench.assignPod(byFile());
+    fixture = new PodFixture();
+    fixture.storeConfig(configMap('1'));
+    fixture.assignPod(byFile());
     await running();
-    bench.removeConfig(configMap('1'));
-    await bench.until('told', () => bench.events.some((event) => event.startsWith('FailedMount')));
-    assert.deepEqual([shown('key'), bench.state('p')], ['1', 'running']);
-    bench.storeConfig(configMap('2'));
+    fixture.removeConfig(configMap('1'));
+    await fixture.until('told', () => fixture.events.some((event) => event.startsWith('FailedMount')));
+    assert.deepEqual([shown('key'), fixture.state('p')], ['1', 'running']);
+    fixture.storeConfig(configMap('2'));
     await eventually('key', '2');
   });
 
   test('are updated by an agent that was away when they changed', async () => {
-    bench = new PodFixture();
-    bench.storeConfig(configMap('1'));
-    bench.assignPod(byFile());
+    fixture = new PodFixture();
+    fixture.storeConfig(configMap('1'));
+    fixture.assignPod(byFile());
     await running();
-    bench.config.set('ConfigMap/default/x', configMap('2'));
-    await bench.restartAgent();
+    fixture.config.set('ConfigMap/default/x', configMap('2'));
+    await fixture.restartAgent();
     await eventually('key', '2');
-    assert.equal(bench.container('p')?.restartCount, 0);
+    assert.equal(fixture.container('p')?.restartCount, 0);
   });
 
   test('are written again for the containers that follow a reboot', async () => {
-    bench = new PodFixture();
-    bench.storeConfig(configMap('1'));
-    bench.assignPod(byFile());
+    fixture = new PodFixture();
+    fixture.storeConfig(configMap('1'));
+    fixture.assignPod(byFile());
     await running();
-    rmSync(podFolders(bench.dataDir).memory, { recursive: true });
-    bench.facts.bootMark = 'boot-2';
-    for (const { id } of await bench.driver.inspectPod('uid-p')) await bench.driver.stop(id, 0);
-    await bench.restartAgent();
-    await bench.until(
+    rmSync(podFolders(fixture.dataDir).memory, { recursive: true });
+    fixture.facts.bootMark = 'boot-2';
+    for (const { id } of await fixture.driver.inspectPod('uid-p')) await fixture.driver.stop(id, 0);
+    await fixture.restartAgent();
+    await fixture.until(
       'restarted',
-      () => (bench.container('p')?.restartCount ?? 0) > 0 && bench.state('p') === 'running',
+      () => (fixture.container('p')?.restartCount ?? 0) > 0 && fixture.state('p') === 'running',
     );
     assert.equal(shown('key'), '1');
   });
@@ -153,15 +153,15 @@ describe('files of a running Pod', () => {
 
 describe('folders', () => {
   test('of unknown Pods are removed when the agent starts, all others are kept', async () => {
-    bench = new PodFixture();
-    bench.storeConfig(SECRET);
-    bench.storeConfig(configMap('1'));
-    bench.assignPod(byFile());
+    fixture = new PodFixture();
+    fixture.storeConfig(SECRET);
+    fixture.storeConfig(configMap('1'));
+    fixture.assignPod(byFile());
     await running();
-    const { disk, memory } = podFolders(bench.dataDir);
+    const { disk, memory } = podFolders(fixture.dataDir);
     for (const root of [disk, memory]) mkdirSync(join(root, 'uid-left/volumes/files/v'), { recursive: true });
-    await bench.restartAgent();
-    await bench.until('swept', () => ![disk, memory].some((root) => existsSync(join(root, 'uid-left'))));
+    await fixture.restartAgent();
+    await fixture.until('swept', () => ![disk, memory].some((root) => existsSync(join(root, 'uid-left'))));
     assert.equal(shown('key'), '1');
   });
 });

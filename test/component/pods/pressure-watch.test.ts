@@ -16,12 +16,12 @@ import { silentLogger } from '../../../shared/process/output/logger.js';
 import { PodFixture } from '../../harness/pods/pod-fixture.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
 
-let bench: PodFixture;
-afterEach(() => bench.close());
+let fixture: PodFixture;
+afterEach(() => fixture.close());
 
 /** A watch over the fixture's Pods. The test sets the host's resources. */
 function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
-  bench = new PodFixture();
+  fixture = new PodFixture();
   const left: Partial<Record<Signal, number>> = { 'memory.available': 500, 'nodefs.available': 500 };
   const told: string[] = [];
   const state = { left, told, images: 0 };
@@ -44,8 +44,8 @@ function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
     transitionMs: 300_000,
     softGraceSeconds: settings.mostSeconds ?? 7,
     read,
-    pods: bench,
-    workers: { terminate: (uid, end, event) => bench.workers.terminate(uid, end, event) },
+    pods: fixture,
+    workers: { terminate: (uid, end, event) => fixture.workers.terminate(uid, end, event) },
     reclaim: async (resource: StarvedResource) => {
       told.push(`reclaim ${resource}`);
       state.left['nodefs.available'] = (state.left['nodefs.available'] ?? 0) + state.images;
@@ -53,31 +53,31 @@ function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
     measure: (held, resource) =>
       measurePods(
         {
-          driver: bench.driver,
+          driver: fixture.driver,
           volumes: { storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }) },
         },
         held,
         resource,
       ),
-    isGone: async (uid) => (await bench.driver.inspectPod(uid)).length === 0,
+    isGone: async (uid) => (await fixture.driver.inspectPod(uid)).length === 0,
     onPressures: (pressures) => void told.push(`pressures ${pressures.join()}`),
     warn: (reason, message) => void told.push(`${reason} ${message}`),
-    clock: bench.clock,
+    clock: fixture.clock,
     log: silentLogger,
   });
   return { pressure, state, told };
 }
 
 async function runs(name: string, spec: Partial<PodSpec> = {}): Promise<void> {
-  bench.assignPod(podOf(name, spec));
-  await bench.until(`${name} runs`, () => bench.state(name) === 'running');
+  fixture.assignPod(podOf(name, spec));
+  await fixture.until(`${name} runs`, () => fixture.state(name) === 'running');
 }
 
 const asking = (memory: string): Partial<PodSpec> => ({
   containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory } } }],
 });
 const evicted = () =>
-  [...bench.assignedPods.values()].flatMap(({ uid, terminal: givenUp }) =>
+  [...fixture.assignedPods.values()].flatMap(({ uid, terminal: givenUp }) =>
     givenUp ? [`${uid} ${givenUp.reason}`] : [],
   );
 
@@ -98,8 +98,8 @@ describe('resource pressure on a host', () => {
     assert.equal(await pressure.check(), 1_000);
     assert.deepEqual(told, ['pressures MemoryPressure', 'EvictionThresholdMet Attempting to reclaim memory']);
     assert.deepEqual(evicted(), ['uid-greedy Evicted'], 'it asked for none, and has a mebibyte');
-    await bench.until('the Pod is over', () => bench.statuses.get('uid-greedy')?.phase === 'Failed');
-    const status = bench.statuses.get('uid-greedy');
+    await fixture.until('the Pod is over', () => fixture.statuses.get('uid-greedy')?.phase === 'Failed');
+    const status = fixture.statuses.get('uid-greedy');
     const message =
       'The node was low on resource: memory. Threshold quantity: 100, available: 99. ' +
       'Container app was using 1Mi, request is 0, has larger consumption of memory. ';
@@ -109,9 +109,9 @@ describe('resource pressure on a host', () => {
       [target?.status, target?.reason, target?.message],
       ['True', 'TerminationByKubelet', message],
     );
-    await bench.until(
+    await fixture.until(
       'its containers are gone',
-      async () => (await bench.driver.inspectPod('uid-greedy')).length === 0,
+      async () => (await fixture.driver.inspectPod('uid-greedy')).length === 0,
     );
     await pressure.check();
     assert.equal(evicted().length, 2, 'pressure lasts: the next one goes');
@@ -130,15 +130,15 @@ describe('resource pressure on a host', () => {
       await runs('a', { terminationGracePeriodSeconds: 120 });
       await runs('b', { terminationGracePeriodSeconds: 120 });
       state.left['memory.available'] = 0;
-      bench.driver.stop = () => new Promise(() => undefined);
+      fixture.driver.stop = () => new Promise(() => undefined);
       await pressure.check();
-      if (soft) await bench.pass(30_000);
-      await pressure.check();
-      assert.equal(evicted().length, 1);
-      await bench.pass(waitMs - 1);
+      if (soft) await fixture.pass(30_000);
       await pressure.check();
       assert.equal(evicted().length, 1);
-      await bench.pass(1);
+      await fixture.pass(waitMs - 1);
+      await pressure.check();
+      assert.equal(evicted().length, 1);
+      await fixture.pass(1);
       await pressure.check();
       assert.equal(evicted().length, 2);
     });
@@ -164,9 +164,9 @@ describe('resource pressure on a host', () => {
     const { pressure, state } = watch();
     await runs('vital', { priority: 2_000_000_000 });
     await runs('static');
-    const held = bench.assignedPods.get('uid-static');
+    const held = fixture.assignedPods.get('uid-static');
     assert.ok(held);
-    bench.assignedPods.set('uid-static', { ...held, manifestFile: 'static.yaml' });
+    fixture.assignedPods.set('uid-static', { ...held, manifestFile: 'static.yaml' });
     state.left['memory.available'] = 0;
     assert.equal(await pressure.check(), 10_000);
     assert.deepEqual(evicted(), []);
@@ -177,22 +177,22 @@ describe('resource pressure on a host', () => {
     await runs('a');
     state.left['memory.available'] = 0;
     await pressure.check();
-    await bench.pass(29_999);
+    await fixture.pass(29_999);
     await pressure.check();
     assert.deepEqual(evicted(), []);
-    await bench.pass(1);
-    const now = bench.clock.now();
+    await fixture.pass(1);
+    const now = fixture.clock.now();
     await pressure.check();
-    assert.equal(bench.assignedPods.get('uid-a')?.terminal?.deadline, now + 7_000);
+    assert.equal(fixture.assignedPods.get('uid-a')?.terminal?.deadline, now + 7_000);
   });
 
   test('under pressure a new Pod is rejected, and a critical one admitted', async () => {
     watch();
-    bench.facts.pressures = ['DiskPressure'];
+    fixture.facts.pressures = ['DiskPressure'];
     await runs('vital', { priority: 2_000_000_000 });
-    bench.assignPod(podOf('late'));
-    await bench.until('late is over', () => bench.statuses.get('uid-late')?.phase === 'Failed');
-    const { reason, message } = bench.statuses.get('uid-late') ?? {};
+    fixture.assignPod(podOf('late'));
+    await fixture.until('late is over', () => fixture.statuses.get('uid-late')?.phase === 'Failed');
+    const { reason, message } = fixture.statuses.get('uid-late') ?? {};
     assert.deepEqual(
       [reason, message],
       ['Evicted', 'Pod was rejected: The node had condition: [DiskPressure]. '],

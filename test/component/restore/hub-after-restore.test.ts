@@ -34,11 +34,11 @@ function given(pod: Pod, revision: number, { node = 'n1', signer: sealer = BEFOR
 }
 
 /** The agent of n1 with these objects, at this revision. */
-function host(bench: HubFixture, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
-  return bench.agent('n1', {
+function host(fixture: HubFixture, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
+  return fixture.agent('n1', {
     epoch: PAST.epoch,
     revision,
-    clusterUID: bench.controlPlane.store.clusterUID(),
+    clusterUID: fixture.controlPlane.store.clusterUID(),
     held: new Map(objects.map(({ uid, digest }) => [uid, digest])),
     given: new Map(objects.map((object) => [object.uid, object])),
   });
@@ -46,64 +46,64 @@ function host(bench: HubFixture, objects: readonly DesiredObject[], revision = B
 
 const withRestored = (
   rule: string,
-  check: (bench: HubFixture) => Promise<void>,
+  check: (fixture: HubFixture) => Promise<void>,
   pod = podOf('elsewhere', { nodeName: 'n2' }),
 ) => withHub(rule, check, { pastEpochs: [PAST], pods: [pod] });
 
 /** The stored Pod p. */
-const known = (bench: HubFixture) => bench.controlPlane.informers.pods.byUid('uid-p');
+const known = (fixture: HubFixture) => fixture.controlPlane.informers.pods.byUid('uid-p');
 
 const gone = (agent: { changes: readonly { unassigned: string[] }[] }) =>
   agent.changes.flatMap((each) => each.unassigned);
 
 withRestored(
   'a Pod that was created after the backup is stored again under its uid, and its host is not notified',
-  async (bench) => {
+  async (fixture) => {
     const object = given(podOf('p'), BACKUP_REVISION + 3);
-    const agent = await host(bench, [object]);
-    await until(() => known(bench) !== undefined);
-    const back = await bench.pod('p');
+    const agent = await host(fixture, [object]);
+    await until(() => known(fixture) !== undefined);
+    const back = await fixture.pod('p');
     assert.equal(back?.metadata.uid, 'uid-p');
     assert.equal(back?.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
-    await bench.controlPlane.settle();
+    await fixture.controlPlane.settle();
     assert.deepEqual(agent.changes, []);
   },
 );
 
 withRestored(
   'a returned Pod is identified by its hash, and by no number of the lost coordinator',
-  async (bench) => {
+  async (fixture) => {
     const pod = podOf('p');
     const hash = { 'controller-revision-hash': 'lost' };
     pod.metadata.labels = { ...hash, 'pod-template-generation': '2' };
-    const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
-    await until(() => known(bench) !== undefined);
-    assert.deepEqual(known(bench)?.metadata.labels, hash);
+    const agent = await host(fixture, [given(pod, BACKUP_REVISION + 3)]);
+    await until(() => known(fixture) !== undefined);
+    assert.deepEqual(known(fixture)?.metadata.labels, hash);
     await until(() => agent.changes.some(({ set }) => set.some(({ uid }) => uid === 'uid-p')));
     assert.deepEqual(gone(agent), []);
   },
 );
 
-withRestored('the status of a returned Pod is reported again', async (bench) => {
-  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+withRestored('the status of a returned Pod is reported again', async (fixture) => {
+  const agent = await host(fixture, [given(podOf('p'), BACKUP_REVISION + 3)]);
   const report = { uid: 'uid-p', namespace: 'default', name: 'p', status: { phase: 'Running' as const } };
   agent.link.outbox.putPod(report);
-  await until(() => known(bench)?.status?.phase === 'Running');
+  await until(() => known(fixture)?.status?.phase === 'Running');
 });
 
-withRestored('a lost namespace is created again', async (bench) => {
-  await host(bench, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
-  await until(() => known(bench)?.metadata.namespace === 'later');
-  assert.ok(await bench.controlPlane.registry.get(namespaceKind, { name: 'later' }));
+withRestored('a lost namespace is created again', async (fixture) => {
+  await host(fixture, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
+  await until(() => known(fixture)?.metadata.namespace === 'later');
+  assert.ok(await fixture.controlPlane.registry.get(namespaceKind, { name: 'later' }));
 });
 
-withRestored('a lost ConfigMap stays on its host until the restore is confirmed', async (bench) => {
+withRestored('a lost ConfigMap stays on its host until the restore is confirmed', async (fixture) => {
   const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
-  const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
+  const agent = await host(fixture, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
   await until(() => agent.link.phase === 'live');
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   assert.deepEqual(gone(agent), []);
-  await bench.restoreState.confirm();
+  await fixture.restoreState.confirm();
   await until(() => gone(agent).includes('uid-c'));
 });
 
@@ -119,41 +119,41 @@ const STRANGE: [string, DesiredObject][] = [
   ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],
 ];
 for (const [why, object] of STRANGE) {
-  withRestored(`a Pod that ${why} is not stored; it stops only after the confirmation`, async (bench) => {
-    const agent = await host(bench, [object]);
+  withRestored(`a Pod that ${why} is not stored; it stops only after the confirmation`, async (fixture) => {
+    const agent = await host(fixture, [object]);
     await until(() => agent.link.phase === 'live');
-    const later = await bench.boundPod('later', 'n1');
+    const later = await fixture.boundPod('later', 'n1');
     await until(() => agent.held.has(later.metadata.uid ?? ''));
-    assert.equal(await bench.pod('p'), undefined);
+    assert.equal(await fixture.pod('p'), undefined);
     assert.deepEqual(gone(agent), []);
-    await bench.restoreState.confirm();
+    await fixture.restoreState.confirm();
     await until(() => gone(agent).includes('uid-p'));
   });
 }
 
-withRestored('a host without state beyond the backup is not asked', async (bench) => {
-  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
+withRestored('a host without state beyond the backup is not asked', async (fixture) => {
+  const agent = await host(fixture, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
   await until(() => agent.link.phase === 'live');
-  await bench.restoreState.confirm();
+  await fixture.restoreState.confirm();
   await until(() => gone(agent).includes('uid-p'));
-  assert.equal(await bench.pod('p'), undefined);
+  assert.equal(await fixture.pod('p'), undefined);
 });
 
-withRestored('after the confirmation an offline host is still asked when it reconnects', async (bench) => {
-  await bench.restoreState.confirm();
-  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-  await until(() => known(bench) !== undefined);
-  await bench.controlPlane.settle();
+withRestored('after the confirmation an offline host is still asked when it reconnects', async (fixture) => {
+  await fixture.restoreState.confirm();
+  const agent = await host(fixture, [given(podOf('p'), BACKUP_REVISION + 3)]);
+  await until(() => known(fixture) !== undefined);
+  await fixture.controlPlane.settle();
   assert.deepEqual(agent.changes, []);
 });
 
 withRestored(
   'a restored Pod that its host no longer has is removed from the store, a Pod created since is kept',
-  async (bench) => {
-    const later = await bench.boundPod('later', 'n1');
-    const agent = await host(bench, []);
+  async (fixture) => {
+    const later = await fixture.boundPod('later', 'n1');
+    const agent = await host(fixture, []);
     await until(() => agent.held.has(later.metadata.uid ?? ''));
-    assert.equal(await bench.pod('ended'), undefined);
+    assert.equal(await fixture.pod('ended'), undefined);
     assert.deepEqual([...agent.held.keys()], [later.metadata.uid]);
   },
   podOf('ended'),
@@ -161,30 +161,30 @@ withRestored(
 
 withRestored(
   'a host that had not received all of the backup is sent the rest',
-  async (bench) => {
-    const agent = await host(bench, [], BACKUP_REVISION - 2);
+  async (fixture) => {
+    const agent = await host(fixture, [], BACKUP_REVISION - 2);
     await until(() => agent.held.has('uid-waiting'));
   },
   podOf('waiting'),
 );
 
-withRestored('what nobody asked for is not stored', async (bench) => {
-  const agent = await rawAgent(bench, 'n1');
+withRestored('what nobody asked for is not stored', async (fixture) => {
+  const agent = await rawAgent(fixture, 'n1');
   agent.send(helloOf('n1'));
   await agent.waitFor('welcome');
   const returned = [given(podOf('p'), BACKUP_REVISION + 3)];
   agent.send({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned });
   await agent.waitFor('statusAck');
-  assert.equal(await bench.pod('p'), undefined);
+  assert.equal(await fixture.pod('p'), undefined);
 });
 
-withRestored('until a host has answered, it is sent nothing', async (bench) => {
-  const later = await bench.boundPod('later', 'n1');
-  const agent = await rawAgent(bench, 'n1');
+withRestored('until a host has answered, it is sent nothing', async (fixture) => {
+  const later = await fixture.boundPod('later', 'n1');
+  const agent = await rawAgent(fixture, 'n1');
   const position = { epoch: PAST.epoch, revision: BACKUP_REVISION + 5 };
   agent.send(helloOf('n1', { ...position, objects: [['uid-p', 'd']] }));
   assert.deepEqual((await agent.waitFor('returnRequest')).uids, ['uid-p']);
-  await bench.controlPlane.settle();
+  await fixture.controlPlane.settle();
   assert.equal(
     agent.received.some(({ kind }) => kind === 'desired'),
     false,
@@ -198,29 +198,29 @@ withRestored('until a host has answered, it is sent nothing', async (bench) => {
 
 withRestored(
   'a Pod whose deletion was lost, and which its host has removed, is removed from the store',
-  async (bench) => {
+  async (fixture) => {
     const pod = podOf('p');
-    const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
+    const agent = await host(fixture, [given(pod, BACKUP_REVISION + 3)]);
     await until(() => agent.link.phase === 'live');
     agent.link.outbox.putRemoved({ uid: 'uid-p', namespace: 'default', name: 'p' });
     await until(() => gone(agent).includes('uid-p'));
-    assert.equal(await bench.pod('p'), undefined);
+    assert.equal(await fixture.pod('p'), undefined);
   },
   podOf('p'),
 );
 
 withRestored(
   "a Node is marked as resynced once its host's Pods and their status are stored",
-  async (bench) => {
+  async (fixture) => {
     const heardIn = () =>
-      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
+      fixture.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
     const marks: (string | undefined)[] = [];
-    bench.controlPlane.informers.nodes.onChange(() => {
-      if (heardIn() !== undefined) marks.push(known(bench)?.status?.phase);
+    fixture.controlPlane.informers.nodes.onChange(() => {
+      if (heardIn() !== undefined) marks.push(known(fixture)?.status?.phase);
     });
-    const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-    await until(() => known(bench) !== undefined);
-    await bench.controlPlane.settle();
+    const agent = await host(fixture, [given(podOf('p'), BACKUP_REVISION + 3)]);
+    await until(() => known(fixture) !== undefined);
+    await fixture.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     agent.link.outbox.putPod({
       uid: 'uid-p',
@@ -228,41 +228,41 @@ withRestored(
       name: 'p',
       status: { phase: 'Running' },
     });
-    await until(() => heardIn() === bench.controlPlane.store.epoch());
+    await until(() => heardIn() === fixture.controlPlane.store.epoch());
     assert.equal(marks[0], 'Running');
   },
 );
 
 withRestored(
   'a host is resynced too when the Pod that it was to report is removed from the store',
-  async (bench) => {
+  async (fixture) => {
     const heardIn = () =>
-      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
-    await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-    await until(() => known(bench) !== undefined);
-    await bench.controlPlane.settle();
+      fixture.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH];
+    await host(fixture, [given(podOf('p'), BACKUP_REVISION + 3)]);
+    await until(() => known(fixture) !== undefined);
+    await fixture.controlPlane.settle();
     assert.equal(heardIn(), undefined);
     const ref = { namespace: 'default', name: 'p' };
-    await bench.controlPlane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
-    await until(() => heardIn() === bench.controlPlane.store.epoch());
+    await fixture.controlPlane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
+    await until(() => heardIn() === fixture.controlPlane.store.epoch());
   },
 );
 
-withRestored('a host without Pods is resynced by its hello', async (bench) => {
-  await host(bench, []);
+withRestored('a host without Pods is resynced by its hello', async (fixture) => {
+  await host(fixture, []);
   await until(
     () =>
-      bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
-      bench.controlPlane.store.epoch(),
+      fixture.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH] ===
+      fixture.controlPlane.store.epoch(),
   );
 });
 
-withHub('without a restore no Node is marked', async (bench) => {
-  const agent = await bench.agent('n1');
-  await bench.boundPod('p', 'n1');
+withHub('without a restore no Node is marked', async (fixture) => {
+  const agent = await fixture.agent('n1');
+  await fixture.boundPod('p', 'n1');
   await until(() => agent.held.size === 1);
   assert.equal(
-    bench.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
+    fixture.controlPlane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[RESYNCED_IN_EPOCH],
     undefined,
   );
 });

@@ -36,7 +36,7 @@ interface Bench extends HubFixture {
 /** A Pod `p` with a container `c` on a host `n1`. */
 function withPod(
   rule: string,
-  check: (bench: Bench) => Promise<void>,
+  check: (fixture: Bench) => Promise<void>,
   settings: ApiSettings = DEFAULT_API_SETTINGS,
 ): void {
   withHub(rule, async (hub) => {
@@ -159,8 +159,8 @@ withPod(
   },
 );
 
-withPod('an invalid handshake starts nothing, and is answered and audited once', async (bench) => {
-  const { api, open, audited } = bench;
+withPod('an invalid handshake starts nothing, and is answered and audited once', async (fixture) => {
+  const { api, open, audited } = fixture;
   const path = '/api/v1/namespaces/default/pods/p/';
   const good = {
     connection: 'Upgrade',

@@ -27,17 +27,17 @@ const MADE = [
 /** Registers the checks on one engine. */
 export function daemons(kind: EngineKind): void {
   describe(`example DaemonSets on ${kind}`, { concurrency: 1 }, () => {
-    let bench: HostFixture | string;
+    let fixture: HostFixture | string;
     let kubelet: Server | undefined;
     const wasThere = new Set(MADE.filter((path) => existsSync(path)));
     const mapCount = readFileSync(MAX_MAP_COUNT, 'utf8');
 
     before(async () => {
-      bench = await HostFixture.open(kind, await daemonImageArchives());
+      fixture = await HostFixture.open(kind, await daemonImageArchives());
     });
     after(async () => {
       kubelet?.close();
-      if (typeof bench !== 'string') await bench.close();
+      if (typeof fixture !== 'string') await fixture.close();
       for (const path of MADE) if (!wasThere.has(path)) rmSync(path, { recursive: true, force: true });
       rmSync('/etc/cni/net.d/10-example.conflist', { force: true });
       writeFileSync(MAX_MAP_COUNT, mapCount);
@@ -45,8 +45,8 @@ export function daemons(kind: EngineKind): void {
 
     const check = (name: string, body: (host: HostFixture) => Promise<void>): void => {
       test(name, { timeout: 180_000 }, async (context) => {
-        if (typeof bench === 'string') leaveOut(context, `well-known daemons on ${kind}`, bench);
-        else await body(bench);
+        if (typeof fixture === 'string') leaveOut(context, `well-known daemons on ${kind}`, fixture);
+        else await body(fixture);
       });
     };
     /** Applies the example unchanged. Returns the warnings that kubectl printed. */

@@ -24,17 +24,20 @@ spec:
 `;
 
 /** Runs a client's shell command in the container and returns its output. */
-async function inContainer(bench: TourFixture, command: string): Promise<string> {
-  return bench.kubectl.ok(`exec robot -- ${command}`);
+async function inContainer(fixture: TourFixture, command: string): Promise<string> {
+  return fixture.kubectl.ok(`exec robot -- ${command}`);
 }
 
-async function clientOf(bench: TourFixture): Promise<CoreV1Api> {
+async function clientOf(fixture: TourFixture): Promise<CoreV1Api> {
   const prefix = temporaryDirectory();
   mkdirSync(join(prefix, FOLDER), { recursive: true });
   for (const file of ['token', 'ca.crt', 'namespace']) {
-    writeFileSync(join(prefix, FOLDER, file), await inContainer(bench, `/bin/busybox cat ${FOLDER}/${file}`));
+    writeFileSync(
+      join(prefix, FOLDER, file),
+      await inContainer(fixture, `/bin/busybox cat ${FOLDER}/${file}`),
+    );
   }
-  const environment = await inContainer(bench, '/bin/busybox env');
+  const environment = await inContainer(fixture, '/bin/busybox env');
   for (const name of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) {
     process.env[name] = new RegExp(`^${name}=(.+)$`, 'm').exec(environment)?.[1] ?? '';
   }
@@ -44,15 +47,15 @@ async function clientOf(bench: TourFixture): Promise<CoreV1Api> {
 }
 
 test('a client in a Pod is authenticated as its ServiceAccount, with its rights, until the Pod is deleted', async (context) => {
-  const bench = await TourFixture.open('docker', { images: ['app:1'] });
-  if (typeof bench === 'string') return leaveOut(context, 'a ServiceAccount on Docker', bench);
+  const fixture = await TourFixture.open('docker', { images: ['app:1'] });
+  if (typeof fixture === 'string') return leaveOut(context, 'a ServiceAccount on Docker', fixture);
   try {
-    const { kubectl } = bench;
+    const { kubectl } = fixture;
     await kubectl.ok('create serviceaccount robot');
     await kubectl.ok('create rolebinding robot --clusterrole=view --serviceaccount=default:robot');
     await kubectl.ok('apply -f -', POD);
     await kubectl.ok('wait pod/robot --for=condition=Ready --timeout=60s');
-    const client = await clientOf(bench);
+    const client = await clientOf(fixture);
     const { items } = await client.listNamespacedPod({ namespace: 'default' });
     assert.deepEqual(
       items.map(({ metadata }) => metadata?.name),
@@ -64,13 +67,13 @@ test('a client in a Pod is authenticated as its ServiceAccount, with its rights,
     );
     const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = process.env;
     // Connects from the container's own network namespace.
-    await inContainer(bench, `/bin/busybox nc -w 5 ${host} ${port} -e /bin/busybox true`);
+    await inContainer(fixture, `/bin/busybox nc -w 5 ${host} ${port} -e /bin/busybox true`);
     await kubectl.ok('delete pod robot --wait');
     await untilPasses(
       () => assert.rejects(client.listNamespacedPod({ namespace: 'default' }), /Unauthorized/),
       10_000,
     );
   } finally {
-    await bench.close();
+    await fixture.close();
   }
 });

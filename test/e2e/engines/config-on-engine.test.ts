@@ -33,17 +33,17 @@ function pod(name: string, script: string, fields: object, spec: Partial<PodSpec
 
 function onEngine(kind: EngineKind): void {
   describe(`ConfigMaps and Secrets on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourFixture | string;
+    let fixture: TourFixture | string;
     before(async () => {
-      bench = await TourFixture.open(kind, { images: ['app:1'] });
+      fixture = await TourFixture.open(kind, { images: ['app:1'] });
     });
     after(async () => {
-      if (typeof bench !== 'string') await bench.close();
+      if (typeof fixture !== 'string') await fixture.close();
     });
-    const law = (name: string, body: (bench: TourFixture) => Promise<void>): void => {
+    const law = (name: string, body: (fixture: TourFixture) => Promise<void>): void => {
       test(name, async (context) => {
-        if (typeof bench === 'string') leaveOut(context, `ConfigMaps and Secrets on ${kind}`, bench);
-        else await body(bench);
+        if (typeof fixture === 'string') leaveOut(context, `ConfigMaps and Secrets on ${kind}`, fixture);
+        else await body(fixture);
       });
     };
     const apply = async (on: TourFixture, ...objects: object[]): Promise<string> => {

@@ -19,45 +19,45 @@ const PODS: readonly [string, PodSpec][] = [
  * Upgrades the fixture's engine and compares the containers and reported statuses with what the engine did to the
  * containers.
  */
-export async function engineUpgraded(bench: EngineFixture): Promise<void> {
-  for (const [name, spec] of PODS) bench.assignPod(name, spec);
-  for (const [name] of PODS) await bench.untilReady(name);
-  const before = await bench.driver.list();
-  await bench.engine.restart('upgrade');
+export async function engineUpgraded(fixture: EngineFixture): Promise<void> {
+  for (const [name, spec] of PODS) fixture.assignPod(name, spec);
+  for (const [name] of PODS) await fixture.untilReady(name);
+  const before = await fixture.driver.list();
+  await fixture.engine.restart('upgrade');
   // Once this Pod runs, the agent has observed all containers of the upgraded engine.
-  bench.assignPod('after', { containers: [APP] });
-  await bench.untilReady('after');
-  if (bench.engine.keepsContainers) await untouched(bench, before);
-  else await startedAnew(bench, before);
-  for (const name of [...PODS.map(([each]) => each), 'after']) await bench.delete(name);
-  assert.deepEqual(await bench.driver.list(), []);
+  fixture.assignPod('after', { containers: [APP] });
+  await fixture.untilReady('after');
+  if (fixture.engine.keepsContainers) await untouched(fixture, before);
+  else await startedAnew(fixture, before);
+  for (const name of [...PODS.map(([each]) => each), 'after']) await fixture.delete(name);
+  assert.deepEqual(await fixture.driver.list(), []);
 }
 
 /** The containers are the same ones, and no status reports a restart. */
-async function untouched(bench: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
-  assert.deepEqual(running(await bench.driver.list()), running(before));
+async function untouched(fixture: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
+  assert.deepEqual(running(await fixture.driver.list()), running(before));
   for (const [name] of PODS) {
-    assert.ok(bench.isReady(name), name);
-    for (const { restartCount } of statusesOf(bench, name)) assert.equal(restartCount, 0, name);
+    assert.ok(fixture.isReady(name), name);
+    for (const { restartCount } of statusesOf(fixture, name)) assert.equal(restartCount, 0, name);
   }
 }
 
 /** Containers that the engine stopped run again, exactly once, unless their restart policy is Never. */
-async function startedAnew(bench: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
-  await bench.until('once has ended', () => Boolean(statusesOf(bench, 'once')[0]?.state?.terminated));
+async function startedAnew(fixture: EngineFixture, before: readonly ObservedContainer[]): Promise<void> {
+  await fixture.until('once has ended', () => Boolean(statusesOf(fixture, 'once')[0]?.state?.terminated));
   for (const name of ['alone', 'pair']) {
-    const isAgain = () => statusesOf(bench, name).every(({ restartCount }) => restartCount === 1);
-    await bench.until(`${name} runs again`, () => isAgain() && bench.isReady(name));
-    for (const status of statusesOf(bench, name)) assert.ok(status.lastState?.terminated, name);
+    const isAgain = () => statusesOf(fixture, name).every(({ restartCount }) => restartCount === 1);
+    await fixture.until(`${name} runs again`, () => isAgain() && fixture.isReady(name));
+    for (const status of statusesOf(fixture, name)) assert.ok(status.lastState?.terminated, name);
   }
-  const [now, then] = [running(await bench.driver.list()), running(before)];
+  const [now, then] = [running(await fixture.driver.list()), running(before)];
   const names = now.map((text) => text.slice(0, text.lastIndexOf(' ')));
   assert.deepEqual(names, ['alone app', 'pair ', 'pair one', 'pair two']);
   assert.ok(now.every((text) => !then.includes(text)));
 }
 
-function statusesOf(bench: EngineFixture, name: string): ContainerStatus[] {
-  return bench.statuses.get(name)?.containerStatuses ?? [];
+function statusesOf(fixture: EngineFixture, name: string): ContainerStatus[] {
+  return fixture.statuses.get(name)?.containerStatuses ?? [];
 }
 
 /** `POD CONTAINER ID` of each running container, without the Pod that was added later. A sandbox has no name. */

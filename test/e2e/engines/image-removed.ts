@@ -17,37 +17,37 @@ const UNREACHABLE = /connection refused|pinging container registry/;
  * back-offs take.
  */
 export async function imageRemovedTests(
-  bench: PodHostFixture,
+  fixture: PodHostFixture,
   host: TestEngine,
   registry: TestRegistry,
 ): Promise<void> {
   const image = await registry.push('gone:1');
   const state = (pod: string, wanted: string) =>
-    bench.until(`${pod}: ${wanted}`, () => bench.state(pod) === wanted, PATIENCE_MS);
-  bench.assignPod(podOf('pulls', { containers: [{ name: 'app', image }] }));
+    fixture.until(`${pod}: ${wanted}`, () => fixture.state(pod) === wanted, PATIENCE_MS);
+  fixture.assignPod(podOf('pulls', { containers: [{ name: 'app', image }] }));
   await state('pulls', 'running');
-  bench.assignPod(podOf('never', { containers: [{ name: 'app', image, imagePullPolicy: 'Never' }] }));
+  fixture.assignPod(podOf('never', { containers: [{ name: 'app', image, imagePullPolicy: 'Never' }] }));
   await state('never', 'running');
-  const told = bench.container('pulls');
+  const told = fixture.container('pulls');
 
   await registry.kill();
   const containers = new EngineContainers(host.socketPath);
   try {
     const before = await containers.ofPods('');
     await containers.takeImage(image);
-    assert.equal(await bench.driver.findImage(image), undefined);
-    await bench.restartAgent();
+    assert.equal(await fixture.driver.findImage(image), undefined);
+    await fixture.restartAgent();
     await state('pulls', 'running');
-    assert.deepEqual(bench.container('pulls'), told);
+    assert.deepEqual(fixture.container('pulls'), told);
     assert.deepEqual(ids(await containers.ofPods('')), ids(before));
-    bench.events.length = 0;
+    fixture.events.length = 0;
     for (const { id } of before) await containers.remove(id);
   } finally {
     containers.close();
   }
   await state('never', 'ErrImageNeverPull');
   await state('pulls', 'ErrImagePull');
-  assert.match(bench.container('pulls')?.state?.waiting?.message ?? '', UNREACHABLE);
+  assert.match(fixture.container('pulls')?.state?.waiting?.message ?? '', UNREACHABLE);
   await state('pulls', 'ImagePullBackOff');
   await registry.restart();
   await state('pulls', 'running');
@@ -65,11 +65,11 @@ export async function imageRemovedTests(
     `Failed: Failed to pull image "${image}": `,
   ])
     assert.ok(
-      bench.events.some((event) => event.startsWith(words)),
-      `${words} is not among:\n${bench.events.join('\n')}`,
+      fixture.events.some((event) => event.startsWith(words)),
+      `${words} is not among:\n${fixture.events.join('\n')}`,
     );
-  for (const uid of [...bench.assignedPods.keys()]) bench.deletePod(uid);
-  await bench.until('both are gone', async () => (await bench.driver.list()).length === 0, PATIENCE_MS);
+  for (const uid of [...fixture.assignedPods.keys()]) fixture.deletePod(uid);
+  await fixture.until('both are gone', async () => (await fixture.driver.list()).length === 0, PATIENCE_MS);
 }
 
 function ids(all: readonly { id: string }[]): string[] {

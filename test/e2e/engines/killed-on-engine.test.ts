@@ -19,16 +19,16 @@ function container(name: string, script: string, overrides: Partial<Container> =
 
 for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
   describe(`kills of agent, containers and engine on ${kind}`, { concurrency: 1 }, () => {
-    let bench: EngineFixture;
+    let fixture: EngineFixture;
     let missing: string | undefined;
 
     before(async () => {
       const opened = await EngineFixture.open(kind);
       if (typeof opened === 'string') missing = opened;
-      else bench = opened;
+      else fixture = opened;
     });
     after(async () => {
-      if (!missing) await bench.close();
+      if (!missing) await fixture.close();
     });
     const check = (name: string, body: () => Promise<void>) =>
       test(name, { timeout: 180_000 }, async (context) => {
@@ -41,30 +41,30 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
         'busybox mkdir -p /www; echo shared > /www/index.html; busybox httpd -p 127.0.0.1:8080 -h /www; echo memory > /dev/shm/note';
       const read =
         'until busybox wget -q -O - http://127.0.0.1:8080/ && busybox cat /dev/shm/note; do busybox sleep 0.2; done';
-      bench.assignPod('pair', { containers: [container('one', serve), container('two', read)] });
-      await bench.untilReady('pair');
-      const two = (await bench.running('pair')).find(({ identity }) => identity.container === 'two');
+      fixture.assignPod('pair', { containers: [container('one', serve), container('two', read)] });
+      await fixture.untilReady('pair');
+      const two = (await fixture.running('pair')).find(({ identity }) => identity.container === 'two');
       assert.ok(two);
-      await bench.until('both were shared', async () => /shared\nmemory\n/.test(await bench.logOf(two)));
-      await bench.delete('pair');
-      assert.deepEqual(await bench.driver.inspectPod('pair'), []);
+      await fixture.until('both were shared', async () => /shared\nmemory\n/.test(await fixture.logOf(two)));
+      await fixture.delete('pair');
+      assert.deepEqual(await fixture.driver.inspectPod('pair'), []);
     });
 
     check('a host port forwards to the Pod', async () => {
       const script = 'busybox mkdir -p /www; echo found > /www/index.html; busybox httpd -p 80 -h /www';
-      bench.assignPod('port', {
+      fixture.assignPod('port', {
         containers: [container('web', script, { ports: [{ containerPort: 80, hostPort: 18080 }] })],
       });
-      await bench.untilReady('port');
-      await bench.until('the port answers', async () => {
-        const answer = await fetch(`http://${bench.engine.address}:18080/`).catch(() => undefined);
+      await fixture.untilReady('port');
+      await fixture.until('the port answers', async () => {
+        const answer = await fetch(`http://${fixture.engine.address}:18080/`).catch(() => undefined);
         return (await answer?.text())?.trim() === 'found';
       });
-      await bench.delete('port');
+      await fixture.delete('port');
     });
 
     check('a container that exceeds its memory limit is OOM-killed', async () => {
-      bench.assignPod('limits', {
+      fixture.assignPod('limits', {
         containers: [
           {
             name: 'app',
@@ -74,95 +74,95 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
           },
         ],
       });
-      const last = () => bench.statuses.get('limits')?.containerStatuses?.[0]?.lastState?.terminated;
-      await bench.until('it was killed', () => last()?.exitCode === 137);
+      const last = () => fixture.statuses.get('limits')?.containerStatuses?.[0]?.lastState?.terminated;
+      await fixture.until('it was killed', () => last()?.exitCode === 137);
       // Docker reports the exit and its OOM cause in separate events and sometimes sends the exit first. Wait for the
       // next exit in that case. conmon never sees the cause on cgroup v1 machines.
       if (kind === 'docker')
-        await bench.until('the exit reason to be reported', () => last()?.reason === 'OOMKilled');
-      await bench.delete('limits');
+        await fixture.until('the exit reason to be reported', () => last()?.reason === 'OOMKilled');
+      await fixture.delete('limits');
     });
 
     check('a killed container restarts, and the other containers of its Pod do not', async () => {
-      bench.assignPod('crash', { containers: [container('app', ':')] });
-      await bench.untilReady('crash');
-      const [first] = await bench.running('crash');
-      killFromOutside(bench, first?.id ?? '');
-      const status = () => bench.statuses.get('crash')?.containerStatuses?.[0];
-      await bench.until('it runs again', () => status()?.restartCount === 1 && bench.isReady('crash'));
+      fixture.assignPod('crash', { containers: [container('app', ':')] });
+      await fixture.untilReady('crash');
+      const [first] = await fixture.running('crash');
+      killFromOutside(fixture, first?.id ?? '');
+      const status = () => fixture.statuses.get('crash')?.containerStatuses?.[0];
+      await fixture.until('it runs again', () => status()?.restartCount === 1 && fixture.isReady('crash'));
       assert.equal(status()?.lastState?.terminated?.exitCode, 137);
-      assert.equal((await bench.running('crash')).length, 1);
-      await bench.delete('crash');
+      assert.equal((await fixture.running('crash')).length, 1);
+      await fixture.delete('crash');
     });
 
     if (kind === 'podman') {
       check('a container is recreated if the killed engine has lost its storage', async () => {
-        bench.assignPod('lost', { containers: [container('app', ':')] });
-        await bench.untilReady('lost');
-        const [first] = await bench.running('lost');
-        await bench.killAgent();
-        killFromOutside(bench, first?.id ?? '');
-        await bench.engine.loseStorage(first?.id ?? '');
-        await bench.startAgent();
-        await bench.until('it runs again', async () => {
-          const [now, ...more] = await bench.running('lost');
+        fixture.assignPod('lost', { containers: [container('app', ':')] });
+        await fixture.untilReady('lost');
+        const [first] = await fixture.running('lost');
+        await fixture.killAgent();
+        killFromOutside(fixture, first?.id ?? '');
+        await fixture.engine.loseStorage(first?.id ?? '');
+        await fixture.startAgent();
+        await fixture.until('it runs again', async () => {
+          const [now, ...more] = await fixture.running('lost');
           return now !== undefined && now.id !== first?.id && more.length === 0;
         });
-        await bench.delete('lost');
+        await fixture.delete('lost');
       });
     }
 
     check('kill -9 of the agent changes no container', async () => {
-      bench.assignPod('adopted', { containers: [container('app', ':')] });
-      await bench.untilReady('adopted');
-      const before = await bench.driver.inspectPod('adopted');
-      await bench.killAgent();
-      await bench.startAgent();
-      await bench.untilReady('adopted');
-      assert.deepEqual(await bench.driver.inspectPod('adopted'), before);
-      await bench.delete('adopted');
+      fixture.assignPod('adopted', { containers: [container('app', ':')] });
+      await fixture.untilReady('adopted');
+      const before = await fixture.driver.inspectPod('adopted');
+      await fixture.killAgent();
+      await fixture.startAgent();
+      await fixture.untilReady('adopted');
+      assert.deepEqual(await fixture.driver.inspectPod('adopted'), before);
+      await fixture.delete('adopted');
     });
 
     check(
       "a Pod that was deleted while the agent was down is removed after the agent's restart",
       async () => {
-        bench.assignPod('dark', { containers: [container('app', ':')] });
-        await bench.untilReady('dark');
-        await bench.killAgent();
-        const deleted = bench.delete('dark');
-        await bench.startAgent();
+        fixture.assignPod('dark', { containers: [container('app', ':')] });
+        await fixture.untilReady('dark');
+        await fixture.killAgent();
+        const deleted = fixture.delete('dark');
+        await fixture.startAgent();
         await deleted;
-        assert.deepEqual(await bench.driver.inspectPod('dark'), []);
+        assert.deepEqual(await fixture.driver.inspectPod('dark'), []);
       },
     );
 
     check('kill -9 of the engine leaves one running container for each Pod', async () => {
-      bench.assignPod('engine', { containers: [container('app', ':')] });
-      bench.assignPod('engine-pair', { containers: [container('one', ':'), container('two', ':')] });
-      await bench.untilReady('engine');
-      await bench.untilReady('engine-pair');
-      await bench.engine.kill();
-      await bench.engine.start();
+      fixture.assignPod('engine', { containers: [container('app', ':')] });
+      fixture.assignPod('engine-pair', { containers: [container('one', ':'), container('two', ':')] });
+      await fixture.untilReady('engine');
+      await fixture.untilReady('engine-pair');
+      await fixture.engine.kill();
+      await fixture.engine.start();
       const names = async (pod: string) =>
-        (await bench.running(pod)).map(({ identity }) => identity.container).sort();
-      await bench.until('both run again', async () => {
+        (await fixture.running(pod)).map(({ identity }) => identity.container).sort();
+      await fixture.until('both run again', async () => {
         const [single, pair] = [await names('engine'), await names('engine-pair')];
-        return single.join() === 'app' && pair.join() === ',one,two' && bench.isReady('engine-pair');
+        return single.join() === 'app' && pair.join() === ',one,two' && fixture.isReady('engine-pair');
       });
-      await bench.delete('engine');
-      await bench.delete('engine-pair');
-      assert.deepEqual(await bench.driver.list(), []);
+      await fixture.delete('engine');
+      await fixture.delete('engine-pair');
+      assert.deepEqual(await fixture.driver.list(), []);
     });
 
     check('an engine upgrade leaves each container running once, with a correct status', () =>
-      engineUpgraded(bench),
+      engineUpgraded(fixture),
     );
   });
 }
 
 /** Sends SIGKILL to the processes of a container without using its engine. */
-function killFromOutside(bench: EngineFixture, id: string): void {
-  const pids = bench.engine.processesOf(id);
+function killFromOutside(fixture: EngineFixture, id: string): void {
+  const pids = fixture.engine.processesOf(id);
   assert.ok(pids.length > 0);
   for (const pid of pids) {
     try {

@@ -10,11 +10,12 @@ import { engineUpgraded } from './engine-upgraded.js';
 test('an upgrade of a Docker with live-restore changes no container', {
   timeout: 180_000,
 }, async (context) => {
-  const bench = await EngineFixture.open('docker', { liveRestore: true });
-  if (typeof bench === 'string') return leaveOut(context, 'an upgrade of Docker with live-restore', bench);
+  const fixture = await EngineFixture.open('docker', { liveRestore: true });
+  if (typeof fixture === 'string')
+    return leaveOut(context, 'an upgrade of Docker with live-restore', fixture);
   try {
-    await engineUpgraded(bench);
+    await engineUpgraded(fixture);
   } finally {
-    await bench.close();
+    await fixture.close();
   }
 });

@@ -62,33 +62,33 @@ spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"
 `;
 
 describe('node pressure on a real engine', { concurrency: 1 }, () => {
-  let bench: TourFixture | string;
+  let fixture: TourFixture | string;
   before(async () => {
-    bench = await TourFixture.open('docker', { images: ['app:1'] });
+    fixture = await TourFixture.open('docker', { images: ['app:1'] });
   });
   after(async () => {
-    if (typeof bench !== 'string') await bench.close();
+    if (typeof fixture !== 'string') await fixture.close();
   });
 
   test("a host with memory pressure sets the condition and evicts non-critical Pods, and the DaemonSet's Pod is replaced", async (context) => {
-    if (typeof bench === 'string') {
-      leaveOut(context, 'a host short of memory', bench);
+    if (typeof fixture === 'string') {
+      leaveOut(context, 'a host short of memory', fixture);
       return;
     }
-    const { kubectl } = bench;
+    const { kubectl } = fixture;
     const condition = (path: string) =>
       `get node ${NODE} -o jsonpath={.status.conditions[?(@.type=="MemoryPressure")].${path}}`;
-    mkdirSync(join(bench.dataDir, 'agent', 'manifests'), { recursive: true });
-    writeFileSync(join(bench.dataDir, 'agent', 'manifests', 'vital.yaml'), STATIC);
+    mkdirSync(join(fixture.dataDir, 'agent', 'manifests'), { recursive: true });
+    writeFileSync(join(fixture.dataDir, 'agent', 'manifests', 'vital.yaml'), STATIC);
     await kubectl.ok('apply -f -', DAEMON_SET);
     await untilPasses(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
     await untilPasses(async () => assert.match(await kubectl.ok('get pods'), /vital-master +1\/1 +Running/));
     assert.equal(await kubectl.ok(condition('reason')), 'KubeletHasSufficientMemory');
-    const [vital] = await bench.containers.ofPods('vital');
+    const [vital] = await fixture.containers.ofPods('vital');
     const first = await kubectl.ok('get pods -l app=web -o jsonpath={.items[0].metadata.name}');
 
-    await bench.up.end('SIGTERM');
-    await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT });
+    await fixture.up.end('SIGTERM');
+    await fixture.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT });
     await untilPasses(async () =>
       assert.equal(await kubectl.ok(condition('reason')), 'KubeletHasInsufficientMemory'),
     );
@@ -115,25 +115,25 @@ describe('node pressure on a real engine', { concurrency: 1 }, () => {
       assert.notEqual(names, '');
       assert.doesNotMatch(names, new RegExp(first));
     });
-    assert.equal((await bench.containers.ofPods('vital'))[0]?.id, vital?.id, 'a static Pod is critical');
+    assert.equal((await fixture.containers.ofPods('vital'))[0]?.id, vital?.id, 'a static Pod is critical');
   });
 
   test('a host with PID pressure evicts the lowest priority first, then the largest process count, and admits no Pod', async (context) => {
-    if (typeof bench === 'string') {
-      leaveOut(context, 'a host short of processes', bench);
+    if (typeof fixture === 'string') {
+      leaveOut(context, 'a host short of processes', fixture);
       return;
     }
-    const { kubectl } = bench;
-    await bench.up.end('SIGTERM');
-    await bench.startUp();
+    const { kubectl } = fixture;
+    await fixture.up.end('SIGTERM');
+    await fixture.startUp();
     await kubectl.ok('apply -f -', crowd('many', 40, 0));
     await kubectl.ok('apply -f -', crowd('important', 80, 1000));
     for (const name of ['many', 'important'])
       await untilPasses(async () => assert.match(await kubectl.ok(`get pod ${name}`), /1\/1 +Running/));
     await untilPasses(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
 
-    await bench.up.end('SIGTERM');
-    await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT_OF_PIDS });
+    await fixture.up.end('SIGTERM');
+    await fixture.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT_OF_PIDS });
     const disrupted = async (name: string): Promise<string> => {
       const path = '{.status.reason},{.status.conditions[?(@.type=="DisruptionTarget")].lastTransitionTime}';
       return kubectl.ok(`get pod ${name} -o jsonpath=${path}`);
@@ -155,8 +155,8 @@ describe('node pressure on a real engine', { concurrency: 1 }, () => {
       assert.match(events, /web-\w+ +The node had condition: \[PIDPressure\]\. /);
     });
 
-    await bench.up.end('SIGTERM');
-    await bench.startUp();
+    await fixture.up.end('SIGTERM');
+    await fixture.startUp();
     await untilPasses(async () => {
       const after = await kubectl.ok(`get node ${NODE} -o json`);
       assert.match(after, /"reason": "KubeletHasSufficientPID"/);

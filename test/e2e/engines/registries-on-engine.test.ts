@@ -110,7 +110,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a missing imagePullSecret is reported, and the Pod pulls once the Secret exists',
       { login: LOGIN },
       async (registry) => {
-        const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
+        const fixture = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
         const image = await registry.push('own:1');
         const text = JSON.stringify({
           auths: { [REGISTRY]: { username: LOGIN.user, password: LOGIN.password } },
@@ -128,23 +128,23 @@ for (const kind of ['docker', 'podman'] as const) {
             containers: [{ name: 'app', image }],
             imagePullSecrets: [{ name: 'login' }],
           };
-          bench.assignPod(podOf('q', spec));
-          await bench.until('it is refused', () => bench.state('q') === 'ErrImagePull', 30_000);
+          fixture.assignPod(podOf('q', spec));
+          await fixture.until('it is refused', () => fixture.state('q') === 'ErrImagePull', 30_000);
           const missing =
             'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (login); ' +
             'attempting to pull the image may not succeed.';
-          assert.ok(bench.events.includes(missing), bench.events.join('\n'));
-          await bench.until('it backs off', () => bench.state('q') === 'ImagePullBackOff', 30_000);
-          bench.storeConfig(secret);
-          await bench.until('it runs', () => bench.state('q') === 'running', 60_000);
-          bench.deletePod('uid-q');
-          await bench.until(
+          assert.ok(fixture.events.includes(missing), fixture.events.join('\n'));
+          await fixture.until('it backs off', () => fixture.state('q') === 'ImagePullBackOff', 30_000);
+          fixture.storeConfig(secret);
+          await fixture.until('it runs', () => fixture.state('q') === 'running', 60_000);
+          fixture.deletePod('uid-q');
+          await fixture.until(
             'it is gone',
             async () => (await driver.inspectPod('uid-q')).length === 0,
             60_000,
           );
         } finally {
-          await bench.close();
+          await fixture.close();
         }
       },
     );
@@ -153,11 +153,11 @@ for (const kind of ['docker', 'podman'] as const) {
       'containers keep running without their image, and their restart follows the pull policy',
       {},
       async (registry, host) => {
-        const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
+        const fixture = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
         try {
-          await imageRemovedTests(bench, host, registry);
+          await imageRemovedTests(fixture, host, registry);
         } finally {
-          await bench.close();
+          await fixture.close();
         }
       },
     );
@@ -194,7 +194,7 @@ for (const kind of ['docker', 'podman'] as const) {
     });
 
     check('a Pod runs after its registry broke off a pull and returned', {}, async (registry, host) => {
-      const bench = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
+      const fixture = new PodHostFixture(driver, acceleratedClock(HURRY), kind);
       // 24 MB at 2 MB/s: after two seconds the transfer is still running, even on a busy machine.
       const image = await registry.push('large:1', 24_000_000);
       host.onHost(
@@ -213,31 +213,35 @@ for (const kind of ['docker', 'podman'] as const) {
         '400ms',
       );
       try {
-        bench.assignPod(
+        fixture.assignPod(
           podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }),
         );
-        await bench.until(
+        await fixture.until(
           'the pull to start',
-          () => bench.events.some((event) => event.startsWith('Pulling')),
+          () => fixture.events.some((event) => event.startsWith('Pulling')),
           20_000,
         );
         await sleep(2_000);
-        assert.equal(bench.state('p'), 'ContainerCreating');
+        assert.equal(fixture.state('p'), 'ContainerCreating');
         await registry.kill();
         host.onHost('tc', 'qdisc', 'del', 'dev', 'lo', 'root');
         await registry.restart();
-        await bench.until('it runs', () => bench.state('p') === 'running', 120_000);
+        await fixture.until('it runs', () => fixture.state('p') === 'running', 120_000);
         assert.ok(
-          bench.events.some((event) =>
+          fixture.events.some((event) =>
             /^Pulled: Successfully pulled image .* Image size: \d{8} bytes\.$/.test(event),
           ),
         );
-        const held = bench.assignedPods.get('uid-p');
+        const held = fixture.assignedPods.get('uid-p');
         assert.ok(held);
-        bench.deletePod('uid-p');
-        await bench.until('it is gone', async () => (await driver.inspectPod('uid-p')).length === 0, 30_000);
+        fixture.deletePod('uid-p');
+        await fixture.until(
+          'it is gone',
+          async () => (await driver.inspectPod('uid-p')).length === 0,
+          30_000,
+        );
       } finally {
-        await bench.close();
+        await fixture.close();
       }
     });
 

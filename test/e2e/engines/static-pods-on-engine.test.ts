@@ -21,17 +21,17 @@ spec:
 
 function onEngine(kind: EngineKind): void {
   describe(`static Pods on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourFixture | string;
+    let fixture: TourFixture | string;
     before(async () => {
-      bench = await TourFixture.open(kind, { images: ['app:1', 'app:2'] });
+      fixture = await TourFixture.open(kind, { images: ['app:1', 'app:2'] });
     });
     after(async () => {
-      if (typeof bench !== 'string') await bench.close();
+      if (typeof fixture !== 'string') await fixture.close();
     });
-    const law = (name: string, body: (bench: TourFixture) => Promise<void>): void => {
+    const law = (name: string, body: (fixture: TourFixture) => Promise<void>): void => {
       test(name, async (context) => {
-        if (typeof bench === 'string') leaveOut(context, `static Pods on ${kind}`, bench);
-        else await body(bench);
+        if (typeof fixture === 'string') leaveOut(context, `static Pods on ${kind}`, fixture);
+        else await body(fixture);
       });
     };
     const put = (on: TourFixture, name: string, text: string): void => {

@@ -56,46 +56,46 @@ for (const kind of ['docker', 'podman'] as const) {
   test(`an agent on ${kind} that is killed repeatedly leaves no folder, mount or Secret of its volumes`, {
     timeout: 300_000,
   }, async (context) => {
-    const bench = await EngineFixture.open(kind);
-    if (typeof bench === 'string') return leaveOut(context, `volumes under kills on ${kind}`, bench);
+    const fixture = await EngineFixture.open(kind);
+    if (typeof fixture === 'string') return leaveOut(context, `volumes under kills on ${kind}`, fixture);
     try {
-      await killedAtAnyTime(bench);
+      await killedAtAnyTime(fixture);
     } finally {
-      await bench.close();
+      await fixture.close();
     }
   });
 }
 
-async function killedAtAnyTime(bench: EngineFixture): Promise<void> {
-  const { disk, memory } = podFolders(bench.dataDir);
+async function killedAtAnyTime(fixture: EngineFixture): Promise<void> {
+  const { disk, memory } = podFolders(fixture.dataDir);
   const killSoon = async (cycle: number): Promise<void> => {
     // Each cycle kills at another offset, spread over the whole duration.
     await sleep((LONGEST_MS * ((cycle * 7) % CYCLES)) / CYCLES);
-    await bench.killAgent();
-    await bench.startAgent();
+    await fixture.killAgent();
+    await fixture.startAgent();
   };
   let seen = 0;
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {
     const pod = `pod-${cycle}`;
-    bench.assignPod(pod, SPEC);
+    fixture.assignPod(pod, SPEC);
     await killSoon(cycle);
-    await bench.untilReady(pod);
+    await fixture.untilReady(pod);
     const secret = join(memory, pod, 'volumes/files/secret/key');
     if (readFileSync(secret, 'utf8') === SECRET_TEXT) seen += 1;
-    const gone = bench.delete(pod);
+    const gone = fixture.delete(pod);
     await killSoon(cycle);
     await gone;
-    assert.deepEqual(await bench.driver.inspectPod(pod), []);
+    assert.deepEqual(await fixture.driver.inspectPod(pod), []);
   }
   assert.equal(seen, CYCLES, 'each Pod had its Secret in the meantime');
   for (const root of [disk, memory]) {
-    await bench.until(`${root} is empty`, () => !existsSync(root) || readdirSync(root).length === 0);
+    await fixture.until(`${root} is empty`, () => !existsSync(root) || readdirSync(root).length === 0);
   }
-  assert.ok(!bench.engine.amongMounts('cat', '/proc/self/mountinfo').includes(bench.dataDir));
+  assert.ok(!fixture.engine.amongMounts('cat', '/proc/self/mountinfo').includes(fixture.dataDir));
   assert.equal(readFileSync(join(ofTheHost, 'file'), 'utf8'), 'of the host');
   const command = 'grep -rlF -- "$1" "$2" /dev/shm || true';
   assert.equal(
-    execFileSync('sh', ['-c', command, 'sh', SECRET_TEXT, bench.dataDir], { encoding: 'utf8' }),
+    execFileSync('sh', ['-c', command, 'sh', SECRET_TEXT, fixture.dataDir], { encoding: 'utf8' }),
     '',
   );
 }

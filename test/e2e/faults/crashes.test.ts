@@ -28,22 +28,22 @@ const RETURN_MS = 5_000;
 const RECONNECT_MS = 90_000;
 
 describe('kills of programs and engines on Docker', { concurrency: 1 }, () => {
-  let bench: CrashFixture | string;
+  let fixture: CrashFixture | string;
   let rollout = 1;
 
   before(async () => {
-    bench = await CrashFixture.open('docker', ['app:1', 'app:2']);
-    if (typeof bench !== 'string') await bench.kubectl.ok('apply -f -', MANIFEST);
+    fixture = await CrashFixture.open('docker', ['app:1', 'app:2']);
+    if (typeof fixture !== 'string') await fixture.kubectl.ok('apply -f -', MANIFEST);
   });
   after(async () => {
-    if (typeof bench !== 'string') await bench.close();
+    if (typeof fixture !== 'string') await fixture.close();
   });
 
-  const law = (rule: string, body: (bench: CrashFixture) => Promise<void>): void => {
+  const law = (rule: string, body: (fixture: CrashFixture) => Promise<void>): void => {
     test(rule, async (context) => {
-      if (typeof bench === 'string') return leaveOut(context, 'crashes on docker', bench);
-      await isWhole(bench);
-      await body(bench);
+      if (typeof fixture === 'string') return leaveOut(context, 'crashes on docker', fixture);
+      await isWhole(fixture);
+      await body(fixture);
     });
   };
 
@@ -78,119 +78,122 @@ describe('kills of programs and engines on Docker', { concurrency: 1 }, () => {
     await kubectl.ok(`set image ds/app main=app:${rollout}`);
   };
   /** Starts a rollout and waits for progress, which shows that the agents work again. */
-  const beginRolloutSeen = async (bench: CrashFixture): Promise<void> => {
-    await beginRollout(bench);
-    await isWhole(bench);
+  const beginRolloutSeen = async (fixture: CrashFixture): Promise<void> => {
+    await beginRollout(fixture);
+    await isWhole(fixture);
   };
-  const startTimes = async (bench: CrashFixture): Promise<string[]> => {
-    const running = await bench.running();
-    return (await Promise.all(running.map(({ id }) => bench.containers.startedAt(id)))).sort();
+  const startTimes = async (fixture: CrashFixture): Promise<string[]> => {
+    const running = await fixture.running();
+    return (await Promise.all(running.map(({ id }) => fixture.containers.startedAt(id)))).sort();
   };
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    law(`an agent that ends by ${signal} and restarts changes no running container`, async (bench) => {
-      const before = await startTimes(bench);
-      await bench.endAgent('n1', signal);
-      assert.deepEqual(await startTimes(bench), before);
-      bench.startAgent('n1');
-      await beginRolloutSeen(bench);
-      assert.equal((await startTimes(bench)).filter((time) => before.includes(time)).length, 0);
+    law(`an agent that ends by ${signal} and restarts changes no running container`, async (fixture) => {
+      const before = await startTimes(fixture);
+      await fixture.endAgent('n1', signal);
+      assert.deepEqual(await startTimes(fixture), before);
+      fixture.startAgent('n1');
+      await beginRolloutSeen(fixture);
+      assert.equal((await startTimes(fixture)).filter((time) => before.includes(time)).length, 0);
     });
   }
   for (const moment of MOMENTS_MS) {
     law(
       `an agent that is killed ${moment} ms into a rollout completes it after its restart`,
-      async (bench) => {
-        await beginRollout(bench);
+      async (fixture) => {
+        await beginRollout(fixture);
         await pause(moment);
-        await bench.endAgent('n1', 'SIGKILL');
-        bench.startAgent('n1');
-        await isWhole(bench);
+        await fixture.endAgent('n1', 'SIGKILL');
+        fixture.startAgent('n1');
+        await isWhole(fixture);
       },
     );
 
-    law(`a rollout completes after a kill of the coordinator ${moment} ms after its start`, async (bench) => {
-      await beginRollout(bench);
-      await pause(moment);
-      await bench.killCoordinator();
-      await bench.startCoordinator();
-      await isWhole(bench);
-    });
+    law(
+      `a rollout completes after a kill of the coordinator ${moment} ms after its start`,
+      async (fixture) => {
+        await beginRollout(fixture);
+        await pause(moment);
+        await fixture.killCoordinator();
+        await fixture.startCoordinator();
+        await isWhole(fixture);
+      },
+    );
 
-    law(`a rollout completes after a kill of an engine ${moment} ms after its start`, async (bench) => {
-      await beginRollout(bench);
+    law(`a rollout completes after a kill of an engine ${moment} ms after its start`, async (fixture) => {
+      await beginRollout(fixture);
       await pause(moment);
-      await bench.engine.kill();
-      await bench.engine.start();
-      await isWhole(bench);
+      await fixture.engine.kill();
+      await fixture.engine.start();
+      await isWhole(fixture);
     });
   }
 
-  law('a rollout completes after a kill of agents, coordinator and engine together', async (bench) => {
-    await beginRollout(bench);
+  law('a rollout completes after a kill of agents, coordinator and engine together', async (fixture) => {
+    await beginRollout(fixture);
     await pause(MOMENTS_MS[1] ?? 0);
     await Promise.all([
-      bench.killCoordinator(),
-      bench.engine.kill(),
-      ...NODES.map((node) => bench.endAgent(node, 'SIGKILL')),
+      fixture.killCoordinator(),
+      fixture.engine.kill(),
+      ...NODES.map((node) => fixture.endAgent(node, 'SIGKILL')),
     ]);
-    await bench.engine.start();
-    for (const node of NODES) bench.startAgent(node);
-    await bench.startCoordinator();
-    await isWhole(bench);
+    await fixture.engine.start();
+    for (const node of NODES) fixture.startAgent(node);
+    await fixture.startCoordinator();
+    await isWhole(fixture);
   });
 
-  law('a container restarts in the same Pod after a kill of its first process', async (bench) => {
-    const [victim] = await bench.running();
+  law('a container restarts in the same Pod after a kill of its first process', async (fixture) => {
+    const [victim] = await fixture.running();
     assert.ok(victim);
-    process.kill(await bench.containers.processOf(victim.id), 'SIGKILL');
+    process.kill(await fixture.containers.processOf(victim.id), 'SIGKILL');
     await untilPasses(async () => {
-      const next = (await bench.running()).find(({ podUID }) => podUID === victim.podUID);
+      const next = (await fixture.running()).find(({ podUID }) => podUID === victim.podUID);
       assert.ok(next && next.id !== victim.id);
     });
     const restarts = `get pod ${victim.podName} -o jsonpath={.status.containerStatuses[0].restartCount}`;
-    await untilPasses(async () => assert.equal(await bench.kubectl.ok(restarts), '1'));
+    await untilPasses(async () => assert.equal(await fixture.kubectl.ok(restarts), '1'));
     const reason = `get pod ${victim.podName} -o jsonpath={..lastState.terminated.exitCode}`;
-    assert.equal(await bench.kubectl.ok(reason), '137');
+    assert.equal(await fixture.kubectl.ok(reason), '137');
   });
 
-  law("without a coordinator, Pods run within 5 s of the engine's start", async (bench) => {
-    await bench.killCoordinator();
-    await bench.engine.kill();
-    await bench.engine.start();
+  law("without a coordinator, Pods run within 5 s of the engine's start", async (fixture) => {
+    await fixture.killCoordinator();
+    await fixture.engine.kill();
+    await fixture.engine.start();
     const from = performance.now();
-    await untilPasses(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
+    await untilPasses(async () => assert.equal((await fixture.running()).length, NODES.length), RETURN_MS);
     const took = performance.now() - from;
-    await bench.startCoordinator();
+    await fixture.startCoordinator();
     assert.ok(took < RETURN_MS);
   });
 
-  law('agents that start without a coordinator start their Pods', async (bench) => {
-    await beginRolloutSeen(bench);
-    await bench.killCoordinator();
-    for (const node of NODES) await bench.endAgent(node, 'SIGKILL');
-    await bench.engine.kill();
-    await bench.engine.start();
+  law('agents that start without a coordinator start their Pods', async (fixture) => {
+    await beginRolloutSeen(fixture);
+    await fixture.killCoordinator();
+    for (const node of NODES) await fixture.endAgent(node, 'SIGKILL');
+    await fixture.engine.kill();
+    await fixture.engine.start();
     const from = performance.now();
-    for (const node of NODES) bench.startAgent(node);
-    await untilPasses(async () => assert.equal((await bench.running()).length, NODES.length), RETURN_MS);
+    for (const node of NODES) fixture.startAgent(node);
+    await untilPasses(async () => assert.equal((await fixture.running()).length, NODES.length), RETURN_MS);
     const took = performance.now() - from;
-    await bench.startCoordinator();
+    await fixture.startCoordinator();
     assert.ok(took < RETURN_MS);
   });
 
-  law('an acknowledged write survives kill -9 of the coordinator', async (bench) => {
+  law('an acknowledged write survives kill -9 of the coordinator', async (fixture) => {
     for (const name of ['a', 'b', 'c']) {
-      await bench.kubectl.ok(`create configmap ${name} --from-literal=x=${name}`);
-      await bench.killCoordinator();
-      await bench.startCoordinator();
-      assert.equal(await bench.kubectl.ok(`get configmap ${name} -o jsonpath={.data.x}`), name);
+      await fixture.kubectl.ok(`create configmap ${name} --from-literal=x=${name}`);
+      await fixture.killCoordinator();
+      await fixture.startCoordinator();
+      assert.equal(await fixture.kubectl.ok(`get configmap ${name} -o jsonpath={.data.x}`), name);
     }
   });
 
-  law('a deleted DaemonSet leaves no container after all kills', async (bench) => {
-    await bench.kubectl.ok('delete ds app');
+  law('a deleted DaemonSet leaves no container after all kills', async (fixture) => {
+    await fixture.kubectl.ok('delete ds app');
     // After repeated kills of the coordinator the agents wait up to a minute before they reconnect.
-    await untilPasses(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);
+    await untilPasses(async () => assert.deepEqual(await fixture.containers.all(), []), RECONNECT_MS);
   });
 });

@@ -140,26 +140,26 @@ const KILL_POINTS: KillPoint[] = [
 for (const kind of ['docker', 'podman'] as const) {
   describe(`an agent on ${kind} is killed while`, { concurrency: 1 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
-    let bench: EngineFixture | string;
+    let fixture: EngineFixture | string;
     before(async () => {
-      bench = await EngineFixture.open(kind);
+      fixture = await EngineFixture.open(kind);
     });
     after(async () => {
-      if (typeof bench !== 'string') await bench.close();
+      if (typeof fixture !== 'string') await fixture.close();
       rmSync(folder, { recursive: true, force: true });
     });
 
     for (const [index, point] of KILL_POINTS.entries()) {
       test(point.step, { timeout: 120_000 }, async (context) => {
-        if (typeof bench === 'string') return leaveOut(context, `kill points on ${kind}`, bench);
-        await surviveKill(bench, folder, `p${index}`, point);
+        if (typeof fixture === 'string') return leaveOut(context, `kill points on ${kind}`, fixture);
+        await surviveKill(fixture, folder, `p${index}`, point);
       });
     }
   });
 }
 
 async function surviveKill(
-  bench: EngineFixture,
+  fixture: EngineFixture,
   folder: string,
   name: string,
   point: KillPoint,
@@ -176,32 +176,38 @@ async function surviveKill(
   });
   const volumes = [{ name: 'told', hostPath: { path: folder } }];
   const spec = { ...point.spec(telling), volumes };
-  bench.assignPod(name, JSON.parse(JSON.stringify(spec).replaceAll('/told/POD', `/told/${name}`)) as PodSpec);
+  fixture.assignPod(
+    name,
+    JSON.parse(JSON.stringify(spec).replaceAll('/told/POD', `/told/${name}`)) as PodSpec,
+  );
 
   const { deleting = false, again = [], at } = point;
   let deleted: Promise<void> | undefined;
   if (deleting) {
-    await bench.untilReady(name);
+    await fixture.untilReady(name);
     // A shell can be Ready before it has set its trap, and would then ignore the signal.
-    await bench.until(`${name} to write all lines before`, () => told().length >= point.running.length);
-    deleted = bench.delete(name);
+    await fixture.until(`${name} to write all lines before`, () => told().length >= point.running.length);
+    deleted = fixture.delete(name);
   }
-  await bench.until(`${name} told ${at}`, () => told().includes(at));
-  await bench.killAgent();
-  await bench.startAgent();
+  await fixture.until(`${name} told ${at}`, () => told().includes(at));
+  await fixture.killAgent();
+  await fixture.startAgent();
 
   const seen = (): string[] => once(told(), again);
   if (!deleting) {
-    await bench.until(`${name} told all`, () => seen().length >= point.running.length && bench.isReady(name));
+    await fixture.until(
+      `${name} told all`,
+      () => seen().length >= point.running.length && fixture.isReady(name),
+    );
     assert.deepEqual(sorted(seen()), sorted(once(point.running, again)));
-    const ran = (await bench.running(name)).map(({ identity }) => identity.container);
+    const ran = (await fixture.running(name)).map(({ identity }) => identity.container);
     assert.equal(new Set(ran).size, ran.length, `one copy of each: ${ran}`);
-    deleted = bench.delete(name);
+    deleted = fixture.delete(name);
   }
   await deleted;
   assert.deepEqual(sorted(seen()), sorted(once([...point.running, ...point.removed], again)));
-  assert.deepEqual(await bench.driver.inspectPod(name), []);
-  assert.equal(existsSync(join(bench.dataDir, 'pods', name)), false);
+  assert.deepEqual(await fixture.driver.inspectPod(name), []);
+  assert.equal(existsSync(join(fixture.dataDir, 'pods', name)), false);
 }
 
 /** Removes repeated lines that are listed in `again`. */

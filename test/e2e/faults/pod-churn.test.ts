@@ -14,20 +14,20 @@ for (const kind of ['docker', 'podman'] as const) {
   test(`${CYCLES} Pods under random kills of the agent on ${kind} leave nothing behind`, {
     timeout: 180_000,
   }, async (context) => {
-    const bench = await EngineFixture.open(kind);
-    if (typeof bench === 'string') return leaveOut(context, `cycles on ${kind}`, bench);
+    const fixture = await EngineFixture.open(kind);
+    if (typeof fixture === 'string') return leaveOut(context, `cycles on ${kind}`, fixture);
     try {
       const seed = Date.now();
       context.diagnostic(`seed ${seed}`);
       // An engine's first container leaves shared resources behind, which are no leak. Run one cycle before the
       // measurement.
-      await runPodChurn(bench, 1, seededRandom(seed));
-      const before = await remainsOf(bench);
-      assert.ok((await runPodChurn(bench, CYCLES, seededRandom(seed + 1))) > 0);
-      assert.deepEqual(await remainsOf(bench), before);
+      await runPodChurn(fixture, 1, seededRandom(seed));
+      const before = await remainsOf(fixture);
+      assert.ok((await runPodChurn(fixture, CYCLES, seededRandom(seed + 1))) > 0);
+      assert.deepEqual(await remainsOf(fixture), before);
       assert.deepEqual([before.containers, before.files], [[], []]);
     } finally {
-      await bench.close();
+      await fixture.close();
     }
   });
 }

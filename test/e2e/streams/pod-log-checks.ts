@@ -52,28 +52,28 @@ const PODS = [
 /** Registers the tests on one engine. */
 export function podLogs(kind: EngineKind): void {
   describe(`kubectl logs on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourFixture | string;
+    let fixture: TourFixture | string;
     before(async () => {
-      bench = await TourFixture.open(kind, { images: [IMAGE] });
-      if (typeof bench === 'string') return;
-      const { kubectl } = bench;
+      fixture = await TourFixture.open(kind, { images: [IMAGE] });
+      if (typeof fixture === 'string') return;
+      const { kubectl } = fixture;
       await kubectl.ok('apply -f -', PODS.map((each) => JSON.stringify(each)).join('\n---\n'));
       await untilPasses(async () => assert.match(await kubectl.ok('logs prints -c one'), /one 3$/));
       await untilPasses(async () => assert.match(await kubectl.ok('get pod crashes --no-headers'), / [1-9]/));
       await untilPasses(async () => assert.match(await kubectl.ok('get pod waits --no-headers'), /Pull/));
     });
     after(async () => {
-      if (typeof bench !== 'string') await bench.close();
+      if (typeof fixture !== 'string') await fixture.close();
     });
 
     for (const name of KUBECTLS) {
       const log = (rule: string, body: (kubectl: Kubectl) => Promise<void>): void => {
         test(`${name}: ${rule}`, async (context) => {
           const found = findClient(name);
-          if (typeof bench === 'string') leaveOut(context, `logs on ${kind}`, bench);
+          if (typeof fixture === 'string') leaveOut(context, `logs on ${kind}`, fixture);
           else if ('why' in found) leaveOut(context, name, found.why);
           else {
-            const kubectl = bench.newKubectl(found.path);
+            const kubectl = fixture.newKubectl(found.path);
             await body(kubectl).finally(() => kubectl.remove());
           }
         });
@@ -138,8 +138,8 @@ export function podLogs(kind: EngineKind): void {
     }
 
     test('logs --follow continues over log rotation, which limits disk use', async (context) => {
-      if (typeof bench === 'string') return leaveOut(context, `logs on ${kind}`, bench);
-      const { kubectl } = bench;
+      if (typeof fixture === 'string') return leaveOut(context, `logs on ${kind}`, fixture);
+      const { kubectl } = fixture;
       const following = kubectl.start('logs chatters -f');
       await kubectl.ok('exec chatters -- /bin/busybox touch /go');
       await untilPasses(() => assert.match(following.stdout.slice(-100), /the end\n$/), 120_000);

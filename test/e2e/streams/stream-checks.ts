@@ -55,30 +55,30 @@ const POD = {
 /** Registers the tests on one engine. */
 export function streamTests(kind: EngineKind): void {
   describe(`streams into Pods on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourFixture | string;
+    let fixture: TourFixture | string;
     before(async () => {
-      bench = await TourFixture.open(kind, { images: [IMAGE] });
-      if (typeof bench === 'string') return;
-      await bench.kubectl.ok('apply -f -', JSON.stringify(POD));
-      const { kubectl } = bench;
+      fixture = await TourFixture.open(kind, { images: [IMAGE] });
+      if (typeof fixture === 'string') return;
+      await fixture.kubectl.ok('apply -f -', JSON.stringify(POD));
+      const { kubectl } = fixture;
       await soon(
         async () => (await kubectl.ok('logs looked-at -c server').catch(() => '')).includes('listening'),
         () => 'the ports to be served',
       );
     });
     after(async () => {
-      if (typeof bench !== 'string') await bench.close();
+      if (typeof fixture !== 'string') await fixture.close();
     });
 
     for (const [index, name] of KUBECTLS.entries()) {
-      const look = (rule: string, body: (kubectl: Kubectl, bench: TourFixture) => Promise<void>): void => {
+      const look = (rule: string, body: (kubectl: Kubectl, fixture: TourFixture) => Promise<void>): void => {
         test(`${name}: ${rule}`, async (context) => {
           const found = findClient(name);
-          if (typeof bench === 'string') leaveOut(context, `looking into Pods on ${kind}`, bench);
+          if (typeof fixture === 'string') leaveOut(context, `looking into Pods on ${kind}`, fixture);
           else if ('why' in found) leaveOut(context, name, found.why);
           else {
-            const kubectl = bench.newKubectl(found.path);
-            await body(kubectl, bench).finally(() => kubectl.remove());
+            const kubectl = fixture.newKubectl(found.path);
+            await body(kubectl, fixture).finally(() => kubectl.remove());
           }
         });
       };
@@ -98,10 +98,10 @@ export function streamTests(kind: EngineKind): void {
 
       look(
         'exec and port-forward work over SPDY, as behind a proxy without WebSocket support',
-        async (_, bench) => {
+        async (_, fixture) => {
           const found = findClient(name);
           assert.ok('path' in found);
-          const kubectl = bench.newKubectl(found.path, SPDY_ONLY);
+          const kubectl = fixture.newKubectl(found.path, SPDY_ONLY);
           const input = 'x'.repeat(300_000);
           const counted = await kubectl.run('exec -i looked-at -c main -- busybox wc -c'.split(' '), input);
           assert.equal(counted.stdout.trim(), '300000', counted.stderr);

@@ -46,28 +46,28 @@ function example(name: string): string {
 /** Registers the tour on one engine. The steps build on each other's data. */
 export function tour(kind: EngineKind): void {
   describe(`documented commands on ${kind}`, { concurrency: 1 }, () => {
-    let bench: TourFixture | string;
+    let fixture: TourFixture | string;
     let foreign = '';
     const pluginDirWasThere = existsSync(PLUGIN_DIR);
 
     before(async () => {
-      bench = await TourFixture.open(kind, { images: IMAGES });
-      if (typeof bench !== 'string') foreign = await bench.containers.run(IMAGES[5] ?? '');
+      fixture = await TourFixture.open(kind, { images: IMAGES });
+      if (typeof fixture !== 'string') foreign = await fixture.containers.run(IMAGES[5] ?? '');
     });
     after(async () => {
-      if (typeof bench !== 'string') await bench.close();
+      if (typeof fixture !== 'string') await fixture.close();
       if (!pluginDirWasThere) rmSync(PLUGIN_DIR, { recursive: true, force: true });
     });
 
-    const step = (rule: string, body: (bench: TourFixture) => Promise<void>): void => {
+    const step = (rule: string, body: (fixture: TourFixture) => Promise<void>): void => {
       test(rule, async (context) => {
-        if (typeof bench === 'string') leaveOut(context, `the tour on ${kind}`, bench);
-        else await body(bench);
+        if (typeof fixture === 'string') leaveOut(context, `the tour on ${kind}`, fixture);
+        else await body(fixture);
       });
     };
     /** The only running container of the DaemonSet's only Pod. Fails if there are more Pods or containers. */
-    const only = async (bench: TourFixture, daemonSet: string) => {
-      const found = await bench.containers.ofPods(`${daemonSet}-`);
+    const only = async (fixture: TourFixture, daemonSet: string) => {
+      const found = await fixture.containers.ofPods(`${daemonSet}-`);
       assert.deepEqual(
         found.map(({ state }) => state),
         ['running'],
@@ -77,27 +77,27 @@ export function tour(kind: EngineKind): void {
       assert.ok(container);
       return container;
     };
-    const runsOnce = (bench: TourFixture, daemonSet: string) =>
-      untilPasses(async () => void (await only(bench, daemonSet)));
-    const isGone = (bench: TourFixture, daemonSet: string) =>
-      untilPasses(async () => assert.deepEqual(await bench.containers.ofPods(`${daemonSet}-`), []));
+    const runsOnce = (fixture: TourFixture, daemonSet: string) =>
+      untilPasses(async () => void (await only(fixture, daemonSet)));
+    const isGone = (fixture: TourFixture, daemonSet: string) =>
+      untilPasses(async () => assert.deepEqual(await fixture.containers.ofPods(`${daemonSet}-`), []));
     const rolledOut = async ({ kubectl }: TourFixture, daemonSet: string) =>
       assert.match(await kubectl.ok(`rollout status ${daemonSet} --timeout=30s`), /successfully rolled out/);
 
-    step('the unchanged examples start real containers', async (bench) => {
-      const { kubectl } = bench;
+    step('the unchanged examples start real containers', async (fixture) => {
+      const { kubectl } = fixture;
       assert.equal(await kubectl.ok(`apply -f ${example(FLUENTD)}`), `daemonset.apps/${FLUENTD} created`);
       await kubectl.ok(`apply -f ${example('host-changes/network-plugin')}`);
       await kubectl.ok(`apply -f ${example('color-affinity')}`);
-      await runsOnce(bench, FLUENTD);
-      await runsOnce(bench, 'network-plugin');
-      await rolledOut(bench, `ds/${FLUENTD} -n kube-system`);
-      await rolledOut(bench, 'ds/network-plugin -n kube-system');
-      await isGone(bench, 'nginx');
+      await runsOnce(fixture, FLUENTD);
+      await runsOnce(fixture, 'network-plugin');
+      await rolledOut(fixture, `ds/${FLUENTD} -n kube-system`);
+      await rolledOut(fixture, 'ds/network-plugin -n kube-system');
+      await isGone(fixture, 'nginx');
     });
 
-    step("get pod -l, get pods -o wide and get ds list the example's Pods", async (bench) => {
-      const { kubectl } = bench;
+    step("get pod -l, get pods -o wide and get ds list the example's Pods", async (fixture) => {
+      const { kubectl } = fixture;
       const byLabel = await kubectl.ok(`get pod -n kube-system -l name=${FLUENTD}`);
       assert.match(
         byLabel,
@@ -113,35 +113,35 @@ export function tour(kind: EngineKind): void {
       assert.match(await kubectl.ok('get nodes'), /^NAME .*\nmaster +Ready +<none> +\d+m?\d*s +v/);
     });
 
-    step('a node label starts the Pod and its container, and its removal stops them', async (bench) => {
-      const { kubectl } = bench;
+    step('a node label starts the Pod and its container, and its removal stops them', async (fixture) => {
+      const { kubectl } = fixture;
       assert.equal(await kubectl.ok('label nodes master color=green'), 'node/master labeled');
-      await rolledOut(bench, 'ds/nginx');
-      await runsOnce(bench, 'nginx');
+      await rolledOut(fixture, 'ds/nginx');
+      await runsOnce(fixture, 'nginx');
       assert.match(await kubectl.ok('get pods -o wide'), /nginx-\w{5} +1\/1 +Running .* master /);
       await kubectl.ok('label nodes master color-');
-      await isGone(bench, 'nginx');
+      await isGone(fixture, 'nginx');
       // The host reports the end of the Pod only after it has removed the Pod's containers and volumes.
       await untilPasses(async () => assert.equal(await kubectl.ok('get pods'), ''));
       await kubectl.ok('label nodes master color=green');
-      await rolledOut(bench, 'ds/nginx');
+      await rolledOut(fixture, 'ds/nginx');
     });
 
-    step('a NoSchedule taint keeps the Pod, a NoExecute taint removes it', async (bench) => {
-      const { kubectl } = bench;
-      const { id } = await only(bench, 'nginx');
+    step('a NoSchedule taint keeps the Pod, a NoExecute taint removes it', async (fixture) => {
+      const { kubectl } = fixture;
+      const { id } = await only(fixture, 'nginx');
       await kubectl.ok('taint nodes master key=value:NoSchedule');
-      assert.equal((await only(bench, 'nginx')).id, id);
+      assert.equal((await only(fixture, 'nginx')).id, id);
       await kubectl.ok('taint nodes master key=value:NoSchedule-');
       await kubectl.ok('taint nodes master key=value:NoExecute');
-      await isGone(bench, 'nginx');
+      await isGone(fixture, 'nginx');
       await kubectl.ok('taint nodes master key:NoExecute-');
-      await rolledOut(bench, 'ds/nginx');
-      await runsOnce(bench, 'nginx');
+      await rolledOut(fixture, 'ds/nginx');
+      await runsOnce(fixture, 'nginx');
     });
 
-    step('drain refuses DaemonSet Pods, skips them with its flag, and removes bare Pods', async (bench) => {
-      const { kubectl } = bench;
+    step('drain refuses DaemonSet Pods, skips them with its flag, and removes bare Pods', async (fixture) => {
+      const { kubectl } = fixture;
       await kubectl.ok('apply -f -', TALKER);
       await kubectl.ok('wait pod/talker --for=condition=Ready --timeout=30s');
       assert.equal(await kubectl.ok('cordon master'), 'node/master cordoned');
@@ -152,21 +152,21 @@ export function tour(kind: EngineKind): void {
         refused.stderr,
         /cannot delete DaemonSet-managed Pods \(use --ignore-daemonsets to ignore\)/,
       );
-      const { id } = await only(bench, 'nginx');
+      const { id } = await only(fixture, 'nginx');
       assert.match(await kubectl.ok('drain master --ignore-daemonsets --force'), /node\/master drained$/);
-      assert.deepEqual(await bench.containers.ofPods('talker'), []);
-      assert.equal((await only(bench, 'nginx')).id, id);
+      assert.deepEqual(await fixture.containers.ofPods('talker'), []);
+      assert.equal((await only(fixture, 'nginx')).id, id);
       assert.equal(await kubectl.ok('uncordon master'), 'node/master uncordoned');
     });
 
     step(
       'set image --record, rollout status, history and undo change and report the revision',
-      async (bench) => {
-        const { kubectl } = bench;
+      async (fixture) => {
+        const { kubectl } = fixture;
         const set = await kubectl.ok('set image ds/nginx nginx=nginx:1.28 --record');
         assert.equal(set, 'daemonset.apps/nginx image updated');
-        await rolledOut(bench, 'ds/nginx');
-        assert.match((await only(bench, 'nginx')).image, /nginx:1\.28$/);
+        await rolledOut(fixture, 'ds/nginx');
+        assert.match((await only(fixture, 'nginx')).image, /nginx:1\.28$/);
         const history = await kubectl.ok('rollout history ds/nginx');
         assert.match(
           history,
@@ -175,17 +175,17 @@ export function tour(kind: EngineKind): void {
         assert.match(await kubectl.ok('rollout history ds/nginx --revision=2'), /Image:\s+nginx:1\.28/);
         const undone = await kubectl.ok('rollout undo ds/nginx --to-revision=1');
         assert.equal(undone, 'daemonset.apps/nginx rolled back');
-        await rolledOut(bench, 'ds/nginx');
-        assert.match((await only(bench, 'nginx')).image, /nginx:1\.27$/);
+        await rolledOut(fixture, 'ds/nginx');
+        assert.match((await only(fixture, 'nginx')).image, /nginx:1\.27$/);
         assert.match(await kubectl.ok('rollout history ds/nginx'), /REVISION.*\n2 .*\n3 /);
       },
     );
 
-    step('rollout restart creates a new container', async (bench) => {
-      const { id } = await only(bench, 'nginx');
-      assert.equal(await bench.kubectl.ok('rollout restart ds/nginx'), 'daemonset.apps/nginx restarted');
-      await rolledOut(bench, 'ds/nginx');
-      assert.notEqual((await only(bench, 'nginx')).id, id);
+    step('rollout restart creates a new container', async (fixture) => {
+      const { id } = await only(fixture, 'nginx');
+      assert.equal(await fixture.kubectl.ok('rollout restart ds/nginx'), 'daemonset.apps/nginx restarted');
+      await rolledOut(fixture, 'ds/nginx');
+      assert.notEqual((await only(fixture, 'nginx')).id, id);
     });
 
     step('get and describe print controller revisions', async ({ kubectl }) => {
@@ -226,35 +226,35 @@ export function tour(kind: EngineKind): void {
       );
     });
 
-    step('Pods that --cascade=orphan leaves keep running and are adopted again', async (bench) => {
-      const { kubectl } = bench;
-      const { id } = await only(bench, 'nginx');
+    step('Pods that --cascade=orphan leaves keep running and are adopted again', async (fixture) => {
+      const { kubectl } = fixture;
+      const { id } = await only(fixture, 'nginx');
       await kubectl.ok('rollout undo ds/nginx');
-      await rolledOut(bench, 'ds/nginx');
-      const orphan = await only(bench, 'nginx');
+      await rolledOut(fixture, 'ds/nginx');
+      const orphan = await only(fixture, 'nginx');
       assert.notEqual(orphan.id, id);
       await kubectl.ok('delete daemonset nginx --cascade=orphan');
       const owners = 'get pods -l app=nginx -o jsonpath={.items[*].metadata.ownerReferences}';
       await untilPasses(async () => assert.equal(await kubectl.ok(owners), ''));
       await kubectl.ok(`apply -f ${example('color-affinity')}`);
       await untilPasses(async () => assert.match(await kubectl.ok(owners), /"kind":"DaemonSet"/));
-      await rolledOut(bench, 'ds/nginx');
-      assert.equal((await only(bench, 'nginx')).id, orphan.id);
+      await rolledOut(fixture, 'ds/nginx');
+      assert.equal((await only(fixture, 'nginx')).id, orphan.id);
     });
 
-    step('delete daemonset removes the Pods and their containers', async (bench) => {
-      assert.match(await bench.kubectl.ok('delete daemonset nginx'), /^daemonset\.apps "nginx" deleted/);
-      await isGone(bench, 'nginx');
-      await untilPasses(async () => assert.equal(await bench.kubectl.ok('get pods'), ''));
-      assert.equal(await bench.kubectl.ok('get controllerrevision'), '');
+    step('delete daemonset removes the Pods and their containers', async (fixture) => {
+      assert.match(await fixture.kubectl.ok('delete daemonset nginx'), /^daemonset\.apps "nginx" deleted/);
+      await isGone(fixture, 'nginx');
+      await untilPasses(async () => assert.equal(await fixture.kubectl.ok('get pods'), ''));
+      assert.equal(await fixture.kubectl.ok('get controllerrevision'), '');
     });
 
-    step('an older kubectl runs the documented commands too', async (bench) => {
+    step('an older kubectl runs the documented commands too', async (fixture) => {
       if (kubectlMinor('kubectl') === undefined) return;
-      const kubectl = bench.newKubectl('kubectl');
+      const kubectl = fixture.newKubectl('kubectl');
       try {
         await kubectl.ok(`apply -f ${example('color-affinity')}`);
-        await rolledOut(bench, 'ds/nginx');
+        await rolledOut(fixture, 'ds/nginx');
         await kubectl.ok('set image ds/nginx nginx=nginx:1.28');
         await kubectl.ok('rollout status ds/nginx --timeout=30s');
         await kubectl.ok('rollout undo ds/nginx --to-revision=1');
@@ -263,19 +263,19 @@ export function tour(kind: EngineKind): void {
         assert.match(await kubectl.ok('drain master --ignore-daemonsets'), /drained$/);
         await kubectl.ok('uncordon master');
         await kubectl.ok('delete ds nginx');
-        await isGone(bench, 'nginx');
+        await isGone(fixture, 'nginx');
       } finally {
         kubectl.remove();
       }
     });
 
-    step('delete node removes its Pods, and a new up registers it and starts them again', async (bench) => {
-      assert.match(await bench.kubectl.ok('delete node master'), /^node "master" deleted/);
-      await isGone(bench, FLUENTD);
-      await bench.up.end('SIGINT');
-      await bench.startUp();
-      await runsOnce(bench, FLUENTD);
-      await runsOnce(bench, 'network-plugin');
+    step('delete node removes its Pods, and a new up registers it and starts them again', async (fixture) => {
+      assert.match(await fixture.kubectl.ok('delete node master'), /^node "master" deleted/);
+      await isGone(fixture, FLUENTD);
+      await fixture.up.end('SIGINT');
+      await fixture.startUp();
+      await runsOnce(fixture, FLUENTD);
+      await runsOnce(fixture, 'network-plugin');
     });
 
     step('a container of another user is unchanged after all documented commands', async ({ containers }) => {

@@ -21,13 +21,13 @@ spec:
 `;
 
 describe('up and down on Docker', { concurrency: 1 }, () => {
-  let bench: TourFixture | string;
+  let fixture: TourFixture | string;
   let foreign: string[] = [];
 
   before(async () => {
-    bench = await TourFixture.open('docker', { images: ['app:1'], args: ['--labels', 'disk=ssd'] });
-    if (typeof bench === 'string') return;
-    const { containers, kubectl } = bench;
+    fixture = await TourFixture.open('docker', { images: ['app:1'], args: ['--labels', 'disk=ssd'] });
+    if (typeof fixture === 'string') return;
+    const { containers, kubectl } = fixture;
     // One container without labels and one of another cluster that uses the same engine.
     const another = { 'everynode.dev/cluster': 'another', 'everynode.dev/node': 'master' };
     foreign = [await containers.run('app:1'), await containers.run('app:1', another)];
@@ -35,13 +35,13 @@ describe('up and down on Docker', { concurrency: 1 }, () => {
     await kubectl.ok('rollout status ds/app --timeout=30s');
   });
   after(async () => {
-    if (typeof bench !== 'string') await bench.close();
+    if (typeof fixture !== 'string') await fixture.close();
   });
 
-  const law = (rule: string, body: (bench: TourFixture) => Promise<void>): void => {
+  const law = (rule: string, body: (fixture: TourFixture) => Promise<void>): void => {
     test(rule, async (context) => {
-      if (typeof bench === 'string') leaveOut(context, 'up and down on docker', bench);
-      else await body(bench);
+      if (typeof fixture === 'string') leaveOut(context, 'up and down on docker', fixture);
+      else await body(fixture);
     });
   };
   const ours = async ({ containers }: TourFixture) => {
@@ -64,64 +64,64 @@ describe('up and down on Docker', { concurrency: 1 }, () => {
 
   law(
     'Ctrl-C of up stops both programs and keeps the container, and the next up adopts it',
-    async (bench) => {
-      const container = await ours(bench);
-      const started = await bench.containers.startedAt(container.id);
-      await bench.up.end('SIGINT');
-      assert.equal(bench.up.exitStatus, 0);
-      assert.deepEqual(bench.agents(), []);
-      assert.equal((await ours(bench)).id, container.id);
-      await bench.startUp();
-      assert.match(await bench.kubectl.ok('get pods'), /app-\w{5} +1\/1 +Running +0/);
-      assert.equal(await bench.containers.startedAt((await ours(bench)).id), started);
+    async (fixture) => {
+      const container = await ours(fixture);
+      const started = await fixture.containers.startedAt(container.id);
+      await fixture.up.end('SIGINT');
+      assert.equal(fixture.up.exitStatus, 0);
+      assert.deepEqual(fixture.agents(), []);
+      assert.equal((await ours(fixture)).id, container.id);
+      await fixture.startUp();
+      assert.match(await fixture.kubectl.ok('get pods'), /app-\w{5} +1\/1 +Running +0/);
+      assert.equal(await fixture.containers.startedAt((await ours(fixture)).id), started);
     },
   );
 
-  law('up restarts a killed agent, and the agent exits when up is killed', async (bench) => {
-    const container = await ours(bench);
-    const [agent = 0] = bench.agents();
+  law('up restarts a killed agent, and the agent exits when up is killed', async (fixture) => {
+    const container = await ours(fixture);
+    const [agent = 0] = fixture.agents();
     process.kill(agent, 'SIGKILL');
-    await untilPasses(() => assert.ok(bench.agents().some((pid) => pid !== agent)));
-    await bench.up.end('SIGKILL');
-    await untilPasses(() => assert.deepEqual(bench.agents(), []));
-    assert.equal((await ours(bench)).id, container.id);
-    await bench.startUp();
-    assert.equal((await ours(bench)).id, container.id);
+    await untilPasses(() => assert.ok(fixture.agents().some((pid) => pid !== agent)));
+    await fixture.up.end('SIGKILL');
+    await untilPasses(() => assert.deepEqual(fixture.agents(), []));
+    assert.equal((await ours(fixture)).id, container.id);
+    await fixture.startUp();
+    assert.equal((await ours(fixture)).id, container.id);
   });
 
-  law('down asks for confirmation and changes nothing without it', async (bench) => {
-    const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir], bench.environment);
+  law('down asks for confirmation and changes nothing without it', async (fixture) => {
+    const { code, stderr } = await runEverynode(['down', '--data', fixture.dataDir], fixture.environment);
     assert.deepEqual([code, stderr], [2, 'There is no terminal for the confirmation: pass --yes.\n']);
-    await ours(bench);
+    await ours(fixture);
   });
 
-  law('a command that the coordinator refuses prints one sentence', async (bench) => {
-    const { code, stderr } = await runEverynode(['token', 'delete', 'nobody', '--data', bench.dataDir]);
+  law('a command that the coordinator refuses prints one sentence', async (fixture) => {
+    const { code, stderr } = await runEverynode(['token', 'delete', 'nobody', '--data', fixture.dataDir]);
     assert.equal(code, 5);
     assert.equal(stderr, 'Error from server (NotFound): secrets "bootstrap-token-nobody" not found\n');
   });
 
-  law('down keeps the data directory if the engine is down', async (bench) => {
-    await bench.up.end('SIGINT');
-    await bench.engine.kill();
-    const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
-    await bench.engine.start();
+  law('down keeps the data directory if the engine is down', async (fixture) => {
+    await fixture.up.end('SIGINT');
+    await fixture.engine.kill();
+    const { code, stderr } = await runEverynode(['down', '--data', fixture.dataDir, '--yes']);
+    await fixture.engine.start();
     assert.equal(code, 3, stderr);
     assert.match(stderr, /^[^\n]+does not respond[^\n]+\n$/);
-    await bench.startUp();
-    await bench.kubectl.ok('rollout status ds/app --timeout=30s');
-    for (const id of foreign) await bench.containers.start(id);
+    await fixture.startUp();
+    await fixture.kubectl.ok('rollout status ds/app --timeout=30s');
+    for (const id of foreign) await fixture.containers.start(id);
   });
 
   law(
     'down stops a running up, its containers and its data directory, and no other container',
-    async (bench) => {
+    async (fixture) => {
       // Runs without the environment of `up`: the agent has stored where its containers are.
-      const { code, stderr } = await runEverynode(['down', '--data', bench.dataDir, '--yes']);
+      const { code, stderr } = await runEverynode(['down', '--data', fixture.dataDir, '--yes']);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.equal(existsSync(bench.dataDir), false);
-      await untilPasses(() => assert.equal(bench.up.running, false));
-      const left = await bench.containers.all();
+      assert.equal(existsSync(fixture.dataDir), false);
+      await untilPasses(() => assert.equal(fixture.up.running, false));
+      const left = await fixture.containers.all();
       assert.deepEqual(
         left.map(({ id, state }) => [id, state]).sort(),
         foreign.map((id) => [id, 'running']).sort(),

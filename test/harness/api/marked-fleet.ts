@@ -56,15 +56,15 @@ export function markedNames(namespace: string): string[] {
 
 /** Starts the API. No controller changes its objects. */
 export async function startMarkedFleet(): Promise<AccessFixture> {
-  const bench = await startAccessFixture((parts) => ({
+  const fixture = await startAccessFixture((parts) => ({
     ...partsOfFleet(parts),
     audit: new MemoryAuditLog(),
     settings: { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0, burst: 0 } },
   }));
-  for (const name of NODES) await bench.registry.create(nodeKind, undefined, nodeObject(name));
-  for (const namespace of NAMESPACES) await fill(bench.registry, namespace);
-  await bench.settled();
-  return bench;
+  for (const name of NODES) await fixture.registry.create(nodeKind, undefined, nodeObject(name));
+  for (const namespace of NAMESPACES) await fill(fixture.registry, namespace);
+  await fixture.settled();
+  return fixture;
 }
 
 function partsOfFleet({ registry, informers, clock }: AccessFixtureDeps) {

@@ -13,7 +13,7 @@ export const KUBECTLS = [
 ] as const satisfies readonly ClientName[];
 
 /** State of the tests of one kubectl, set before the first of them. */
-interface KubectlBench {
+interface KubectlFixture {
   readonly api: TestApi;
   readonly kubectl: Kubectl;
 }
@@ -21,7 +21,7 @@ interface KubectlBench {
 /** Defines the tests once for each kubectl, each time with a new API. */
 export function forEachKubectl(
   title: string,
-  define: (bench: KubectlBench) => void,
+  define: (fixture: KubectlFixture) => void,
   change: Partial<ApiServerOptions> = {},
 ): void {
   for (const name of KUBECTLS) {
@@ -31,18 +31,18 @@ export function forEachKubectl(
         test('there is none', (context: TestContext) => leaveOut(context, name, found.why));
         return;
       }
-      let bench: KubectlBench | undefined;
-      const current = (): KubectlBench => {
-        if (!bench) throw new Error('the bench is used before its tests');
-        return bench;
+      let fixture: KubectlFixture | undefined;
+      const current = (): KubectlFixture => {
+        if (!fixture) throw new Error('the bench is used before its tests');
+        return fixture;
       };
       before(async () => {
         const api = await startTestApi(change);
-        bench = { api, kubectl: createKubectl(api.kubeconfig, found.path) };
+        fixture = { api, kubectl: createKubectl(api.kubeconfig, found.path) };
       });
       after(async () => {
-        bench?.kubectl.remove();
-        await bench?.api.stop();
+        fixture?.kubectl.remove();
+        await fixture?.api.stop();
       });
       define({
         get api() {

@@ -36,9 +36,9 @@ export class EngineFixture {
     if (typeof engine === 'string') return engine;
     const { socketPath } = engine;
     await loadTestImages(socketPath, ['app:1']);
-    const bench = new EngineFixture(engine, new DockerEngine(await askEngine({ socketPath }), OWNER));
-    await bench.startAgent();
-    return bench;
+    const fixture = new EngineFixture(engine, new DockerEngine(await askEngine({ socketPath }), OWNER));
+    await fixture.startAgent();
+    return fixture;
   }
 
   /**

@@ -28,13 +28,13 @@ export class EnginePods {
   /** A folder of the host into which containers write. */
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
   #engine: TestEngine | string = 'not started';
-  #bench: PodHostFixture | undefined;
+  #fixture: PodHostFixture | undefined;
 
   constructor(readonly kind: EngineKind) {}
 
   get fixture(): PodHostFixture {
-    if (!this.#bench) throw new Error('there is no engine');
-    return this.#bench;
+    if (!this.#fixture) throw new Error('there is no engine');
+    return this.#fixture;
   }
 
   get engine(): TestEngine {
@@ -90,14 +90,14 @@ export class EnginePods {
     await loadTestImages(socketPath, ['app:1']);
     const driver = new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER);
     const processes = () => engineProcesses({ socketPath });
-    this.#bench = new PodHostFixture(driver, systemClock, this.kind, undefined, processes);
+    this.#fixture = new PodHostFixture(driver, systemClock, this.kind, undefined, processes);
     // The engine has a network of its own. From here, probes reach only Pods on its host network.
-    this.#bench.facts.hostIP = this.#engine.address;
+    this.#fixture.facts.hostIP = this.#engine.address;
     return true;
   }
 
   async stop(): Promise<void> {
-    await this.#bench?.close();
+    await this.#fixture?.close();
     if (typeof this.#engine !== 'string') await this.#engine.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -35,7 +35,7 @@ export function seededRandom(seed: number): () => number {
  * number of kills.
  */
 export async function runPodChurn(
-  bench: EngineFixture,
+  fixture: EngineFixture,
   cycles: number,
   chance: () => number,
 ): Promise<number> {
@@ -45,24 +45,24 @@ export async function runPodChurn(
     while (next < cycles) {
       // A uid is never used twice.
       const name = `cycle-${run}-${next++}`;
-      bench.assignPod(name, eventfulPod());
+      fixture.assignPod(name, eventfulPod());
       await sleep(chance() * LONGEST_LIFE_MS);
-      await bench.delete(name);
+      await fixture.delete(name);
     }
   };
   const stop = new AbortController();
-  const killer = killAgain(bench, chance, stop.signal);
+  const killer = killAgain(fixture, chance, stop.signal);
   await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, cycles) }, worker));
   stop.abort();
   return killer;
 }
 
-async function killAgain(bench: EngineFixture, chance: () => number, signal: AbortSignal): Promise<number> {
+async function killAgain(fixture: EngineFixture, chance: () => number, signal: AbortSignal): Promise<number> {
   let kills = 0;
   while (!signal.aborted) {
     await sleep(chance() * MOST_KILL_PAUSE_MS);
-    await bench.killAgent();
-    await bench.startAgent();
+    await fixture.killAgent();
+    await fixture.startAgent();
     kills += 1;
   }
   return kills;
@@ -97,8 +97,8 @@ function eventfulPod(): PodSpec {
 }
 
 /** Returns what is on the host now. */
-export async function remainsOf(bench: EngineFixture): Promise<Remains> {
-  const api = new DockerApi({ socketPath: bench.engine.socketPath });
+export async function remainsOf(fixture: EngineFixture): Promise<Remains> {
+  const api = new DockerApi({ socketPath: fixture.engine.socketPath });
   const get = <T>(path: string, query: Record<string, string> = {}): Promise<T> =>
     api.json<T>({ method: 'GET', path, query }, { fallback: 'EngineDown' });
   try {
@@ -109,8 +109,8 @@ export async function remainsOf(bench: EngineFixture): Promise<Remains> {
       containers: containers.map(({ Id }) => Id),
       networks: networks.map(({ Name }) => Name).sort(),
       volumes: (volumes.Volumes ?? []).map(({ Name }) => Name),
-      mounts: bench.engine.mounts().sort(),
-      files: filesBelow(join(bench.dataDir, 'pods')),
+      mounts: fixture.engine.mounts().sort(),
+      files: filesBelow(join(fixture.dataDir, 'pods')),
     };
   } finally {
     api.close();

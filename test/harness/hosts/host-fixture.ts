@@ -35,13 +35,13 @@ export class HostFixture {
     if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
-    const bench = new HostFixture(engine);
+    const fixture = new HostFixture(engine);
     try {
       for (const archive of archives) await loadArchive(engine.socketPath, archive);
-      await bench.#start();
-      return bench;
+      await fixture.#start();
+      return fixture;
     } catch (error) {
-      await bench.close();
+      await fixture.close();
       throw error;
     }
   }

@@ -15,7 +15,7 @@ const READY_MS = 60_000;
 /** The node's name in the documented commands. */
 export const NODE = 'master';
 
-interface BenchOptions {
+interface TourOptions {
   /** Tags of the one test image. */
   images: string[];
   /** Additional flags of `up`. */
@@ -39,19 +39,19 @@ export class TourFixture {
   }
 
   /** Opens the fixture. Resolves with a reason where this machine lacks the engine or a kubectl. */
-  static async open(kind: EngineKind, { images, args = [] }: BenchOptions): Promise<TourFixture | string> {
+  static async open(kind: EngineKind, { images, args = [] }: TourOptions): Promise<TourFixture | string> {
     const why = whyNoKubectl();
     if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
-    const bench = new TourFixture(engine, args);
+    const fixture = new TourFixture(engine, args);
     try {
       await loadTestImages(engine.socketPath, images);
-      bench.#port = await freePort();
-      await bench.startUp();
-      return bench;
+      fixture.#port = await freePort();
+      await fixture.startUp();
+      return fixture;
     } catch (error) {
-      await bench.close();
+      await fixture.close();
       throw error;
     }
   }

@@ -31,7 +31,7 @@ import { temporaryDirectory } from '../basics/temporary-directory.js';
 import { MemoryStore } from '../controllers/memory-store.js';
 import { TestAgent } from './hub-fixture.js';
 
-interface EnrolmentBenchOptions
+interface EnrolmentFixtureOptions
   extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent' | 'authority'>> {
   log?: Logger;
   audit?: AuditLog;
@@ -40,7 +40,7 @@ interface EnrolmentBenchOptions
 export type EnrolmentFixture = Awaited<ReturnType<typeof startEnrolment>>;
 
 /** Starts API and hub on one TLS port, with a join token. `shiftMs` moves the coordinator's clock. */
-export async function startEnrolment(context: TestContext, change: EnrolmentBenchOptions = {}) {
+export async function startEnrolment(context: TestContext, change: EnrolmentFixtureOptions = {}) {
   const time = { shiftMs: 0 };
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + time.shiftMs };
   const parts = { clock, log: change.log ?? silentLogger };

@@ -7,15 +7,15 @@ import type { HubFixture, TestAgent } from './hub-fixture.js';
  * Returns `STATUS REASON` of a condition, with `undefined` for a missing reason. Returns undefined if the Node lacks
  * the condition.
  */
-export function conditionOf(bench: HubFixture, node: string, type: string): string | undefined {
-  const { status } = bench.controlPlane.informers.nodes.get({ name: node }) ?? {};
+export function conditionOf(fixture: HubFixture, node: string, type: string): string | undefined {
+  const { status } = fixture.controlPlane.informers.nodes.get({ name: node }) ?? {};
   const found = findCondition(status?.conditions, type);
   return found && `${found.status} ${found.reason}`;
 }
 
 /** Resolves when the agent's link is live, its Node shows it, and the control plane is idle. */
-export async function untilConnected(bench: HubFixture, agent: TestAgent, node: string): Promise<void> {
+export async function untilConnected(fixture: HubFixture, agent: TestAgent, node: string): Promise<void> {
   await until(() => agent.link.phase === 'live');
-  await until(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
-  await bench.controlPlane.settle();
+  await until(() => conditionOf(fixture, node, 'Connected') === 'True LinkUp');
+  await fixture.controlPlane.settle();
 }

@@ -73,7 +73,7 @@ interface AgentOptions {
 }
 
 /** A hub with a restored store, at its start. */
-interface RestoredBench {
+interface RestoredFixture {
   pastEpochs: readonly PastEpoch[];
   /** The Pods in the backup. */
   pods?: readonly Pod[];
@@ -213,8 +213,8 @@ async function listen(hub: Hub): Promise<Server> {
 /** Registers a test with a new hub. Everything is stopped after it. */
 export function withHub(
   rule: string,
-  check: (bench: HubFixture) => Promise<void>,
-  restored?: RestoredBench,
+  check: (fixture: HubFixture) => Promise<void>,
+  restored?: RestoredFixture,
   log: Logger = silentLogger,
 ): void {
   test(rule, async () => {
@@ -246,13 +246,13 @@ export function withHub(
     const agents: TestAgent[] = [];
     const { port } = server.address() as AddressInfo;
     const keys = new FixtureHostKeys(authority, registry);
-    const bench = benchFor(
+    const fixture = benchFor(
       { controlPlane: plane, hub, liveness: presence, restoreState: restore, port },
       keys,
       agents,
     );
     try {
-      await check(bench);
+      await check(fixture);
     } finally {
       for (const { link } of agents) link.stop();
       await hub.stop();

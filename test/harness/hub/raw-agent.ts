@@ -45,9 +45,9 @@ export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
 }
 
 /** Connects without a hello. `autoPong: false` leaves pings unanswered, like a half-open connection. */
-export async function rawAgent(bench: HubFixture, node: string, autoPong = true): Promise<RawAgent> {
-  const host = await bench.hostKey(node);
-  const socket = new WebSocket(`ws://127.0.0.1:${bench.port}${LINK_PATH}`, SUBPROTOCOL, {
+export async function rawAgent(fixture: HubFixture, node: string, autoPong = true): Promise<RawAgent> {
+  const host = await fixture.hostKey(node);
+  const socket = new WebSocket(`ws://127.0.0.1:${fixture.port}${LINK_PATH}`, SUBPROTOCOL, {
     headers: certificateHeader(host),
     autoPong,
   });
@@ -70,6 +70,6 @@ export async function rawAgent(bench: HubFixture, node: string, autoPong = true)
   const upgraded = new Promise<IncomingMessage>((resolve) => socket.once('upgrade', resolve));
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   const nonce = String((await upgraded).headers[CHALLENGE_HEADER]);
-  socket.send(signChallenge(host.key, { clusterUID: bench.controlPlane.store.clusterUID(), node, nonce }));
+  socket.send(signChallenge(host.key, { clusterUID: fixture.controlPlane.store.clusterUID(), node, nonce }));
   return agent;
 }

@@ -37,13 +37,13 @@ export class CrashFixture {
     if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
-    const bench = new CrashFixture(engine);
+    const fixture = new CrashFixture(engine);
     try {
       await loadTestImages(engine.socketPath, images);
-      await bench.#startAll();
-      return bench;
+      await fixture.#startAll();
+      return fixture;
     } catch (error) {
-      await bench.close();
+      await fixture.close();
       throw error;
     }
   }

@@ -62,7 +62,7 @@ test('the longest unused image is removed first; images in use and just pulled i
 
 describe('the collector', () => {
   /** Images of 10 bytes each on a disk of 100 bytes. */
-  async function bench(availableBytes: number, ...names: string[]) {
+  async function fixture(availableBytes: number, ...names: string[]) {
     const clock = new ManualClock(0);
     const records = ImageRecords.inMemory();
     const here = new Set([...names, 'foreign']);
@@ -98,7 +98,7 @@ describe('the collector', () => {
   }
 
   test('removes what it must, and never an image in use, pinned, or not pulled by this agent', async () => {
-    const { collector, here, state, warnings } = await bench(0, 'a', 'b', 'c', 'd', 'e');
+    const { collector, here, state, warnings } = await fixture(0, 'a', 'b', 'c', 'd', 'e');
     state.inUse.add('id-b');
     state.pinned.add('c');
     await collector.collect();
@@ -107,7 +107,7 @@ describe('the collector', () => {
   });
 
   test('reports when it freed too little, and the kubelet’s ImageGCFailed from the second time on', async () => {
-    const { collector, clock, here, state, warnings } = await bench(0, 'a', 'b');
+    const { collector, clock, here, state, warnings } = await fixture(0, 'a', 'b');
     state.locked.add('a');
     collector.start();
     for (const _ of [1, 2]) {
@@ -127,7 +127,7 @@ describe('the collector', () => {
   });
 
   test('does nothing on a disk with free space', async () => {
-    const { collector, here } = await bench(50, 'a');
+    const { collector, here } = await fixture(50, 'a');
     await collector.collect();
     assert.ok(here.has('a'));
   });
