@@ -24,11 +24,7 @@ const MIN_TIMEOUT_MS = 20_000;
 const DRY_RUN_TIMEOUT_MS = 120_000;
 
 /** A test file without a mutant. */
-type DryRun = {}
-<<<<<<< HEAD
-  test: string;
-=======
->>>>>>> h-M
+interface DryRun {
   ms: number;
   covered: ReadonlySet<string>;
 }
@@ -66,12 +62,9 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
     .map(({ item }) => item);
 }
 
-<<<<<<< HEAD
-=======
 /** Ends the test files that run. */
 const running = new Set<() => void>();
 
->>>>>>> h-M
 /** Runs one test file of the copy. Resolves with true if it passed in time. */
 function passes(test: string, env: Record<string, string>, timeoutMs: number): Promise<boolean> {
   const child: ChildProcess = spawn(process.execPath, [join(COPY, 'test', test)], {
@@ -82,18 +75,12 @@ function passes(test: string, env: Record<string, string>, timeoutMs: number): P
     // Kill the process group, because a test may have started other processes.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   };
-<<<<<<< HEAD
-=======
   running.add(kill);
->>>>>>> h-M
   const timer = setTimeout(kill, timeoutMs);
   return new Promise((resolve) => {
     child.on('exit', (code) => {
       clearTimeout(timer);
-<<<<<<< HEAD
-=======
       running.delete(kill);
->>>>>>> h-M
       resolve(code === 0);
     });
   });
@@ -108,39 +95,6 @@ async function eachConcurrently<T>(items: readonly T[], work: (item: T) => Promi
   await Promise.all(Array.from({ length: JOBS }, next));
 }
 
-<<<<<<< HEAD
-/** Runs the tests without a mutant. A test that fails without one is not used. */
-async function dryRuns(tests: readonly string[]): Promise<DryRun[]> {
-  const runs: DryRun[] = [];
-  const preload = pathToFileURL(join(COMPILED_TESTS, 'mutation/record-coverage.js')).href;
-  await eachConcurrently(tests, async (test) => {
-    const folder = temporaryDirectory();
-    const env = { MUTANT_COVERAGE_FOLDER: folder, NODE_OPTIONS: `--import=${preload}` };
-    const startedAt = performance.now();
-    if (!(await passes(test, env, DRY_RUN_TIMEOUT_MS))) {
-      process.stdout.write(`fails without a mutant, so it is not used: ${test}\n`);
-      return;
-    }
-    const ids = readdirSync(folder).flatMap(
-      (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as string[],
-    );
-    runs.push({ test, ms: performance.now() - startedAt, covered: new Set(ids) });
-  });
-  return runs.sort((a, b) => a.ms - b.ms);
-}
-
-/** Runs the tests that execute the mutant's code, fastest first, until one fails. */
-async function outcomeOf({ id }: Mutant, runs: readonly DryRun[]): Promise<Outcome> {
-  const covering = runs.filter(({ covered }) => covered.has(id));
-  for (const { test, ms } of covering) {
-    const timeoutMs = Math.max(MIN_TIMEOUT_MS, ms * TIMEOUT_FACTOR);
-    if (!(await passes(test, { __STRYKER_ACTIVE_MUTANT__: id }, timeoutMs))) return 'killed';
-  }
-  return covering.length > 0 ? 'survived' : 'not executed';
-}
-
-function printSummary(outcomes: ReadonlyMap<Mutant, Outcome>): void {
-=======
 /** Runs tests without a mutant, each once. */
 class DryRuns {
   readonly #runs = new Map<string, Promise<DryRun | undefined>>();
@@ -185,7 +139,6 @@ async function outcomeOf({ id, fileName }: Mutant, runs: DryRuns): Promise<Outco
 
 function finish(outcomes: ReadonlyMap<Mutant, Outcome>): void {
   rmSync(COPY, { recursive: true, force: true });
->>>>>>> h-M
   for (const room of ROOMS) {
     const own = [...outcomes].filter(([{ fileName }]) => fileName.startsWith(`${room}/`));
     if (own.length === 0) continue;
@@ -206,19 +159,6 @@ async function main(paths: readonly string[], sample: number | undefined, seed: 
   rmSync(COPY, { recursive: true, force: true });
   cpSync(join(PROJECT, 'dist'), COPY, { recursive: true });
   await Promise.all(files.map((name) => writeMutated(COPY, name, contents.get(name) ?? '')));
-<<<<<<< HEAD
-  const testsOf = new Map(files.map((name) => [name, new Set(relatedTests(name))]));
-  const runs = await dryRuns([...new Set([...testsOf.values()].flatMap((tests) => [...tests]))]);
-  const outcomes = new Map<Mutant, Outcome>();
-  await eachConcurrently(chosen, async (mutant) => {
-    const related = runs.filter(({ test }) => testsOf.get(mutant.fileName)?.has(test));
-    const outcome = await outcomeOf(mutant, related);
-    outcomes.set(mutant, outcome);
-    if (outcome !== 'killed') process.stdout.write(`${outcome}: ${mutantText(mutant, PROJECT)}\n`);
-  });
-  rmSync(COPY, { recursive: true, force: true });
-  printSummary(outcomes);
-=======
   const runs = new DryRuns();
   const outcomes = new Map<Mutant, Outcome>();
   // Ctrl+C ends a long run with the summary of the mutants so far.
@@ -233,7 +173,6 @@ async function main(paths: readonly string[], sample: number | undefined, seed: 
     if (outcome !== 'killed') process.stdout.write(`${outcome}: ${mutantText(mutant, PROJECT)}\n`);
   });
   finish(outcomes);
->>>>>>> h-M
 }
 
 const script = npmScript('mutation', 'Reports changes of the product that no unit or component test notices.')
