@@ -135,7 +135,8 @@ function sooner(before: PodLifecycle, deadline: number): Stopping {
 }
 
 /** Returns the Pod after the hub unassigned it: it stops with its own grace, as a kubelet stops a Pod that left the API. */
-export function afterUnassign(before: AssignedPod, now: number, epoch?: string): AssignedPod {
+export function afterUnassign(before: AssignedPod, now: number, currentEpoch?: string): AssignedPod {
+  const epoch = currentEpoch ?? (before.lifecycle.kind === 'unassigned' ? before.lifecycle.epoch : undefined);
   const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
   const replacedBy = successorUidOf(before);
   const lifecycle: PodLifecycle = {

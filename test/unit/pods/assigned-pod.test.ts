@@ -91,6 +91,12 @@ describe('an assigned Pod', () => {
     assert.deepEqual(desiredPodState(afterAssign(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
   });
 
+  test('keeps the epoch of its removal when it is removed again without one', () => {
+    const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
+    const again = afterUnassign(gone, 1);
+    assert.deepEqual(again.lifecycle, { ...gone.lifecycle, epoch: 'one' });
+  });
+
   test('keeps terminating when it was removed and returns by a restore, until the coordinator removes it again', () => {
     const gone = afterUnassign(afterAssign(undefined, given(podOf()), 0), 0, 'one');
     const back = afterAssign(
