@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the agent with the flags of shared/process/service/small-heap.ts, using Node from EVERYNODE_NODE or PATH. One flag
+# Starts the agent with the flags of shared/process/service/child-program.ts, using Node from EVERYNODE_NODE or PATH. One flag
 # depends on the version: before 24, --lite-mode warns on stderr without --no-expose-wasm; 24 rejects that flag.
 set -eu
 node=${EVERYNODE_NODE:-node}

@@ -1,4 +1,4 @@
-/** The hub's half of proving a node's key during the link's handshake (`shared/link/proof.ts`). */
+/** The hub's half of proving a node's key during the link's handshake (`shared/link/key-proof.ts`). */
 import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import { verifyChallenge } from '../../../shared/link/key-proof.js';
