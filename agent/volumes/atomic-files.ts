@@ -11,7 +11,7 @@ import { ensureFolder } from './ensure-folder.js';
 
 const CURRENT = '..data';
 const NEXT = '..data_tmp';
-/** Visible names start differently: the API rejects paths with a leading `..`. */
+/** Prefix of the internal names. No file of a volume can have it, because the API rejects paths that start with `..`. */
 const HIDDEN = '..';
 
 /** Sets group and permissions of a folder before containers can see it. */

@@ -71,7 +71,7 @@ export class HistoryChanges {
     this.#until = 0;
   }
 
-  /** Reads the next slice of links. Returns the number of rows. */
+  /** Reads the next slice of links from a revision to the previous change of its key. Returns the number of rows. */
   #readLinks(after: number): number {
     if (after < this.#from || this.#until === 0) {
       this.forget();

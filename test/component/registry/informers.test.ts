@@ -107,7 +107,7 @@ describe('informers', () => {
       await store.close();
     });
     await informers.pods.synced();
-    // Seen by the tail, so that it reads the buffer and not older history.
+    // Wait until the informer has read this change. Its next read then comes from the buffer and not from older history.
     await informers.waitFor((await registry.create(podKind, 'default', podObject('gone'))).revision);
     const heard: string[] = [];
     informers.pods.onChange(({ previous, current }) =>

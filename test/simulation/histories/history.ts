@@ -57,7 +57,7 @@ export type Fault =
   /** `back`: 0 = the backup that was taken last, 1 = the one before it …; the first where there are not so many. */
   | { kind: 'restore backup'; back: number; downMs: number; confirmAfterMs: number }
   | { kind: 'fill host disk'; node: string; forMs: number }
-  /** `null`: all of them, as in opening hours. */
+  /** `node`: null = all hosts are busy at once, like shops during opening hours. */
   | { kind: 'busy host'; node: string | null; forMs: number }
   /** When this host next begins a turn, and before that can be confirmed. */
   | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots'; forMs: number }
