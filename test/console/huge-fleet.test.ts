@@ -86,7 +86,7 @@ function suite(): void {
       await bar.getByText(`${HOSTS} hosts selected`).waitFor();
       await bar.getByRole('button', { name: 'Maintenance…' }).first().click();
       const dialog = page.getByRole('dialog', { name: `Maintenance: ${HOSTS} hosts?` });
-      await dialog.getByText(`${HOSTS} Pods go`).waitFor();
+      await dialog.getByText(`${HOSTS} Pods stop`).waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await bar.getByRole('button', { name: 'Select none' }).click();
       await bar.waitFor({ state: 'detached' });
