@@ -64,7 +64,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
             text: (
               <>
                 <p>
-                  The template of revision {selected.revision}is restored and rolled out to{' '}
+                  The template of revision {selected.revision} is restored and rolled out to{' '}
                   {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} by the current policy.
                 </p>
                 <CopyCommand text={undo(selected.revision)} />

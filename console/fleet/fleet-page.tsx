@@ -136,7 +136,7 @@ function NoHosts() {
       <p>
         {mayMake ? (
           <>
-            <Link href="/onboarding">Create a join command</Link>and run it on a host. The host appears here
+            <Link href="/onboarding">Create a join command</Link> and run it on a host. The host appears here
             once it has joined. <code>everynode token create</code> also prints one.
           </>
         ) : (

@@ -63,7 +63,7 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
           Revision {status.revision} by policy {status.policy}, started <RelativeTime at={status.startTime} />
           {status.estimatedEndTime && !status.completionTime && (
             <>
-              , {Date.parse(status.estimatedEndTime) < Date.now() ? 'was ' : ''}expected to end{' '}
+              , {Date.parse(status.estimatedEndTime) < Date.now() ? 'was ' : ''} expected to end{' '}
               <RelativeTime at={status.estimatedEndTime} />
             </>
           )}
@@ -75,7 +75,7 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
         </p>
         {!past && <RolloutButtons rollout={rollout} actions={actionsOfRollout(status)} />}
         <p>
-          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>with its revisions. You
+          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link> with its revisions. You
           can roll back to any of them.
         </p>
       </section>

@@ -98,7 +98,7 @@ function suite(): void {
       async (page) => {
         await page.getByText(`0 of ${HOSTS / 10} updated`).waitFor();
         await page.getByRole('button', { name: 'Abort' }).click();
-        await page.getByRole('dialog').getByText('0 hosts that have the new revision go back').waitFor();
+        await page.getByRole('dialog').getByText('0 hosts with the new revision are reverted').waitFor();
         await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
         await page.getByRole('link', { name: 'Its DaemonSet' }).click();
         const where = page.getByRole('region', { name: 'Where it runs' });
