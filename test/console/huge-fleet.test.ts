@@ -88,7 +88,7 @@ function suite(): void {
       const dialog = page.getByRole('dialog', { name: `Maintenance: ${HOSTS} hosts?` });
       await dialog.getByText(`${HOSTS} Pods stop`).waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
-      await bar.getByRole('button', { name: 'Select none' }).click();
+      await bar.getByRole('button', { name: 'Clear selection' }).click();
       await bar.waitFor({ state: 'detached' });
     }));
 
