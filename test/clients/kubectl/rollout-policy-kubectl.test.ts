@@ -81,7 +81,7 @@ describe('RolloutPolicy by kubectl', () => {
       await kubectl.ok('api-resources'),
       /rolloutpolicies +rop +fleet\.everynode\.dev\/v1 +true +RolloutPolicy/,
     );
-    assert.match(await kubectl.ok('explain rop.spec.waves.nodes'), /drawn by lot/);
+    assert.match(await kubectl.ok('explain rop.spec.waves.nodes'), /ordered by a hash/);
     assert.match(await kubectl.ok('get rop'), /gentle +canary,tenth +2% +<none> +0 /);
     assert.match(await kubectl.ok('describe rop gentle'), /Soak Seconds: +1/);
     const unknown = await kubectl.run(['apply', '-f', '-'], POLICY.replace('soakSeconds', 'soakMinutes'));

@@ -57,7 +57,7 @@ test('a coordinator that runs as root starts in the disk blocks reserved for roo
 test('files of a start that was killed while it waited for disk space do not block the next start', async (context) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'everynode-room-'));
   context.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  writeFileSync(join(dataDir, 'room'), Buffer.alloc(MEBIBYTE, 1));
+  writeFileSync(join(dataDir, 'space-probe'), Buffer.alloc(MEBIBYTE, 1));
   await waitForStartSpace({ dataDir, clock: new ManualClock(), log: silentLogger });
   assert.deepEqual(readdirSync(dataDir), []);
 });
