@@ -193,7 +193,7 @@ describe('two hosts', { concurrency: 1 }, () => {
       all.one.run('sed', '-i', '$alogLevel: loud', '/etc/everynode/agent.yaml');
       all.one.run('systemctl', 'reload', 'everynode-agent');
       await untilPasses(() =>
-        assert.match(all.one.run('journalctl', '-u', 'everynode-agent'), /settings are wrong/),
+        assert.match(all.one.run('journalctl', '-u', 'everynode-agent'), /settings are invalid/),
       );
       all.one.run('sed', '-i', '/logLevel/d', '/etc/everynode/agent.yaml');
       assert.equal(all.one.run('systemctl', 'show', '-p', 'MainPID', 'everynode-agent'), pid);
