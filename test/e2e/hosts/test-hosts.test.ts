@@ -63,7 +63,11 @@ describe('test hosts behave like machines', { concurrency: 1 }, () => {
       const host = started.get(kind);
       if (!host) return leaveOut(context, 'the unit of the agent', String(opened));
       const socket = kind === 'docker' ? '/run/docker.sock' : '/run/podman/podman.sock';
-      const program = ['/usr/local/bin/node', '/opt/everynode/dist/test/harness/pods/unit-volumes.js', socket];
+      const program = [
+        '/usr/local/bin/node',
+        '/opt/everynode/dist/test/harness/pods/unit-volumes.js',
+        socket,
+      ];
       const unit = hardening().flatMap((line) => ['-p', line]);
       const asAgent = (what: string) =>
         host.run('systemd-run', '--wait', '--pipe', '--quiet', ...unit, ...program, what);
