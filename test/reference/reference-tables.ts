@@ -15,6 +15,7 @@ import { flagName, type SettingsSchema } from '../../shared/process/settings/set
 import {
   commentText,
   documentedConstants,
+  documentedFields,
   documentedMembers,
   sourcesBelow,
   sourceText,
@@ -151,20 +152,26 @@ export function metricsPage(root: string): string {
   );
 }
 
-/** Messages of the agent link with their fields. */
+const INTERFACE =
+  /((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/)?)\s*(export )?interface (\w+)(?: extends (\w+))? \{\n([\s\S]*?\n)\}/g;
+
+/** Messages of the agent link with their fields, also the inherited ones. */
 export function linkPage(root: string): string {
-  const sections = sourcesBelow(root, 'shared/link/messages').flatMap((path) => {
-    const text = sourceText(root, path);
-    const declared = /((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/)?)\s*export interface (\w+)[^{]*\{\n([\s\S]*?)\n\}/g;
-    return [...text.matchAll(declared)].flatMap(([, comment = '', name = '', body = '']) => {
-      const kind = /^ {2}kind: '(\w+)'/m.exec(body)?.[1];
-      const rows = documentedMembers(body).filter((member) => member.name !== 'kind');
-      const title = kind === undefined ? `### ${name}` : `### ${name}: kind \`${kind}\``;
-      const fields = rows.map((member) => [code(member.name), code(member.value), member.comment]);
-      return [
-        `${title}\n\n${commentText(comment)}${rows.length > 0 ? `\n\n${table(['field', 'type', 'meaning'], fields)}` : ''}`,
-      ];
-    });
+  const paths = sourcesBelow(root, 'shared/link/messages');
+  const messages = paths.flatMap((path) => [...sourceText(root, path).matchAll(INTERFACE)]);
+  const inherited = [...sourceText(root, 'shared/kube/nodes/heartbeat-config.ts').matchAll(INTERFACE)];
+  const bodies = new Map([...messages, ...inherited].map(([, , , name = '', , body = '']) => [name, body]));
+  const exported = messages.filter(([, , mark]) => mark !== undefined);
+  const sections = exported.map(([, comment = '', , name = '', base, body = '']) => {
+    const kind = /^ {2}kind: '(\w+)'/m.exec(body)?.[1];
+    const own = documentedFields(body);
+    const all = base === undefined ? own : [...documentedFields(bodies.get(base) ?? ''), ...own];
+    // In a message `kind` is part of the title; in other types it is a field.
+    const rows = all.filter((field) => kind === undefined || field.name !== 'kind');
+    const title = kind === undefined ? `### ${name}` : `### ${name}: kind \`${kind}\``;
+    const fields = rows.map((field) => [code(field.name), code(field.value), field.comment]);
+    const fieldTable = rows.length > 0 ? table(['field', 'type', 'meaning'], fields) : '';
+    return [title, commentText(comment), fieldTable].filter((part) => part !== '').join('\n\n');
   });
   return [
     'A WebSocket over TLS with the subprotocol `everynode.v1`. Each frame is one msgpack map with a `kind`, at most 4 MiB.',

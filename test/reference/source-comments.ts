@@ -52,3 +52,14 @@ export function documentedMembers(body: string): DocumentedName[] {
     comment: commentText(comment),
   }));
 }
+
+/** Fields of an interface body with their whole types. An optional field's name ends with `?`. */
+export function documentedFields(body: string): DocumentedName[] {
+  const field =
+    /((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/)?)\s*(?:readonly )?(\w+\??): ([^;{]+(?:\{[^}]*\}[^;{]*)?|\{[^}]*\}[^;{]*);/g;
+  return [...body.matchAll(field)].map(([, comment = '', name = '', value = '']) => ({
+    name,
+    value: value.replace(/\s+/g, ' ').trim(),
+    comment: commentText(comment),
+  }));
+}

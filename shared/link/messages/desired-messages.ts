@@ -16,7 +16,7 @@ export interface ObjectMac {
 export interface DesiredObject {
   uid: string;
   digest: string;
-  /** Absent for a Pod. Other kinds need feature `configObjects` and precede the Pods that use them. */
+  /** Absent for a Pod. Other kinds precede the Pods that use them. */
   kind?: 'ConfigMap' | 'Secret';
   /** UTF-8 JSON bytes. Encoded once for all nodes. */
   object: Uint8Array;
@@ -34,14 +34,14 @@ export interface Desired {
   removed: string[];
 }
 
-/** Feature `returnObjects`: after a restore, uids of objects that the host has and the store lost. */
+/** After a restore: uids of objects that the host has and the store lost. */
 export interface ReturnRequest {
   kind: 'returnRequest';
   uids: string[];
 }
 
 /**
- * Feature `prefetchImages`: images that the node should have before a Pod needs them, named as Pods name them. Each
+ * Images that the node should have before a Pod needs them, named as Pods name them. Each
  * message carries the whole list. The agent pulls missing images and protects all of them from garbage collection. Not
  * acknowledged.
  */
@@ -57,6 +57,7 @@ export interface ReturnedObject {
   mac?: ObjectMac;
 }
 
+/** From the agent: a change of the desired state is on disk. Containers may still have to start or stop. */
 export interface Applied {
   kind: 'applied';
   /** Id of the `desired` message, which is now on disk. */

@@ -19,6 +19,7 @@ export interface PendingJoinResponse {
   message: string;
 }
 
+/** Response 200: the host's certificate, and the authorities that it must trust. */
 export interface JoinResponse {
   node: string;
   clusterUID: string;

@@ -57,6 +57,7 @@ export interface StatusReport {
   foundUids?: string[];
 }
 
+/** From the hub: acknowledges a report. The agent then stops resending it. */
 export interface StatusAck {
   kind: 'statusAck';
   /** Id of the report, which is now in the store. */

@@ -3,6 +3,7 @@ import type { HeartbeatConfig } from '../../kube/nodes/heartbeat-config.js';
 import type { Node, NodeStatus, Taint } from '../../kube/nodes/node-types.js';
 import type { ObjectDigest } from './desired-messages.js';
 
+/** First message of the agent: who it is, what it has applied, and the state of its host. */
 export interface Hello {
   kind: 'hello';
   node: string;
@@ -28,6 +29,7 @@ export interface Hello {
   wallTimeMs?: number;
 }
 
+/** First message of the hub, in response to a hello that it accepted. */
 export interface Welcome {
   kind: 'welcome';
   features: string[];
@@ -43,12 +45,12 @@ export interface Welcome {
   bearerToken?: string;
 }
 
-/** Feature `heartbeatConfig`: changes heartbeat interval and traffic savings of the open link. */
+/** Changes heartbeat interval and traffic savings of the open link. */
 export interface HeartbeatConfigChange extends HeartbeatConfig {
   kind: 'heartbeatConfig';
 }
 
-/** Feature `time`: the hub's clock was stepped. Replaces `serverTimeMs` of the welcome. */
+/** The hub's clock was stepped. Replaces `serverTimeMs` of the welcome. */
 export interface ClockChange {
   kind: 'time';
   serverTimeMs: number;
@@ -56,6 +58,7 @@ export interface ClockChange {
 
 export type GoodbyeReason = 'superseded' | 'duplicate' | 'draining' | 'refused' | 'nodeDeleted';
 
+/** Last message of the hub before it closes the connection. */
 export interface Goodbye {
   kind: 'goodbye';
   reason: GoodbyeReason;

@@ -60,6 +60,7 @@ export interface HostUsage {
   pods: { uid: string; containers: ({ name: string } & ResourceUse)[] }[];
 }
 
+/** CPU and memory in use, measured over the last `windowMs`. */
 export interface ResourceUse {
   timeMs: number;
   windowMs: number;
@@ -69,6 +70,7 @@ export interface ResourceUse {
   memoryBytes: number;
 }
 
+/** From the hub: opens a stream. The hub chooses the number. */
 export interface StreamOpen {
   kind: 'streamOpen';
   stream: number;

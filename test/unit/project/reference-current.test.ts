@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { FEATURES } from '../../../shared/link/link-features.js';
 import { referencePages } from '../../reference/reference-pages.js';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
@@ -19,3 +20,10 @@ for (const [name, text] of pages) {
     assert.equal(readFileSync(join(FOLDER, name), 'utf8'), text);
   });
 }
+
+test('every feature that docs/reference/link-protocol.md names exists in this build', () => {
+  const named = [...(pages.get('link-protocol.md') ?? '').matchAll(/\bfeature `(\w+)`/gi)];
+  assert.ok(named.length > 0);
+  const unknown = named.flatMap(([, feature = '']) => (FEATURES.includes(feature) ? [] : [feature]));
+  assert.deepEqual(unknown, []);
+});
