@@ -172,7 +172,7 @@ export class DesiredCache {
   }
 
   /**
-   * Replaces Pods only once the change is on disk, because nothing may happen before. Resolves with false if `held` was
+   * Replaces Pods only once the change is on disk, because nothing may happen before. Resolves with false if `assigned` was
    * changed meanwhile; that change remains. Rejects without any change if the write fails.
    */
   async replaceDurably(assigned: AssignedPod, ...pods: AssignedPod[]): Promise<boolean> {

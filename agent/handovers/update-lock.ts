@@ -27,8 +27,8 @@ export interface UpdateLock {
 export const NO_UPDATE_LOCK: UpdateLock = { ask: async () => undefined };
 
 /**
- * Uses the file or socket at `path`. An existing file holds the lock; a socket is queried. `wallClock` decides on
- * `until`.
+ * Uses the file or socket at `path`. An existing file holds the lock; a socket is queried. `wallClock` decides
+ * whether the time in a line `until:` has passed.
  */
 export function updateLockAt(path: string, clock: Clock, wallClock: Clock): UpdateLock {
   return {

@@ -112,7 +112,7 @@ export interface Reports {
 
 export interface LinkCertificateHandler {
   /**
-   * Called when the link is live and whenever the hub's clock was set. `serverTimeMs` is that clock. `ask` requests a
+   * Called when the link is live and whenever the hub's clock was set. `serverTimeMs` is that clock. `request` requests a
    * certificate; undefined if the hub issues none.
    */
   onLive(serverTimeMs: number, request: ((csr: string) => void) | undefined): void;

@@ -13,7 +13,7 @@ export function coordinatorLostSignal(): AbortSignal {
   return connection.signal;
 }
 
-/** Records whether `owner` has lost its connection. Also call it with `false` when `who` no longer needs one. */
+/** Records whether `owner` has lost its connection. Also call it with `false` when `owner` no longer needs one. */
 export function reportContact(owner: object, isLost: boolean): void {
   if (isLost === lost.has(owner)) return;
   if (isLost) lost.add(owner);

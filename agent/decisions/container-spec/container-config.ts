@@ -32,7 +32,7 @@ export interface ConfigContext extends EnvironmentFacts {
   attempt: number;
   backoffMs: number;
   bootMark: string;
-  /** Mounts of this container, in order; from `volumes/mounts.ts`. */
+  /** Mounts of this container, in order; from `HostVolumes.mountsOf`. */
   mounts: Mount[];
   sandboxID?: string;
   isolation: HostIsolation;

@@ -188,7 +188,7 @@ function parseValue(text: string): ThresholdValue {
 const HARD_SECONDS = 1;
 
 /**
- * Returns seconds. A hard threshold leaves no time; a soft one the Pod's own grace period, up to `mostSeconds`. A
+ * Returns seconds. A hard threshold leaves no time; a soft one the Pod's own grace period, up to `maxSeconds`. A
  * negative value means no limit, as documented upstream; actual kubelets treat it as 0 (kubernetes#118172).
  */
 export function evictionGraceSeconds(

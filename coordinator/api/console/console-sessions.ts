@@ -35,7 +35,7 @@ export class ConsoleSessions {
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
   readonly #ofUsers = new SessionUsage();
-  /** By `limitedAs`: a user, or a namespace for ServiceAccounts. */
+  /** By `limitKeyOf`: a user, or a namespace for ServiceAccounts. */
   readonly #ofOwners = new SessionUsage();
 
   constructor(clock: Clock) {

@@ -30,7 +30,7 @@ export class UserSlots {
 
   constructor(private readonly limit: number) {}
 
-  /** True if this user may take a slot now. `user` is a key from `limitedAs`, or a network. */
+  /** True if this user may take a slot now. `user` is a key from `limitKeyOf`, or a network. */
   hasSlotFor(user: string): boolean {
     const own = this.#countOf.get(user) ?? 0;
     const free = this.limit - this.#count;

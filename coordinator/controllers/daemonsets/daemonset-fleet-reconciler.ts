@@ -45,7 +45,7 @@ export class DaemonSetFleetReconciler {
   /** By fleet key: end of the debounce time, by the monotonic clock. */
   readonly #debounceUntil = new Map<string, number>();
 
-  /** `nodeQueue`: the queue of node keys. `callFleet` enqueues a fleet key. */
+  /** `nodeQueue`: the queue of node keys. `enqueueFleet` enqueues a fleet key. */
   constructor(
     deps: DaemonSetDeps,
     tallies: DaemonSetTallies,

@@ -124,7 +124,7 @@ export class WaveIndex {
     return earliest([this.#deadlines.next, this.#windows.next]);
   }
 
-  /** Returns at most `most` names of failed nodes, also of nodes that rolled back, sorted. */
+  /** Returns at most `limit` names of failed nodes, also of nodes that rolled back, sorted. */
   failedNames(limit: number): string[] {
     return [...this.#failed].slice(0, limit).sort();
   }

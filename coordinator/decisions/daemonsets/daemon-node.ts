@@ -66,7 +66,7 @@ export interface PendingHandover {
   isOutdated?: boolean;
 }
 
-/** A node, the result of `placement` for it, and the DaemonSet's Pods that target it. */
+/** A node, the result of `placementOf` for it, and the DaemonSet's Pods that target it. */
 export interface DaemonNode {
   name: string;
   /** False if the Node object was deleted but Pods still name it. */

@@ -1,4 +1,4 @@
-/** Builders of rollout inputs for tests of `rolloutStep`. */
+/** Builders of rollout inputs for tests of `judgeRollout`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type {

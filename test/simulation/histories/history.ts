@@ -1,4 +1,4 @@
-/** A history: what users do and what breaks, when. Plain data, made from a seed (`draw.ts`); leaving steps out makes another history. */
+/** A history: what users do and what breaks, when. Plain data, made from a seed (`draw-history.ts`); leaving steps out makes another history. */
 import type { CrashPoint } from '../machines/program-lifetime.js';
 
 /** The update strategy of a DaemonSet. */
