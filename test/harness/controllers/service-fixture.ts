@@ -26,6 +26,8 @@ export interface ServiceFixture extends ControlPlane {
   ready(service?: string): string[];
   endpoints(name?: string): Endpoints | undefined;
   restartController(): Promise<void>;
+  /** Runs until slices and then Endpoints show all changes. */
+  gather(): Promise<void>;
 }
 
 export interface RunningPod {
@@ -61,6 +63,11 @@ function serviceFixture(plane: ControlPlane): Omit<ServiceFixture, 'restartContr
   const { registry, informers, settle, clock } = plane;
   const fixture: Omit<ServiceFixture, 'restartController'> = {
     ...plane,
+    gather: async () => {
+      await settle();
+      await plane.advance(GATHERED_MS);
+      await plane.advance(GATHERED_MS);
+    },
     service: async (name, spec = {}, meta = {}) => {
       await registry.create(serviceKind, 'default', {
         metadata: { name, ...meta },
