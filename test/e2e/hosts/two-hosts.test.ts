@@ -3,32 +3,18 @@
  * reconnect.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
-import { freePort } from '../../harness/basics/test-sockets.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
-import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
-import { UNITS_OF_TESTS } from '../../harness/hosts/host-units.js';
-import { type TestHost, TestHosts } from '../../harness/hosts/test-hosts.js';
+import type { TestHost } from '../../harness/hosts/test-hosts.js';
+import { containersOf, GRACE_MS, INSTALL_COMMAND, TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
 import { tokenInLine } from '../../harness/hub/join-line.js';
 import { AMPLE_HOST_ARGS } from '../../harness/pods/ample-host.js';
-import {
-  type CoordinatorProcess,
-  runEverynode,
-  startCoordinatorProcess,
-} from '../../harness/processes/everynode-processes.js';
 import { hostHandoverTests } from './host-handover-laws.js';
 
-const TREE = resolve('.');
-const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
-const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-agent.cjs', 'install'];
 const UNIT = '/etc/systemd/system/everynode-agent.service';
 const AGENT_DATA = '/var/lib/everynode-agent';
-const GRACE_MS = 5_000;
 /** The grace period, one poll of the node controller, and some time for a busy machine. */
 const SILENCE_MS = 40_000;
 /** The requirement: a rebooted host's Pods run again within this time after its engine's start. */
@@ -48,94 +34,6 @@ const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): str
       },
     },
   });
-
-class TwoHosts {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-two-hosts-'));
-  #coordinator: CoordinatorProcess | undefined;
-  #kubectl: Kubectl | undefined;
-  #port = 0;
-
-  private constructor(
-    readonly hosts: TestHosts,
-    readonly one: TestHost,
-    readonly two: TestHost,
-  ) {}
-
-  static async open(): Promise<TwoHosts | string> {
-    const hosts = await TestHosts.open();
-    if (typeof hosts === 'string') return hosts;
-    try {
-      const one = await hosts.start('one', 'docker', TREE);
-      const two = await hosts.start('two', 'podman', TREE);
-      const all = new TwoHosts(hosts, one, two);
-      all.#port = await freePort();
-      for (const host of [one, two]) await all.#prepare(host);
-      await all.startCoordinator();
-      return all;
-    } catch (error) {
-      await hosts.stop();
-      throw error;
-    }
-  }
-
-  get kubectl(): Kubectl {
-    this.#kubectl ??= createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'));
-    return this.#kubectl;
-  }
-
-  get dataDir(): string {
-    return join(this.#folder, 'data');
-  }
-
-  async startCoordinator(): Promise<void> {
-    const { gateway } = this.hosts;
-    const args = [
-      '--host',
-      gateway,
-      '--port',
-      String(this.#port),
-      '--node-monitor-grace-period',
-      `${GRACE_MS}ms`,
-    ];
-    this.#coordinator = await startCoordinatorProcess(this.dataDir, args);
-  }
-
-  async stopCoordinator(): Promise<void> {
-    await this.#coordinator?.end('SIGKILL');
-  }
-
-  /** The command that an operator runs on a new host. */
-  async joinLine(): Promise<string> {
-    const { stdout } = await runEverynode(['token', 'create', '--data', this.dataDir]);
-    return stdout.trim();
-  }
-
-  async node(name: string): Promise<Node> {
-    return JSON.parse(await this.kubectl.ok(`get node ${name} -o json`));
-  }
-
-  async close(): Promise<void> {
-    await this.#coordinator?.end('SIGTERM');
-    this.#kubectl?.remove();
-    await this.hosts.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  /** Installs the program by hand, with the unit settings that test hosts need. */
-  async #prepare(host: TestHost): Promise<void> {
-    await host.loadImages(['app:1']);
-    host.write('/usr/local/bin/everynode-agent', PROGRAM);
-    host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
-    for (const [path, text] of UNITS_OF_TESTS.filter(([path]) => path.includes('agent')))
-      host.write(path, text);
-  }
-}
-
-/** Ids of the running containers of a DaemonSet's Pods, according to the host's engine. */
-function containersOf(host: TestHost, name: string): string[] {
-  const ids = host.runEngine('ps', '-q', '--filter', `label=everynode.dev/container=${name}`);
-  return ids.split('\n').filter((id) => id !== '');
-}
 
 /** The token with the hash of another authority. */
 const wrong = (token: string): string => token.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
@@ -165,7 +63,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     const line = await all.joinLine();
     const token = tokenInLine(line);
     const install = (text: string) => {
-      const typed = line.replace(token, text).replace('everynode-agent', INSTALL.join(' '));
+      const typed = line.replace(token, text).replace('everynode-agent', INSTALL_COMMAND.join(' '));
       return all.one.run('sh', '-c', `${typed} --labels site=a,rack=1`);
     };
     assert.throws(() => install(wrong(token)), /certificate authority/);
@@ -182,7 +80,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     'repeating the install changes nothing, and a reload applies a changed settings file only if it is valid',
     async (all) => {
       const before = containersOf(all.one, 'app');
-      all.one.run(...INSTALL);
+      all.one.run(...INSTALL_COMMAND);
       const pid = all.one.run('systemctl', 'show', '-p', 'MainPID', 'everynode-agent');
       await all.kubectl.ok('label node one mine=yes rack=2 --overwrite');
       all.one.run('sed', '-i', 's/site=a,rack=1/site=b/', '/etc/everynode/agent.yaml');
@@ -218,7 +116,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     const before = containersOf(all.two, 'app');
     const server = /--server (\S+)/.exec(await all.joinLine())?.[1];
     all.two.run('pkill', '-TERM', '-f', 'dist/agent/everynode-agent.cjs');
-    all.two.run(...INSTALL, '--server', server ?? '');
+    all.two.run(...INSTALL_COMMAND, '--server', server ?? '');
     await all.kubectl.ok('label node two hand=no');
     await all.kubectl.ok('apply -f -', daemonSet('by-service', { hand: 'no' }));
     await untilPasses(() => runsOn(all.two, 'by-service'));

@@ -17,7 +17,10 @@ interface Recipe {
   units: string[];
 }
 
-const BASE = ['systemd', 'systemd-sysv', 'dbus', 'iproute2', 'ca-certificates', 'procps', 'curl', 'iptables'];
+const BASE = [
+  ...['systemd', 'systemd-sysv', 'dbus', 'iproute2', 'ca-certificates', 'procps', 'curl', 'iptables'],
+  ...['nftables', 'conntrack'],
+];
 
 /** No unit may request more than the test machine has. */
 const PODMAN_FILES = {

@@ -1,0 +1,284 @@
+/**
+ * Daemons that find each other on two machines with systemd, one with Docker and one with Podman: names, ClusterIPs,
+ * node ports, and what remains without the coordinator.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
+import type { TestHost } from '../../harness/hosts/test-hosts.js';
+import { containersOf, INSTALL_COMMAND, TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
+import { clientDaemon, NOT_READY_FILE, serviceOf, webDaemon } from './service-manifests.js';
+
+/** The time to live of an answer, and the second in which a change of readiness has to arrive. */
+const OUT_OF_ANSWERS_MS = 6_000;
+const DNS_ADDRESS = '169.254.20.53';
+
+/** Runs a program in the client Pod of a host. Returns its output, with that of its errors. */
+function inClient(host: TestHost, script: string): string {
+  const [id = ''] = containersOf(host, 'client');
+  return host.run('sh', '-c', `${engineOf(host)} exec ${id} ${script} 2>&1 || true`);
+}
+
+const engineOf = ({ engine }: TestHost): string => (engine === 'docker' ? 'docker' : 'podman --remote');
+const lookup = (host: TestHost, name: string): string => inClient(host, `/bin/busybox nslookup ${name}`);
+const curl = (host: TestHost, url: string): string => inClient(host, `/usr/bin/curl -sS --max-time 5 ${url}`);
+
+/** Returns the addresses that busybox's resolver finds for a name. */
+function addressesOf(host: TestHost, name: string): string[] {
+  const [, answers = ''] = lookup(host, name).split(/\nName:/);
+  return [...lookup(host, name).matchAll(/^Address(?: \d+)?: ([\d.]+)$/gm)]
+    .map(([, address = '']) => address)
+    .filter((address) => address !== DNS_ADDRESS && answers !== '')
+    .sort();
+}
+
+describe('Services on two hosts', { concurrency: 1 }, () => {
+  let opened: TwoHosts | string;
+
+  before(async () => {
+    opened = await TwoHosts.open();
+    if (typeof opened !== 'string') await joinAndDeploy(opened);
+  });
+  after(async () => {
+    if (typeof opened !== 'string') await opened.close();
+  });
+
+  const law = (rule: string, body: (all: TwoHosts, say: (text: string) => void) => Promise<void>): void => {
+    test(rule, async (context) => {
+      if (typeof opened === 'string') leaveOut(context, 'Services on two hosts', opened);
+      else await body(opened, (text) => context.diagnostic(text));
+    });
+  };
+
+  law('a headless Service resolves to the nodes of its daemons, with busybox and with glibc', async (all) => {
+    const expected = [all.one.address, all.two.address].sort();
+    for (const host of [all.one, all.two]) {
+      await untilPasses(() =>
+        assert.deepEqual(addressesOf(host, 'peers.default.svc.cluster.local'), expected),
+      );
+      const found = inClient(host, '/usr/bin/getent ahostsv4 peers');
+      assert.deepEqual([...new Set(found.match(/^[\d.]+/gm))].sort(), expected, found);
+    }
+  });
+
+  law('the name of a node in front of the Service reaches the daemon of that node', async (all) => {
+    for (const host of [all.one, all.two])
+      for (const target of [all.one, all.two]) {
+        const name = `${target.name}.peers.default.svc.cluster.local`;
+        assert.deepEqual(addressesOf(host, name), [target.address]);
+        assert.equal(curl(host, `http://${name}:8080/`).trim(), target.name);
+      }
+  });
+
+  law('names outside the cluster are forwarded, and unknown Services do not exist', async (all) => {
+    for (const host of [all.one, all.two]) {
+      assert.match(lookup(host, 'nothing.default.svc.cluster.local'), /NXDOMAIN/);
+      // The test hosts have no resolver that knows names of the internet: the forwarder must answer, not hang.
+      assert.match(lookup(host, 'example.invalid'), /NXDOMAIN|SERVFAIL|REFUSED/);
+    }
+  });
+
+  law('curl to a ClusterIP answers from a random daemon, from a Pod and from the host', async (all) => {
+    for (const host of [all.one, all.two]) {
+      const answers = new Set(Array.from({ length: 24 }, () => curl(host, 'http://web/').trim()));
+      assert.deepEqual([...answers].sort(), ['one', 'two'], `from ${host.name}`);
+      const address = await clusterIpOf(all, 'web');
+      assert.match(host.run('curl', '-sS', '--max-time', '5', `http://${address}/`), /^(one|two)$/);
+    }
+  });
+
+  law(
+    'the daemon on the own node answers under internalTrafficPolicy Local, with and without a hostPort',
+    async (all) => {
+      for (const host of [all.one, all.two])
+        for (const service of ['web-local', 'inner-local'])
+          for (let call = 0; call < 6; call += 1)
+            assert.equal(curl(host, `http://${service}/`).trim(), host.name, `${service} on ${host.engine}`);
+    },
+  );
+
+  law('Pods without a port on their host cause an Event that says what to do', async (all) => {
+    await untilPasses(async () =>
+      assert.match(
+        await all.kubectl.ok('get events --field-selector reason=EndpointsUnreachable'),
+        /service\/inner .*use hostPort or hostNetwork/,
+      ),
+    );
+  });
+
+  law('a node port answers on every node, and not on the loopback address', async (all) => {
+    const port = await all.kubectl.ok('get svc web-port -o jsonpath={.spec.ports[0].nodePort}');
+    for (const host of [all.one, all.two]) {
+      await untilPasses(async () => {
+        const answer = await fetch(`http://${host.address}:${port}/`, { signal: AbortSignal.timeout(2_000) });
+        assert.match(await answer.text(), /^(one|two)\n$/);
+      });
+    }
+  });
+
+  law('node address and hostPort, and a push to a server outside, work without names', async (all) => {
+    const server = createServer((_, response) => response.end('received'));
+    server.listen(0, all.hosts.gateway);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      for (const host of [all.one, all.two]) {
+        assert.equal(curl(host, `http://${all.two.address}:8080/`).trim(), 'two');
+        const pushed = await Promise.resolve(curlWhileServing(host, `http://${all.hosts.gateway}:${port}/`));
+        assert.equal(pushed.trim(), 'received');
+      }
+    } finally {
+      server.close();
+    }
+  });
+
+  law(
+    'a daemon that is not ready leaves the answers within a second and the time to live',
+    async (all, say) => {
+      const [id = ''] = containersOf(all.one, 'web');
+      all.one.runEngine('exec', id, '/bin/busybox', 'touch', NOT_READY_FILE);
+      const from = performance.now();
+      for (const host of [all.one, all.two]) {
+        await untilPasses(
+          () => assert.deepEqual(addressesOf(host, 'peers.default.svc.cluster.local'), [all.two.address]),
+          OUT_OF_ANSWERS_MS,
+        );
+        say(`${host.name}: ${Math.round(performance.now() - from)} ms`);
+      }
+      all.one.runEngine('exec', id, '/bin/busybox', 'rm', NOT_READY_FILE);
+      await untilPasses(() =>
+        assert.equal(addressesOf(all.two, 'peers.default.svc.cluster.local').length, 2),
+      );
+    },
+  );
+
+  law('a neighbour of the host on its network gets no DNS answer', async ({ one }) => {
+    one.run('sh', '-ec', NEIGHBOUR);
+    const ask = (protocol: string) =>
+      one.run('ip', 'netns', 'exec', 'lan', '/usr/local/bin/node', '-e', DNS_PROBE, protocol);
+    assert.deepEqual([ask('udp'), ask('tcp')], ['silent', 'silent']);
+    const own = (protocol: string) => one.run('/usr/local/bin/node', '-e', DNS_PROBE, protocol);
+    assert.deepEqual(
+      [own('udp'), own('tcp')],
+      ['answered', 'answered'],
+      'the probe works on the host itself',
+    );
+    one.run('sh', '-c', 'ip netns del lan');
+  });
+
+  law(
+    'names and ClusterIPs survive an agent that is killed, and work without the coordinator',
+    async (all) => {
+      const expected = [all.one.address, all.two.address].sort();
+      await all.stopCoordinator();
+      for (const host of [all.one, all.two]) {
+        host.run('systemctl', 'kill', '--kill-who=main', '-s', 'KILL', 'everynode-agent');
+        // systemd holds the socket while the agent restarts, so that the first query is late and does not fail.
+        assert.deepEqual(addressesOf(host, 'peers.default.svc.cluster.local'), expected);
+        assert.match(curl(host, 'http://web/'), /^(one|two)/);
+        assert.equal(curl(host, 'http://inner-local/').trim(), host.name);
+      }
+      await all.startCoordinator();
+      await all.kubectl.ok('rollout status ds/web --timeout=60s');
+    },
+  );
+
+  law('rules that somebody flushed return', async ({ one, two }) => {
+    for (const host of [one, two]) {
+      host.run('nft', 'delete', 'table', 'ip', 'everynode');
+      await untilPasses(() => assert.equal(curl(host, 'http://inner-local/').trim(), host.name), 60_000);
+    }
+  });
+
+  law('a host whose link is cut finds its own daemon, and leaves the answers of the other', async (all) => {
+    all.one.disconnect();
+    const peers = 'peers.default.svc.cluster.local';
+    assert.equal(curl(all.one, 'http://inner-local/').trim(), 'one');
+    await untilPasses(() => assert.deepEqual(addressesOf(all.two, peers), [all.two.address]), 60_000);
+    all.one.connect();
+    await untilPasses(() => assert.equal(addressesOf(all.two, peers).length, 2), 60_000);
+  });
+
+  law('everynode why explains the endpoints of a Service', async (all) => {
+    const text = await all.why('svc/inner');
+    assert.match(text, /hostPort or hostNetwork/);
+  });
+
+  law('uninstalling the agents removes rules, sockets and the address', async ({ one, two }) => {
+    for (const host of [one, two]) {
+      host.run('everynode-agent', 'uninstall', '--yes', '--purge');
+      assert.doesNotMatch(host.run('ip', '-4', 'addr', 'show', 'dev', 'lo'), /169\.254/);
+      assert.doesNotMatch(host.run('nft', 'list', 'tables'), /everynode/);
+      assert.equal(host.run('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'everynode*'), '');
+    }
+  });
+});
+
+/** A machine beside the host that sends packets for the DNS address to the host. */
+const NEIGHBOUR = `ip netns add lan
+ip link add to-lan type veth peer name to-host netns lan
+ip addr add 10.99.0.1/24 dev to-lan && ip link set to-lan up
+ip netns exec lan ip addr add 10.99.0.2/24 dev to-host && ip netns exec lan ip link set to-host up
+ip netns exec lan ip route add ${DNS_ADDRESS}/32 via 10.99.0.1`;
+
+/** Asks for the version record by UDP or TCP, and prints whether an answer arrives within two seconds. */
+const DNS_PROBE = `
+const labels = 'dns-version.cluster.local'.split('.').map((each) => Buffer.concat([Buffer.from([each.length]), Buffer.from(each)]));
+const query = Buffer.concat([Buffer.from([0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]), ...labels, Buffer.from([0, 0, 16, 0, 1])]);
+const end = (word) => { console.log(word); process.exit(0); };
+setTimeout(end, 2000, 'silent');
+if (process.argv[1] === 'udp') {
+  const socket = require('node:dgram').createSocket('udp4').on('message', () => end('answered')).on('error', () => end('silent'));
+  socket.send(query, 53, '${DNS_ADDRESS}');
+} else {
+  const length = Buffer.from([0, query.length]);
+  const socket = require('node:net').connect(53, '${DNS_ADDRESS}', () => socket.write(Buffer.concat([length, query])));
+  socket.on('data', () => end('answered')).on('error', () => end('silent')).on('close', () => end('silent'));
+}`;
+
+/** A synchronous call would block this process, which serves the answer. */
+async function curlWhileServing(host: TestHost, url: string): Promise<string> {
+  const [id = ''] = containersOf(host, 'client');
+  const folder = `/tmp/push-${id.slice(0, 8)}`;
+  host.runDetached(
+    'sh',
+    '-c',
+    `${engineOf(host)} exec ${id} /usr/bin/curl -sS --max-time 20 ${url} >${folder} 2>&1`,
+  );
+  let text = '';
+  await untilPasses(() => {
+    text = host.run('sh', '-c', `cat ${folder} 2>/dev/null || true`);
+    assert.notEqual(text, '');
+  });
+  return text;
+}
+
+async function clusterIpOf({ kubectl }: TwoHosts, name: string): Promise<string> {
+  return kubectl.ok(`get svc ${name} -o jsonpath={.spec.clusterIP}`);
+}
+
+/** Joins both hosts as services, and applies the daemons and Services of this file. */
+async function joinAndDeploy(all: TwoHosts): Promise<void> {
+  for (const host of [all.one, all.two]) {
+    const line = (await all.joinLine()).replace('everynode-agent', INSTALL_COMMAND.join(' '));
+    host.run('sh', '-c', line);
+  }
+  const manifests = [
+    webDaemon('web', 8080),
+    webDaemon('inner', 0),
+    clientDaemon(),
+    serviceOf('web', 'peers', { clusterIP: 'None' }),
+    serviceOf('web', 'web'),
+    serviceOf('web', 'web-local', { internalTrafficPolicy: 'Local' }),
+    serviceOf('web', 'web-port', { type: 'NodePort' }),
+    serviceOf('inner', 'inner'),
+    serviceOf('inner', 'inner-local', { internalTrafficPolicy: 'Local' }),
+  ];
+  for (const text of manifests) await all.kubectl.ok('apply -f -', text);
+  for (const name of ['web', 'inner', 'client'])
+    await all.kubectl.ok(`rollout status ds/${name} --timeout=120s`);
+}
