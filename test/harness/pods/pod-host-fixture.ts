@@ -12,6 +12,7 @@ import {
   afterContainersRemoved,
   afterTermination,
   afterUnassign,
+  isStopping,
 } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../../../agent/decisions/pods/pod-view.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
@@ -102,6 +103,11 @@ export class PodHostFixture implements PodSource {
     const givenUp = afterTermination(held, end);
     this.assignedPods.set(uid, givenUp);
     return givenUp;
+  }
+
+  async terminateDurably(uid: string, end: PodTermination): Promise<AssignedPod | undefined> {
+    const before = this.assignedPods.get(uid);
+    return !before || before.terminal || isStopping(before) ? undefined : this.terminate(uid, end);
   }
 
   forget({ uid }: AssignedPod): void {
