@@ -34,10 +34,10 @@ export class HostResources {
       const { uid } = worker.assigned;
       const assigned = this.#source.get(uid) ?? worker.assigned;
       if (uid === own.uid) return [];
-      const { isInspected, isFinished, mayRun, isAdmitted } = worker;
+      const { isInspected, isFinished, mayRun, isAdmitted, waitsForPredecessor } = worker;
       const isBeingPreempted = this.#preempting.has(uid);
-      const facts = { assigned, isInspected, isFinished, mayRun, isAdmitted, isBeingPreempted };
-      const state = countedState(own, facts);
+      const known = { isInspected, isFinished, mayRun, isAdmitted, waitsForPredecessor, isBeingPreempted };
+      const state = countedState(own, { assigned, ...known });
       return state ? [{ uid, pod: assigned.pod, isStatic: isStatic(assigned), state }] : [];
     });
     return { isStatic: isStatic(own), allocatable: this.#deps.facts().allocatable, others };

@@ -78,6 +78,7 @@ export class PodWorker {
   /** True once an inspection of this agent was reported. */
   #isInspected = false;
   #isAdmitted: boolean;
+  #waitsForPredecessor = false;
   #handoverWaiting: PodView['handoverWaiting'];
 
   constructor(assigned: AssignedPod, deps: PodWorkerDeps, siblings: PodSiblings) {
@@ -114,6 +115,11 @@ export class PodWorker {
   /** Returns true if the host has accepted the Pod's requests: it counts against every new Pod. */
   get isAdmitted(): boolean {
     return this.#isAdmitted || this.hasContainers;
+  }
+
+  /** Returns true if a predecessor ran at the last reconciliation. */
+  get waitsForPredecessor(): boolean {
+    return this.#waitsForPredecessor;
   }
 
   /** Returns true if the last inspection showed a container that runs or may have been started since. */
@@ -217,6 +223,7 @@ export class PodWorker {
     if (this.#isPredicted && !this.#isStartOfPredicted(action)) return;
     if (!this.#isPredicted) this.#report(assigned, view);
     this.#isInspected = true;
+    this.#waitsForPredecessor = view.waitsForPredecessor;
     // Before the next line that waits: two new Pods must not both count on the same resources.
     if (action.kind === 'admit') this.#isAdmitted = true;
     this.#isPredicted = false;
@@ -286,7 +293,10 @@ export class PodWorker {
       // Critical Pods are admitted even under pressure.
       ...(isNew && !isCritical(assigned.pod, assigned.manifestFile !== undefined) && { pressures }),
       takenPorts: isNew ? this.#siblings.hostPortsInUse(assigned) : [],
-      ...(isNew && !this.#isAdmitted && { capacity: this.#siblings.capacityFor(assigned) }),
+      ...(isNew &&
+        !this.#isAdmitted &&
+        !assigned.terminal &&
+        !isStopping(assigned) && { capacity: this.#siblings.capacityFor(assigned) }),
       ...(assigned.terminal && { terminal: assigned.terminal }),
       // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
       // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would

@@ -10,8 +10,9 @@ import { podsToPreempt, type Requirement, requirementsText } from './pod-preempt
 import { isCritical, type PodOfHost } from './pod-priority.js';
 
 /**
- * Another Pod that counts against a new one. `active`: it uses its requests. `leaving`: it stops, and its containers
- * are not all gone. `undecided`: it came first and is not admitted yet, or this agent has not inspected it yet.
+ * Another Pod that counts against a new one. `active`: it uses its requests, or came first and will use them.
+ * `leaving`: it stops, and its containers are not all gone. `undecided`: it came first and is not admitted yet, or this
+ * agent has not inspected it yet.
  */
 export interface OtherPod extends PodOfHost {
   uid: string;
@@ -36,6 +37,8 @@ interface OtherPodFacts {
   mayRun: boolean;
   /** True if the host has accepted its requests. */
   isAdmitted: boolean;
+  /** True while its predecessor runs, which may last until the link is back. */
+  waitsForPredecessor: boolean;
   /** True while its preemption is being written to disk. */
   isBeingPreempted: boolean;
 }
@@ -47,7 +50,8 @@ export function countedState(own: AssignedPod, other: OtherPodFacts): OtherPod['
   if (isStopping(assigned) || assigned.terminal || other.isFinished) return mayRun ? 'leaving' : undefined;
   if (other.isBeingPreempted) return 'leaving';
   if (other.isAdmitted) return 'active';
-  return cameBefore(assigned, own) ? 'undecided' : undefined;
+  if (!cameBefore(assigned, own)) return undefined;
+  return other.waitsForPredecessor ? 'active' : 'undecided';
 }
 
 /** `wait`: Pods that leave free enough, or a Pod before this one is undecided. `preempt`: end these Pods first. */

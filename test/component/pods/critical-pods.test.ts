@@ -42,9 +42,12 @@ async function stopSignals(count: number): Promise<void> {
   await fixture.until(`${count} stop signals`, () => killings() >= count);
 }
 
-/** Resolves when the engine has `count` containers and the waiting Pods have checked again. */
-async function left(count: number): Promise<void> {
-  await fixture.until(`${count} containers`, async () => (await fixture.driver.list()).length === count);
+/** Advances the clock until the engine has nothing of the Pod, and then until the waiting Pods check again. */
+async function gone(name: string): Promise<void> {
+  await fixture.until(`${name} is gone`, async () => {
+    await fixture.pass(100);
+    return (await fixture.driver.inspectPod(`uid-${name}`)).length === 0;
+  });
   await fixture.pass(1000);
 }
 
@@ -65,7 +68,7 @@ describe('a critical Pod on a full host', () => {
     assert.equal(await runningPods(), 'victim,small');
     assert.equal(fixture.statuses.get('uid-victim')?.phase, 'Running');
     await fixture.pass(1000);
-    await left(1);
+    await gone('victim');
     await running('static');
     assert.equal(await runningPods(), 'small,static');
     assert.equal(await failed('victim'), 'Preempting: Preempted in order to admit critical pod');
@@ -88,7 +91,7 @@ describe('a critical Pod on a full host', () => {
     await running('plain');
     fixture.assignPod(podOf('critical', asking('600m', 'app:1', CRITICAL)));
     await failed('plain');
-    await left(0);
+    await gone('plain');
     await running('critical');
   });
 
@@ -115,12 +118,12 @@ describe('a critical Pod on a full host', () => {
     fixture.assignPod(podOf('two', asking('300m')), 'two.yaml');
     await fixture.pass(5000);
     assert.equal(preempted(), 1);
-    await left(2);
+    await gone('c');
     await running('one');
     await fixture.pass(1000);
     await stopSignals(2);
     await fixture.pass(5000);
-    await left(2);
+    await gone('b');
     await running('two');
     assert.equal((await runningPods()).split(',').length, 3);
     assert.equal(preempted(), 2);
@@ -136,7 +139,7 @@ describe('a critical Pod on a full host', () => {
     await fixture.pass(2000);
     assert.equal(await runningPods(), 'victim');
     await fixture.pass(3000);
-    await left(0);
+    await gone('victim');
     await running('static');
     assert.equal(await failed('victim'), 'Preempting: Preempted in order to admit critical pod');
     assert.equal(await runningPods(), 'static');
@@ -152,7 +155,7 @@ describe('a critical Pod on a full host', () => {
     fixture.writeError = undefined;
     await fixture.pass(30_000);
     await stopSignals(1);
-    await left(0);
+    await gone('victim');
     await running('static');
     assert.equal(await runningPods(), 'static');
   });
@@ -178,7 +181,7 @@ describe('an ordinary Pod on a full host', () => {
     await fixture.pass(4000);
     assert.equal(await runningPods(), 'old');
     await fixture.pass(1000);
-    await left(0);
+    await gone('old');
     await running('new');
   });
 
@@ -195,7 +198,6 @@ describe('an ordinary Pod on a full host', () => {
     await running('job');
     await fixture.pass(1000);
     await fixture.until('job ends', () => fixture.statuses.get('uid-job')?.phase === 'Succeeded');
-    const arriving = podOf('new', asking('600m'));
     const inspect = fixture.driver.inspectPod.bind(fixture.driver);
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
@@ -205,11 +207,17 @@ describe('an ordinary Pod on a full host', () => {
       if (uid === 'uid-job') await released;
       return inspect(uid);
     };
-    await fixture.restartAgent();
-    fixture.assignPod(arriving);
-    await fixture.pass(1000);
-    assert.equal(fixture.statuses.get('uid-new')?.phase, 'Pending');
-    release();
+    try {
+      await fixture.restartAgent();
+      fixture.assignPod(podOf('new', asking('600m')));
+      const phase = () => fixture.statuses.get('uid-new')?.phase;
+      await fixture.until('new waits', () => phase() !== undefined);
+      await fixture.pass(3000);
+      assert.equal(phase(), 'Pending');
+    } finally {
+      release();
+    }
+    await fixture.until('job is inspected', () => fixture.statuses.get('uid-job')?.phase === 'Succeeded');
     await fixture.pass(1000);
     await running('new');
   });

@@ -147,6 +147,7 @@ describe('another Pod of the host', () => {
     isFinished: false,
     mayRun: true,
     isAdmitted: true,
+    waitsForPredecessor: false,
     isBeingPreempted: false,
   };
   const fresh = { mayRun: false, isAdmitted: false };
@@ -154,6 +155,11 @@ describe('another Pod of the host', () => {
     ['that was admitted is active', {}, 'active'],
     ['that was admitted later is active', { assigned: at('other', NOW + 1) }, 'active'],
     ['that came before and is not admitted is undecided', fresh, 'undecided'],
+    [
+      'that came before and waits for its predecessor is active',
+      { ...fresh, waitsForPredecessor: true },
+      'active',
+    ],
     [
       'that came after and is not admitted does not count',
       { ...fresh, assigned: at('other', NOW + 1) },
