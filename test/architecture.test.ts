@@ -69,6 +69,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'agent/decisions': ['shared/kube', 'agent/runtime/runtime-driver.ts'],
   'agent/link': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/desired': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
+  'agent/services': ['agent/decisions', 'agent/desired', 'shared/kube', 'shared/link', 'shared/process'],
+  'agent/dns': ['agent/decisions', 'shared/kube', 'shared/process'],
+  'agent/netfilter': ['agent/decisions', 'shared/kube', 'shared/process'],
   'agent/images': ['agent/decisions', 'agent/runtime', 'shared/kube', 'shared/process'],
   'agent/pods': [
     'agent/decisions',

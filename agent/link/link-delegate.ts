@@ -3,6 +3,7 @@ import type { NodeStatus, Taint } from '../../shared/kube/nodes/node-types.js';
 import type {
   CertificateIssued,
   DesiredObject,
+  EndpointChanges,
   HandedOverPod,
   MirrorPod,
   ObjectDigest,
@@ -10,6 +11,8 @@ import type {
   RemovedPod,
   ReportedEvent,
   ReturnedObject,
+  ServiceInterest,
+  ServiceViews,
   StreamRequest,
   Welcome,
 } from '../../shared/link/messages/link-messages.js';
@@ -108,6 +111,15 @@ export interface Reports {
    * Reports an Event, best effort: the oldest are dropped, equal ones (object, reason, message) are counted together.
    */
   putEvent(event: ReportedEvent): void;
+}
+
+/** Exchanges interest in Services for their views. */
+export interface LinkServiceHandler {
+  /** Called when the link is live and the hub has the feature. The session has no interest yet. */
+  onLive(send: (interest: ServiceInterest) => void): void;
+  onLost(): void;
+  onViews(views: ServiceViews): void;
+  onEndpointChanges(changes: EndpointChanges): void;
 }
 
 export interface LinkCertificateHandler {

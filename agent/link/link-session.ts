@@ -1,13 +1,20 @@
 /** The protocol over one connection, from the hello to its end. The link decides when to connect. */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
-import { CERTIFICATES, CHANNELS, FEATURES, HOST_HANDOVERS, METERS } from '../../shared/link/link-features.js';
+import {
+  CERTIFICATES,
+  CHANNELS,
+  FEATURES,
+  HOST_HANDOVERS,
+  METERS,
+  SERVICES,
+} from '../../shared/link/link-features.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
 import { HubConnection } from './hub-connection.js';
-import type { LinkCertificateHandler, LinkDelegate } from './link-delegate.js';
+import type { LinkCertificateHandler, LinkDelegate, LinkServiceHandler } from './link-delegate.js';
 import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
@@ -19,6 +26,8 @@ interface LinkSessionDeps {
   outbox: Outbox;
   /** Absent if the target's certificate is not renewed. */
   certificates: LinkCertificateHandler | undefined;
+  /** Absent if this agent serves no cluster DNS. */
+  services: LinkServiceHandler | undefined;
   /** Absent for simulated hosts. */
   costs: ProcessCostReports | undefined;
   /** Returns the host's load; absent: heartbeats carry none. */
@@ -123,7 +132,7 @@ export class LinkSession {
   }
 
   #received(message: FromHub): void {
-    const { delegate, outbox, certificates } = this.#deps;
+    const { delegate, outbox, certificates, services } = this.#deps;
     switch (message.kind) {
       case 'welcome':
         this.#welcomed(message);
@@ -149,6 +158,12 @@ export class LinkSession {
         return;
       case 'goodbye':
         this.#events.onGoodbye(message);
+        return;
+      case 'serviceViews':
+        services?.onViews(message);
+        return;
+      case 'endpointChanges':
+        services?.onEndpointChanges(message);
         return;
       case 'certified':
         certificates?.onCertified(message);
@@ -185,6 +200,7 @@ export class LinkSession {
       }),
     });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
+    if (features.includes(SERVICES)) this.#deps.services?.onLive((interest) => connection.send(interest));
     if (features.includes(CERTIFICATES))
       this.#requestCertificate = (csr) => connection.send({ kind: 'renew', csr });
     certificates?.onLive(welcome.serverTimeMs, this.#requestCertificate);

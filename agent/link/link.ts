@@ -7,7 +7,7 @@ import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import type { LinkCertificateHandler, LinkDelegate } from './link-delegate.js';
+import type { LinkCertificateHandler, LinkDelegate, LinkServiceHandler } from './link-delegate.js';
 import { LinkSession } from './link-session.js';
 import {
   FIRST_STATE,
@@ -44,6 +44,8 @@ interface LinkOptions {
   outbox: Outbox;
   /** Absent if the target's certificate is not renewed. */
   certificates?: LinkCertificateHandler;
+  /** Absent if this agent serves no cluster DNS. */
+  services?: LinkServiceHandler;
   /** A monotonic clock (`monotonicClock`), the one by which reports are timed. */
   clock: Clock;
   log: Logger;
@@ -125,6 +127,7 @@ export class Link {
       this.outbox.endSession();
       this.#usageReports?.stop();
       this.#options.certificates?.onLost();
+      this.#options.services?.onLost();
     }
     this.#enter(next);
     // The agent knows of a stop that it requested itself.
@@ -166,13 +169,14 @@ export class Link {
   }
 
   #connect(): LinkSession {
-    const { target, delegate, certificates, load, clock, log } = this.#options;
+    const { target, delegate, certificates, services, load, clock, log } = this.#options;
     const { outbox } = this;
     const deps = {
       target,
       delegate,
       outbox,
       certificates,
+      services,
       costs: this.#usageReports,
       load,
       clock,

@@ -95,6 +95,9 @@ export class Hub {
     // The last report of a replaced process is harmless.
     meters: ({ node }, report) => this.meters.record(node, report),
     reading: ({ node }, payload) => this.readings.record(node, payload),
+    // Until the hub serves views, every Service is unknown to hosts.
+    serviceInterest: (session, { wanted }) =>
+      session.send({ kind: 'serviceViews', set: [], absent: wanted.map(([service]) => service) }),
     renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
     closed: (session, reason, end) => this.#closed(session, reason, end),
   };

@@ -1,15 +1,17 @@
 /** One watch on the registry feeds the caches of all kinds that the controllers and the hub use. */
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
 import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
+import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/config-types.js';
 import { type KubeObject, refText } from '../../shared/kube/objects/meta.js';
-import type { ServiceAccount } from '../../shared/kube/objects/service-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
+import type { EndpointSlice, Endpoints } from '../../shared/kube/services/endpoint-types.js';
+import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { TimeSlice } from '../../shared/process/time/time-slice.js';
@@ -21,6 +23,8 @@ import {
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
+  endpointSliceKind,
+  endpointsKind,
   namespaceKind,
   nodeKind,
   podKind,
@@ -30,12 +34,19 @@ import {
   rolloutPolicyKind,
   secretKind,
   serviceAccountKind,
+  serviceKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { CachedInformer } from './cached-informer.js';
 import type { Informers } from './informer.js';
-import { BINDING_INDEXES, COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './informer-indexes.js';
+import {
+  BINDING_INDEXES,
+  COMMON_INDEXES,
+  type IndexFunctions,
+  POD_INDEXES,
+  SLICE_INDEXES,
+} from './informer-indexes.js';
 import { RevisionWaiters } from './revision-waiters.js';
 
 interface InformersOptions {
@@ -88,6 +99,9 @@ class FollowingInformers implements Informers {
   readonly clusterRoleBindings: CachedInformer<RoleBinding>;
   readonly certificateSigningRequests: CachedInformer<CertificateSigningRequest>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
+  readonly services: CachedInformer<Service>;
+  readonly endpointSlices: CachedInformer<EndpointSlice>;
+  readonly endpoints: CachedInformer<Endpoints>;
   readonly configMaps: CachedInformer<ConfigMap>;
   readonly secrets: CachedInformer<Secret>;
   readonly #registry: Registry;
@@ -96,6 +110,8 @@ class FollowingInformers implements Informers {
   readonly #feeds = new Map<string, Feed>();
   readonly #waiters = new RevisionWaiters();
   readonly #stopping = new AbortController();
+  /** Revision of the change that the caches have applied last, also within a batch. */
+  #applied = -1;
   #tail: KindTail | undefined;
   readonly #running: Promise<void>;
 
@@ -111,6 +127,9 @@ class FollowingInformers implements Informers {
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);
     this.configMaps = this.#cache(configMapKind, COMMON_INDEXES);
+    this.services = this.#cache(serviceKind, COMMON_INDEXES);
+    this.endpointSlices = this.#cache(endpointSliceKind, SLICE_INDEXES);
+    this.endpoints = this.#cache(endpointsKind, COMMON_INDEXES);
     this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
     this.serviceAccounts = this.#cache(serviceAccountKind, COMMON_INDEXES);
     this.roles = this.#cache(roleKind, COMMON_INDEXES);
@@ -126,7 +145,7 @@ class FollowingInformers implements Informers {
   }
 
   get revision(): number {
-    return this.#waiters.reached;
+    return Math.max(this.#applied, this.#waiters.reached);
   }
 
   waitFor(revision: number): Promise<void> {
@@ -227,6 +246,8 @@ class FollowingInformers implements Informers {
     const slice = new TimeSlice(this.#clock);
     for await (const batch of tail) {
       for (const { kind, record, type } of batch.changes) {
+        // A handler may send what it sees under this revision, and the loop may pause before the batch is complete.
+        this.#applied = record.revision;
         this.#feeds.get(kind.resource)?.apply(record, type);
         await slice.yieldIfUsedUp();
       }

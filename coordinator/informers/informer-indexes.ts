@@ -3,6 +3,8 @@
 import type { RoleBinding, Subject, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { controllerOf, type KubeObject } from '../../shared/kube/objects/meta.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pods/pod-types.js';
+import { type EndpointSlice, SERVICE_NAME_LABEL } from '../../shared/kube/services/endpoint-types.js';
+import { serviceKey } from '../../shared/kube/services/service-types.js';
 import {
   BINDINGS_BY_SUBJECT,
   BY_ANY_OWNER,
@@ -10,6 +12,7 @@ import {
   BY_OWNER,
   PODS_BY_NODE,
   PODS_BY_TARGET_NODE,
+  SLICES_BY_SERVICE,
 } from './informer.js';
 
 /** Returns the index values of an object. */
@@ -35,6 +38,14 @@ export const POD_INDEXES: IndexFunctions<Pod> = {
 export const BINDING_INDEXES: IndexFunctions<RoleBinding> = {
   ...COMMON_INDEXES,
   [BINDINGS_BY_SUBJECT]: subjectKeysOf,
+};
+
+export const SLICE_INDEXES: IndexFunctions<EndpointSlice> = {
+  ...COMMON_INDEXES,
+  [SLICES_BY_SERVICE]: ({ metadata: { namespace, labels } }) => {
+    const name = labels?.[SERVICE_NAME_LABEL];
+    return name ? [serviceKey({ namespace, name })] : [];
+  },
 };
 
 /** One index. Its cache updates it. */

@@ -35,7 +35,9 @@ export interface Informers {
   >;
   readonly rollouts: Informer<import('../../shared/kube/rollouts/rollout-types.js').Rollout>;
   readonly namespaces: Informer<import('../../shared/kube/objects/config-types.js').Namespace>;
-  readonly serviceAccounts: Informer<import('../../shared/kube/objects/service-types.js').ServiceAccount>;
+  readonly serviceAccounts: Informer<
+    import('../../shared/kube/access/service-account-types.js').ServiceAccount
+  >;
   readonly roles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly clusterRoles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly roleBindings: Informer<import('../../shared/kube/access/rbac-types.js').RoleBinding>;
@@ -45,12 +47,15 @@ export interface Informers {
   >;
   /** Type and metadata of the objects of all other served kinds except Events. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
+  readonly services: Informer<import('../../shared/kube/services/service-types.js').Service>;
+  readonly endpointSlices: Informer<import('../../shared/kube/services/endpoint-types.js').EndpointSlice>;
+  readonly endpoints: Informer<import('../../shared/kube/services/endpoint-types.js').Endpoints>;
   readonly configMaps: Informer<import('../../shared/kube/objects/config-types.js').ConfigMap>;
   /** Secrets. An agent's credential, which Pods cannot use, contains only the hash of the key. */
   readonly secrets: Informer<import('../../shared/kube/objects/config-types.js').Secret>;
   /** Resolves when every cache has reached this revision. */
   waitFor(revision: number): Promise<void>;
-  /** The revision that all caches have reached. */
+  /** The revision that all caches reflect, also while a handler runs. */
   readonly revision: number;
 }
 
@@ -65,5 +70,7 @@ export const BY_OWNER = 'by-owner';
 /** By uid of each owner, controlling or not. */
 export const BY_ANY_OWNER = 'by-any-owner';
 export const BY_NAMESPACE = 'by-namespace';
+/** EndpointSlices by `namespace/name` of their Service. */
+export const SLICES_BY_SERVICE = 'slices-by-service';
 /** Bindings by subject (`subjectKeysFor`). */
 export const BINDINGS_BY_SUBJECT = 'bindings-by-subject';

@@ -14,7 +14,8 @@ import { nodeKind } from './nodes/node-kind.js';
 import { podKind } from './pods/pod-kind.js';
 import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
-import { serviceKind } from './service-kind.js';
+import { endpointSliceKind, endpointsKind } from './services/endpoint-kinds.js';
+import { serviceKind } from './services/service-kind.js';
 
 export {
   certificateSigningRequestKind,
@@ -23,6 +24,8 @@ export {
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
+  endpointSliceKind,
+  endpointsKind,
   eventKind,
   leaseKind,
   namespaceKind,
@@ -40,6 +43,7 @@ export {
 /** In the order of discovery: core first, each group by name. */
 export const ALL_KINDS: readonly Kind[] = [
   configMapKind,
+  endpointsKind,
   eventKind,
   namespaceKind,
   nodeKind,
@@ -51,6 +55,7 @@ export const ALL_KINDS: readonly Kind[] = [
   daemonSetKind,
   certificateSigningRequestKind,
   leaseKind,
+  endpointSliceKind,
   rolloutKind,
   rolloutPolicyKind,
   clusterRoleBindingKind,

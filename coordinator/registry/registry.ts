@@ -1,8 +1,8 @@
 /** The registry: verbs that know the kinds. All writers use it. It throws only ApiError. */
 
+import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
-import type { ServiceAccount } from '../../shared/kube/objects/service-types.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';

@@ -10,8 +10,11 @@ export const CERTIFICATES = 'certificates';
 /** The agent may send `meters`. */
 export const METERS = 'meters';
 
+/** The agent may send `serviceInterest`. The hub responds with `serviceViews` and `endpointChanges`. */
+export const SERVICES = 'services';
+
 /** All features of this build. A message of a feature is only sent if both ends name it. */
-export const FEATURES: readonly string[] = ['logs', CHANNELS, HOST_HANDOVERS, CERTIFICATES, METERS];
+export const FEATURES: readonly string[] = ['logs', CHANNELS, HOST_HANDOVERS, CERTIFICATES, METERS, SERVICES];
 
 export function commonFeatures(theirs: readonly string[]): string[] {
   return FEATURES.filter((feature) => theirs.includes(feature));

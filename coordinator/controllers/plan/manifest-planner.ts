@@ -1,5 +1,6 @@
 /** Plans what manifests would change on hosts, from dry runs of the registry and from informers. Writes nothing. */
 
+import type { ServiceAccount } from '../../../shared/kube/access/service-account-types.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import {
   CHANGING_ACTIONS,
@@ -13,7 +14,6 @@ import type { Namespace } from '../../../shared/kube/objects/config-types.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { countText, FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
-import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';

@@ -14,6 +14,7 @@ import type {
   Hello,
   MetersReport,
   ReportedEvent,
+  ServiceInterest,
   StatusReport,
   StreamRequest,
 } from '../../../shared/link/messages/link-messages.js';
@@ -48,6 +49,8 @@ export interface SessionEvents {
   /** Receives the resource use of the agent's process. */
   meters(session: Session, report: MetersReport): void;
   reading(session: Session, payload: Uint8Array): void;
+  /** The host asks for Services, or no longer needs them. */
+  serviceInterest(session: Session, interest: ServiceInterest): void;
   /** Resolves with the new certificate in PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
   /** Called exactly once, when the socket is closed. */
@@ -203,6 +206,9 @@ export class Session {
         return;
       case 'meters':
         this.#events.meters(this, message);
+        return;
+      case 'serviceInterest':
+        this.#events.serviceInterest(this, message);
         return;
       case 'renew':
         void this.#renew(message.csr, state);

@@ -1,5 +1,5 @@
 /** v1 ServiceAccount: the identity of Pods and programs. */
-import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
+import type { ServiceAccount } from '../../../shared/kube/access/service-account-types.js';
 import { inertKind } from '../inert-kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
 

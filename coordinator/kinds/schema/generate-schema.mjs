@@ -26,6 +26,7 @@ const CORE = 'io.k8s.api.core.v1';
 const APPS = 'io.k8s.api.apps.v1';
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
+const DISCOVERY = 'io.k8s.api.discovery.v1';
 const CERTIFICATES = 'io.k8s.api.certificates.v1';
 
 /** Models whose name does not show their package. All others are core/v1. */
@@ -53,6 +54,13 @@ const PACKAGES = {
   V1Status: META,
   V1StatusCause: META,
   V1StatusDetails: META,
+  DiscoveryV1EndpointPort: DISCOVERY,
+  V1Endpoint: DISCOVERY,
+  V1EndpointConditions: DISCOVERY,
+  V1EndpointHints: DISCOVERY,
+  V1EndpointSlice: DISCOVERY,
+  V1ForNode: DISCOVERY,
+  V1ForZone: DISCOVERY,
   V1Lease: 'io.k8s.api.coordination.v1',
   V1LeaseSpec: 'io.k8s.api.coordination.v1',
   V1Eviction: 'io.k8s.api.policy.v1',
@@ -77,6 +85,8 @@ const ROOTS = {
   V1ControllerRevision: ['apps', 'v1', 'ControllerRevision'],
   V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
   V1DeleteOptions: ['', 'v1', 'DeleteOptions'],
+  V1EndpointSlice: ['discovery.k8s.io', 'v1', 'EndpointSlice'],
+  V1Endpoints: ['', 'v1', 'Endpoints'],
   V1Eviction: ['policy', 'v1', 'Eviction'],
   V1Lease: ['coordination.k8s.io', 'v1', 'Lease'],
   V1Namespace: ['', 'v1', 'Namespace'],

@@ -4,9 +4,9 @@ import {
   ROOT_CA_CONFIG_MAP,
   TOKEN_MOUNT_PATH,
 } from '../../../shared/kube/access/service-account-token.js';
+import type { ServiceAccount } from '../../../shared/kube/access/service-account-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { Volume } from '../../../shared/kube/pods/volume-types.js';

@@ -33,6 +33,7 @@ import {
   tagged,
   text,
 } from './schema-combinators.js';
+import { endpointChanges, serviceInterest, serviceViews } from './service-schemas.js';
 import { name, nodeStatus, podStatus, taint, timestamp } from './status-schemas.js';
 
 /** More static Pods than any host should have. */
@@ -124,6 +125,7 @@ export const FROM_AGENT: { [K in FromAgent['kind']]: Schema<Of<K>> } = {
     roundTripMs: optional(durationMs),
   }),
   renew: record<Of<'renew'>>({ kind: oneOf('renew'), csr: text(16_384) }),
+  serviceInterest,
   streamStarted: record<Of<'streamStarted'>>({ kind: oneOf('streamStarted'), stream: streamNumber }),
   streamData,
   streamArrived,
@@ -219,6 +221,8 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     certificate: optional(text(65_536)),
     ca: optional(text(262_144)),
   }),
+  serviceViews,
+  endpointChanges,
   streamOpen: record<Of<'streamOpen'>>({
     kind: oneOf('streamOpen'),
     stream: streamNumber,

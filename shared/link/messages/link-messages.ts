@@ -7,6 +7,7 @@
 
 import type { Applied, Desired, PrefetchImages, ReturnRequest } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
+import type { EndpointChanges, ServiceInterest, ServiceViews } from './service-messages.js';
 import type {
   CertificateIssued,
   ClockChange,
@@ -29,6 +30,7 @@ export * from './desired-messages.js';
 export * from './join-messages.js';
 export * from './link-limits.js';
 export * from './report-messages.js';
+export * from './service-messages.js';
 export * from './session-messages.js';
 export * from './stream-messages.js';
 
@@ -39,6 +41,7 @@ export type FromAgent =
   | EventsReport
   | MetersReport
   | RenewCertificate
+  | ServiceInterest
   | StreamStarted
   | StreamData
   | StreamArrived
@@ -55,6 +58,8 @@ export type FromHub =
   | StatusAck
   | Goodbye
   | CertificateIssued
+  | ServiceViews
+  | EndpointChanges
   | StreamOpen
   | StreamData
   | StreamArrived

@@ -11,7 +11,7 @@ import {
   serviceAccountTokenSources,
   TOKEN_MOUNT_PATH,
 } from '../../../shared/kube/access/service-account-token.js';
-import type { ServiceAccount } from '../../../shared/kube/objects/service-types.js';
+import type { ServiceAccount } from '../../../shared/kube/access/service-account-types.js';
 import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';

@@ -1,12 +1,10 @@
 /** v1 Service: stored without effect, because there is no service routing. */
-import type { Service, ServicePort } from '../../shared/kube/objects/service-types.js';
-import { inertKind } from './inert-kind.js';
-import type { FieldError } from './kind.js';
-import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
-import { invalidValue, notSupported, required } from './validation/field-error.js';
+import { HEADLESS, type Service, type ServicePort } from '../../../shared/kube/services/service-types.js';
+import { inertKind } from '../inert-kind.js';
+import type { FieldError } from '../kind.js';
+import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
+import { invalidValue, notSupported, required } from '../validation/field-error.js';
 
-/** Upstream's value for a Service without an address. Every Service here is one. */
-const HEADLESS = 'None';
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const GREATEST_PORT = 65535;
 
