@@ -1,7 +1,8 @@
 /** Which Pods use the host's resources, and the end of Pods that a critical Pod preempts (pkg/kubelet/preemption). */
 
 import { refText } from '../../shared/kube/objects/meta.js';
-import { countedState, type HostCapacity, type OtherPod } from '../decisions/admission/resource-admission.js';
+import { countedState } from '../decisions/admission/counted-state.js';
+import type { HostCapacity, OtherPod } from '../decisions/admission/resource-admission.js';
 import { type AssignedPod, graceMs } from '../decisions/pods/assigned-pod.js';
 import { PREEMPTED } from '../decisions/pods/pod-view.js';
 import type { PodWorker } from './pod-worker.js';

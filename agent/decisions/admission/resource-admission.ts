@@ -3,8 +3,6 @@
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { type Amounts, amounts, podRequests } from '../../../shared/kube/pods/pod-requests.js';
 import type { ResourceList } from '../../../shared/kube/pods/pod-types.js';
-import { type AssignedPod, hasRemovedContainers, isStopping } from '../pods/assigned-pod.js';
-import { cameBefore } from '../pods/pod-predecessors.js';
 import type { Rejection } from './pod-admission.js';
 import { podsToPreempt, type Requirement, requirementsText } from './pod-preemption.js';
 import { isCritical, type PodOfHost } from './pod-priority.js';
@@ -24,34 +22,6 @@ export interface HostCapacity {
   isStatic: boolean;
   allocatable: ResourceList;
   others: readonly OtherPod[];
-}
-
-/** What is known of another Pod of this host. */
-interface OtherPodFacts {
-  assigned: AssignedPod;
-  /** False until this agent has inspected its containers. */
-  isInspected: boolean;
-  /** True if it ended by itself or never starts. */
-  isFinished: boolean;
-  /** True if a container runs or may have been started since the inspection. */
-  mayRun: boolean;
-  /** True if the host has accepted its requests. */
-  isAdmitted: boolean;
-  /** True while its predecessor runs, which may last until the link is back. */
-  waitsForPredecessor: boolean;
-  /** True while its preemption is being written to disk. */
-  isBeingPreempted: boolean;
-}
-
-/** Returns how `other` counts against the new Pod `own`; undefined if it does not. */
-export function countedState(own: AssignedPod, other: OtherPodFacts): OtherPod['state'] | undefined {
-  const { assigned, mayRun } = other;
-  if (!other.isInspected) return hasRemovedContainers(assigned) ? undefined : 'undecided';
-  if (isStopping(assigned) || assigned.terminal || other.isFinished) return mayRun ? 'leaving' : undefined;
-  if (other.isBeingPreempted) return 'leaving';
-  if (other.isAdmitted) return 'active';
-  if (!cameBefore(assigned, own)) return undefined;
-  return other.waitsForPredecessor ? 'active' : 'undecided';
 }
 
 /** `wait`: Pods that leave free enough, or a Pod before this one is undecided. `preempt`: end these Pods first. */

@@ -1,11 +1,8 @@
 /** Whether a host admits a new Pod, by its resources (pkg/kubelet/lifecycle/predicate.go). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  countedState,
-  type OtherPod,
-  resourceAdmission,
-} from '../../../agent/decisions/admission/resource-admission.js';
+import { countedState } from '../../../agent/decisions/admission/counted-state.js';
+import { type OtherPod, resourceAdmission } from '../../../agent/decisions/admission/resource-admission.js';
 import { type AssignedPod, afterAssign, afterUnassign } from '../../../agent/decisions/pods/assigned-pod.js';
 import { nextAction } from '../../../agent/decisions/pods/pod-next-action.js';
 import type { PodSpec, ResourceList } from '../../../shared/kube/pods/pod-types.js';
