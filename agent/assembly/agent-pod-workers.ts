@@ -6,7 +6,6 @@ import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/mes
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { Outbox } from '../link/outbox.js';
-import { allocatableOf } from '../node/node-status.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import type { HostFacts, PodReports } from '../pods/pod-worker-deps.js';
 import { PodWorkers } from '../pods/pod-workers.js';
@@ -100,7 +99,7 @@ function hostFacts(deps: AgentDeps, node: NodeStatusReporter): () => HostFacts {
     facts = {
       nodeName: deps.settings.nodeName,
       ...(node.host.address ? { hostIP: node.host.address } : {}),
-      allocatable: allocatableOf(node.host),
+      allocatable: node.allocatable,
       engine: deps.engine,
       bootMark: node.host.bootMark,
       resolver: node.host.resolver,

@@ -1,7 +1,13 @@
 /** Adapts the desired cache to the Pods' workers. */
 import type { Clock } from '../../shared/process/time/clock.js';
 import { afterRevertCleared, effectivePod } from '../decisions/handovers/assigned-pod-handover.js';
-import { type AssignedPod, afterContainersRemoved, successorUidOf } from '../decisions/pods/assigned-pod.js';
+import {
+  type AssignedPod,
+  afterContainersRemoved,
+  afterTermination,
+  isStopping,
+  successorUidOf,
+} from '../decisions/pods/assigned-pod.js';
 import { startableAfterEndOf } from '../decisions/pods/pod-predecessors.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { PodSource } from '../pods/pod-worker-deps.js';
@@ -19,6 +25,12 @@ export function createCachedPodSource(cache: DesiredCache, clock: Clock): PodSou
     get: (uid) => effective(cache.get(uid)),
     all: () => [...cache.all()].map(effectivePod),
     terminate: (uid, end) => effective(cache.terminate(uid, end)),
+    terminateDurably: async (uid, end) => {
+      const assigned = cache.get(uid);
+      if (!assigned || assigned.terminal || isStopping(assigned)) return undefined;
+      const isStored = await cache.replaceDurably(assigned, afterTermination(assigned, end));
+      return isStored ? effective(cache.get(uid)) : undefined;
+    },
     markContainersRemoved: (uid, hasContainers) => {
       const assigned = cache.get(uid);
       if (!assigned) return;

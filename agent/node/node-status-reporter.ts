@@ -1,10 +1,11 @@
 /** Computes the Node's status from the host and the engine, and reports its changes. */
 import type { NodeStatus } from '../../shared/kube/nodes/node-types.js';
+import type { ResourceList } from '../../shared/kube/pods/pod-types.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { EngineInfo, RuntimeDriver, RuntimeEvent } from '../runtime/runtime-driver.js';
 import type { HostInfo } from './host-info.js';
-import { type EngineHealth, nodeStatus } from './node-status.js';
+import { allocatableOf, type EngineHealth, nodeStatus } from './node-status.js';
 
 /** Interval of reading the host's facts: its address and its disk may change without an event. */
 const REREAD_MS = 60_000;
@@ -57,6 +58,11 @@ export class NodeStatusReporter {
   /** The engine's info when it last responded. Undefined before its first response. */
   get engine(): EngineInfo | undefined {
     return this.#lastEngine;
+  }
+
+  /** The resources for Pods as the Node reports them. A simulated host reports those of its template. */
+  get allocatable(): ResourceList {
+    return this.#compute().allocatable ?? allocatableOf(this.#host);
   }
 
   get pressures(): readonly Pressure[] {

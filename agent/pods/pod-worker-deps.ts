@@ -33,6 +33,11 @@ export interface PodSource {
   /** Ends the Pod by the host's own decision. Returns its new state; undefined if it is not assigned. */
   terminate(uid: string, end: PodTermination): AssignedPod | undefined;
   /**
+   * Ends the Pod like `terminate`, but only once this is on disk. Resolves with undefined if the Pod was changed
+   * meanwhile or stops already. Rejects if the write fails; then nothing has changed.
+   */
+  terminateDurably(uid: string, end: PodTermination): Promise<AssignedPod | undefined>;
+  /**
    * Drops a Pod that the hub unassigned and whose containers are gone. `hasContainers` names the Pods that have already
    * started.
    */

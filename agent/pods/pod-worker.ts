@@ -3,7 +3,8 @@ import { backoffMs } from '../../shared/kube/objects/backoff.js';
 import type { HostPort } from '../../shared/kube/pods/host-ports.js';
 import type { Timer } from '../../shared/process/time/clock.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
-import { isCritical } from '../decisions/eviction/eviction-ranking.js';
+import { isCritical } from '../decisions/admission/pod-priority.js';
+import type { HostCapacity } from '../decisions/admission/resource-admission.js';
 import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
 import {
   type AssignedPod,
@@ -41,6 +42,10 @@ interface PodSiblings {
   hasPredecessor(assigned: AssignedPod): boolean;
   /** Returns host ports of the Pods that came before this one and still run. */
   hostPortsInUse(assigned: AssignedPod): HostPort[];
+  /** Returns the host's resources, with the Pods that count against this one. */
+  capacityFor(assigned: AssignedPod): HostCapacity;
+  /** Ends the victims. Resolves once their end is on disk; rejects if it could not be written. */
+  preempt(assigned: AssignedPod, victims: readonly string[]): Promise<void>;
   /** Called if this host may not run the Pod. */
   onRejected(assigned: AssignedPod, rejection: Rejection): void;
   /** Called when the Pod has run for its `activeDeadlineSeconds`. */
@@ -70,10 +75,16 @@ export class PodWorker {
   #errorsInARow = 0;
   /** True if nothing of the Pod is left and this was reported. */
   #isFinished = false;
+  /** True once an inspection of this agent was reported. */
+  #isInspected = false;
+  #isAdmitted: boolean;
+  #waitsForPredecessor = false;
   #handoverWaiting: PodView['handoverWaiting'];
 
   constructor(assigned: AssignedPod, deps: PodWorkerDeps, siblings: PodSiblings) {
     this.#assigned = assigned;
+    // A reverted Pod runs again what the host admitted before.
+    this.#isAdmitted = assigned.handover?.stage === 'reverted';
     this.#deps = deps;
     this.#siblings = siblings;
     this.#reporter = new PodReporter(deps);
@@ -94,6 +105,26 @@ export class PodWorker {
   /** Returns true if the Pod will not run again: its host ports are free. */
   get isFinished(): boolean {
     return this.#reporter.isFinished || (this.#assigned.terminal !== undefined && !this.hasContainers);
+  }
+
+  /** Returns true if this agent knows which containers the Pod has. */
+  get isInspected(): boolean {
+    return this.#isInspected;
+  }
+
+  /** Returns true if the host has accepted the Pod's requests: it counts against every new Pod. */
+  get isAdmitted(): boolean {
+    return this.#isAdmitted || this.hasContainers;
+  }
+
+  /** Returns true if a predecessor ran at the last reconciliation. */
+  get waitsForPredecessor(): boolean {
+    return this.#waitsForPredecessor;
+  }
+
+  /** Returns true if the last inspection showed a container that runs or may have been started since. */
+  get mayRun(): boolean {
+    return this.#observed.some(({ state }) => state !== 'exited');
   }
 
   /** Returns true if the last inspection showed any container. */
@@ -191,6 +222,10 @@ export class PodWorker {
     const action = nextAction(view);
     if (this.#isPredicted && !this.#isStartOfPredicted(action)) return;
     if (!this.#isPredicted) this.#report(assigned, view);
+    this.#isInspected = true;
+    this.#waitsForPredecessor = view.waitsForPredecessor;
+    // Before the next line that waits: two new Pods must not both count on the same resources.
+    if (action.kind === 'admit') this.#isAdmitted = true;
     this.#isPredicted = false;
     const podIP = podAddress(view, this.#deps.facts().hostIP) ?? '';
     this.#probes.follow(wantedProbes(view), podIP);
@@ -199,7 +234,7 @@ export class PodWorker {
     if (effect === 'engine') this.#isStale = true;
     if (typeof effect === 'object') this.#predict(effect.created);
     if (effect !== 'done') this.#pending = true;
-    else this.#settle(assigned, action);
+    else await this.#settle(assigned, action);
   }
 
   /**
@@ -258,6 +293,10 @@ export class PodWorker {
       // Critical Pods are admitted even under pressure.
       ...(isNew && !isCritical(assigned.pod, assigned.manifestFile !== undefined) && { pressures }),
       takenPorts: isNew ? this.#siblings.hostPortsInUse(assigned) : [],
+      ...(isNew &&
+        !this.#isAdmitted &&
+        !assigned.terminal &&
+        !isStopping(assigned) && { capacity: this.#siblings.capacityFor(assigned) }),
       ...(assigned.terminal && { terminal: assigned.terminal }),
       // Never hold back a Pod that is running. An exited container proves nothing: it may have run before this host
       // learned of the Pod's predecessor. After a power cut a stale cache can restart the predecessor, and both would
@@ -281,7 +320,7 @@ export class PodWorker {
   }
 
   /** Waits for a time or an event after the last possible step. */
-  #settle(assigned: AssignedPod, action: NextAction): void {
+  async #settle(assigned: AssignedPod, action: NextAction): Promise<void> {
     this.#isFinished = action.kind === 'finish' && isStopping(assigned);
     if (action.kind === 'finish') {
       // A reverting Pod has stopped only temporarily. The end of an unassigned Pod is not reported: a late report could
@@ -291,6 +330,10 @@ export class PodWorker {
     }
     if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(assigned);
     if (action.kind === 'reject') this.#siblings.onRejected(assigned, action.rejection);
+    if (action.kind === 'preempt') {
+      await this.#siblings.preempt(assigned, action.victims);
+      this.#pending = true;
+    }
     if (action.kind !== 'wait' || action.until === undefined) return;
     this.#wakeIn(action.until - this.#deps.clock.now());
   }

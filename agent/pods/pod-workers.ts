@@ -25,6 +25,7 @@ import { isPredecessor, keepsPortFrom } from '../decisions/pods/pod-predecessors
 import type { PodEvent } from '../decisions/pods/pod-status-events.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
 import type { RuntimeEvent } from '../runtime/runtime-driver.js';
+import { HostResources } from './host-resources.js';
 import { OrphanedPods } from './orphaned-pods.js';
 import { PodWorker } from './pod-worker.js';
 import type { PodSource, PodWorkerDeps } from './pod-worker-deps.js';
@@ -39,6 +40,7 @@ export class PodWorkers {
   readonly #deps: PodWorkerDeps;
   readonly #workers = new Map<string, PodWorker>();
   readonly #orphans: OrphanedPods;
+  readonly #resources: HostResources;
   /** The first query for orphaned Pods since the agent's start. */
   #firstQuery: Promise<void> | undefined;
 
@@ -46,6 +48,7 @@ export class PodWorkers {
     this.#source = source;
     this.#deps = deps;
     this.#orphans = new OrphanedPods(deps.driver);
+    this.#resources = new HostResources(source, deps, this.#workers, (ended) => this.#assign(ended));
   }
 
   /** Starts a worker for each Pod that is already assigned. */
@@ -203,6 +206,8 @@ export class PodWorkers {
       orphansKnown: () => this.#orphansKnown(),
       hasPredecessor: (own) => this.#hasPredecessor(own),
       hostPortsInUse: (own) => this.#takenPorts(own),
+      capacityFor: (own) => this.#resources.capacityFor(own),
+      preempt: (own, victims) => this.#resources.preempt(own, victims),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
       onDeadline: (own) => this.#exceedDeadline(own),

@@ -24,20 +24,6 @@ export interface EvictionCandidate {
   volumeBytes: number;
 }
 
-const CRITICAL_PRIORITY = 2_000_000_000;
-const CRITICAL_CLASSES = new Set(['system-node-critical', 'system-cluster-critical']);
-
-/**
- * Returns true for a static Pod or one of a system priority, which are never evicted (pkg/kubelet/types IsCriticalPod).
- */
-export function isCritical({ spec }: Pick<Pod, 'spec'>, isStatic: boolean): boolean {
-  return (
-    isStatic ||
-    (spec.priority ?? 0) >= CRITICAL_PRIORITY ||
-    CRITICAL_CLASSES.has(spec.priorityClassName ?? '')
-  );
-}
-
 /** Returns the Pod's usage of what `signal` measures, in its unit; undefined if it was not measured. */
 export function useOf(candidate: EvictionCandidate, signal: Signal, hasImageFs: boolean): number | undefined {
   const { containers, volumeBytes } = candidate;

@@ -3,8 +3,8 @@
 import { canonicalQuantity } from '../../../shared/kube/objects/canonical-quantity.js';
 import { wholeUnits } from '../../../shared/kube/objects/quantity.js';
 import type { Container, Pod, Volume } from '../../../shared/kube/pods/pod-types.js';
+import { isCritical } from '../admission/pod-priority.js';
 import { allContainersOf } from '../pods/pod-containers.js';
-import { isCritical } from './eviction-ranking.js';
 
 /** Disk usage of a Pod, bytes. */
 export interface PodStorage {

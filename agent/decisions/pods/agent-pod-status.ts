@@ -20,7 +20,7 @@ import { containerStatus } from '../containers/container-status.js';
 import { currentInitIndex } from './init-progress.js';
 import { containerRole, initContainersOf, isSidecar, sidecarsOf } from './pod-containers.js';
 import { podPhase, type Statuses } from './pod-phase.js';
-import type { PodView } from './pod-view.js';
+import { type PodTermination, type PodView, PREEMPTED } from './pod-view.js';
 import { podAddress } from './sandbox-need.js';
 
 interface PodStatusContext {
@@ -82,7 +82,7 @@ function podConditions(
     ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
     ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
     ...(turnWaiting ? [{ type: HANDOVER_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
-    ...(terminal?.isDisruption && phase === 'Failed' ? [disruptionCondition(terminal.message)] : []),
+    ...(terminal?.isDisruption && phase === 'Failed' ? [disruptionCondition(terminal)] : []),
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(
@@ -109,9 +109,12 @@ function readyAt(view: PodView): number | undefined {
 /** `lastTransitionTime` is set if the time of the change itself is known, which a restarted agent did not observe. */
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message' | 'lastTransitionTime'>;
 
-/** The condition of a Pod that a kubelet evicts to save the node (pkg/kubelet/eviction). */
-function disruptionCondition(message: string): Condition {
-  return { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message };
+const PREEMPTED_CONDITION_MESSAGE = 'Pod was preempted by Kubelet to accommodate a critical pod.';
+
+/** The condition of a Pod that a kubelet evicts to save the node (pkg/kubelet/eviction) or preempts (…/preemption). */
+function disruptionCondition({ reason, message }: PodTermination): Condition {
+  const text = reason === PREEMPTED.reason ? PREEMPTED_CONDITION_MESSAGE : message;
+  return { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message: text };
 }
 
 function confirmedCondition(isConfirmed: boolean, reverted: PodView['reverted']): Condition {

@@ -2,6 +2,7 @@
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import { podRejection, policyRejection, type Rejection } from '../admission/pod-admission.js';
+import { resourceAdmission } from '../admission/resource-admission.js';
 import { showsFiles } from '../container-spec/volume-files.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from '../containers/container-attempts.js';
 import { containerStep, isComingUp } from '../containers/container-step.js';
@@ -12,7 +13,7 @@ import { currentInitIndex } from './init-progress.js';
 import { activeDeadline, isPodFinished } from './pod-completion.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import type { NextAction, StopReason } from './pod-step-types.js';
-import { EVICTED, type PodTermination, type PodView } from './pod-view.js';
+import { EVICTED, type PodTermination, type PodView, PREEMPTED } from './pod-view.js';
 import { needsSandbox } from './sandbox-need.js';
 
 const WAIT: NextAction = { kind: 'wait' };
@@ -28,21 +29,33 @@ export function nextAction(view: PodView): NextAction {
   const isNew = view.containers.length === 0;
   const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);
   if (rejection) return { kind: 'reject', rejection };
+  if (isNew && view.capacity) return admissionStep(view, view.capacity);
   return isPodFinished(view) ? nextFinishedAction(view) : nextRunAction(view);
+}
+
+/** Interval of checks whether other Pods have released their resources, ms. */
+const CAPACITY_POLL_MS = 1_000;
+
+function admissionStep({ pod, now }: PodView, capacity: NonNullable<PodView['capacity']>): NextAction {
+  const admission = resourceAdmission(pod, capacity);
+  return admission.kind === 'wait' ? { kind: 'wait', until: now + CAPACITY_POLL_MS } : admission;
 }
 
 function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejection | undefined {
   return podRejection(pod, isolation, takenPorts) ?? pressureRejection(pod, pressures);
 }
 
+/** Reasons for which a kubelet ends a Pod with `evict` (pkg/kubelet/pod_workers.go ShouldPodContentBeRemoved). */
+const REMOVED_WITH_LOGS: ReadonlySet<string> = new Set([EVICTED, PREEMPTED.reason]);
+
 /**
- * Stops the containers and releases the host's resources. An evicted Pod's containers are removed to free their layers
- * (pkg/kubelet deleteContainersInPod); others keep their logs until the Pod is deleted.
+ * Stops the containers and releases the host's resources. An evicted or preempted Pod's containers are removed to free
+ * their layers (pkg/kubelet deleteContainersInPod); others keep their logs until the Pod is deleted.
  */
 function nextTerminalAction(view: PodView, { deadline, reason }: PodTermination): NextAction {
   const stop = stopAll(view, deadline, 'over');
   if (stop) return stop;
-  if (reason === EVICTED && view.containers.length > 0) return removeAll(view);
+  if (REMOVED_WITH_LOGS.has(reason) && view.containers.length > 0) return removeAll(view);
   return view.progress.volumes.kind === 'removed' ? WAIT : { kind: 'remove-volumes' };
 }
 

@@ -49,7 +49,11 @@ export function startableAfterEndOf(
 
 /** Returns true if `other` keeps the host port that both Pods want: it came first and is not stopping. */
 export function keepsPortFrom(other: AssignedPod, assigned: AssignedPod): boolean {
-  if (other.uid === assigned.uid || isStopping(other) || !wantSamePort(other, assigned)) return false;
+  return !isStopping(other) && wantSamePort(other, assigned) && cameBefore(other, assigned);
+}
+
+/** Returns true if this host received `other` first. The order is the same for every agent on this host. */
+export function cameBefore(other: AssignedPod, assigned: AssignedPod): boolean {
   return other.acceptedAt === assigned.acceptedAt
     ? other.uid < assigned.uid
     : other.acceptedAt < assigned.acceptedAt;

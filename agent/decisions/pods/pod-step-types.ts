@@ -7,6 +7,10 @@ export interface Steps {
   wait: { until?: number };
   /** The host may not run the Pod. */
   reject: { rejection: Rejection };
+  /** The host has the resources for the Pod, which is not checked again. */
+  admit: object;
+  /** End these Pods (uids), so that the host has the resources for this critical Pod. */
+  preempt: { victims: string[] };
   /** The Pod has exceeded its active deadline. */
   'exceed-deadline': object;
   'prepare-volumes': object;

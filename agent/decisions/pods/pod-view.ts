@@ -3,6 +3,7 @@ import type { HostPort } from '../../../shared/kube/pods/host-ports.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import type { HostIsolation } from '../admission/host-isolation.js';
+import type { HostCapacity } from '../admission/resource-admission.js';
 import type { Pressure } from '../eviction/eviction-thresholds.js';
 import type { ImageFailure } from '../images/image-backoff.js';
 
@@ -35,14 +36,24 @@ export type VolumesState =
 /** Reason of a Pod that used more of the host's resources than allowed. */
 export const EVICTED = 'Evicted';
 
+/**
+ * Event of a Pod that ends so that a critical Pod can start. Its reason and message are also those of the Pod's status
+ * (pkg/kubelet/preemption).
+ */
+export const PREEMPTED = {
+  type: 'Warning',
+  reason: 'Preempting',
+  message: 'Preempted in order to admit critical pod',
+} as const;
+
 /** The host's own decision to end a Pod: the Pod is stopped, remains Failed and never starts again. */
 export interface PodTermination {
-  /** Reason in its status: `Evicted`, `SysctlForbidden`, … */
+  /** Reason in its status: `Evicted`, `Preempting`, `SysctlForbidden`, … */
   reason: string;
   message: string;
   /** When its containers must have exited, ms since the epoch by the host's clock. */
   deadline: number;
-  /** Set if the host evicted the Pod because of pressure, which adds the condition DisruptionTarget. */
+  /** Set if the host evicted the Pod because of pressure or preempted it, which adds the condition DisruptionTarget. */
   isDisruption?: true;
 }
 
@@ -99,6 +110,8 @@ export interface PodView {
   isolation: HostIsolation;
   /** Pressures for which the host rejects new Pods. Absent: none, or the Pod is exempt. */
   pressures?: readonly Pressure[];
+  /** Resources of the host. Absent if the Pod has containers or was admitted before: it is not checked again. */
+  capacity?: HostCapacity;
   /** True while a predecessor's containers still run: the Pod must not start. */
   waitsForPredecessor: boolean;
   /** Whether the Pod has proved itself after a handover; absent: it never had to. */

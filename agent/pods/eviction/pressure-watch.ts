@@ -5,12 +5,9 @@
 
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import { isCritical } from '../../decisions/admission/pod-priority.js';
 import { evictionMessage } from '../../decisions/eviction/eviction-message.js';
-import {
-  type EvictionCandidate,
-  isCritical,
-  rankForEviction,
-} from '../../decisions/eviction/eviction-ranking.js';
+import { type EvictionCandidate, rankForEviction } from '../../decisions/eviction/eviction-ranking.js';
 import {
   evictionGraceSeconds,
   type Observations,

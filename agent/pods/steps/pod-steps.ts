@@ -82,6 +82,8 @@ export class PodSteps {
       return 'memory';
     },
     reject: async () => 'done',
+    admit: async () => 'memory',
+    preempt: async () => 'done',
     'exceed-deadline': async () => 'done',
     finish: async () => 'done',
   };

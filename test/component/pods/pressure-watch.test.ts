@@ -22,6 +22,7 @@ afterEach(() => fixture.close());
 /** A watch over the fixture's Pods. The test sets the host's resources. */
 function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
   fixture = new PodFixture();
+  fixture.facts.allocatable = { cpu: '2', memory: '4Gi' };
   const left: Partial<Record<Signal, number>> = { 'memory.available': 500, 'nodefs.available': 500 };
   const told: string[] = [];
   const state = { left, told, images: 0 };

@@ -140,6 +140,7 @@ function isolation(pods: EnginePods): void {
   pods.law('the OOM score follows the QoS class', async () => {
     const read = '/bin/busybox cat /proc/self/oom_score_adj';
     const asked = (memory: string) => ({ resources: { requests: { memory } } });
+    pods.fixture.facts.allocatable = { cpu: '2', memory: '8Gi' };
     assert.equal(await printed(read), '1000');
     assert.equal(await printed(read, asked('2Gi')), '750');
     const limits = { cpu: '100m', memory: '32Mi' };

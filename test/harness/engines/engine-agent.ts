@@ -47,6 +47,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     get: (uid: string) => held.get(uid),
     all: () => held.values(),
     terminate: () => undefined,
+    terminateDurably: async () => undefined,
     forget: ({ uid }: AssignedPod) => void held.delete(uid),
     markContainersRemoved: () => undefined,
     markRevertCleared: async () => undefined,

@@ -12,6 +12,7 @@ import {
   afterContainersRemoved,
   afterTermination,
   afterUnassign,
+  isStopping,
 } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../../../agent/decisions/pods/pod-view.js';
 import { ImagePuller } from '../../../agent/images/image-puller.js';
@@ -104,6 +105,16 @@ export class PodHostFixture implements PodSource {
     return givenUp;
   }
 
+  /** The error of the next writes of a preemption; undefined: they succeed. */
+  writeError: Error | undefined;
+
+  async terminateDurably(uid: string, end: PodTermination): Promise<AssignedPod | undefined> {
+    await settle();
+    if (this.writeError) throw this.writeError;
+    const before = this.assignedPods.get(uid);
+    return !before || before.terminal || isStopping(before) ? undefined : this.terminate(uid, end);
+  }
+
   forget({ uid }: AssignedPod): void {
     this.assignedPods.delete(uid);
   }
@@ -124,10 +135,10 @@ export class PodHostFixture implements PodSource {
     return this.#watch.firstEvent;
   }
 
-  /** Assigns this Pod, new or changed. */
-  assignPod(pod: Pod): void {
+  /** Assigns this Pod, new or changed. With `manifestFile` it is static. */
+  assignPod(pod: Pod, manifestFile?: string): void {
     const uid = pod.metadata.uid ?? '';
-    const given = { uid, digest: JSON.stringify(pod), pod };
+    const given = { uid, digest: JSON.stringify(pod), pod, ...(manifestFile && { manifestFile }) };
     this.assignedPods.set(uid, afterAssign(this.assignedPods.get(uid), given, this.clock.now()));
     this.#workers.update([uid], []);
   }

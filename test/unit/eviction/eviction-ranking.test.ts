@@ -1,12 +1,12 @@
 /** Order and messages of evictions (pkg/kubelet/eviction). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isCritical } from '../../../agent/decisions/admission/pod-priority.js';
 import { deadContainers } from '../../../agent/decisions/containers/container-attempts.js';
 import { binaryQuantity, evictionMessage } from '../../../agent/decisions/eviction/eviction-message.js';
 import {
   type ContainerUse,
   type EvictionCandidate,
-  isCritical,
   rankForEviction,
 } from '../../../agent/decisions/eviction/eviction-ranking.js';
 import { type Signal, thresholdsOf } from '../../../agent/decisions/eviction/eviction-thresholds.js';
