@@ -4,11 +4,11 @@ import type { IntOrString, KubeObject } from '../objects/meta.js';
 export interface ServicePort {
   name?: string;
   protocol?: string;
-  appProtocol?: string;
   port: number;
   /** Number or name of a container's port. Default: `port`. */
   targetPort?: IntOrString;
   nodePort?: number;
+  appProtocol?: string;
 }
 
 export interface ServiceSpec {
