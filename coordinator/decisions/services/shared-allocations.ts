@@ -2,7 +2,7 @@
 import type { Service } from '../../../shared/kube/services/service-types.js';
 import { usageOf } from '../../../shared/kube/services/service-usage.js';
 
-export interface SharedAllocation {
+interface SharedAllocation {
   /** The younger Service, which should be recreated. */
   service: Service;
   type: 'Warning';
