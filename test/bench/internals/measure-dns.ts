@@ -10,7 +10,8 @@ import { percentile } from '../bench-result.js';
 import type { BenchContext } from '../bench-section.js';
 import { cpuMeter } from '../process-memory.js';
 
-const PROGRAM = fileURLToPath(new URL('../../harness/dns/dns-process.js', import.meta.url));
+const DNS_PROGRAM = fileURLToPath(new URL('../../harness/dns/dns-process.js', import.meta.url));
+const BARE_PROGRAM = fileURLToPath(new URL('../floors/bare-udp.js', import.meta.url));
 const ZONE = 'default.svc.cluster.local';
 /** What a Pod's resolver asks: both address families, and names of Services with few and with many endpoints. */
 const QUESTIONS = [
@@ -28,48 +29,54 @@ const LOST_MS = 5_000;
 
 export async function measureDns({ quick, report, progress }: BenchContext): Promise<void> {
   progress('cluster DNS');
-  const port = await freePort();
-  const server = await startServer(port);
-  const client = new TimedClient(createSocket('udp4'), port);
-  try {
-    for (let count = 0; count < WARM_UP; count++) await client.ask(count);
+  const result = { section: 'parts', number: '24' } as const;
+  const seconds = quick ? 3 : 10;
+  await withServer(DNS_PROGRAM, [''], async (client, server) => {
     const times: number[] = [];
     for (let count = 0; count < (quick ? 1_000 : 5_000); count++) times.push(await client.ask(count));
-    const result = { section: 'parts', floor: [] } as const;
     for (const [name, share, most] of [
       ['p50', 0.5, 1],
       ['p99', 0.99, 5],
     ] as const)
       report({
-        ...{ ...result, number: '24', name: `cluster DNS: query → answer, ${name}`, unit: 'ms' },
+        ...{ ...result, name: `cluster DNS: query → answer, ${name}`, unit: 'ms', floor: [] },
         product: [percentile(times, share)],
         goal: { kind: 'product', most },
       });
+    const product = [await percentOfCore(server, client, seconds)];
+    const floor = await withServer(BARE_PROGRAM, [], async (bareClient, bare) => [
+      await percentOfCore(bare, bareClient, seconds),
+    ]);
     report({
-      ...{
-        ...result,
-        number: '24',
-        name: `cluster DNS: CPU at ${PER_SECOND} queries a second`,
-        unit: '% of a core',
-      },
-      product: [await percentOfCore(server, client, quick ? 3 : 10)],
+      ...{ ...result, name: `cluster DNS: CPU at ${PER_SECOND} queries a second`, unit: '% of a core' },
+      ...{ product, floor },
       goal: { kind: 'product', most: 10 },
     });
+  });
+}
+
+/** Runs a server with the Node flags of an agent, and warms it up. `args` come before its address. */
+async function withServer<T>(
+  program: string,
+  args: string[],
+  use: (client: TimedClient, server: ChildProcess) => Promise<T>,
+): Promise<T> {
+  const port = await freePort();
+  const command = [...SMALL_HEAP_FLAGS, program, ...args, `127.0.0.1:${port}`];
+  const server = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const client = new TimedClient(createSocket('udp4'), port);
+  try {
+    let output = '';
+    server.stdout?.on('data', (bytes: Buffer) => {
+      output += String(bytes);
+    });
+    await until(() => output.includes('serving'), { what: 'the server' });
+    for (let count = 0; count < WARM_UP; count++) await client.ask(count);
+    return await use(client, server);
   } finally {
     client.close();
     server.kill();
   }
-}
-
-async function startServer(port: number): Promise<ChildProcess> {
-  const args = [...SMALL_HEAP_FLAGS, PROGRAM, '', `127.0.0.1:${port}`];
-  const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  let output = '';
-  server.stdout?.on('data', (bytes: Buffer) => {
-    output += String(bytes);
-  });
-  await until(() => output.includes('serving'), { what: 'the DNS server' });
-  return server;
 }
 
 /** Sends a hundredth of the queries every ten milliseconds. */
