@@ -18,7 +18,7 @@ export function ensureDnsAddress(): Promise<void> {
   return runIp('addr', 'replace', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', LOOPBACK, 'scope', 'host');
 }
 
-export function hasDnsAddress(): boolean {
+function hasDnsAddress(): boolean {
   return (networkInterfaces()[LOOPBACK] ?? []).some(({ address }) => address === CLUSTER_DNS_ADDRESS);
 }
 

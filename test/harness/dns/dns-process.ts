@@ -3,7 +3,7 @@
  * `node dns-process.js RESOLVER [LISTEN]`. Prints `serving`. It knows a few Services and asks RESOLVER, `ADDRESS:PORT`, for
  * other names. LISTEN replaces its address.
  */
-import { createClusterDns } from '../../../agent/dns/cluster-dns.js';
+import { createClusterDns } from '../../../agent/dns/cluster-dns-server.js';
 import { ensureDnsAddress, LocalClients } from '../../../agent/dns/serving/host-network.js';
 import { inheritedSockets, openSockets } from '../../../agent/dns/serving/server-sockets.js';
 import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
