@@ -5,9 +5,9 @@ import { serviceProxyCondition } from '../../../agent/decisions/netfilter/servic
 import { serviceRuleset } from '../../../agent/decisions/netfilter/service-ruleset.js';
 import { staleUdpFlows } from '../../../agent/decisions/netfilter/stale-udp-flows.js';
 import {
+  chainHandles,
   isComplete,
   readTableListing,
-  tableHandle,
 } from '../../../agent/decisions/netfilter/table-listing.js';
 import { remoteEndpoint, serviceOf } from '../../harness/netfilter/host-services.js';
 
@@ -88,13 +88,14 @@ test('elements that packets add do not change the content of a listing, others d
   assert.notEqual(content({ name: 'a', elem: [1] }), content({ name: 'a', elem: [2] }));
 });
 
-test('the handle of the table is found among other tables', () => {
-  const tables = [
-    { metainfo: {} },
-    { table: { name: 'nat', handle: 1 } },
-    { table: { name: 'everynode', handle: 7 } },
+test('the handles of the chains are found among those of other tables', () => {
+  const chain = (table: string, name: string, handle: number) => ({ chain: { table, name, handle } });
+  const nftables = [
+    chain('nat', 'DOCKER', 1),
+    chain('everynode', 'services', 7),
+    chain('everynode', 'svc-1', 9),
   ];
-  assert.equal(tableHandle(JSON.stringify({ nftables: tables })), 7);
-  assert.equal(tableHandle(JSON.stringify({ nftables: tables.slice(0, 2) })), undefined);
-  assert.throws(() => tableHandle('{}'), /no listing/);
+  assert.equal(chainHandles(JSON.stringify({ nftables })), 'services 7,svc-1 9');
+  assert.equal(chainHandles(JSON.stringify({ nftables: nftables.slice(0, 1) })), undefined);
+  assert.throws(() => chainHandles('{}'), /no listing/);
 });

@@ -126,7 +126,10 @@ const ROWS: Row[] = [
   },
   {
     name: 'a node port leads to the relay of a Pod that other hosts cannot reach',
-    service: { local: [own], view: { relayPorts: [31_000] } },
+    service: {
+      local: [local(POD, 8080, { exposed: { address: '10.78.0.1', port: 31_000 } })],
+      view: { relayPorts: [31_000] },
+    },
     internal: [`${POD}:8080`],
     external: ['10.78.0.1:31000'],
   },
