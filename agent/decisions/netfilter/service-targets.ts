@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /** Destinations of one port of a Service. */
-export interface PortTargets {
+interface PortTargets {
   /** For clients of the ClusterIP. */
   internal: Target[];
   /** For clients of the node port. */
