@@ -5,8 +5,8 @@ import type { ServicePort, ServiceSpec } from './service-types.js';
 import type { EndpointState } from './service-view.js';
 
 /**
- * `fleet`: other hosts reach the Pod at this address, because it uses the host's network or a hostPort. `ownHost`: only
- * clients on the Pod's host reach it, at the Pod's address.
+ * `fleet`: other hosts reach the Pod at this address, because it uses the host's network, a hostPort or a relay port.
+ * `ownHost`: only clients on the Pod's host reach it, at the Pod's address.
  */
 export interface PodEndpoint {
   reach: 'fleet' | 'ownHost';
@@ -21,15 +21,23 @@ type EndpointRules = Pick<ServiceSpec, 'ports' | 'publishNotReadyAddresses'>;
 
 /**
  * Returns the endpoint of a Pod that the Service's selector matches, as other hosts use it. Undefined: the Pod has no
- * address yet or has ended (pkg/controller/util/endpoint ShouldPodBeInEndpoints).
+ * address yet or has ended (pkg/controller/util/endpoint ShouldPodBeInEndpoints). `relayPorts`: the relay port of each
+ * port of a relayed Service, in its order; 0: none. A host relays a port only if the Pod has no hostPort for it.
  */
-export function podEndpoint(service: EndpointRules, pod: Pod): PodEndpoint | undefined {
+export function podEndpoint(
+  service: EndpointRules,
+  pod: Pod,
+  relayPorts: readonly number[] = [],
+): PodEndpoint | undefined {
   const addresses = podAddresses(pod);
   if (addresses.length === 0 || isPodTerminal(pod)) return undefined;
   const found = { hostname: hostnameOf(pod), state: endpointState(service, pod) };
   const direct = (service.ports ?? []).map((port) => containerPortFor(port, pod));
   if (pod.spec.hostNetwork) return { reach: 'fleet', addresses, ports: direct, ...found };
-  const published = (service.ports ?? []).map((port, index) => hostPortFor(port, direct[index] ?? 0, pod));
+  const published = (service.ports ?? []).map((port, index) => {
+    const containerPort = direct[index] ?? 0;
+    return hostPortFor(port, containerPort, pod) || (containerPort > 0 ? (relayPorts[index] ?? 0) : 0);
+  });
   const { hostIP } = pod.status ?? {};
   if (hostIP && published.some((port) => port > 0))
     return { reach: 'fleet', addresses: [hostIP], ports: published, ...found };
