@@ -3,8 +3,7 @@ import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Pod, PodPhase, PodStatus } from '../../../shared/kube/pods/pod-types.js';
-import { directTarget, podEndpoint } from '../../../shared/kube/services/pod-endpoint.js';
-import type { ServiceSpec } from '../../../shared/kube/services/service-types.js';
+import { directTarget, type EndpointRules, podEndpoint } from '../../../shared/kube/services/pod-endpoint.js';
 import type { ServiceView } from '../../../shared/kube/services/service-view.js';
 import { effectivePod } from '../handovers/assigned-pod-handover.js';
 import { type AssignedPod, hasRemovedContainers, stopDeadlineOf } from '../pods/assigned-pod.js';
@@ -90,6 +89,6 @@ export function localEndpoints(
   });
 }
 
-function endpointRules({ ports, publishNotReadyAddresses }: ServiceView): ServiceSpec {
-  return { publishNotReadyAddresses, ports: ports.map(({ nodePort: _, ...port }) => port) };
+function endpointRules({ name, ports, publishNotReadyAddresses }: ServiceView): EndpointRules {
+  return { name, publishNotReadyAddresses, ports: ports.map(({ nodePort: _, ...port }) => port) };
 }
