@@ -24,6 +24,7 @@ import type { PreviousExit } from '../program/run-marker.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { ImageHandling } from './agent-images.js';
 import type { PressureHandling } from './agent-pressure.js';
+import type { ServiceHandling } from './agent-services.js';
 
 /** Dependencies of a real or a simulated host. */
 export interface AgentDeps {
@@ -44,6 +45,8 @@ export interface AgentDeps {
   images: ImageHandling;
   /** Absent for simulated hosts, which are never under pressure. */
   pressure?: PressureHandling;
+  /** Absent for simulated hosts, whose Pods have no network. */
+  services?: ServiceHandling;
   /** Directory of static Pod manifests; absent for simulated hosts. */
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;

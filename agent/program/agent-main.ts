@@ -14,6 +14,7 @@ import { type Clock, monotonicClock, systemClock } from '../../shared/process/ti
 import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
+import { serviceHandling } from '../assembly/agent-services.js';
 import { createAgent } from '../assembly/create-agent.js';
 import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
 import { AtRestCipher } from '../desired/at-rest-cipher.js';
@@ -50,6 +51,7 @@ import {
   makeManifestDirectory,
   prepareDataDir,
   reservePath,
+  serviceTablePath,
 } from './agent-data-directory.js';
 import type { AgentSettings } from './agent-settings.js';
 import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
@@ -141,6 +143,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
+    ...(await openServices(runtime.name, dataDir, clock, log)),
     updateLock: updateLockAt(settings.updateLock, clock, systemClock),
     coordinatorTime: heardTime,
     journal,
@@ -237,6 +240,12 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
   const config = await ConfigCache.open({ directory: configDirectory(dataDir), cipher: box }, log);
   return { reserve, cache, config };
+}
+
+/** Resolves with the stored Services. Containers of a hollow engine have no network, so their host serves none. */
+async function openServices(engine: string, dataDir: string, clock: Clock, log: Logger) {
+  if (engine === 'hollow') return {};
+  return { services: await serviceHandling(durableFile(serviceTablePath(dataDir)), clock, log) };
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */

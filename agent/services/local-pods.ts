@@ -41,6 +41,13 @@ export class LocalPods {
     return this.#statuses;
   }
 
+  /** Returns the uid of the Pod with this address. */
+  withAddress(address: string): string | undefined {
+    for (const { pod } of this.all())
+      if (pod.status?.podIPs?.some(({ ip }) => ip === address)) return pod.metadata.uid;
+    return undefined;
+  }
+
   /** Returns the Pods that may be endpoints. */
   all(): LocalPod[] {
     return [...this.#assigned.all()].flatMap(

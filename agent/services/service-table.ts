@@ -17,24 +17,13 @@ import type {
   ServiceLookupResult,
   ServiceProxy,
 } from '../decisions/services/host-service.js';
-import {
-  afterRequest,
-  FULL_BUDGET,
-  type LookupStep,
-  lookupStep,
-  MAX_SERVICES,
-  namespaceAbsence,
-  type RequestBudget,
-} from '../decisions/services/service-interest.js';
 import type { LinkServiceHandler } from '../link/link-delegate.js';
 import { InterestSession } from './interest-session.js';
 import { KnownServices, type OwnNode } from './known-services.js';
 import { type AssignedPods, LocalPods } from './local-pods.js';
-import { LookupWaits } from './lookup-waits.js';
+import { ServiceLookups } from './service-lookups.js';
 import type { ServiceTableContent, ServiceTableFile, TableChange } from './service-table-file.js';
 
-/** Limit of a lookup: resolvers retry after a few seconds. */
-const LOOKUP_MS = 1_000;
 /** Interval of the check for Services that are no longer needed. */
 const PRUNE_MS = 60_000;
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -57,10 +46,9 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
   readonly #known = new KnownServices();
   readonly #session = new InterestSession();
   readonly #pods: LocalPods;
-  readonly #waits: LookupWaits;
+  readonly #lookups: ServiceLookups;
   readonly #listeners: (() => void)[] = [];
   #zone: string;
-  #budget: RequestBudget = FULL_BUDGET;
   #stopPruning: (() => void) | undefined;
   #isRefreshing = false;
 
@@ -68,7 +56,12 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
     this.#deps = deps;
     const { assigned, stored, bootMark, file, clock } = deps;
     this.#zone = stored.zone;
-    this.#waits = new LookupWaits(clock);
+    this.#lookups = new ServiceLookups({
+      known: this.#known,
+      session: this.#session,
+      hasPodIn: (namespace) => this.hasPodIn(namespace),
+      clock,
+    });
     this.#pods = new LocalPods(assigned, stored.bootMark === bootMark ? stored.pods : []);
     const now = clock.now();
     const pods = this.#pods.all();
@@ -93,13 +86,14 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
 
   /** Applies the stored views. */
   start(): void {
-    this.#apply([...this.#known.services()].map(({ view }) => serviceKey(view)));
+    const views = [...this.#known.services()].map(({ view }) => view);
+    this.#apply(views.filter((view) => hasNewAddress(view, undefined)).map(serviceKey));
     this.#stopPruning = every(this.#deps.clock, PRUNE_MS, () => this.#prune());
   }
 
   async stop(): Promise<void> {
     this.#stopPruning?.();
-    this.#waits.settleAll();
+    this.#lookups.waits.settleAll();
     await this.#deps.file.flush();
   }
 
@@ -108,20 +102,8 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
     this.#listeners.push(listener);
   }
 
-  async resolve(namespace: string, name: string): Promise<ServiceLookupResult> {
-    const { clock } = this.#deps;
-    const key = serviceKey({ namespace, name });
-    const deadline = clock.monotonic() + LOOKUP_MS;
-    const step = this.#lookupStep(key, namespace);
-    this.#known.markUsed(key, clock.now());
-    if (step === 'absent' || step === 'unknown') return { state: step };
-    if (step === 'refresh') this.#refreshAbsence(key);
-    if (step === 'request') this.#request(key);
-    if (step === 'request' || step === 'wait') await this.#waits.untilAnswered(key, LOOKUP_MS);
-    await this.#waits.untilApplied(key, deadline - clock.monotonic());
-    const service = this.#known.service(key);
-    if (service) return { state: 'known', service };
-    return { state: this.#known.knowledge(key)?.state === 'absent' ? 'absent' : 'unknown' };
+  resolve(namespace: string, name: string): Promise<ServiceLookupResult> {
+    return this.#lookups.resolve(namespace, name);
   }
 
   onLive(send: (interest: ServiceInterest) => void): void {
@@ -130,7 +112,7 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
 
   onLost(): void {
     this.#session.end();
-    this.#waits.settleAll();
+    this.#lookups.waits.settleAll();
   }
 
   onViews({ set, absent }: ServiceViews): void {
@@ -141,8 +123,8 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
     const removed = absent.map((key) => this.#known.setAbsent(key, now));
     if (set.length > 0 || removed.includes(true)) this.#changed('services', newAddresses.map(serviceKey));
     else this.#deps.file.markChanged('minor');
-    for (const view of set) this.#waits.settle(serviceKey(view));
-    for (const key of absent) this.#waits.settle(key);
+    for (const view of set) this.#lookups.waits.settle(serviceKey(view));
+    for (const key of absent) this.#lookups.waits.settle(key);
   }
 
   onEndpointChanges({ changes }: EndpointChanges): void {
@@ -163,6 +145,16 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
     this.#deps.file.markChanged('services');
   }
 
+  /** Returns true if a Pod of this host is in the namespace. */
+  hasPodIn(namespace: string): boolean {
+    return [...this.#deps.assigned.all()].some(({ pod }) => pod.metadata.namespace === namespace);
+  }
+
+  /** Returns the uid of the Pod of this host with this address. */
+  podWithAddress(address: string): string | undefined {
+    return this.#pods.withAddress(address);
+  }
+
   /** Receives each reported status of a Pod of this host. */
   onPodReported(report: Pick<PodReport, 'uid' | 'status'>): void {
     if (!this.#pods.record(report)) return;
@@ -173,38 +165,6 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
   /** Called when Pods were assigned, changed or removed. */
   onPodsChanged(): void {
     this.#refreshSoon();
-  }
-
-  #lookupStep(key: string, namespace: string): LookupStep {
-    const { clock } = this.#deps;
-    const { isLive } = this.#session;
-    const now = clock.now();
-    const hasBudget = afterRequest(this.#budget, clock.monotonic()) !== undefined;
-    return lookupStep(this.#known.knowledge(key), {
-      isLive,
-      mayRequest: hasBudget && this.#known.size < MAX_SERVICES,
-      namespaceAbsence: namespaceAbsence(this.#known.namespaceAbsentSince(namespace), isLive, now),
-      isNamespaceUsed: () => this.#isNamespaceUsed(namespace),
-      now,
-    });
-  }
-
-  #isNamespaceUsed(namespace: string): boolean {
-    if (this.#known.hasNamespace(namespace)) return true;
-    return [...this.#deps.assigned.all()].some(({ pod }) => pod.metadata.namespace === namespace);
-  }
-
-  #refreshAbsence(key: string): void {
-    this.#known.markRefreshed(key, this.#deps.clock.now());
-    this.#session.want(key);
-  }
-
-  #request(key: string): void {
-    const { clock } = this.#deps;
-    this.#budget = afterRequest(this.#budget, clock.monotonic()) ?? this.#budget;
-    const dropped = this.#known.addRequested(key, clock.now());
-    if (dropped !== undefined) this.#session.drop([dropped]);
-    this.#session.want(key);
   }
 
   /** Several changes of Pods at the same time need one derivation. */
@@ -230,7 +190,7 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
 
   #apply(newAddresses: string[]): void {
     const applying = this.#deps.proxy?.apply([...this.#known.services()]);
-    if (applying) this.#waits.startApplying(newAddresses, applying);
+    if (applying) this.#lookups.waits.startApplying(newAddresses, applying);
   }
 
   /** Nothing expires while the coordinator is unreachable. */

@@ -1,0 +1,87 @@
+/** Connects Services: the table, the DNS server of the Pods, the rules of the kernel and the relay. */
+import type { Logger } from '../../shared/process/output/logger.js';
+import type { Component } from '../../shared/process/service/program-lifecycle.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { DurableFile } from '../desired/durable-file.js';
+import { type ClusterDns, createClusterDns } from '../dns/cluster-dns.js';
+import { NftServiceProxy } from '../netfilter/nft-service-proxy.js';
+import type { NodeStatusReporter } from '../node/node-status-reporter.js';
+import { createPodDialer } from '../services/pod-dialer.js';
+import { ServiceRelay } from '../services/service-relay.js';
+import { ServiceTable } from '../services/service-table.js';
+import { type ServiceTableContent, ServiceTableFile } from '../services/service-table-file.js';
+import type { AgentDeps } from './agent-deps.js';
+
+/** The table's file and its content. */
+export interface ServiceHandling {
+  file: ServiceTableFile;
+  stored: ServiceTableContent;
+}
+
+export async function serviceHandling(
+  file: DurableFile,
+  clock: Clock,
+  log: Logger,
+): Promise<ServiceHandling> {
+  const tableFile = new ServiceTableFile({ file, clock, log: log.child({ component: 'services' }) });
+  return { file: tableFile, stored: await tableFile.read() };
+}
+
+/** Services, as the rest of the agent uses them. */
+export interface AgentServices {
+  table: ServiceTable;
+  dns: ClusterDns;
+  /** To be started before the Pods and the link: a new Pod's resolver must exist, and so must its rules. */
+  components: Component[];
+}
+
+/** Returns undefined for simulated hosts. Nothing runs before the components are started. */
+export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): AgentServices | undefined {
+  const { services: handling, settings, cache, clock, random } = deps;
+  if (!handling) return undefined;
+  const log = deps.log.child({ component: 'services' });
+  const proxy = new NftServiceProxy({
+    node: () => ({ ...table.own, name: table.own.node, addresses: nodeAddresses(node) }),
+    onCondition: (condition) => node.setServiceProxy(condition),
+    clock,
+    log,
+  });
+  const table = new ServiceTable({
+    nodeName: settings.nodeName,
+    assigned: cache,
+    proxy,
+    ...handling,
+    bootMark: node.host.bootMark,
+    clock,
+  });
+  cache.onChange(() => table.onPodsChanged());
+  const hasNamespace = (namespace: string) => table.hasPodIn(namespace);
+  const dns = createClusterDns({
+    services: table,
+    hasNamespace,
+    clock,
+    random,
+    log: log.child({ component: 'dns' }),
+  });
+  const relay = new ServiceRelay({
+    services: table,
+    dial: createPodDialer({ driver: deps.driver, findPod: (address) => table.podWithAddress(address) }),
+    addresses: () => nodeAddresses(node),
+    clock,
+    log: log.child({ component: 'relay' }),
+  });
+  return {
+    table,
+    dns,
+    components: [
+      { name: 'service proxy', start: () => proxy.start(), stop: () => proxy.stop() },
+      { name: 'services', start: () => table.start(), stop: () => table.stop() },
+      { name: 'service relay', start: () => relay.start(), stop: () => relay.stop() },
+      { name: 'cluster DNS', start: () => dns.start?.(), stop: () => dns.stop?.() },
+    ],
+  };
+}
+
+function nodeAddresses({ host }: NodeStatusReporter): string[] {
+  return host.address ? [host.address] : [];
+}
