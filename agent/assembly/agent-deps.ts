@@ -22,9 +22,9 @@ import type { RequestToken } from '../pods/steps/pod-token-cache.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { PreviousExit } from '../program/run-marker.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
+import type { StoredServiceTable } from '../services/service-table-file.js';
 import type { ImageHandling } from './agent-images.js';
 import type { PressureHandling } from './agent-pressure.js';
-import type { ServiceHandling } from './agent-services.js';
 
 /** Dependencies of a real or a simulated host. */
 export interface AgentDeps {
@@ -46,7 +46,7 @@ export interface AgentDeps {
   /** Absent for simulated hosts, which are never under pressure. */
   pressure?: PressureHandling;
   /** Absent for simulated hosts, whose Pods have no network. */
-  services?: ServiceHandling;
+  services?: StoredServiceTable;
   /** Directory of static Pod manifests; absent for simulated hosts. */
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;

@@ -1,31 +1,12 @@
 /** Connects Services: the table, the DNS server of the Pods, the rules of the kernel and the relay. */
-import type { Logger } from '../../shared/process/output/logger.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
-import type { Clock } from '../../shared/process/time/clock.js';
-import type { DurableFile } from '../desired/durable-file.js';
 import { type ClusterDns, createClusterDns } from '../dns/cluster-dns.js';
 import { NftServiceProxy } from '../netfilter/nft-service-proxy.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import { createPodDialer } from '../services/pod-dialer.js';
 import { ServiceRelay } from '../services/service-relay.js';
 import { ServiceTable } from '../services/service-table.js';
-import { type ServiceTableContent, ServiceTableFile } from '../services/service-table-file.js';
 import type { AgentDeps } from './agent-deps.js';
-
-/** The table's file and its content. */
-export interface ServiceHandling {
-  file: ServiceTableFile;
-  stored: ServiceTableContent;
-}
-
-export async function serviceHandling(
-  file: DurableFile,
-  clock: Clock,
-  log: Logger,
-): Promise<ServiceHandling> {
-  const tableFile = new ServiceTableFile({ file, clock, log: log.child({ component: 'services' }) });
-  return { file: tableFile, stored: await tableFile.read() };
-}
 
 /** Services, as the rest of the agent uses them. */
 export interface AgentServices {
@@ -65,7 +46,11 @@ export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): 
   });
   const relay = new ServiceRelay({
     services: table,
-    dial: createPodDialer({ driver: deps.driver, findPod: (address) => table.podWithAddress(address) }),
+    dial: createPodDialer({
+      driver: deps.driver,
+      findPod: (address) => table.podWithAddress(address),
+      clock,
+    }),
     addresses: () => nodeAddresses(node),
     clock,
     log: log.child({ component: 'relay' }),

@@ -14,7 +14,6 @@ import { type Clock, monotonicClock, systemClock } from '../../shared/process/ti
 import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
-import { serviceHandling } from '../assembly/agent-services.js';
 import { createAgent } from '../assembly/create-agent.js';
 import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
 import { AtRestCipher } from '../desired/at-rest-cipher.js';
@@ -39,6 +38,7 @@ import { agentMetricsText } from '../metrics/agent-metrics-text.js';
 import { readHostInfo } from '../node/host-info.js';
 import { readProcessUsage } from '../node/process-usage.js';
 import { FolderPodFiles } from '../pods/pod-files.js';
+import { openServiceTable } from '../services/service-table-file.js';
 import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
 import { HostVolumes } from '../volumes/host-volumes.js';
 import {
@@ -245,7 +245,8 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
 /** Resolves with the stored Services. Containers of a hollow engine have no network, so their host serves none. */
 async function openServices(engine: string, dataDir: string, clock: Clock, log: Logger) {
   if (engine === 'hollow') return {};
-  return { services: await serviceHandling(durableFile(serviceTablePath(dataDir)), clock, log) };
+  const file = durableFile(serviceTablePath(dataDir));
+  return { services: await openServiceTable({ file, clock, log: log.child({ component: 'services' }) }) };
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */

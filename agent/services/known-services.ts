@@ -3,15 +3,15 @@ import { serviceKey } from '../../shared/kube/services/service-types.js';
 import type { ServiceView } from '../../shared/kube/services/service-view.js';
 import type { ChangedEndpoints } from '../../shared/link/messages/link-messages.js';
 import { serviceViewDigest } from '../../shared/link/service-view-digest.js';
-import { afterEndpointChanges } from '../decisions/services/endpoint-changes.js';
-import type { HostService } from '../decisions/services/host-service.js';
-import { type LocalPod, localEndpoints } from '../decisions/services/local-endpoints.js';
 import {
   isInterestOver,
   MAX_NAMES_WITHOUT_VIEW,
   nameToDrop,
   type ServiceKnowledge,
-} from '../decisions/services/service-interest.js';
+} from '../decisions/services/host-interest.js';
+import type { HostService } from '../decisions/services/host-service.js';
+import { type LocalPod, localEndpoints } from '../decisions/services/local-endpoints.js';
+import { afterEndpointChanges } from '../decisions/services/view-changes.js';
 import { EndpointInterning } from './endpoint-interning.js';
 
 /** The host's own node; the zone is "" if unknown. */

@@ -1,7 +1,6 @@
 /** Looks Services up for DNS: answers from memory, or asks the hub and waits for its answer and its rules. */
 import { serviceKey } from '../../shared/kube/services/service-types.js';
 import type { Clock } from '../../shared/process/time/clock.js';
-import type { ServiceLookupResult } from '../decisions/services/host-service.js';
 import {
   afterRequest,
   FULL_BUDGET,
@@ -10,7 +9,8 @@ import {
   MAX_SERVICES,
   namespaceAbsence,
   type RequestBudget,
-} from '../decisions/services/service-interest.js';
+} from '../decisions/services/host-interest.js';
+import type { ServiceLookupResult } from '../decisions/services/host-service.js';
 import type { InterestSession } from './interest-session.js';
 import type { KnownServices } from './known-services.js';
 import { LookupWaits } from './lookup-waits.js';

@@ -35,6 +35,17 @@ interface ServiceTableFileDeps {
   log: Logger;
 }
 
+/** The table's file and its content. */
+export interface StoredServiceTable {
+  file: ServiceTableFile;
+  stored: ServiceTableContent;
+}
+
+export async function openServiceTable(deps: ServiceTableFileDeps): Promise<StoredServiceTable> {
+  const file = new ServiceTableFile(deps);
+  return { file, stored: await file.read() };
+}
+
 /** Writes the content some time after each change, and at `flush`. */
 export class ServiceTableFile {
   readonly #deps: ServiceTableFileDeps;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MAX_NAMES_WITHOUT_VIEW } from '../../../agent/decisions/services/service-interest.js';
+import { MAX_NAMES_WITHOUT_VIEW } from '../../../agent/decisions/services/host-interest.js';
 import { serviceViewDigest } from '../../../shared/link/service-view-digest.js';
 import { settled, TableFixture } from '../../harness/services/service-table-fixture.js';
 import { remoteEndpoint, serviceView } from '../../harness/services/service-views.js';

@@ -12,7 +12,7 @@ import {
   nameToDrop,
   type RequestBudget,
   type ServiceKnowledge,
-} from '../../../agent/decisions/services/service-interest.js';
+} from '../../../agent/decisions/services/host-interest.js';
 import { serviceView } from '../../harness/services/service-views.js';
 
 const HOUR = 3_600_000;

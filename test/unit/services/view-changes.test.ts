@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { afterEndpointChanges } from '../../../agent/decisions/services/endpoint-changes.js';
+import { afterEndpointChanges } from '../../../agent/decisions/services/view-changes.js';
 import { remoteEndpoint, serviceView } from '../../harness/services/service-views.js';
 
 const VIEW = serviceView('web', { remote: [1, 2, 3].map((id) => remoteEndpoint(id)) });

@@ -74,7 +74,7 @@ export function namespaceAbsence(
 }
 
 /** What the interest in a Service depends on. */
-export interface ServiceUse {
+interface ServiceUse {
   /** When a Pod last looked the Service up; when its view arrived, if none did. */
   lastUsedAt: number;
   knowledge: ServiceKnowledge;

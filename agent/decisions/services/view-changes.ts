@@ -10,7 +10,7 @@ interface EndpointChangeSet extends Record<'removed' | EndpointState, readonly n
   set: readonly RemoteEndpoint[];
 }
 
-export interface ChangedView {
+interface ChangedView {
   view: ServiceView;
   /** False if the change names endpoints that the view lacks: the host must request the view again. */
   isComplete: boolean;
