@@ -84,7 +84,7 @@ export async function bundleConsole(root) {
 
 function unitTexts(folder) {
   const names = readdirSync(folder).filter(
-    (name) => name.startsWith('everynode-agent') && name.endsWith('.service'),
+    (name) => name.startsWith('everynode-agent') && /\.(service|socket)$/.test(name),
   );
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }

@@ -4,6 +4,8 @@ import type { ConfigMap } from '../../shared/kube/objects/config-types.js';
 import type { ConfigReference } from '../../shared/kube/pods/config-reference.js';
 import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
+import type { ClusterDnsState } from '../decisions/container-spec/dns-resolver.js';
+import type { ClusterDns } from '../dns/cluster-dns.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { Outbox } from '../link/outbox.js';
 import { allocatableOf } from '../node/node-status.js';
@@ -54,12 +56,13 @@ export class AgentPodReports implements PodReports {
   }
 }
 
-/** Returns the workers of the host's Pods; none runs before `start`. */
+/** Returns the workers of the host's Pods; none runs before `start`. `clusterDns`: absent if it is off. */
 export function createAgentWorkers(
   deps: AgentDeps,
   images: ImagePuller,
   node: NodeStatusReporter,
   reports: PodReports,
+  clusterDns?: Pick<ClusterDns, 'address'>,
 ): PodWorkers {
   const { driver, clock, cache } = deps;
   return new PodWorkers(createCachedPodSource(cache, clock), {
@@ -73,7 +76,7 @@ export function createAgentWorkers(
     reports,
     clock,
     log: deps.log.child({ component: 'pods' }),
-    facts: hostFacts(deps, node),
+    facts: hostFacts(deps, node, clusterDns),
   });
 }
 
@@ -90,11 +93,16 @@ function rootAuthority(
 }
 
 /** Called several times per step, so the result is cached until the host or the engine changes. */
-function hostFacts(deps: AgentDeps, node: NodeStatusReporter): () => HostFacts {
+function hostFacts(
+  deps: AgentDeps,
+  node: NodeStatusReporter,
+  clusterDns: Pick<ClusterDns, 'address'> | undefined,
+): () => HostFacts {
   let of: readonly unknown[] = [];
   let facts: HostFacts | undefined;
   return () => {
-    const now = [node.host, node.engine, node.engineUpSince, node.pressures];
+    const dnsAddress = clusterDns?.address();
+    const now = [node.host, node.engine, node.engineUpSince, node.pressures, dnsAddress];
     if (facts && now.every((each, index) => each === of[index])) return facts;
     of = now;
     facts = {
@@ -103,11 +111,16 @@ function hostFacts(deps: AgentDeps, node: NodeStatusReporter): () => HostFacts {
       allocatable: allocatableOf(node.host),
       engine: deps.engine,
       bootMark: node.host.bootMark,
-      resolver: node.host.resolver,
+      resolvers: { host: node.host.resolver, clusterDns: dnsState(clusterDns !== undefined, dnsAddress) },
       engineUpSince: node.engineUpSince,
       pressures: node.pressures,
       isolation: hostIsolation(node.host, node.engine, deps.isolation),
     };
     return facts;
   };
+}
+
+function dnsState(isOn: boolean, address: string | undefined): ClusterDnsState {
+  if (!isOn) return { state: 'off' };
+  return address === undefined ? { state: 'missing' } : { state: 'served', address };
 }

@@ -15,6 +15,8 @@ export const RELEASE_KEY_FILE = `${CONFIG_DIR}/release.pub`;
 export const UNIT_DIR = '/etc/systemd/system';
 export const SERVICE = 'everynode-agent.service';
 export const RECOVERY_SERVICE = 'everynode-agent-recover.service';
+/** Holds the sockets of the cluster DNS. Absent on hosts that an earlier version has installed. */
+export const DNS_SOCKET = 'everynode-agent-dns.socket';
 /** Command for operators. Leads to the last version that reached the coordinator. */
 export const COMMAND_LINK = '/usr/local/bin/everynode-agent';
 /** File name of the program in its version's folder. */

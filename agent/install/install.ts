@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 import { VERSION } from '../../shared/process/release-version.js';
 import {
+  commandSucceeds,
   installFile,
   installLink,
   isAbsentOrOwnLink,
@@ -20,6 +21,7 @@ import {
   CONFIG_DIR,
   CONFIG_FILE,
   DATA_DIR,
+  DNS_SOCKET,
   RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
   SERVICE,
@@ -37,7 +39,7 @@ const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists th
 
 interface InstallOptions {
   /** Settings of this call and of the settings file. */
-  settings: JoinSettings & Pick<AgentSettings, 'runtime'>;
+  settings: JoinSettings & Pick<AgentSettings, 'runtime' | 'clusterDns'>;
   /** Settings of this call, to be written to the file. Without the token. */
   typedSettings: Readonly<Record<string, string>>;
   /** PEM file of the key that signs releases. Without it, no upgrade is accepted. */
@@ -75,15 +77,33 @@ export async function install({
   versions.markProven(VERSION);
   // npm may have installed a command of its own there.
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(report);
-  for (const unit of [SERVICE, RECOVERY_SERVICE]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
+  for (const unit of [SERVICE, RECOVERY_SERVICE, DNS_SOCKET])
+    installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);
+  setUpDnsSocket(settings.clusterDns === 'on', report);
   report('starting the agent');
   // Resolves when the agent has reported itself ready to systemd.
   runCommandOnHost('systemctl', 'restart', SERVICE);
   report(
     `everynode-agent ${VERSION} is running; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`,
   );
+}
+
+/**
+ * An agent without the socket unit opens the port itself, so it has to stop before systemd can. If another program uses
+ * the port, the agent reports it and runs without cluster DNS.
+ */
+function setUpDnsSocket(isWanted: boolean, report: (text: string) => void): void {
+  if (!isWanted) {
+    commandSucceeds('systemctl', 'disable', '--quiet', '--now', DNS_SOCKET);
+    return;
+  }
+  runCommandOnHost('systemctl', 'enable', '--quiet', DNS_SOCKET);
+  if (commandSucceeds('systemctl', 'is-active', '--quiet', DNS_SOCKET)) return;
+  commandSucceeds('systemctl', 'stop', SERVICE);
+  if (!commandSucceeds('systemctl', 'start', DNS_SOCKET))
+    report(`the cluster DNS is not available: systemctl status ${DNS_SOCKET}`);
 }
 
 /** The link is only a convenience for operators: a host with a read-only /usr works without it. */

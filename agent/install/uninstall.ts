@@ -1,6 +1,7 @@
 /** `everynode-agent uninstall`: removes the agent from this host. */
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { CLUSTER_DNS_ADDRESS } from '../../shared/kube/services/cluster-dns.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { confirmAtTerminal } from '../../shared/process/output/terminal-output.js';
 import {
@@ -16,6 +17,7 @@ import {
   CONFIG_DIR,
   CONFIG_FILE,
   DATA_DIR,
+  DNS_SOCKET,
   RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
   SERVICE,
@@ -38,12 +40,14 @@ export async function uninstall({ yes, purge, report }: UninstallOptions): Promi
   if (pods > 0 && !yes) await askForPods(pods);
   // The timer of an upgrade trial would start the agent again.
   commandSucceeds('systemctl', 'stop', 'everynode-agent-trial-*.timer', 'everynode-agent-trial-*.service');
-  for (const unit of [SERVICE, RECOVERY_SERVICE]) {
+  // The socket first: a query would start the agent again.
+  for (const unit of [DNS_SOCKET, SERVICE, RECOVERY_SERVICE]) {
     commandSucceeds('systemctl', 'disable', '--quiet', '--now', unit);
     rmSync(`${UNIT_DIR}/${unit}`, { force: true });
   }
   runCommandOnHost('systemctl', 'daemon-reload');
-  commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE);
+  commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE, DNS_SOCKET);
+  commandSucceeds('ip', 'addr', 'del', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', 'lo');
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) report(containers === 1 ? '1 container removed' : `${containers} containers removed`);
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });

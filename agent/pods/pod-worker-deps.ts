@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { HostIsolation } from '../decisions/admission/host-isolation.js';
 import type { FindConfig } from '../decisions/container-spec/config-lookup.js';
-import type { Resolver } from '../decisions/container-spec/dns-resolver.js';
+import type { ResolverSources } from '../decisions/container-spec/dns-resolver.js';
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
@@ -57,8 +57,7 @@ export interface HostFacts {
   isolation: HostIsolation;
   /** Pressure conditions that are True; absent: none. */
   pressures?: readonly Pressure[];
-  /** DNS resolver of the host. */
-  resolver: Resolver;
+  resolvers: ResolverSources;
   /** When the engine last returned after an outage, ms since the epoch; 0: no outage since the agent's start. */
   engineUpSince: number;
 }

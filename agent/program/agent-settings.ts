@@ -89,6 +89,11 @@ export const AGENT_SETTINGS = {
   ),
   manifests: optionalTextSetting('directory of static pod manifests (default DATA/manifests)', 'DIR'),
   nodeIp: optionalTextSetting('address of this host, if the detected one is wrong', 'ADDRESS'),
+  clusterDns: choiceSetting(
+    'DNS server for Pods on 169.254.20.53, which resolves names of Services',
+    ['on', 'off'],
+    'on',
+  ),
   updateLock: textSetting(
     'lock file or socket by which this host vetoes updates',
     'PATH',

@@ -1,8 +1,8 @@
 /** `everynode-agent recover`: run by systemd when the agent failed to start repeatedly. */
 
 import { printErrorLine } from '../../shared/process/output/terminal-output.js';
-import { runCommandOnHost } from '../../shared/process/service/host-commands.js';
-import { DATA_DIR, SERVICE, VERSIONS_DIR } from '../install/install-paths.js';
+import { commandSucceeds, runCommandOnHost } from '../../shared/process/service/host-commands.js';
+import { DATA_DIR, DNS_SOCKET, SERVICE, VERSIONS_DIR } from '../install/install-paths.js';
 import { InstalledVersions } from '../install/installed-versions.js';
 import { rollBackUpgrade, upgradeTrialFile } from './agent-upgrades.js';
 
@@ -23,5 +23,7 @@ export async function recover(trialId?: string): Promise<void> {
   );
   if (version === undefined) runCommandOnHost('sleep', String(PAUSE_SECONDS));
   runCommandOnHost('systemctl', 'reset-failed', SERVICE);
+  // systemd also gives up the socket of a service that failed too often. Older installations have none.
+  commandSucceeds('systemctl', 'start', DNS_SOCKET);
   runCommandOnHost('systemctl', 'restart', '--no-block', SERVICE);
 }

@@ -25,7 +25,7 @@ import {
 import { engineLimits, sandboxLimits } from './container-limits.js';
 import { hostnameRefusal, namespacesOf } from './container-namespaces.js';
 import { engineSecurity, refusedAsRoot } from './container-security.js';
-import type { Resolver } from './dns-resolver.js';
+import type { ResolverSources } from './dns-resolver.js';
 
 /** Inputs besides the Pod's spec. */
 export interface ConfigContext extends EnvironmentFacts {
@@ -36,8 +36,7 @@ export interface ConfigContext extends EnvironmentFacts {
   mounts: Mount[];
   sandboxID?: string;
   isolation: HostIsolation;
-  /** The host's own resolver. */
-  hostResolver: Resolver;
+  resolvers: ResolverSources;
   /** User set by the image; "": root. */
   imageUser: string;
   /** The engine's own name of the image; absent: its full name. */
@@ -56,7 +55,7 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
   const expand = (texts: readonly string[]): string[] =>
     texts.map((text) => expandVariables(text, environment.values));
   const config: ContainerConfig = {
-    ...namespacesOf(pod, context.sandboxID, context.hostResolver),
+    ...namespacesOf(pod, context.sandboxID, context.resolvers),
     ...(needsSandbox(pod) ? {} : sysctlsOf(pod)),
     ...engineLimits(pod, container, context.isolation),
     identity: identityOf(pod, container.name, context.attempt),
@@ -85,10 +84,10 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
 export function sandboxConfig(
   pod: Pod,
   image: string,
-  context: Pick<ConfigContext, 'attempt' | 'backoffMs' | 'bootMark' | 'isolation' | 'hostResolver'>,
+  context: Pick<ConfigContext, 'attempt' | 'backoffMs' | 'bootMark' | 'isolation' | 'resolvers'>,
 ): ContainerConfig {
   return {
-    ...namespacesOf(pod, undefined, context.hostResolver),
+    ...namespacesOf(pod, undefined, context.resolvers),
     identity: identityOf(pod, SANDBOX, context.attempt),
     image,
     env: [],

@@ -1,24 +1,24 @@
 /** The namespaces that a container owns, shares or takes from the host, and its host names. */
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { CLUSTER_DOMAIN } from '../../../shared/kube/services/cluster-dns.js';
 import type { ContainerConfig, NetworkMode } from '../../runtime/runtime-driver.js';
-import { podResolver, type Resolver } from './dns-resolver.js';
+import { podDns, type ResolverSources } from './dns-resolver.js';
 
 type Namespaces = Pick<
   ContainerConfig,
   'network' | 'ipc' | 'pid' | 'hostname' | 'domainname' | 'extraHosts' | 'resolver'
 >;
 
-/** Domain of Pod names. No server resolves it, but a Pod can resolve its own name. */
-const CLUSTER_DOMAIN = 'cluster.local';
 const MAX_HOSTNAME = 63;
 /** Limit of the kernel. */
 const MAX_FULL_HOSTNAME = 64;
 
-/**
- * `sandboxID`: the sandbox to join; absent for the sandbox itself and for Pods without one. `host`: the host's own
- * resolver.
- */
-export function namespacesOf(pod: Pod, sandboxID: string | undefined, host: Resolver): Namespaces {
+/** `sandboxID`: the sandbox to join; absent for the sandbox itself and for Pods without one. */
+export function namespacesOf(
+  pod: Pod,
+  sandboxID: string | undefined,
+  resolvers: ResolverSources,
+): Namespaces {
   const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
   const joined = sandboxID === undefined ? undefined : ({ kind: 'container', id: sandboxID } as const);
   const network: NetworkMode = hostNetwork ? { kind: 'host' } : (joined ?? { kind: 'bridge' });
@@ -27,7 +27,7 @@ export function namespacesOf(pod: Pod, sandboxID: string | undefined, host: Reso
     ipc: hostIPC ? { kind: 'host' } : (joined ?? { kind: 'shareable' }),
     pid: hostPID ? { kind: 'host' } : shareProcessNamespace && joined ? joined : { kind: 'private' },
     // Host names belong to the holder of the network namespace; engines refuse them on containers that join it.
-    ...(network.kind === 'container' ? {} : { ...extraHostsOf(pod), ...resolverOf(pod, host) }),
+    ...(network.kind === 'container' ? {} : { ...extraHostsOf(pod), ...resolverOf(pod, resolvers) }),
     ...(network.kind === 'bridge' ? hostnameOf(pod) : {}),
   };
 }
@@ -67,7 +67,7 @@ function extraHostsOf(pod: Pod): Pick<Namespaces, 'extraHosts'> {
   return extraHosts.length > 0 ? { extraHosts } : {};
 }
 
-function resolverOf(pod: Pod, host: Resolver): Pick<Namespaces, 'resolver'> {
-  const resolver = podResolver(pod.spec, host);
+function resolverOf(pod: Pod, resolvers: ResolverSources): Pick<Namespaces, 'resolver'> {
+  const { resolver } = podDns(pod, resolvers);
   return resolver ? { resolver } : {};
 }

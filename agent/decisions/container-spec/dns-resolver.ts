@@ -1,8 +1,7 @@
-/**
- * A Pod's resolv.conf (pkg/kubelet/network/dns/dns.go). There is no cluster DNS, so ClusterFirst uses the host's
- * resolver.
- */
-import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+/** A Pod's resolv.conf (pkg/kubelet/network/dns/dns.go). */
+import type { Pod, PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { CLUSTER_DOMAIN } from '../../../shared/kube/services/cluster-dns.js';
+import { fitResolver } from './resolver-limits.js';
 
 /** Content of a resolv.conf. Options are `name` or `name:value`. */
 export interface Resolver {
@@ -26,24 +25,84 @@ export function parseResolvConf(text: string): Resolver {
   return resolver;
 }
 
-/** Returns the Pod's resolver; undefined if the engine's default handling of the host's resolver is sufficient. */
-export function podResolver({ dnsPolicy, dnsConfig }: PodSpec, host: Resolver): Resolver | undefined {
-  if (!dnsConfig && dnsPolicy !== 'None') return undefined;
+/** `missing`: the host cannot serve the cluster DNS now. `off`: the operator does not want it. */
+export type ClusterDnsState = { state: 'served'; address: string } | { state: 'missing' } | { state: 'off' };
+
+/** Where Pods' resolvers come from. */
+export interface ResolverSources {
+  /** The host's own resolver. */
+  host: Resolver;
+  clusterDns: ClusterDnsState;
+}
+
+export interface PodDns {
+  /** Undefined if the engine's default handling of the host's resolver is sufficient. */
+  resolver: Resolver | undefined;
+  /** Events of type Warning for the Pod. */
+  warnings: { reason: string; message: string }[];
+}
+
+const CLUSTER_OPTIONS = ['ndots:5'];
+
+/** Returns the resolver with which the Pod's containers are created. */
+export function podDns(pod: Pod, { host, clusterDns }: ResolverSources): PodDns {
+  const { dnsConfig, dnsPolicy } = pod.spec;
+  const wantsCluster = usesClusterDns(pod.spec);
+  const missing = wantsCluster && clusterDns.state === 'missing' ? [missingClusterDns(pod)] : [];
+  const isClusterServed = wantsCluster && clusterDns.state === 'served';
+  if (!dnsConfig && dnsPolicy !== 'None' && !isClusterServed)
+    return { resolver: undefined, warnings: missing };
+  const base = isClusterServed ? clusterResolver(pod, host, clusterDns.address) : undefined;
+  const { resolver, warnings } = fitResolver(mergedResolver(pod.spec, base, host));
+  return { resolver, warnings: [...missing, ...warnings] };
+}
+
+/** A Pod on the host's network uses the host's resolver, unless its policy says otherwise (getPodDNSType). */
+function usesClusterDns({ dnsPolicy = 'ClusterFirst', hostNetwork }: PodSpec): boolean {
+  return dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !hostNetwork);
+}
+
+/** One server only: musl asks all servers at once and believes the first one that does not know the name. */
+function clusterResolver({ metadata }: Pod, host: Resolver, address: string): Resolver {
+  const domains = [`${metadata.namespace}.svc.${CLUSTER_DOMAIN}`, `svc.${CLUSTER_DOMAIN}`, CLUSTER_DOMAIN];
+  return {
+    nameservers: [address],
+    searches: unique([...domains, ...host.searches]),
+    options: CLUSTER_OPTIONS,
+  };
+}
+
+function missingClusterDns({ metadata: { name, namespace, uid } }: Pod): PodDns['warnings'][number] {
+  const message =
+    `pod: "${name}_${namespace}(${uid})". kubelet does not have ClusterDNS IP configured and cannot create Pod using ` +
+    '"ClusterFirst" policy. Falling back to "Default" policy.';
+  return { reason: 'MissingClusterDNS', message };
+}
+
+/** `base`: absent for the host's resolver. */
+function mergedResolver(
+  { dnsPolicy, dnsConfig }: PodSpec,
+  base: Resolver | undefined,
+  host: Resolver,
+): Resolver {
   const asked: Resolver = {
     nameservers: dnsConfig?.nameservers ?? [],
     searches: dnsConfig?.searches ?? [],
     options: (dnsConfig?.options ?? []).map(({ name = '', value }) => (value ? `${name}:${value}` : name)),
   };
   if (dnsPolicy === 'None') return asked;
+  const { nameservers, searches, options } = base ?? hostResolverFor(asked, host);
   return {
-    // Pods in their own network cannot reach a server on the host's loopback. The engine replaces it.
-    nameservers:
-      asked.nameservers.length > 0
-        ? unique([...host.nameservers.filter(isReachable), ...asked.nameservers])
-        : [],
-    searches: unique([...host.searches, ...asked.searches]),
-    options: mergeOptions(host.options, asked.options),
+    nameservers: unique([...nameservers, ...asked.nameservers]),
+    searches: unique([...searches, ...asked.searches]),
+    options: mergeOptions(options, asked.options),
   };
+}
+
+/** Pods in their own network cannot reach a server on the host's loopback. The engine replaces it. */
+function hostResolverFor(asked: Resolver, host: Resolver): Resolver {
+  const nameservers = asked.nameservers.length > 0 ? host.nameservers.filter(isReachable) : [];
+  return { ...host, nameservers };
 }
 
 function isReachable(server: string): boolean {

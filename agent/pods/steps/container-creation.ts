@@ -6,6 +6,7 @@ import { containerConfig, sandboxConfig } from '../../decisions/container-spec/c
 import { environmentOf } from '../../decisions/container-spec/container-environment.js';
 import { hostnameRefusal } from '../../decisions/container-spec/container-namespaces.js';
 import { isolationShortfalls } from '../../decisions/container-spec/container-security.js';
+import { podDns } from '../../decisions/container-spec/dns-resolver.js';
 import { createdContainer } from '../../decisions/containers/container-attempts.js';
 import type { Steps } from '../../decisions/pods/pod-step-types.js';
 import {
@@ -45,12 +46,13 @@ export class ContainerCreation {
       fallbackReason: 'CreatePodSandboxError',
     };
     return this.#attempts.run(pod, request, async () => {
-      const { bootMark, isolation, resolver: hostResolver } = this.#deps.facts();
+      const { bootMark, isolation, resolvers } = this.#deps.facts();
       const refusal = hostnameRefusal(pod);
       if (refusal) throw new RuntimeError('CreatePodSandboxError', refusal, false);
       const image = await this.#deps.driver.ensureSandboxImage();
-      const config = sandboxConfig(pod, image, { ...step, bootMark, isolation, hostResolver });
+      const config = sandboxConfig(pod, image, { ...step, bootMark, isolation, resolvers });
       await this.#assertPortsFree(config);
+      this.#warnOfResolver(pod, step.attempt);
       const id = await this.#deps.driver.create(config);
       await this.#deps.driver.start(id);
     });
@@ -72,6 +74,7 @@ export class ContainerCreation {
       const config = await this.#configOf(pod, container, step, podIP);
       await this.#assertPortsFree(config);
       for (const text of isolationShortfalls(pod, container, this.#deps.facts().isolation)) warn(text);
+      if (step.sandboxID === undefined) this.#warnOfResolver(pod, step.attempt);
       const id = await this.#deps.driver.create(config, warn);
       created = createdContainer(id, config, this.#deps.clock.now());
       // The next attempt checks its image again, as its pull policy requires.
@@ -88,7 +91,7 @@ export class ContainerCreation {
     step: Steps['create-container'],
     podIP: string,
   ): Promise<ContainerConfig> {
-    const { bootMark, isolation, resolver: hostResolver } = this.#deps.facts();
+    const { bootMark, isolation, resolvers } = this.#deps.facts();
     const facts = fieldFacts(this.#deps, pod, podIP);
     const environment = environmentOf(pod, container, facts);
     if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
@@ -96,11 +99,18 @@ export class ContainerCreation {
     const image = ownValue(this.#state.progress.images, container.name);
     const { user: imageUser = '', engineName } = image?.kind === 'ready' ? image : {};
     const engineImage = engineName ? { engineImage: engineName } : {};
-    const deps = { bootMark, isolation, hostResolver };
+    const deps = { bootMark, isolation, resolvers };
     const context = { ...step, ...facts, ...deps, mounts, imageUser, ...engineImage };
     const result = containerConfig(pod, container, context);
     if (result.kind === 'config') return result.config;
     throw new RuntimeError(CONFIG_ERROR, result.message, false);
+  }
+
+  /** The container that is created now sets the resolver of its Pod. */
+  #warnOfResolver(pod: Pod, attempt: number): void {
+    if (attempt > 0) return;
+    for (const { reason, message } of podDns(pod, this.#deps.facts().resolvers).warnings)
+      this.#reporter.event(pod, { type: 'Warning', reason, message });
   }
 
   /** Only for first attempts: the engine may not yet have released the ports of an earlier attempt. */

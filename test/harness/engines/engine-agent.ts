@@ -78,7 +78,10 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       engine: 'docker',
       bootMark: 'boot-1',
       engineUpSince: 0,
-      resolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+      resolvers: {
+        host: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+        clusterDns: { state: 'off' },
+      },
       isolation: { ...WHOLE_HOST, leastOomScore: 0 },
     }),
   });

@@ -64,7 +64,10 @@ export class PodHostFixture implements PodSource {
     engine: 'hollow',
     bootMark: 'boot-1',
     engineUpSince: 0,
-    resolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+    resolvers: {
+      host: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+      clusterDns: { state: 'off' },
+    },
     isolation: { ...WHOLE_HOST },
   };
   readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));

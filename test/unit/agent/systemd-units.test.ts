@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
 
 const UNITS = readdirSync('systemd').filter((name) => name.endsWith('.service'));
 
@@ -17,3 +18,18 @@ for (const unit of UNITS) {
     assert.match(service, /^LimitCORE=0$/m);
   });
 }
+
+test('the socket of the cluster DNS has the address that Pods are given, in the order that the agent expects', () => {
+  const unit = readFileSync('systemd/everynode-agent-dns.socket', 'utf8');
+  const listens = unit.split('\n').filter((line) => line.startsWith('Listen'));
+  const address = `${CLUSTER_DNS_ADDRESS}:${DNS_PORT}`;
+  assert.deepEqual(listens, [`ListenDatagram=${address}`, `ListenStream=${address}`]);
+  assert.match(unit, /^FreeBind=yes$/m);
+  assert.match(unit, /^Service=everynode-agent\.service$/m);
+});
+
+test('the agent may create the address of the cluster DNS and use its port', () => {
+  const unit = readFileSync('systemd/everynode-agent.service', 'utf8');
+  assert.doesNotMatch(unit, /CapabilityBoundingSet=~.*CAP_NET_(ADMIN|BIND_SERVICE)/);
+  assert.match(unit, /^RestrictAddressFamilies=.*AF_NETLINK/m);
+});

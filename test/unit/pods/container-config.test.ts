@@ -22,7 +22,10 @@ const CONTEXT: ConfigContext = {
   mounts: [],
   isolation: WHOLE_HOST,
   imageUser: '',
-  hostResolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+  resolvers: {
+    host: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
+    clusterDns: { state: 'off' },
+  },
   findConfig: () => undefined,
 };
 

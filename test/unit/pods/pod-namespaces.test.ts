@@ -15,7 +15,8 @@ const HOST: Resolver = {
   searches: ['host.example'],
   options: ['ndots:1', 'rotate'],
 };
-const of = (spec: Partial<PodSpec>, sandboxID?: string) => namespacesOf(podOf('web', spec), sandboxID, HOST);
+const of = (spec: Partial<PodSpec>, sandboxID?: string) =>
+  namespacesOf(podOf('web', spec), sandboxID, { host: HOST, clusterDns: { state: 'off' } });
 const init = { name: 'first', image: 'first:1' };
 const side = { ...init, restartPolicy: 'Always' };
 const one = { name: 'app', image: 'app:1' };

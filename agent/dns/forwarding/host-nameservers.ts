@@ -1,0 +1,65 @@
+/** The host's own resolvers, read again when its resolv.conf changes. */
+import { readFileSync, statSync } from 'node:fs';
+import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { parseResolvConf } from '../../decisions/container-spec/dns-resolver.js';
+
+export interface Nameserver {
+  address: string;
+  port: number;
+}
+
+export interface NameserverSource {
+  /** Returns the servers in their order of preference. */
+  current(): readonly Nameserver[];
+}
+
+const CHECK_INTERVAL_MS = 1_000;
+/** libc's server for a resolv.conf that names none (resolv.conf(5)). */
+const DEFAULT_SERVER = '127.0.0.1';
+
+export class HostNameservers implements NameserverSource {
+  readonly #path: string;
+  readonly #clock: Clock;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #version = '';
+  #servers: Nameserver[] = [];
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  current(): readonly Nameserver[] {
+    const now = this.#clock.monotonic();
+    if (now - this.#checkedAt < CHECK_INTERVAL_MS) return this.#servers;
+    this.#checkedAt = now;
+    const version = this.#fileVersion();
+    if (version !== this.#version) {
+      this.#version = version;
+      this.#servers = this.#read();
+    }
+    return this.#servers;
+  }
+
+  /** Programs that manage the file replace it, so its inode changes even within a clock tick. */
+  #fileVersion(): string {
+    try {
+      const { ino, mtimeMs, size } = statSync(this.#path);
+      return `${ino} ${mtimeMs} ${size}`;
+    } catch {
+      // A network manager may be replacing the file. The next check finds it.
+      return 'missing';
+    }
+  }
+
+  #read(): Nameserver[] {
+    if (this.#version === 'missing') return this.#servers;
+    const { nameservers } = parseResolvConf(readFileSync(this.#path, 'utf8'));
+    const addresses = nameservers.length > 0 ? nameservers : [DEFAULT_SERVER];
+    // A host that uses this server itself must not be asked in turn.
+    return addresses
+      .filter((address) => address !== CLUSTER_DNS_ADDRESS)
+      .map((address) => ({ address, port: DNS_PORT }));
+  }
+}

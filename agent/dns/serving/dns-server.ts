@@ -1,0 +1,137 @@
+/** Serves DNS over UDP and TCP to clients on this host. */
+import type { Socket as DatagramSocket, RemoteInfo } from 'node:dgram';
+import type { Socket } from 'node:net';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import { MessageStream } from '../messages/message-stream.js';
+import type { DnsHandler } from './dns-handler.js';
+import type { ServerSockets } from './server-sockets.js';
+
+interface DnsServerDeps {
+  handler: Pick<DnsHandler, 'handle'>;
+  /** True if the address belongs to this host or to a container on it. */
+  isLocalClient: (address: string) => boolean;
+  log: Logger;
+}
+
+/** Queries in progress. More are dropped, and their clients repeat them. */
+const MAX_QUERIES = 512;
+const MAX_QUERIES_PER_CLIENT = 128;
+const MAX_CONNECTIONS = 64;
+const MAX_CONNECTIONS_PER_CLIENT = 16;
+/** RFC 7766 recommends a few seconds. */
+const IDLE_MS = 10_000;
+
+export class DnsServer {
+  readonly #deps: DnsServerDeps;
+  readonly #queries = new LimitedCount(MAX_QUERIES, MAX_QUERIES_PER_CLIENT);
+  readonly #connections = new LimitedCount(MAX_CONNECTIONS, MAX_CONNECTIONS_PER_CLIENT);
+  readonly #open = new Set<Socket>();
+  #sockets: ServerSockets | undefined;
+  #hasRejected = false;
+
+  constructor(deps: DnsServerDeps) {
+    this.#deps = deps;
+  }
+
+  serve(sockets: ServerSockets): void {
+    this.#sockets = sockets;
+    sockets.attach({
+      onMessage: (message, from) => this.#onMessage(sockets.udp, message, from),
+      onConnection: (socket) => this.#onConnection(socket),
+    });
+  }
+
+  async stop(): Promise<void> {
+    const sockets = this.#sockets;
+    this.#sockets = undefined;
+    for (const socket of this.#open) socket.destroy();
+    await sockets?.detach();
+  }
+
+  #onMessage(udp: DatagramSocket, message: Buffer, from: RemoteInfo): void {
+    if (!this.#isAllowed(from.address)) return;
+    void this.#answer(message, 'udp', from.address, (reply) => {
+      // The client or its network may be gone.
+      if (this.#sockets) udp.send(reply, from.port, from.address, () => undefined);
+    });
+  }
+
+  #onConnection(socket: Socket): void {
+    const client = socket.remoteAddress ?? '';
+    socket.on('error', () => socket.destroy());
+    if (!this.#isAllowed(client) || !this.#connections.add(client)) {
+      socket.destroy();
+      return;
+    }
+    this.#open.add(socket);
+    socket.on('close', () => {
+      this.#open.delete(socket);
+      this.#connections.remove(client);
+    });
+    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    const stream = new MessageStream();
+    socket.on('data', (bytes) => {
+      for (const message of stream.push(bytes)) {
+        const isTaken = this.#answer(message, 'tcp', client, (reply) => {
+          if (!socket.destroyed) socket.write(MessageStream.frame(reply));
+        });
+        if (!isTaken) socket.destroy();
+      }
+    });
+  }
+
+  /**
+   * The kernel accepts packets for this address from the LAN as well, if a machine there sends them to this host. They
+   * must get no reply: an open resolver serves attacks, and reveals the cluster's Services.
+   */
+  #isAllowed(address: string): boolean {
+    if (this.#deps.isLocalClient(address)) return true;
+    if (!this.#hasRejected) {
+      const hint =
+        'only Pods on bridges of the container engine, and the host itself, may use the cluster DNS';
+      this.#deps.log.warn({ client: address, hint }, 'a DNS query from another network was rejected');
+    }
+    this.#hasRejected = true;
+    return false;
+  }
+
+  /** Returns false if the query is over a limit. */
+  #answer(message: Buffer, transport: 'udp' | 'tcp', client: string, send: (reply: Buffer) => void): boolean {
+    if (!this.#queries.add(client)) return false;
+    this.#deps.handler
+      .handle(message, transport)
+      .then((reply) => reply && send(reply))
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'a DNS query failed'))
+      .finally(() => this.#queries.remove(client));
+    return true;
+  }
+}
+
+/** Counts per client and in total. */
+class LimitedCount {
+  readonly #limit: number;
+  readonly #limitPerClient: number;
+  readonly #counts = new Map<string, number>();
+  #total = 0;
+
+  constructor(limit: number, limitPerClient: number) {
+    this.#limit = limit;
+    this.#limitPerClient = limitPerClient;
+  }
+
+  /** Returns false, and does not count, over a limit. */
+  add(client: string): boolean {
+    const count = this.#counts.get(client) ?? 0;
+    if (this.#total >= this.#limit || count >= this.#limitPerClient) return false;
+    this.#counts.set(client, count + 1);
+    this.#total++;
+    return true;
+  }
+
+  remove(client: string): void {
+    const count = this.#counts.get(client) ?? 0;
+    if (count <= 1) this.#counts.delete(client);
+    else this.#counts.set(client, count - 1);
+    this.#total--;
+  }
+}

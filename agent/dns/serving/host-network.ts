@@ -1,0 +1,92 @@
+/** The host's network devices, as the DNS server uses them. */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type BlockList, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { CLUSTER_DNS_ADDRESS } from '../../../shared/kube/services/cluster-dns.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { type DeviceAddress, localClients } from '../../decisions/dns/local-clients.js';
+
+const DEVICES = '/sys/class/net';
+const LOOPBACK = 'lo';
+const PROGRAM_PATH = '/usr/sbin:/sbin:/usr/bin:/bin';
+
+/** Resolves when the server's address exists on the loopback device. Rejects with the reason. */
+export function ensureDnsAddress(): Promise<void> {
+  if (hasDnsAddress()) return Promise.resolve();
+  // `host`: the kernel never uses the address as the source of packets that leave the host.
+  return runIp('addr', 'replace', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', LOOPBACK, 'scope', 'host');
+}
+
+export function hasDnsAddress(): boolean {
+  return (networkInterfaces()[LOOPBACK] ?? []).some(({ address }) => address === CLUSTER_DNS_ADDRESS);
+}
+
+function runIp(...args: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile('ip', args, { env: { PATH: PROGRAM_PATH }, timeout: 10_000 }, (error, _, stderr) => {
+      if (!error) resolve();
+      else if (error.code === 'ENOENT') reject(new Error('the program ip (package iproute2) is missing'));
+      else reject(new Error(stderr.trim() || error.message));
+    });
+  });
+}
+
+/** Least time between two readings of the devices. */
+const READ_INTERVAL_MS = 100;
+/** A container network that was removed must lose its access. */
+const MAX_AGE_MS = 30_000;
+
+/** Caches the addresses of local clients. An unknown client may be on a bridge that the engine has just created. */
+export class LocalClients {
+  readonly #clock: Clock;
+  readonly #read: () => DeviceAddress[];
+  #clients: BlockList | undefined;
+  #readAt = 0;
+
+  constructor(clock: Clock, read: () => DeviceAddress[] = readDeviceAddresses) {
+    this.#clock = clock;
+    this.#read = read;
+  }
+
+  has(address: string): boolean {
+    const type = isIPv6(address) ? 'ipv6' : 'ipv4';
+    const ageMs = this.#clock.monotonic() - this.#readAt;
+    if (this.#clients && ageMs < MAX_AGE_MS && this.#clients.check(address, type)) return true;
+    if (this.#clients && ageMs < READ_INTERVAL_MS) return false;
+    this.#clients = localClients(this.#read());
+    this.#readAt = this.#clock.monotonic();
+    return this.#clients.check(address, type);
+  }
+}
+
+function readDeviceAddresses(): DeviceAddress[] {
+  return Object.entries(networkInterfaces()).flatMap(([device, addresses = []]) => {
+    const isBridge = isContainerBridge(device);
+    return addresses.map(({ address, family, cidr }) => ({
+      address,
+      family,
+      cidr,
+      isContainerBridge: isBridge,
+    }));
+  });
+}
+
+/** True for a bridge whose ports all lead into containers. The LAN bridge of a hypervisor has a physical port. */
+function isContainerBridge(device: string): boolean {
+  if (!existsSync(`${DEVICES}/${device}/bridge`)) return false;
+  try {
+    return readdirSync(`${DEVICES}/${device}/brif`).every(isVethEnd);
+  } catch {
+    // The bridge was removed in between.
+    return false;
+  }
+}
+
+/** The other end of a veth pair is in another network namespace, or has another index. VLANs have a lower device. */
+function isVethEnd(device: string): boolean {
+  const folder = `${DEVICES}/${device}`;
+  const isPaired = readFileSync(`${folder}/iflink`, 'utf8') !== readFileSync(`${folder}/ifindex`, 'utf8');
+  const names = readdirSync(folder);
+  return isPaired && !names.some((name) => name === 'device' || name.startsWith('lower_'));
+}

@@ -1,0 +1,108 @@
+/** The sockets of the DNS server: opened by this process, or received from systemd. */
+import { createSocket, type Socket as DatagramSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+
+export interface SocketListener {
+  onMessage: (message: Buffer, from: RemoteInfo) => void;
+  onConnection: (socket: Socket) => void;
+}
+
+export interface ServerSockets {
+  readonly udp: DatagramSocket;
+  attach(listener: SocketListener): void;
+  /** Resolves when no more queries reach the listener. */
+  detach(): Promise<void>;
+}
+
+/** Opens both sockets. Rejects if one of them is in use. */
+export async function openSockets(address: string, port: number): Promise<ServerSockets> {
+  const udp = createSocket('udp4');
+  const tcp = createServer();
+  try {
+    udp.bind({ address, port, exclusive: true });
+    await once(udp, 'listening');
+    tcp.listen({ host: address, port: udp.address().port, exclusive: true });
+    await once(tcp, 'listening');
+  } catch (error) {
+    udp.close();
+    tcp.close();
+    throw error;
+  }
+  const sockets = new ProcessSockets(udp, tcp);
+  return {
+    udp,
+    attach: (listener) => sockets.attach(listener),
+    detach: async () => {
+      await sockets.detach();
+      udp.close();
+      tcp.close();
+    },
+  };
+}
+
+/** Passed by systemd from 3 on (sd_listen_fds(3)). */
+const FIRST_FD = 3;
+let inherited: Promise<ServerSockets | undefined> | undefined;
+
+/**
+ * Resolves with the sockets that systemd holds for this process; undefined if there are none. They belong to the
+ * process and stay open until it ends: after a reload of the settings, systemd does not pass them again.
+ */
+export function inheritedSockets(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<ServerSockets | undefined> {
+  inherited ??= takeInherited(environment);
+  return inherited;
+}
+
+async function takeInherited({
+  LISTEN_PID,
+  LISTEN_FDS,
+}: Readonly<Record<string, string | undefined>>): Promise<ServerSockets | undefined> {
+  if (Number(LISTEN_PID) !== process.pid || Number(LISTEN_FDS) !== 2) return undefined;
+  // systemd passes the sockets in the order of the unit: datagram, then stream.
+  const udp = createSocket('udp4');
+  udp.bind({ fd: FIRST_FD });
+  await once(udp, 'listening');
+  const tcp = createServer();
+  tcp.listen({ fd: FIRST_FD + 1 });
+  await once(tcp, 'listening');
+  // They must not keep a process alive that has stopped serving.
+  udp.unref();
+  tcp.unref();
+  return new ProcessSockets(udp, tcp);
+}
+
+const MAX_WAITING = 256;
+
+/** Keeps queries that arrive while no listener is attached, such as during a reload of the settings. */
+class ProcessSockets implements ServerSockets {
+  readonly udp: DatagramSocket;
+  #listener: SocketListener | undefined;
+  #waiting: ((listener: SocketListener) => void)[] = [];
+
+  constructor(udp: DatagramSocket, tcp: Server) {
+    this.udp = udp;
+    udp.on('message', (message, from) => this.#pass((listener) => listener.onMessage(message, from)));
+    // A send to a client that is gone must not end the agent.
+    udp.on('error', () => undefined);
+    tcp.on('connection', (socket) => this.#pass((listener) => listener.onConnection(socket)));
+    tcp.on('error', () => undefined);
+  }
+
+  attach(listener: SocketListener): void {
+    this.#listener = listener;
+    for (const pass of this.#waiting.splice(0)) pass(listener);
+  }
+
+  detach(): Promise<void> {
+    this.#listener = undefined;
+    return Promise.resolve();
+  }
+
+  #pass(to: (listener: SocketListener) => void): void {
+    if (this.#listener) to(this.#listener);
+    else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(to);
+  }
+}
