@@ -46,7 +46,7 @@ export interface AgentDeps {
   /** Absent for simulated hosts, which are never under pressure. */
   pressure?: PressureHandling;
   /** Absent for simulated hosts, whose Pods have no network. */
-  services?: StoredServiceTable;
+  services?: StoredServiceTable & { servesDns: boolean };
   /** Directory of static Pod manifests; absent for simulated hosts. */
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;

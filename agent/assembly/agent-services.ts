@@ -11,7 +11,8 @@ import type { AgentDeps } from './agent-deps.js';
 /** Services, as the rest of the agent uses them. */
 export interface AgentServices {
   table: ServiceTable;
-  dns: ClusterDns;
+  /** Absent if it is off. */
+  dns: ClusterDns | undefined;
   /** To be started before the Pods and the link: a new Pod's resolver must exist, and so must its rules. */
   components: Component[];
 }
@@ -36,14 +37,15 @@ export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): 
     clock,
   });
   cache.onChange(() => table.onPodsChanged());
-  const hasNamespace = (namespace: string) => table.hasPodIn(namespace);
-  const dns = createClusterDns({
-    services: table,
-    hasNamespace,
-    clock,
-    random,
-    log: log.child({ component: 'dns' }),
-  });
+  const dns = handling.servesDns
+    ? createClusterDns({
+        services: table,
+        hasNamespace: (namespace) => table.hasPodIn(namespace),
+        clock,
+        random,
+        log: deps.log.child({ component: 'dns' }),
+      })
+    : undefined;
   const relay = new ServiceRelay({
     services: table,
     dial: createPodDialer({
@@ -62,7 +64,7 @@ export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): 
       { name: 'service proxy', start: () => proxy.start(), stop: () => proxy.stop() },
       { name: 'services', start: () => table.start(), stop: () => table.stop() },
       { name: 'service relay', start: () => relay.start(), stop: () => relay.stop() },
-      { name: 'cluster DNS', start: () => dns.start?.(), stop: () => dns.stop?.() },
+      ...(dns ? [dns] : []),
     ],
   };
 }

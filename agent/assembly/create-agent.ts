@@ -56,7 +56,7 @@ function createAgentWith(deps: AgentDeps): Agent {
   const node = createNodeReporter(deps, prefetched, outbox);
   const services = createAgentServices(deps, node);
   const reports = new AgentPodReports(deps, outbox);
-  const workers = createAgentWorkers(deps, images.images, node, reports);
+  const workers = createAgentWorkers(deps, images.images, node, reports, services?.dns);
   const handovers = createHandovers(deps, { prefetched, workers, node, outbox });
   reports.onPod((report) => handovers.onPodReported(report));
   reports.onPod((report) => services?.table.onPodReported(report));

@@ -143,7 +143,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
-    ...(await openServices(runtime.name, dataDir, clock, log)),
+    ...(await openServices(settings, runtime.name, clock, log)),
     updateLock: updateLockAt(settings.updateLock, clock, systemClock),
     coordinatorTime: heardTime,
     journal,
@@ -243,10 +243,11 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
 }
 
 /** Resolves with the stored Services. Containers of a hollow engine have no network, so their host serves none. */
-async function openServices(engine: string, dataDir: string, clock: Clock, log: Logger) {
+async function openServices({ data, clusterDns }: AgentSettings, engine: string, clock: Clock, log: Logger) {
   if (engine === 'hollow') return {};
-  const file = durableFile(serviceTablePath(dataDir));
-  return { services: await openServiceTable({ file, clock, log: log.child({ component: 'services' }) }) };
+  const file = durableFile(serviceTablePath(data));
+  const opened = await openServiceTable({ file, clock, log: log.child({ component: 'services' }) });
+  return { services: { ...opened, servesDns: clusterDns === 'on' } };
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */
