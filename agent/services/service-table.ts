@@ -84,6 +84,11 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
     return this.#known.services();
   }
 
+  /** Number of Services with a view. */
+  get knownServices(): number {
+    return [...this.#known.services()].length;
+  }
+
   /** Applies the stored views. */
   start(): void {
     const views = [...this.#known.services()].map(({ view }) => view);
