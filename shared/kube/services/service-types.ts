@@ -8,6 +8,7 @@ export interface ServicePort {
   /** Number or name of a container's port. Default: `port`. */
   targetPort?: IntOrString;
   nodePort?: number;
+  appProtocol?: string;
 }
 
 export interface ServiceSpec {
