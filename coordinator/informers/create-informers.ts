@@ -110,6 +110,8 @@ class FollowingInformers implements Informers {
   readonly #feeds = new Map<string, Feed>();
   readonly #waiters = new RevisionWaiters();
   readonly #stopping = new AbortController();
+  /** Revision of the change that the caches have applied last, also within a batch. */
+  #applied = -1;
   #tail: KindTail | undefined;
   readonly #running: Promise<void>;
 
@@ -143,7 +145,7 @@ class FollowingInformers implements Informers {
   }
 
   get revision(): number {
-    return this.#waiters.reached;
+    return Math.max(this.#applied, this.#waiters.reached);
   }
 
   waitFor(revision: number): Promise<void> {
@@ -244,6 +246,8 @@ class FollowingInformers implements Informers {
     const slice = new TimeSlice(this.#clock);
     for await (const batch of tail) {
       for (const { kind, record, type } of batch.changes) {
+        // A handler may send what it sees under this revision, and the loop may pause before the batch is complete.
+        this.#applied = record.revision;
         this.#feeds.get(kind.resource)?.apply(record, type);
         await slice.yieldIfUsedUp();
       }

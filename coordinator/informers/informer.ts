@@ -55,7 +55,7 @@ export interface Informers {
   readonly secrets: Informer<import('../../shared/kube/objects/config-types.js').Secret>;
   /** Resolves when every cache has reached this revision. */
   waitFor(revision: number): Promise<void>;
-  /** The revision that all caches have reached. */
+  /** The revision that all caches reflect, also while a handler runs. */
   readonly revision: number;
 }
 

@@ -16,6 +16,8 @@ function maxLengthError(length: number): string {
 const EMPTY_ERROR = 'must be non-empty';
 const LABEL_FORM = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN_FORM = `${LABEL_FORM}(\\.${LABEL_FORM})*`;
+const UNDERSCORE_LABEL_FORM = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const UNDERSCORE_SUBDOMAIN_FORM = `${UNDERSCORE_LABEL_FORM}(\\.${UNDERSCORE_LABEL_FORM})*`;
 const QUALIFIED_FORM = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const LABEL_VALUE_FORM = `(${QUALIFIED_FORM})?`;
 const CONFIG_KEY_FORM = '[-._a-zA-Z0-9]+';
@@ -23,6 +25,7 @@ const PERCENT_FORM = '[0-9]+%';
 
 const LABEL = new RegExp(`^${LABEL_FORM}$`);
 const SUBDOMAIN = new RegExp(`^${SUBDOMAIN_FORM}$`);
+const UNDERSCORE_SUBDOMAIN = new RegExp(`^${UNDERSCORE_SUBDOMAIN_FORM}$`);
 const QUALIFIED = new RegExp(`^${QUALIFIED_FORM}$`);
 const LABEL_VALUE = new RegExp(`^${LABEL_VALUE_FORM}$`);
 const CONFIG_KEY = new RegExp(`^${CONFIG_KEY_FORM}$`);
@@ -37,6 +40,11 @@ const LABEL_ERROR = regexError(
 const SUBDOMAIN_ERROR = regexError(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   SUBDOMAIN_FORM,
+  'example.com',
+);
+const UNDERSCORE_SUBDOMAIN_ERROR = regexError(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  UNDERSCORE_SUBDOMAIN_FORM,
   'example.com',
 );
 const QUALIFIED_ERROR = regexError(
@@ -84,6 +92,11 @@ export function dnsLabelProblems(text: string): string[] {
 /** RFC 1123 subdomain: dotted labels, at most 253 characters. */
 export function dnsSubdomainProblems(text: string): string[] {
   return check(text, 253, SUBDOMAIN, SUBDOMAIN_ERROR);
+}
+
+/** A search domain: a subdomain whose labels may contain underscores, also as their first character. */
+export function searchDomainProblems(text: string): string[] {
+  return check(text, 253, UNDERSCORE_SUBDOMAIN, UNDERSCORE_SUBDOMAIN_ERROR);
 }
 
 /** `[prefix/]name`: keys of labels, annotations, taints and extended resources. */

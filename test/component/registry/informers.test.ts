@@ -24,6 +24,24 @@ describe('informers', () => {
     assert.ok(plane.informers.revision >= revision);
   });
 
+  withControlPlane('a handler reads a revision that includes its change', async (plane) => {
+    const seen: [type: string, isIncluded: boolean][] = [];
+    plane.informers.pods.onChange(({ current }) => {
+      const type = current ? 'stored' : 'deleted';
+      const least = current ? Number(current.metadata.resourceVersion) : deletedAt;
+      seen.push([type, plane.informers.revision >= least]);
+    });
+    let deletedAt = Number.POSITIVE_INFINITY;
+    const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
+    deletedAt = revision + 1;
+    await plane.registry.delete(podKind, { namespace: 'default', name: 'a' });
+    await plane.settle();
+    assert.deepEqual(seen, [
+      ['stored', true],
+      ['deleted', true],
+    ]);
+  });
+
   withControlPlane('all caches have passed the revision, also those of other kinds', async (plane) => {
     const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
     await plane.informers.nodes.waitFor(revision);

@@ -427,14 +427,14 @@ table('other fields of a Pod spec', [
   ],
   ['the root as a DNS search domain', inSpec({ dnsConfig: { searches: ['.'] } }), []],
   [
-    'DNS search domains with a final dot or an underscore',
-    inSpec({ dnsConfig: { searches: ['a.b.', 'a_b.c'] } }),
+    'DNS search domains with a final dot, or with underscores in the middle or at the start of a label',
+    inSpec({ dnsConfig: { searches: ['a.b.', 'a_b.c', '_sip._tcp.abc'] } }),
     [],
   ],
   [
-    'an empty and a malformed DNS search domain',
-    inSpec({ dnsConfig: { searches: ['', '..', 'A b'] } }),
-    [0, 1, 2].map((index) => `Invalid spec.dnsConfig.searches[${index}]`),
+    'an empty DNS search domain, malformed ones, and underscores at the end of a label or twice at its start',
+    inSpec({ dnsConfig: { searches: ['', '..', 'A b', 'a_.b', '__a'] } }),
+    [0, 1, 2, 3, 4].map((index) => `Invalid spec.dnsConfig.searches[${index}]`),
   ],
   [
     'a host alias without an address',

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { PodDNSConfig, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
 import { invalidValue, notSupported, required } from '../../validation/field-error.js';
-import { dnsSubdomainProblems } from '../../validation/name-rules.js';
+import { dnsSubdomainProblems, searchDomainProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 
 const POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
@@ -21,7 +21,7 @@ function validateAddress(address: string | undefined, field: string): FieldError
 /** Unlike a host name, a search domain may end with a dot and contain underscores. */
 function validateSearch(search: string, field: string): FieldError[] {
   if (search === '.') return [];
-  return invalidFor(field, search, dnsSubdomainProblems(search.replace(/\.$/, '').replaceAll('_', '-x-')));
+  return invalidFor(field, search, searchDomainProblems(search.replace(/\.$/, '')));
 }
 
 function validateSearches(searches: readonly string[], field: string): FieldError[] {
