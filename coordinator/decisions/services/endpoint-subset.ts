@@ -38,15 +38,11 @@ export interface SubsetRules {
   strictZone: boolean;
 }
 
-/** Returns which endpoints a host may have. `isRequested`: a Pod of the host uses the Service. */
-export function subsetRulesOf(
-  { addressing, ports, selector, traffic }: ServiceRules,
-  isRequested: boolean,
-): SubsetRules {
+/** Returns which endpoints of a Service a host may have. */
+export function subsetRulesOf({ addressing, ports, selector, traffic }: ServiceRules): SubsetRules {
   const isForwarded = traffic.external === 'Cluster' && ports.some(({ nodePort }) => nodePort > 0);
-  const isUsed = isRequested && (traffic.internal === 'Cluster' || addressing.type === 'headless');
   return {
-    includesOthers: isForwarded || isUsed,
+    includesOthers: isForwarded || traffic.internal === 'Cluster' || addressing.type === 'headless',
     includesOwn: selector === undefined,
     strictZone: traffic.strictZone,
   };

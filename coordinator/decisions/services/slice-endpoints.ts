@@ -81,10 +81,10 @@ function placeOf(
   const pod = podOf({ namespace: rules.namespace, name: targetRef.name ?? '' });
   // The slice is about to lose the endpoint of a deleted Pod.
   if (!pod) return undefined;
-  if (podEndpoint(rules, pod)?.reach === 'fleet') return { ...named, addresses, ports };
-  const hostIP = pod.status?.hostIP;
-  if (!rules.relayPorts || !hostIP || isIP(hostIP) === 0) return undefined;
-  return { ...named, addresses: [hostIP], ports: rules.relayPorts };
+  const found = podEndpoint(rules, pod, rules.relayPorts);
+  if (found?.reach !== 'fleet') return undefined;
+  // The slice lacks names of nodes that are no DNS label.
+  return { ...named, hostname: nameIn(found.hostname), addresses, ports };
 }
 
 function nameIn(text = ''): string {

@@ -24,6 +24,8 @@ export interface ServiceSession {
 export interface FeedSource {
   /** Returns the feed of a Service, which may not exist. */
   feedOf(key: string): ServiceFeed;
+  /** Returns `namespace/` of the Service if there is no such namespace. */
+  absentNamespaceOf(key: string): string[];
   /** Called when a subscription of the feed has ended. */
   released(feed: ServiceFeed): void;
 }
@@ -52,10 +54,15 @@ export class HostServices {
     this.#onDirty = onDirty;
   }
 
-  /** Queues an interest. Ignores names that no Service can have, and names above the limit. */
+  /** Queues an interest, up to the limit. Names that no Service can have are absent, and are not stored. */
   receive({ wanted, unwanted }: ServiceInterest): void {
     for (const key of unwanted) this.#enqueue(key, undefined);
-    for (const [key, digest] of wanted) this.#enqueue(key, digest);
+    const absent: string[] = [];
+    for (const [key, digest] of wanted) {
+      if (isServiceKey(key)) this.#enqueue(key, digest);
+      else absent.push(key);
+    }
+    if (absent.length > 0) this.session.send({ kind: 'serviceViews', set: [], absent });
   }
 
   get isWaiting(): boolean {
@@ -135,9 +142,9 @@ export class HostServices {
   }
 
   #enqueue(key: string, digest: string | undefined): void {
-    if (!isServiceKey(key) || this.#waiting.size >= MAX_INTEREST) return;
     // Only the last request counts, in the order of arrival.
     this.#waiting.delete(key);
+    if (this.#waiting.size >= MAX_INTEREST) return;
     this.#waiting.set(key, digest);
   }
 
@@ -183,7 +190,7 @@ export class HostServices {
     }
     const next = subscription.next();
     if (next.type === 'absent') {
-      views.absent.push(key);
+      views.absent.push(key, ...this.#feeds.absentNamespaceOf(key));
       if (!subscription.isRequested) this.#drop(subscription);
     }
     if (next.type === 'view') {

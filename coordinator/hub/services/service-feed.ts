@@ -34,8 +34,7 @@ const ID_MASK = 0x7fffffff;
 export class ServiceFeed {
   readonly key: string;
   #rules: ServiceRules | undefined;
-  /** Which endpoints a host may have that asked for the Service, and one that did not. */
-  subsetRules: Record<'requested' | 'unrequested', SubsetRules> | undefined;
+  subsetRules: SubsetRules | undefined;
   readonly subscriptions = new Set<ServiceSubscription>();
   /** Subscriptions with too few ready endpoints. */
   readonly short = new Set<ServiceSubscription>();
@@ -81,10 +80,7 @@ export class ServiceFeed {
   /** Forgets all endpoints, because the Service's rules have changed. Subscriptions choose again. */
   reset(rules: ServiceRules | undefined): void {
     this.#rules = rules;
-    this.subsetRules = rules && {
-      requested: subsetRulesOf(rules, true),
-      unrequested: subsetRulesOf(rules, false),
-    };
+    this.subsetRules = rules && subsetRulesOf(rules);
     for (const each of [this.#endpoints, this.#membersBySlice, this.#ids, this.#gone, this.short])
       each.clear();
     for (const subscription of this.subscriptions) subscription.reset();

@@ -29,7 +29,7 @@ const CHECK_MS = 1_000;
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 interface ServicePublisherDeps {
-  informers: Pick<Informers, 'services' | 'endpointSlices' | 'nodes' | 'pods'>;
+  informers: Pick<Informers, 'services' | 'endpointSlices' | 'namespaces' | 'nodes' | 'pods'>;
   clock: Clock;
   log: Logger;
 }
@@ -126,6 +126,10 @@ export class ServicePublisher {
 
   readonly #source = {
     feedOf: (key: string): ServiceFeed => this.#feeds.get(key) ?? this.#open(key),
+    absentNamespaceOf: (key: string): string[] => {
+      const [name = ''] = key.split('/');
+      return this.#deps.informers.namespaces.get({ name }) ? [] : [`${name}/`];
+    },
     released: (feed: ServiceFeed): void => {
       if (feed.subscriptions.size === 0 && !this.#relayed.has(feed.key)) this.#feeds.delete(feed.key);
     },
@@ -232,6 +236,7 @@ export class ServicePublisher {
     const wanted = new Set(this.#everywhere);
     for (const key of this.#relayed) if (this.#feeds.get(key)?.runsOn(host.session.node)) wanted.add(key);
     host.setUnrequested(wanted);
+    this.#flush(host);
   }
 
   #gather(host: HostServices): void {

@@ -15,7 +15,6 @@ import {
   type EndpointViewer,
   insertRanked,
   isEligible,
-  type SubsetRules,
 } from '../../decisions/services/endpoint-subset.js';
 import type { ServiceRules } from '../../decisions/services/slice-endpoints.js';
 import type { FeedEndpoint, ServiceFeed } from './service-feed.js';
@@ -41,11 +40,12 @@ const NOTHING: NextMessage = { type: 'nothing' };
 
 export class ServiceSubscription {
   readonly feed: ServiceFeed;
+  /** True if the host asked for the Service. */
+  isRequested = false;
   /** True if the host receives the Service without asking. */
   isUnrequested = false;
   readonly #viewer: EndpointViewer;
   readonly #markDirty: (subscription: ServiceSubscription) => void;
-  #isRequested = false;
   /** Sorted by rank. Undefined until it is needed, and after changes that require a new choice. */
   #chosen: FeedEndpoint[] | undefined;
   /** Ready endpoints from outside the subset. */
@@ -72,17 +72,6 @@ export class ServiceSubscription {
     return this.#sent.state === 'view';
   }
 
-  /** True if the host asked for the Service. */
-  get isRequested(): boolean {
-    return this.#isRequested;
-  }
-
-  set isRequested(isRequested: boolean) {
-    if (isRequested === this.#isRequested) return;
-    this.#isRequested = isRequested;
-    this.chooseAgain();
-  }
-
   /** Records the current view as sent if it has this digest. Returns whether it has. */
   acknowledge(digest: string): boolean {
     const { rules } = this.feed;
@@ -105,7 +94,7 @@ export class ServiceSubscription {
 
   /** A new endpoint: takes it if its rank is high enough. */
   offer(endpoint: FeedEndpoint): void {
-    const rules = this.#subsetRules();
+    const rules = this.feed.subsetRules;
     if (!this.#chosen || !rules || !isEligible(this.#viewer, endpoint, rules)) return;
     if (endpoint.watchers.includes(this)) return;
     const left = insertRanked(this.#viewer, this.#chosen, endpoint);
@@ -130,7 +119,7 @@ export class ServiceSubscription {
 
   /** Adds ready endpoints from outside the subset while the subset has too few. */
   refill(): void {
-    const rules = this.#subsetRules();
+    const rules = this.feed.subsetRules;
     if (!rules || !this.#chosen) return;
     this.#setReserve(chooseReserve(this.#viewer, this.feed.endpoints(), this.#chosen, rules));
     this.#markDirty(this);
@@ -173,7 +162,7 @@ export class ServiceSubscription {
 
   /** Returns the endpoints that the host should have. Chooses them if necessary. */
   #current(): FeedEndpoint[] {
-    const rules = this.#subsetRules();
+    const rules = this.feed.subsetRules;
     if (!rules) return [];
     if (!this.#chosen) {
       this.#chosen = chooseSubset(this.#viewer, this.feed.endpoints(), rules);
@@ -187,10 +176,6 @@ export class ServiceSubscription {
     if (isShort) this.feed.short.add(this);
     else this.feed.short.delete(this);
     return [...this.#chosen, ...this.#reserve];
-  }
-
-  #subsetRules(): SubsetRules | undefined {
-    return this.feed.subsetRules?.[this.#isRequested ? 'requested' : 'unrequested'];
   }
 
   #setReserve(reserve: FeedEndpoint[]): void {
