@@ -57,7 +57,7 @@ export async function runNft(args: readonly string[], script = ''): Promise<stri
 
 /** A service's PATH may lack the directories for administrators. */
 function environment(): NodeJS.ProcessEnv {
-  return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`, LC_ALL: 'C' };
+  return { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin`, LC_ALL: 'C' };
 }
 
 function firstError(errors: string, signal: NodeJS.Signals | null): string {

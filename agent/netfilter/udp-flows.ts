@@ -5,7 +5,7 @@ const TIMEOUT_MS = 10_000;
 
 /** Runs conntrack once for each group of arguments. Resolves at the end, whatever the outcome. */
 export async function forgetUdpFlows(deletions: readonly string[][]): Promise<void> {
-  const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+  const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin` };
   for (const args of deletions) {
     const isMissing = await new Promise<boolean>((resolve) => {
       // The command fails if there was nothing to delete.

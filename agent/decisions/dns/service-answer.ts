@@ -75,8 +75,13 @@ function targetsOf(name: AskedName, service: HostService, { hasServiceProxy }: A
     .filter(({ ports }) => ports.length > 0);
 }
 
+/** An unnamed port has no name of its own (specification 2.3.2). */
 function isPort(port: ViewedPort, asked: { port: string; protocol: string }): boolean {
-  return port.name.toLowerCase() === asked.port && port.protocol.toLowerCase() === asked.protocol;
+  return (
+    port.name !== '' &&
+    port.name.toLowerCase() === asked.port &&
+    port.protocol.toLowerCase() === asked.protocol
+  );
 }
 
 function clusterTarget(view: ServiceView, address: string): Target {

@@ -98,21 +98,23 @@ export function baseChains({ hasNodePorts }: { hasNodePorts: boolean }): Map<str
         rules: ['ip saddr . ip daddr @own-addresses masquerade', `iif . oif @${SAME_DEVICE.name} masquerade`],
       },
     ],
+    // The kernel limits the rate of ICMP errors to one client, but not that of resets.
+    ['refuse', { rules: ['meta l4proto tcp reject with tcp reset', 'reject'] }],
     // No rule has translated the address: the port has no endpoint, or the Service has no such port.
     [
       'filter-forward',
-      { hook: 'type filter hook forward priority -10', rules: ['ip daddr @cluster-ips reject'] },
+      { hook: 'type filter hook forward priority -10', rules: ['ip daddr @cluster-ips goto refuse'] },
     ],
     [
       'filter-output',
-      { hook: 'type filter hook output priority -10', rules: ['ip daddr @cluster-ips reject'] },
+      { hook: 'type filter hook output priority -10', rules: ['ip daddr @cluster-ips goto refuse'] },
     ],
     [
       'filter-input',
       {
         hook: 'type filter hook input priority -10',
         rules: ifNodePorts(
-          'ct state new meta l4proto . th dport @idle-node-ports fib daddr type local ip daddr != 127.0.0.0/8 reject',
+          'ct state new meta l4proto . th dport @idle-node-ports fib daddr type local ip daddr != 127.0.0.0/8 goto refuse',
         ),
       },
     ],

@@ -30,7 +30,7 @@ export function readTableListing(json: string): TableListing {
   const content: unknown[] = [];
   for (const entry of entries(json)) {
     const { chain, rule } = entry;
-    const set = entry['set'] ?? entry['map'];
+    const set = entry.set ?? entry.map;
     if (chain?.name !== undefined) listing.chains.push(chain.name);
     if (rule?.chain !== undefined) listing.rules.set(rule.chain, (listing.rules.get(rule.chain) ?? 0) + 1);
     if (set?.name !== undefined) {
@@ -49,7 +49,7 @@ export function readTableListing(json: string): TableListing {
  * is none.
  */
 export function tableHandle(json: string): number | undefined {
-  return entries(json).find(({ table }) => table?.name === 'everynode')?.['table']?.handle;
+  return entries(json).find(({ table }) => table?.name === 'everynode')?.table?.handle;
 }
 
 /** Returns true if the table has as many rules and elements as were applied. */

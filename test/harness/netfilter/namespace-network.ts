@@ -107,12 +107,15 @@ export class ProxyProcess {
   #request(message: ToProxy): Promise<FromProxy> {
     const child = this.#child;
     if (!child) throw new Error('the proxy does not run');
-    const answer = new Promise<FromProxy>((resolve, reject) => {
-      child.once('message', (text) => resolve(text as FromProxy));
-      child.once('exit', () => reject(new Error('the proxy ended')));
+    return new Promise<FromProxy>((resolve, reject) => {
+      const onExit = (): void => reject(new Error('the proxy ended'));
+      child.once('exit', onExit);
+      child.once('message', (text) => {
+        child.off('exit', onExit);
+        resolve(text as FromProxy);
+      });
+      child.send(message);
     });
-    child.send(message);
-    return answer;
   }
 }
 
