@@ -1,49 +1,60 @@
 /**
- * Shares equal strings and lists among the endpoints of all views. A decoded message has its own copy of each node's name
- * per Service, which would multiply the table's memory.
+ * Shares equal strings and lists among the endpoints of a Service. A decoded message has a copy of each for every
+ * endpoint, which would double the table's memory.
  */
 import type { RemoteEndpoint, ServiceView } from '../../shared/kube/services/service-view.js';
 
-/** More distinct values than the views of a host have. Beyond it sharing starts again, so that old values are freed. */
-const MAX_VALUES = 20_000;
+export function withSharedValues(view: ServiceView): ServiceView {
+  const copy = copied(view);
+  return { ...copy, remote: sharing(copy.remote, []) };
+}
 
-export class EndpointInterning {
+/** Returns equal endpoints that share values with each other and with `others`. */
+export function shareValues(
+  endpoints: readonly RemoteEndpoint[],
+  others: readonly RemoteEndpoint[],
+): RemoteEndpoint[] {
+  return sharing(copied(endpoints), others);
+}
+
+/** A decoded string may be a slice that keeps its whole message in memory. Copied strings are independent. */
+function copied<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function sharing(endpoints: readonly RemoteEndpoint[], others: readonly RemoteEndpoint[]): RemoteEndpoint[] {
+  const values = new SharedValues();
+  for (const { zone, ports, state } of others) {
+    values.text(zone);
+    values.text(state);
+    values.list(ports);
+  }
+  // The fields are always in the same order, so that all endpoints share one hidden class.
+  return endpoints.map(({ id, node, hostname, zone, addresses, ports, state }) => ({
+    id,
+    node,
+    hostname: hostname === node ? node : hostname,
+    zone: values.text(zone),
+    addresses,
+    ports: values.list(ports),
+    state: values.text(state) as RemoteEndpoint['state'],
+  }));
+}
+
+class SharedValues {
   readonly #texts = new Map<string, string>();
-  readonly #lists = new Map<string, (string | number)[]>();
+  readonly #lists = new Map<string, number[]>();
 
-  view(view: ServiceView): ServiceView {
-    return { ...view, remote: view.remote.map((endpoint) => this.endpoint(endpoint)) };
-  }
-
-  /** The fields are always in the same order, so that all endpoints share one hidden class. */
-  endpoint({ id, node, hostname, zone, addresses, ports, state }: RemoteEndpoint): RemoteEndpoint {
-    if (this.#texts.size + this.#lists.size > MAX_VALUES) {
-      this.#texts.clear();
-      this.#lists.clear();
-    }
-    return {
-      id,
-      node: this.#text(node),
-      hostname: this.#text(hostname),
-      zone: this.#text(zone),
-      addresses: this.#list(addresses),
-      ports: this.#list(ports),
-      state: this.#text(state) as RemoteEndpoint['state'],
-    };
-  }
-
-  #text(text: string): string {
+  text(text: string): string {
     const known = this.#texts.get(text);
-    if (known !== undefined) return known;
-    this.#texts.set(text, text);
-    return text;
+    if (known === undefined) this.#texts.set(text, text);
+    return known ?? text;
   }
 
-  #list<T extends string | number>(list: T[]): T[] {
+  list(list: number[]): number[] {
     const key = list.join(' ');
     const known = this.#lists.get(key);
-    if (known) return known as T[];
-    this.#lists.set(key, list);
-    return list;
+    if (known === undefined) this.#lists.set(key, list);
+    return known ?? list;
   }
 }

@@ -12,7 +12,7 @@ import {
 import type { HostService } from '../decisions/services/host-service.js';
 import { type LocalPod, localEndpoints } from '../decisions/services/local-endpoints.js';
 import { afterEndpointChanges } from '../decisions/services/view-changes.js';
-import { EndpointInterning } from './endpoint-interning.js';
+import { shareValues, withSharedValues } from './endpoint-interning.js';
 
 /** The host's own node; the zone is "" if unknown. */
 export interface OwnNode {
@@ -36,7 +36,6 @@ export class KnownServices {
   readonly #entries = new Map<string, Entry>();
   /** When the hub last reported that a namespace does not exist, by its name. */
   readonly #absentNamespaces = new Map<string, number>();
-  readonly #interning = new EndpointInterning();
 
   get size(): number {
     return this.#entries.size;
@@ -89,7 +88,7 @@ export class KnownServices {
     this.#absentNamespaces.delete(view.namespace);
     this.#entries.set(key, {
       lastUsedAt: this.#entries.get(key)?.lastUsedAt ?? now,
-      knowledge: knownService(this.#interning.view(view), pods, own),
+      knowledge: knownService(withSharedValues(view), pods, own),
     });
   }
 
@@ -130,7 +129,7 @@ export class KnownServices {
     const entry = this.#entries.get(changes.service);
     if (!entry || !('local' in entry.knowledge)) return 'unknown';
     const { local, view } = entry.knowledge;
-    const set = changes.set.map((endpoint) => this.#interning.endpoint(endpoint));
+    const set = shareValues(changes.set, view.remote);
     const changed = afterEndpointChanges(view, { ...changes, set });
     entry.knowledge = { state: 'known', local, view: changed.view };
     return changed.isComplete ? 'changed' : 'incomplete';
