@@ -7,16 +7,24 @@ export class InterestSession {
   #send: SendInterest | undefined;
   readonly #wanted = new Map<string, string>();
   readonly #unwanted = new Set<string>();
+  /** Services that the hub was asked for in this session. */
+  readonly #asked = new Set<string>();
   #isScheduled = false;
 
   get isLive(): boolean {
     return this.#send !== undefined;
   }
 
+  /** Returns false for a Service that the hub may have sent without a request. */
+  hasAsked(key: string): boolean {
+    return this.#asked.has(key);
+  }
+
   /** Starts a session with the whole interest. It is sent even if it is empty, so that the hub can rely on it. */
   start(send: SendInterest, wanted: [key: string, digest: string][]): void {
     this.#clear();
     this.#send = send;
+    for (const [key] of wanted) this.#asked.add(key);
     send({ kind: 'serviceInterest', wanted, unwanted: [] });
   }
 
@@ -27,6 +35,7 @@ export class InterestSession {
 
   want(key: string): void {
     this.#unwanted.delete(key);
+    this.#asked.add(key);
     this.#wanted.set(key, '');
     this.#schedule();
   }
@@ -34,6 +43,7 @@ export class InterestSession {
   drop(keys: readonly string[]): void {
     for (const key of keys) {
       this.#wanted.delete(key);
+      this.#asked.delete(key);
       this.#unwanted.add(key);
     }
     if (keys.length > 0) this.#schedule();
@@ -42,6 +52,7 @@ export class InterestSession {
   #clear(): void {
     this.#wanted.clear();
     this.#unwanted.clear();
+    this.#asked.clear();
   }
 
   #schedule(): void {
@@ -50,7 +61,8 @@ export class InterestSession {
     queueMicrotask(() => {
       this.#isScheduled = false;
       const [wanted, unwanted] = [[...this.#wanted], [...this.#unwanted]];
-      this.#clear();
+      this.#wanted.clear();
+      this.#unwanted.clear();
       if (wanted.length > 0 || unwanted.length > 0)
         this.#send?.({ kind: 'serviceInterest', wanted, unwanted });
     });

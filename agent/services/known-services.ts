@@ -92,8 +92,11 @@ export class KnownServices {
     });
   }
 
-  /** Returns true if a view was removed. A Service that no Pod of this host has asked for is forgotten. */
-  setAbsent(key: string, now: number): boolean {
+  /**
+   * Returns true if a view was removed. A Service that the hub sent without a request is forgotten: it may exist, and only
+   * be no longer needed by every host.
+   */
+  setAbsent(key: string, wasAsked: boolean, now: number): boolean {
     const [namespace = '', name = ''] = key.split('/');
     if (name === '') {
       this.#setNamespaceAbsent(namespace, now);
@@ -102,7 +105,8 @@ export class KnownServices {
     const entry = this.#entries.get(key);
     if (!entry) return false;
     const hadView = entry.knowledge.state === 'known';
-    this.#entries.set(key, { ...entry, knowledge: { state: 'absent', confirmedAt: now } });
+    if (wasAsked) entry.knowledge = { state: 'absent', confirmedAt: now };
+    else this.#entries.delete(key);
     return hadView;
   }
 

@@ -180,6 +180,15 @@ describe('service table', () => {
     assert.deepEqual(fixture.applied.at(-1), []);
   });
 
+  test('a Service that every host needed is requested when a Pod looks it up later', async () => {
+    const fixture = await connected();
+    fixture.push(serviceView('web'));
+    fixture.pushAbsent('default/web');
+    assert.deepEqual(fixture.applied.at(-1), []);
+    assert.equal((await fixture.resolveFromHub(serviceView('web'))).state, 'known');
+    assert.deepEqual(fixture.wanted(), ['default/web']);
+  });
+
   test('a Service that is created after it was reported absent is answered', async () => {
     const fixture = await connected();
     const lookup = fixture.table.resolve('default', 'web');
