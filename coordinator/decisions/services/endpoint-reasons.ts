@@ -129,7 +129,7 @@ function summaryOf(source: EndpointSource, rules: Rules, endpoints: readonly End
   const verb = endpoints.length === 1 ? 'is' : 'are';
   const all = `${ready} of ${countText(endpoints.length, 'Pod')} ${verb} ready`;
   if (own === 0 || rules.traffic.internal === 'Local') return `${all}.`;
-  return `${all}. ${unreachableText(own)}`;
+  return `${all}. ${unreachableText(own)}.`;
 }
 
 /** The sentence about Pods that other hosts cannot reach, also the message of the Event `EndpointsUnreachable`. */
