@@ -45,6 +45,8 @@ try {
     ['daemonset', 'daemonsets/default/till', 'till'],
     ['new-daemonset', 'daemonsets/new', 'A new DaemonSet'],
     ['pod', `pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
+    ['services', 'services', 'Services'],
+    ['service', 'services/default/till', 'till'],
     ['calendar', 'calendar', 'Calendar'],
     ['onboarding', 'onboarding', 'Onboarding'],
     ['audit', 'audit', 'Audit'],

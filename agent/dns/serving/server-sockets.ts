@@ -29,7 +29,7 @@ export async function openSockets(address: string, port: number): Promise<Server
     tcp.close();
     throw error;
   }
-  const sockets = new ProcessSockets(udp, tcp);
+  const sockets = new HeldSockets(udp, tcp);
   return {
     udp,
     attach: (listener) => sockets.attach(listener),
@@ -71,13 +71,13 @@ async function takeInherited({
   // They must not keep a process alive that has stopped serving.
   udp.unref();
   tcp.unref();
-  return new ProcessSockets(udp, tcp);
+  return new HeldSockets(udp, tcp);
 }
 
 const MAX_WAITING = 256;
 
-/** Keeps queries that arrive while no listener is attached, such as during a reload of the settings. */
-class ProcessSockets implements ServerSockets {
+/** Sockets that outlive their listener. Queries wait while none is attached, as during a reload of the settings. */
+export class HeldSockets implements ServerSockets {
   readonly udp: DatagramSocket;
   #listener: SocketListener | undefined;
   #waiting: ((listener: SocketListener) => void)[] = [];

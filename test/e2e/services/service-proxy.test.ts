@@ -5,7 +5,12 @@ import type { HostService } from '../../../agent/decisions/services/host-service
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/host-services.js';
-import { ADDRESSES, NamespaceNetwork, whyNoNamespaces } from '../../harness/netfilter/namespace-network.js';
+import {
+  ADDRESSES,
+  HOST_NODE,
+  NamespaceNetwork,
+  whyNoNamespaces,
+} from '../../harness/netfilter/namespace-network.js';
 
 const CLUSTER_IP = '10.96.0.10';
 const { host, remote, client, podA, podB } = ADDRESSES;
@@ -19,7 +24,7 @@ describe('service proxy', () => {
     network = NamespaceNetwork.create();
     for (const place of ['host', 'remote', 'podA', 'podB'] as const)
       await network.peer(place).listen(8080, place);
-    assert.deepEqual(await network.proxy.start(), {
+    assert.deepEqual(await network.proxy.start(HOST_NODE), {
       kind: 'started',
       isEffective: true,
       reason: 'RulesInEffect',
@@ -212,7 +217,7 @@ describe('service proxy', () => {
       await network.proxy.kill();
       assert.match(await peer.talk(), /^podB /);
       only('podB', await peer.ask(CLUSTER_IP, 80, 3));
-      await network.proxy.start();
+      await network.proxy.start(HOST_NODE);
       only('podB', await peer.ask(CLUSTER_IP, 80, 3));
       await network.proxy.apply([serviceOf('web', { local: [localEndpoint(podB, 8080)] })]);
       assert.match(await peer.talk(), /^podB /);
@@ -226,7 +231,7 @@ describe('service proxy', () => {
       const peer = network.peer('host');
       const [first = ''] = await peer.ask(CLUSTER_IP, 80);
       await network.proxy.kill();
-      await network.proxy.start();
+      await network.proxy.start(HOST_NODE);
       await network.proxy.apply([
         serviceOf('web', { traffic: { affinitySeconds: 60 }, local: bothPods, remote: everywhere }),
       ]);
@@ -261,7 +266,7 @@ describe('service proxy', () => {
   law('a host without Services gets no table', [], async () => {
     network.onHost('nft', 'delete table ip everynode');
     await network.proxy.kill();
-    await network.proxy.start();
+    await network.proxy.start(HOST_NODE);
     assert.deepEqual(await network.proxy.apply([]), {
       kind: 'applied',
       isEffective: true,

@@ -79,7 +79,7 @@ export interface ScriptedReply {
   isTcpOnly?: boolean;
 }
 
-/** A resolver on 127.0.0.1. */
+/** A resolver on an address of this machine. */
 export class ScriptedResolver {
   /** `udp NAME TYPE`, in order. */
   readonly asked: string[] = [];
@@ -106,16 +106,16 @@ export class ScriptedResolver {
     });
   }
 
-  static async start(): Promise<ScriptedResolver> {
-    const udp = createSocket('udp4').bind(0, '127.0.0.1');
+  static async start(address = '127.0.0.1'): Promise<ScriptedResolver> {
+    const udp = createSocket('udp4').bind(0, address);
     await once(udp, 'listening');
-    const tcp = createServer().listen(udp.address().port, '127.0.0.1');
+    const tcp = createServer().listen(udp.address().port, address);
     await once(tcp, 'listening');
     return new ScriptedResolver(udp, tcp);
   }
 
   get nameserver(): Nameserver {
-    return { address: '127.0.0.1', port: this.#udp.address().port };
+    return this.#udp.address();
   }
 
   stop(): void {

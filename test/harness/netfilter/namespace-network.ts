@@ -2,19 +2,14 @@
  * A host with two Pods on a bridge, and two more hosts on its LAN, as network namespaces without an engine. The rules of
  * the machine itself are not touched.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { HostService } from '../../../agent/decisions/services/host-service.js';
+import type { ProxyNode } from '../../../agent/decisions/netfilter/service-targets.js';
 import { run } from '../processes/run-system-command.js';
 import type { PeerRequest, PeerResponse } from './namespace-peer.js';
-import type { FromProxy, ToProxy } from './proxy-process.js';
+import { ended, forkIn, ProxyProcess } from './proxy-process-control.js';
 
-const HERE = dirname(fileURLToPath(import.meta.url));
 const NEEDED = ['/usr/sbin/nft', '/usr/sbin/conntrack', '/sbin/ip'];
-/** Checks of the proxy run so many times as often as on a host. */
-const SPEED = 50;
 
 export const ADDRESSES = {
   host: '10.78.0.1',
@@ -23,6 +18,8 @@ export const ADDRESSES = {
   podA: '10.77.0.2',
   podB: '10.77.0.3',
 } as const;
+/** The node of the namespace `host`. */
+export const HOST_NODE: ProxyNode = { name: 'host', zone: '', addresses: [ADDRESSES.host] };
 export type Place = keyof typeof ADDRESSES;
 
 /** Returns the reason why this machine cannot run the network, or undefined. */
@@ -79,43 +76,6 @@ export class Peer {
 
   async close(): Promise<void> {
     await ended(this.#child, 'SIGKILL');
-  }
-}
-
-/** The service proxy of the host. */
-export class ProxyProcess {
-  #child: ChildProcess | undefined;
-
-  constructor(private readonly namespace: string) {}
-
-  async start(zone = ''): Promise<FromProxy> {
-    this.#child = forkIn(this.namespace, 'proxy-process.js');
-    return this.#request({
-      start: { node: { name: 'host', zone, addresses: [ADDRESSES.host] }, speed: SPEED },
-    });
-  }
-
-  async apply(services: HostService[]): Promise<FromProxy> {
-    return this.#request({ apply: services });
-  }
-
-  async kill(): Promise<void> {
-    if (this.#child) await ended(this.#child, 'SIGKILL');
-    this.#child = undefined;
-  }
-
-  #request(message: ToProxy): Promise<FromProxy> {
-    const child = this.#child;
-    if (!child) throw new Error('the proxy does not run');
-    return new Promise<FromProxy>((resolve, reject) => {
-      const onExit = (): void => reject(new Error('the proxy ended'));
-      child.once('exit', onExit);
-      child.once('message', (text) => {
-        child.off('exit', onExit);
-        resolve(text as FromProxy);
-      });
-      child.send(message);
-    });
   }
 }
 
@@ -186,18 +146,4 @@ export class NamespaceNetwork {
       'add table ip engine; add chain ip engine post { type nat hook postrouting priority 100; }; add rule ip engine post ip saddr 10.77.0.0/24 oifname != "pods0" masquerade',
     );
   }
-}
-
-function forkIn(namespace: string, program: string): ChildProcess {
-  return fork(join(HERE, program), [], {
-    execPath: 'ip',
-    execArgv: ['netns', 'exec', namespace, process.execPath],
-  });
-}
-
-async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  child.kill(signal);
-  await exited;
 }

@@ -5,7 +5,12 @@ import {
   hostnameRefusal,
   namespacesOf,
 } from '../../../agent/decisions/container-spec/container-namespaces.js';
-import { parseResolvConf, type Resolver } from '../../../agent/decisions/container-spec/dns-resolver.js';
+import {
+  type ClusterDnsState,
+  parseResolvConf,
+  podDns,
+  type Resolver,
+} from '../../../agent/decisions/container-spec/dns-resolver.js';
 import { needsSandbox } from '../../../agent/decisions/pods/sandbox-need.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { podOf } from '../../harness/pods/pod-host-fixture.js';
@@ -124,5 +129,87 @@ describe('resolver', () => {
       searches: ['a.example', 'b.example'],
       options: ['ndots:2'],
     });
+  });
+});
+
+describe('the cluster DNS', () => {
+  const served = { state: 'served', address: '169.254.20.53' } as const;
+  const dnsOf = (spec: Partial<PodSpec>, clusterDns: ClusterDnsState = served) =>
+    podDns(podOf('web', spec), { host: HOST, clusterDns });
+  const cluster = {
+    nameservers: ['169.254.20.53'],
+    searches: ['default.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'host.example'],
+    options: ['ndots:5'],
+  };
+  const cases: [string, Partial<PodSpec>, Resolver | undefined][] = [
+    ['without a policy', {}, cluster],
+    ['ClusterFirst', { dnsPolicy: 'ClusterFirst' }, cluster],
+    ['ClusterFirst on the network of the host', { dnsPolicy: 'ClusterFirst', hostNetwork: true }, undefined],
+    ['ClusterFirstWithHostNet', { dnsPolicy: 'ClusterFirstWithHostNet', hostNetwork: true }, cluster],
+    ['Default', { dnsPolicy: 'Default' }, undefined],
+    [
+      'None',
+      { dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.1'] } },
+      { nameservers: ['192.0.2.1'], searches: [], options: [] },
+    ],
+    [
+      'ClusterFirst with own settings, which are appended',
+      {
+        dnsConfig: {
+          nameservers: ['192.0.2.1', '169.254.20.53'],
+          searches: ['pod.example', 'cluster.local'],
+          options: [{ name: 'ndots', value: '2' }, { name: 'edns0' }],
+        },
+      },
+      {
+        nameservers: ['169.254.20.53', '192.0.2.1'],
+        searches: [...cluster.searches, 'pod.example'],
+        options: ['ndots:2', 'edns0'],
+      },
+    ],
+  ];
+  for (const [policy, spec, expected] of cases)
+    test(`policy: ${policy}`, () => assert.deepEqual(dnsOf(spec), { resolver: expected, warnings: [] }));
+
+  test('a host that cannot serve it uses its own resolver, with the Event of the kubelet', () => {
+    const { resolver, warnings } = dnsOf({}, { state: 'missing' });
+    assert.equal(resolver, undefined);
+    const message =
+      'pod: "web_default(uid-web)". kubelet does not have ClusterDNS IP configured and cannot create Pod using ' +
+      '"ClusterFirst" policy. Falling back to "Default" policy.';
+    assert.deepEqual(warnings, [{ reason: 'MissingClusterDNS', message }]);
+    assert.deepEqual(dnsOf({ hostNetwork: true }, { state: 'missing' }).warnings, []);
+  });
+  test('if the operator does not want it, no Event reports it', () => {
+    assert.deepEqual(dnsOf({}, { state: 'off' }), { resolver: undefined, warnings: [] });
+  });
+  test('only three servers are used', () => {
+    const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+    const { resolver, warnings } = dnsOf({ dnsConfig: { nameservers } });
+    assert.deepEqual(resolver?.nameservers, ['169.254.20.53', '192.0.2.1', '192.0.2.2']);
+    assert.deepEqual(warnings, [
+      {
+        reason: 'DNSConfigForming',
+        message:
+          'Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 169.254.20.53 192.0.2.1 192.0.2.2',
+      },
+    ]);
+  });
+  test('a search list that is too long is shortened at its end', () => {
+    const domain = (index: number) => `${'d'.repeat(50)}${index}.example`;
+    for (const [count, kept] of [
+      [29, 28],
+      [28, 28],
+    ] as const) {
+      const searches = Array.from({ length: count }, (_, index) => `s${index}.example`);
+      const { resolver, warnings } = dnsOf({ dnsConfig: { searches } });
+      assert.deepEqual([resolver?.searches.length, warnings.length], [4 + kept, count - kept]);
+    }
+    const searches = [...Array.from({ length: 28 }, (_, index) => domain(index)), 'x'.repeat(254)];
+    const { resolver } = dnsOf({
+      dnsConfig: { searches: [...searches, ...searches.map((each) => `a${each}`)] },
+    });
+    assert.ok((resolver?.searches.join(' ').length ?? 0) <= 2048);
+    assert.ok(resolver?.searches.every((each) => each.length <= 253));
   });
 });

@@ -1,0 +1,41 @@
+/**
+ * The cluster DNS in a process, for the network namespace of a test engine: `node dns-process.js RESOLVER`. Prints
+ * `serving`. It knows a few Services and asks RESOLVER, `ADDRESS:PORT`, for other names.
+ */
+import { createClusterDns } from '../../../agent/dns/cluster-dns.js';
+import { ensureDnsAddress, LocalClients } from '../../../agent/dns/serving/host-network.js';
+import { inheritedSockets, openSockets } from '../../../agent/dns/serving/server-sockets.js';
+import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
+import { createLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
+import { endpointOf, KnownServices, localOf, serviceOf } from './dns-services.js';
+
+const [, , resolver = ''] = process.argv;
+const [address = '', port = ''] = resolver.split(':');
+const clients = new LocalClients(systemClock);
+const many = Array.from({ length: 64 }, (_, index) => endpointOf(`node-${index}`, `10.1.0.${index}`));
+const dns = createClusterDns({
+  services: new KnownServices([
+    serviceOf('web', { type: 'clusterIP', address: '10.96.0.10' }),
+    serviceOf('logs', { type: 'headless' }, [endpointOf('node-2.example.com', '10.1.0.2')], {}, [
+      localOf('node-1', '172.17.0.9'),
+    ]),
+    serviceOf('many', { type: 'headless' }, many),
+  ]),
+  hasNamespace: (namespace) => namespace === 'default',
+  clock: systemClock,
+  random: systemRandom,
+  log: createLogger('info'),
+  host: {
+    nameservers: { current: () => (address ? [{ address, port: Number(port) }] : []) },
+    isLocalClient: (client) => clients.has(client),
+    ensureAddress: ensureDnsAddress,
+    openSockets: async () =>
+      (await inheritedSockets(process.env)) ?? (await openSockets(CLUSTER_DNS_ADDRESS, DNS_PORT)),
+  },
+});
+await dns.start?.();
+process.stdout.write(dns.address() ? 'serving\n' : 'not serving\n');
+process.on('SIGTERM', () => process.exit(0));
+setInterval(() => undefined, 2 ** 30);
