@@ -5,7 +5,7 @@ import type { ConfigReference } from '../../shared/kube/pods/config-reference.js
 import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages/link-messages.js';
 import { hostIsolation } from '../decisions/admission/host-isolation.js';
 import type { ClusterDnsState } from '../decisions/container-spec/dns-resolver.js';
-import type { ClusterDns } from '../dns/cluster-dns.js';
+import type { ClusterDns } from '../dns/cluster-dns-server.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { Outbox } from '../link/outbox.js';
 import { allocatableOf } from '../node/node-status.js';

@@ -35,7 +35,7 @@ export interface ResolverSources {
   clusterDns: ClusterDnsState;
 }
 
-export interface PodDns {
+interface PodDns {
   /** Undefined if the engine's default handling of the host's resolver is sufficient. */
   resolver: Resolver | undefined;
   /** Events of type Warning for the Pod. */

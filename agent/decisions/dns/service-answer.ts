@@ -34,13 +34,38 @@ export function serviceAnswer(
 ): DnsAnswer {
   const { addressing } = service.view;
   if (addressing.type === 'externalName') return aliasAnswer(question, name, addressing.target);
+  if (name.kind === 'service' && question.type !== 'SRV') return addressAnswer(question, service, rules);
   const targets = shuffled(targetsOf(name, service, rules), rules.random);
-  // A headless Service without a ready endpoint has no name (specification 2.4.1).
   if (targets.length === 0) return { kind: 'reply', reply: negative('NXDOMAIN') };
   const records = recordsOf(question, name, targets);
   if (records.length === 0) return { kind: 'reply', reply: negative('NOERROR') };
   const additionals = question.type === 'SRV' ? uniqueRecords(targets.flatMap(addressRecords)) : [];
   return { kind: 'reply', reply: positive(records, additionals) };
+}
+
+/** The most frequent question. It needs no names of endpoints. */
+function addressAnswer({ name, type }: DnsQuestion, service: HostService, rules: AnswerRules): DnsAnswer {
+  const { addressing } = service.view;
+  const all =
+    addressing.type === 'clusterIP' && rules.hasServiceProxy
+      ? [addressing.address]
+      : endpointsOf(service).flatMap((endpoint) => endpoint.addresses);
+  // A headless Service without a ready endpoint has no name (specification 2.4.1).
+  if (all.length === 0) return { kind: 'reply', reply: negative('NXDOMAIN') };
+  // Several Pods of a host can share its address.
+  const addresses = [...new Set(all)].filter((address) => typeOf(address) === type);
+  if (addresses.length === 0) return { kind: 'reply', reply: negative('NOERROR') };
+  return {
+    kind: 'reply',
+    reply: positive(addressRecords({ name, addresses: shuffled(addresses, rules.random) })),
+  };
+}
+
+/** Returns the endpoints that DNS answers with if it does not answer with a ClusterIP. */
+function endpointsOf(service: HostService): ServiceEndpoint[] {
+  return service.view.addressing.type === 'clusterIP'
+    ? endpointsForClusterIP(service)
+    : readyEndpoints(service);
 }
 
 /** An ExternalName that looks like an address is no name (coredns plugin/etcd/msg HostType). */
@@ -64,11 +89,9 @@ function targetsOf(name: AskedName, service: HostService, { hasServiceProxy }: A
     return endpointTargets(view, readyEndpoints(service)).filter((target) => target.name === wanted);
   }
   const targets =
-    view.addressing.type !== 'clusterIP'
-      ? endpointTargets(view, readyEndpoints(service))
-      : hasServiceProxy
-        ? [clusterTarget(view, view.addressing.address)]
-        : endpointTargets(view, endpointsForClusterIP(service));
+    view.addressing.type === 'clusterIP' && hasServiceProxy
+      ? [clusterTarget(view, view.addressing.address)]
+      : endpointTargets(view, endpointsOf(service));
   if (name.kind === 'service') return targets;
   return targets
     .map((target) => ({ ...target, ports: target.ports.filter(({ port }) => isPort(port, name)) }))
@@ -125,10 +148,12 @@ function serviceRecords(asked: string, targets: readonly Target[]): DnsRecord[] 
 }
 
 function addressRecords({ name, addresses }: Pick<Target, 'name' | 'addresses'>): DnsRecord[] {
-  return addresses.map((address) => {
-    const type = address.includes(':') ? 'AAAA' : 'A';
-    return { type, name, ttl: SERVICE_TTL_SECONDS, data: address };
-  });
+  const ttl = SERVICE_TTL_SECONDS;
+  return addresses.map((data) => ({ type: typeOf(data), name, ttl, data }));
+}
+
+function typeOf(address: string): 'A' | 'AAAA' {
+  return address.includes(':') ? 'AAAA' : 'A';
 }
 
 /** Several Pods of a host can share its address. */

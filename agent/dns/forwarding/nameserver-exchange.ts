@@ -6,7 +6,7 @@ import { isReplyTo, isTruncated } from '../messages/forwarded-message.js';
 import { MessageStream } from '../messages/message-stream.js';
 import type { Nameserver } from './host-nameservers.js';
 
-export interface Exchange {
+interface Exchange {
   server: Nameserver;
   message: Buffer;
   timeoutMs: number;

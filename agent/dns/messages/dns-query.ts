@@ -3,7 +3,7 @@ import { decode, type OptAnswer, type Packet } from 'dns-packet';
 import type { DnsQuestion, Rcode } from '../../decisions/dns/dns-reply.js';
 
 /** EDNS(0) of a query (RFC 6891). */
-export interface QueryOptions {
+interface QueryOptions {
   /** Largest UDP message that the client accepts, in bytes. */
   udpSize: number;
   version: number;
@@ -23,7 +23,7 @@ export interface DnsQuery {
 }
 
 /** `rejected`: the reply is a header with this code. `ignored`: no reply, because two servers could reply forever. */
-export type ParsedQuery =
+type ParsedQuery =
   | { kind: 'query'; query: DnsQuery }
   | { kind: 'rejected'; rcode: Rcode }
   | { kind: 'ignored' };

@@ -8,7 +8,7 @@ import { type DnsQuery, HEADER_BYTES } from './dns-query.js';
 
 /** The decoder's own codecs, which its types do not declare. */
 interface RecordCodec {
-  encode: { (data: unknown): Buffer; bytes: number };
+  encode: { (data: unknown, into: Buffer, offset: number): Buffer; bytes: number };
 }
 const { record: codecOf } = dnsPacket as unknown as { record: (type: string) => RecordCodec };
 
@@ -77,17 +77,21 @@ export function encodeReply(query: DnsQuery, reply: DnsReply, limit: number): Bu
   return writer.finish(query, flags, counts);
 }
 
-/** Shared by all replies: encoding never waits. */
-const scratch = Buffer.alloc(MAX_TCP_BYTES);
+/** Shared by all replies: encoding never waits. Has room for the record that turns out not to fit. */
+const scratch = Buffer.alloc(2 * MAX_TCP_BYTES + 512);
+/** Methods of Buffer are JavaScript, which an agent runs without optimisation. */
+const view = new DataView(scratch.buffer, scratch.byteOffset);
 
 class RecordWriter {
   readonly #limit: number;
+  readonly #questionName: string;
   /** Offset of each name and each ending of one, by lower-case text. */
   readonly #offsets = new Map<string, number>();
   #end: number;
 
   constructor({ question, questionBytes, labelOffsets }: DnsQuery, limit: number) {
     this.#limit = limit;
+    this.#questionName = question.name;
     this.#end = HEADER_BYTES + questionBytes.copy(scratch, HEADER_BYTES);
     let rest = question.name.toLowerCase();
     for (const offset of labelOffsets) {
@@ -107,32 +111,30 @@ class RecordWriter {
   }
 
   finish(query: DnsQuery, flags: number, counts: readonly number[]): Buffer {
-    scratch.writeUInt16BE(query.id, 0);
-    scratch.writeUInt16BE(flags, 2);
+    view.setUint16(0, query.id);
+    view.setUint16(2, flags);
     counts.forEach((count, index) => {
-      scratch.writeUInt16BE(count, 4 + 2 * index);
+      view.setUint16(4 + 2 * index, count);
     });
     if (query.options) this.#writeOptions(query.options.version > 0 ? BAD_VERSION : 0);
     return Buffer.from(scratch.subarray(0, this.#end));
   }
 
   #write({ name, type, ttl = 0, data }: DnsRecord): boolean {
-    const codec = codecOf(type);
-    const encoded = codec.encode(data);
-    const dataBytes = codec.encode.bytes;
-    if (this.#end + name.length + 2 + 8 + dataBytes > scratch.length) return false;
     const start = this.#end;
-    this.#writeName(name);
+    if (name === this.#questionName) this.#writePointer(HEADER_BYTES);
+    else this.#writeName(name);
     const dataStart = this.#end + 8;
-    if (dataStart + dataBytes > this.#limit) {
+    const codec = codecOf(type);
+    codec.encode(data, scratch, dataStart);
+    if (dataStart + codec.encode.bytes > this.#limit) {
       this.#discardFrom(start);
       return false;
     }
-    scratch.writeUInt16BE(TYPES[type], this.#end);
-    scratch.writeUInt16BE(1, this.#end + 2);
-    scratch.writeUInt32BE(ttl, this.#end + 4);
-    encoded.copy(scratch, dataStart, 0, dataBytes);
-    this.#end = dataStart + dataBytes;
+    view.setUint16(this.#end, TYPES[type]);
+    view.setUint16(this.#end + 2, 1);
+    view.setUint32(this.#end + 4, ttl);
+    this.#end = dataStart + codec.encode.bytes;
     return true;
   }
 
@@ -148,8 +150,7 @@ class RecordWriter {
       const key = rest.toLowerCase();
       const known = this.#offsets.get(key);
       if (known !== undefined) {
-        scratch.writeUInt16BE(0xc000 | known, this.#end);
-        this.#end += 2;
+        this.#writePointer(known);
         return;
       }
       if (this.#end < 0x4000) this.#offsets.set(key, this.#end);
@@ -162,12 +163,17 @@ class RecordWriter {
     scratch[this.#end++] = 0;
   }
 
+  #writePointer(offset: number): void {
+    view.setUint16(this.#end, 0xc000 | offset);
+    this.#end += 2;
+  }
+
   #writeOptions(extendedRcode: number): void {
     scratch[this.#end] = 0;
-    scratch.writeUInt16BE(41, this.#end + 1);
-    scratch.writeUInt16BE(MAX_UDP_BYTES, this.#end + 3);
-    scratch.writeUInt32BE(extendedRcode << 24, this.#end + 5);
-    scratch.writeUInt16BE(0, this.#end + 9);
+    view.setUint16(this.#end + 1, 41);
+    view.setUint16(this.#end + 3, MAX_UDP_BYTES);
+    view.setUint32(this.#end + 5, extendedRcode << 24);
+    view.setUint16(this.#end + 9, 0);
     this.#end += OPT_BYTES;
   }
 }

@@ -16,7 +16,7 @@ import { type DnsQuery, parseQuery } from '../messages/dns-query.js';
 import { replyForClient } from '../messages/forwarded-message.js';
 import { encodeReply, MAX_TCP_BYTES, RCODES, rejection, udpLimit } from '../messages/reply-encoder.js';
 
-export interface DnsHandlerDeps {
+interface DnsHandlerDeps {
   services: ServiceLookup;
   /** True if a Pod of this host is in the namespace. */
   hasNamespace: (namespace: string) => boolean;
@@ -24,7 +24,7 @@ export interface DnsHandlerDeps {
   random: () => number;
 }
 
-export type Transport = 'udp' | 'tcp';
+type Transport = 'udp' | 'tcp';
 
 /** As in CoreDNS. An ExternalName may refer to a Service whose ExternalName refers back. */
 const MAX_ALIASES = 10;

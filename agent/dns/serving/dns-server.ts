@@ -2,6 +2,7 @@
 import type { Socket as DatagramSocket, RemoteInfo } from 'node:dgram';
 import type { Socket } from 'node:net';
 import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { MessageStream } from '../messages/message-stream.js';
 import type { DnsHandler } from './dns-handler.js';
 import type { ServerSockets } from './server-sockets.js';
@@ -10,6 +11,7 @@ interface DnsServerDeps {
   handler: Pick<DnsHandler, 'handle'>;
   /** True if the address belongs to this host or to a container on it. */
   isLocalClient: (address: string) => boolean;
+  clock: Clock;
   log: Logger;
 }
 
@@ -70,20 +72,26 @@ export class DnsServer {
       return;
     }
     this.#open.add(socket);
+    const startIdleTimer = () => this.#deps.clock.after(IDLE_MS, () => socket.destroy());
+    let idle = startIdleTimer();
     socket.on('close', () => {
+      idle.cancel();
       this.#open.delete(socket);
       this.#connections.remove(client);
     });
-    socket.setTimeout(IDLE_MS, () => socket.destroy());
     const stream = new MessageStream();
     socket.on('data', (bytes) => {
-      for (const message of stream.push(bytes)) {
-        const isTaken = this.#answer(message, 'tcp', client, (reply) => {
-          if (!socket.destroyed) socket.write(MessageStream.frame(reply));
-        });
-        if (!isTaken) socket.destroy();
-      }
+      idle.cancel();
+      idle = startIdleTimer();
+      for (const message of stream.push(bytes)) this.#answerOverTcp(socket, client, message);
     });
+  }
+
+  #answerOverTcp(socket: Socket, client: string, message: Buffer): void {
+    const isTaken = this.#answer(message, 'tcp', client, (reply) => {
+      if (!socket.destroyed) socket.write(MessageStream.frame(reply));
+    });
+    if (!isTaken) socket.destroy();
   }
 
   /**

@@ -18,7 +18,7 @@ export function ensureDnsAddress(): Promise<void> {
   return runIp('addr', 'replace', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', LOOPBACK, 'scope', 'host');
 }
 
-export function hasDnsAddress(): boolean {
+function hasDnsAddress(): boolean {
   return (networkInterfaces()[LOOPBACK] ?? []).some(({ address }) => address === CLUSTER_DNS_ADDRESS);
 }
 
@@ -42,7 +42,9 @@ export class LocalClients {
   readonly #clock: Clock;
   readonly #read: () => DeviceAddress[];
   #clients: BlockList | undefined;
-  #readAt = 0;
+  /** Addresses that the list contains, because each check of the list is slow. */
+  readonly #found = new Set<string>();
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, read: () => DeviceAddress[] = readDeviceAddresses) {
     this.#clock = clock;
@@ -50,13 +52,18 @@ export class LocalClients {
   }
 
   has(address: string): boolean {
-    const type = isIPv6(address) ? 'ipv6' : 'ipv4';
     const ageMs = this.#clock.monotonic() - this.#readAt;
-    if (this.#clients && ageMs < MAX_AGE_MS && this.#clients.check(address, type)) return true;
-    if (this.#clients && ageMs < READ_INTERVAL_MS) return false;
+    if (ageMs < MAX_AGE_MS && this.#found.has(address)) return true;
+    if (!this.#clients || ageMs >= READ_INTERVAL_MS) this.#readAgain();
+    const isLocal = this.#clients?.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') ?? false;
+    if (isLocal) this.#found.add(address);
+    return isLocal;
+  }
+
+  #readAgain(): void {
     this.#clients = localClients(this.#read());
     this.#readAt = this.#clock.monotonic();
-    return this.#clients.check(address, type);
+    this.#found.clear();
   }
 }
 

@@ -3,7 +3,7 @@ import { createSocket, type Socket as DatagramSocket, type RemoteInfo } from 'no
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-export interface SocketListener {
+interface SocketListener {
   onMessage: (message: Buffer, from: RemoteInfo) => void;
   onConnection: (socket: Socket) => void;
 }
@@ -63,11 +63,12 @@ async function takeInherited({
   if (Number(LISTEN_PID) !== process.pid || Number(LISTEN_FDS) !== 2) return undefined;
   // systemd passes the sockets in the order of the unit: datagram, then stream.
   const udp = createSocket('udp4');
-  udp.bind({ fd: FIRST_FD });
-  await once(udp, 'listening');
   const tcp = createServer();
+  // Before the calls: Node emits the event of a received datagram socket at once.
+  const areListening = Promise.all([once(udp, 'listening'), once(tcp, 'listening')]);
+  udp.bind({ fd: FIRST_FD });
   tcp.listen({ fd: FIRST_FD + 1 });
-  await once(tcp, 'listening');
+  await areListening;
   // They must not keep a process alive that has stopped serving.
   udp.unref();
   tcp.unref();

@@ -1,5 +1,6 @@
-/** Single components of the coordinator in isolation. */
+/** Single components of the coordinator and the agent in isolation. */
 import type { BenchContext } from '../bench-section.js';
+import { measureDns } from './measure-dns.js';
 import { measurePlacement } from './measure-placement.js';
 import { measureRolloutSteps } from './measure-rollout-steps.js';
 import { measureStore } from './measure-store.js';
@@ -10,4 +11,5 @@ export async function measureInternals(bench: BenchContext): Promise<void> {
   bench.progress('steps of a rollout');
   await measureRolloutSteps(bench);
   await measureStore(bench);
+  await measureDns(bench);
 }

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type ClusterDns, createClusterDns, type DnsHost } from '../../../agent/dns/cluster-dns.js';
+import { type ClusterDns, createClusterDns, type DnsHost } from '../../../agent/dns/cluster-dns-server.js';
 import type { Nameserver } from '../../../agent/dns/forwarding/host-nameservers.js';
 import { HeldSockets, openSockets } from '../../../agent/dns/serving/server-sockets.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';

@@ -1,8 +1,9 @@
 /**
- * The cluster DNS in a process, for the network namespace of a test engine: `node dns-process.js RESOLVER`. Prints
- * `serving`. It knows a few Services and asks RESOLVER, `ADDRESS:PORT`, for other names.
+ * The cluster DNS in a process, for the network namespace of a test engine or a measurement:
+ * `node dns-process.js RESOLVER [LISTEN]`. Prints `serving`. It knows a few Services and asks RESOLVER, `ADDRESS:PORT`, for
+ * other names. LISTEN replaces its address.
  */
-import { createClusterDns } from '../../../agent/dns/cluster-dns.js';
+import { createClusterDns } from '../../../agent/dns/cluster-dns-server.js';
 import { ensureDnsAddress, LocalClients } from '../../../agent/dns/serving/host-network.js';
 import { inheritedSockets, openSockets } from '../../../agent/dns/serving/server-sockets.js';
 import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
@@ -11,8 +12,9 @@ import { systemClock } from '../../../shared/process/time/clock.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
 import { endpointOf, KnownServices, localOf, serviceOf } from './dns-services.js';
 
-const [, , resolver = ''] = process.argv;
+const [, , resolver = '', listen = `${CLUSTER_DNS_ADDRESS}:${DNS_PORT}`] = process.argv;
 const [address = '', port = ''] = resolver.split(':');
+const [ownAddress = '', ownPort = ''] = listen.split(':');
 const clients = new LocalClients(systemClock);
 const many = Array.from({ length: 64 }, (_, index) => endpointOf(`node-${index}`, `10.1.0.${index}`));
 const dns = createClusterDns({
@@ -30,9 +32,9 @@ const dns = createClusterDns({
   host: {
     nameservers: { current: () => (address ? [{ address, port: Number(port) }] : []) },
     isLocalClient: (client) => clients.has(client),
-    ensureAddress: ensureDnsAddress,
+    ensureAddress: ownAddress === CLUSTER_DNS_ADDRESS ? ensureDnsAddress : () => Promise.resolve(),
     openSockets: async () =>
-      (await inheritedSockets(process.env)) ?? (await openSockets(CLUSTER_DNS_ADDRESS, DNS_PORT)),
+      (await inheritedSockets(process.env)) ?? (await openSockets(ownAddress, Number(ownPort))),
   },
 });
 await dns.start?.();

@@ -12,7 +12,7 @@ import { DnsServer } from './serving/dns-server.js';
 import { ensureDnsAddress, LocalClients } from './serving/host-network.js';
 import { inheritedSockets, openSockets, type ServerSockets } from './serving/server-sockets.js';
 
-export interface ClusterDnsDeps {
+interface ClusterDnsDeps {
   services: ServiceLookup;
   /** Returns true if a Pod of this host is in the namespace. */
   hasNamespace: (namespace: string) => boolean;
@@ -74,7 +74,7 @@ class ServingDns {
     this.#forwarder = new Forwarder({ nameservers, clock, log });
     const forwarder = this.#forwarder;
     const handler = new DnsHandler({ services, hasNamespace, forwarder, random: random.random });
-    this.#server = new DnsServer({ handler, isLocalClient, log });
+    this.#server = new DnsServer({ handler, isLocalClient, clock, log });
   }
 
   get isServing(): boolean {
