@@ -15,7 +15,7 @@ import { isComplete } from '../decisions/netfilter/table-listing.js';
 import type { HostService, ServiceProxy } from '../decisions/services/host-service.js';
 import { enableHairpin } from './hairpin-ports.js';
 import { NftError } from './nft-command.js';
-import { checkNft, readHandle, readTable, updateTable } from './nft-table.js';
+import { checkNft, readChainHandles, readTable, updateTable } from './nft-table.js';
 import { forgetUdpFlows } from './udp-flows.js';
 
 /** Interval of checking that the table is still there: `nft flush ruleset` removes it. One run of nft takes 5 ms. */
@@ -39,8 +39,8 @@ export class NftServiceProxy implements ServiceProxy {
   #services: readonly HostService[] | undefined;
   /** Undefined: unknown, so the table is read before the next change. */
   #kernel: KernelTable | undefined;
-  /** The table's handle and content after the last change; undefined: not read yet. */
-  #handle: number | undefined;
+  /** Handles of the table's chains, and its content, after the last change; undefined: not read yet. */
+  #handles: string | undefined;
   #content: string | undefined;
   #condition: ServiceProxyCondition | undefined;
   /** The last run of nft. It never rejects. */
@@ -121,10 +121,11 @@ export class NftServiceProxy implements ServiceProxy {
 
   async #change(kernel: KernelTable, wanted: NftRuleset): Promise<void> {
     const before = kernel.state === 'applied' ? kernel.ruleset : undefined;
-    const isNew = await updateTable(kernel, wanted);
+    const isChanged = await updateTable(kernel, wanted);
     this.#kernel = { state: 'applied', ruleset: wanted };
+    if (!isChanged) return;
     this.#content = undefined;
-    if (isNew || before === undefined) this.#handle = await readHandle();
+    this.#handles = await readChainHandles();
     await forgetUdpFlows(staleUdpFlows(before, wanted));
   }
 
@@ -158,7 +159,8 @@ export class NftServiceProxy implements ServiceProxy {
     }
     const isDue = this.#content === undefined || this.#checks % CHECKS_PER_CONTENT_CHECK === 0;
     const isIntact =
-      (await readHandle()) === this.#handle && (!isDue || (await this.#hasOwnContent(this.#kernel.ruleset)));
+      (await readChainHandles()) === this.#handles &&
+      (!isDue || (await this.#hasOwnContent(this.#kernel.ruleset)));
     if (!isIntact) {
       this.#options.log.warn('another program changed the rules of services; applying them again');
       this.#kernel = undefined;

@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /** Destinations of one port of a Service. */
-export interface PortTargets {
+interface PortTargets {
   /** For clients of the ClusterIP. */
   internal: Target[];
   /** For clients of the node port. */
@@ -82,17 +82,15 @@ function remoteCandidates({ view }: HostService, index: number, node: ProxyNode)
 
 /**
  * Clients of a node port come from other hosts. The engine's firewall may drop their packets to a Pod without a host
- * port, so the Service's relay is used for such a Pod, if there is one.
+ * port. If other hosts reach the Pod through the Service's relay, node ports lead to the relay too.
  */
 function exposedLocalCandidates(service: HostService, index: number, node: ProxyNode): Candidate[] {
   const relayPort = service.view.relayPorts?.[index] ?? 0;
-  const own = node.addresses.find(isUsableAddress);
-  return localCandidates(service, index, ({ addresses, direct }) => {
-    const isExposed =
-      addresses.some((address) => node.addresses.includes(address)) ||
-      !addresses.some((address) => direct.addresses.includes(address));
-    if (isExposed || relayPort === 0 || own === undefined) return direct;
-    return { addresses: [own], ports: direct.ports.map((port) => (port === 0 ? 0 : relayPort)) };
+  return localCandidates(service, index, ({ addresses, ports, direct }) => {
+    const isRelayed = relayPort !== 0 && ports[index] === relayPort;
+    return isRelayed && addresses.some((address) => node.addresses.includes(address))
+      ? { addresses, ports }
+      : direct;
   });
 }
 

@@ -1,4 +1,4 @@
-/** Reads the output of `nft -j list table` and `nft -j list tables`. */
+/** Reads the output of `nft -j list table` and `nft -j list chains`. */
 import type { NftRuleset } from './nft-ruleset.js';
 
 /** The table as nft lists it. */
@@ -16,6 +16,7 @@ export interface TableListing {
 
 interface ListedObject {
   name?: string;
+  table?: string;
   chain?: string;
   handle?: number;
   flags?: unknown;
@@ -45,11 +46,12 @@ export function readTableListing(json: string): TableListing {
 }
 
 /**
- * Returns the handle of the agent's table, which changes when the table is deleted and created again. Undefined: there
- * is none.
+ * Returns the handles of the table's chains, as one text. A chain that is deleted and created again has another handle.
+ * Undefined: there are no such chains.
  */
-export function tableHandle(json: string): number | undefined {
-  return entries(json).find(({ table }) => table?.name === 'everynode')?.table?.handle;
+export function chainHandles(json: string): string | undefined {
+  const own = entries(json).flatMap(({ chain }) => (chain?.table === 'everynode' ? [chain] : []));
+  return own.length === 0 ? undefined : own.map(({ name, handle }) => `${name} ${handle}`).join();
 }
 
 /** Returns true if the table has as many rules and elements as were applied. */

@@ -1,6 +1,7 @@
 /** Single components of the coordinator and the agent in isolation. */
 import type { BenchContext } from '../bench-section.js';
 import { measureDns } from './measure-dns.js';
+import { measureServiceProxy } from '../services/measure-service-proxy.js';
 import { measurePlacement } from './measure-placement.js';
 import { measureRolloutSteps } from './measure-rollout-steps.js';
 import { measureStore } from './measure-store.js';
@@ -12,4 +13,5 @@ export async function measureInternals(bench: BenchContext): Promise<void> {
   await measureRolloutSteps(bench);
   await measureStore(bench);
   await measureDns(bench);
+  await measureServiceProxy(bench);
 }

@@ -274,4 +274,22 @@ describe('service proxy', () => {
     });
     assert.doesNotMatch(network.onHost('nft', 'list', 'tables'), /everynode/);
   });
+
+  for (const [what, reason, prefix] of [
+    ['without the nft command', 'NftMissing', ['sh', '-c', 'mount -t tmpfs tmpfs /usr/sbin; exec "$0" "$@"']],
+    ['without CAP_NET_ADMIN', 'NoCapability', ['setpriv', '--bounding-set=-net_admin']],
+  ] as const) {
+    law(`a host ${what} has no service proxy and reports why`, [], async () => {
+      await network.proxy.kill();
+      assert.deepEqual(await network.proxy.start(HOST_NODE, [...prefix]), {
+        kind: 'started',
+        isEffective: false,
+        reason,
+      });
+      const applied = await network.proxy.apply([serviceOf('web', { local: bothPods })]);
+      assert.equal(applied.isEffective, false);
+      await network.proxy.kill();
+      await network.proxy.start(HOST_NODE);
+    });
+  }
 });

@@ -66,6 +66,21 @@ export class Peer {
     return (await this.#request({ kind: 'talk' }))[0] ?? '';
   }
 
+  /** Starts a server that reads and answers nothing. */
+  async drain(port: number): Promise<void> {
+    await this.#request({ kind: 'drain', port });
+  }
+
+  /** Resolves with the ms until a server of `drain` has read this many bytes. */
+  async fill(address: string, port: number, bytes: number): Promise<number> {
+    return Number((await this.#request({ kind: 'fill', address, port, bytes }))[0]);
+  }
+
+  /** Resolves with the ms of each handshake. */
+  async connect(address: string, port: number, times: number): Promise<number[]> {
+    return (await this.#request({ kind: 'connect', address, port, times })).map(Number);
+  }
+
   async #request(request: WithoutId<PeerRequest>): Promise<string[]> {
     this.#lastId += 1;
     const id = this.#lastId;

@@ -3,6 +3,7 @@
  * Each server answers with its name and the client's address.
  */
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export type PeerRequest = { id: number } & (
@@ -10,11 +11,14 @@ export type PeerRequest = { id: number } & (
   | { kind: 'ask'; protocol: 'tcp' | 'udp'; address: string; port: number; times: number; from?: number }
   | { kind: 'open'; address: string; port: number }
   | { kind: 'talk' }
+  | { kind: 'drain'; port: number }
+  | { kind: 'fill'; address: string; port: number; bytes: number }
+  | { kind: 'connect'; address: string; port: number; times: number }
 );
 
 export interface PeerResponse {
   id: number;
-  /** One answer per attempt: `NAME CLIENT-ADDRESS`, or `error CODE`. */
+  /** One answer per attempt: `NAME CLIENT-ADDRESS`, a duration in ms, or `error CODE`. */
   answers: string[];
 }
 
@@ -40,7 +44,55 @@ async function respond(request: PeerRequest): Promise<string[]> {
       if (!opened) throw new Error('no connection is open');
       opened.write('again');
       return [await firstData(opened)];
+    case 'drain':
+      await drain(request.port);
+      return [];
+    case 'fill':
+      return [String(await fill(request))];
+    case 'connect': {
+      const answers: string[] = [];
+      for (let attempt = 0; attempt < request.times; attempt += 1)
+        answers.push(String(await connectOnce(request)));
+      return answers;
+    }
   }
+}
+
+/** Reads everything, and ends the connection after the client. */
+async function drain(port: number): Promise<void> {
+  const server = createServer((socket) => socket.on('error', () => undefined).resume());
+  await new Promise<void>((resolve) => server.listen(port, '0.0.0.0', resolve));
+}
+
+/** Resolves with the ms until the server has read this many bytes. */
+async function fill({
+  address,
+  port,
+  bytes,
+}: {
+  address: string;
+  port: number;
+  bytes: number;
+}): Promise<number> {
+  const chunk = Buffer.alloc(256 * 1024);
+  const socket = connect(port, address);
+  await once(socket, 'connect');
+  const start = performance.now();
+  for (let left = bytes; left > 0; left -= chunk.length)
+    if (!socket.write(chunk)) await once(socket, 'drain');
+  socket.end();
+  await once(socket.resume(), 'close');
+  return performance.now() - start;
+}
+
+/** Resolves with the ms of the handshake. */
+async function connectOnce({ address, port }: { address: string; port: number }): Promise<number> {
+  const start = performance.now();
+  const socket = connect(port, address);
+  await once(socket, 'connect');
+  const duration = performance.now() - start;
+  socket.destroy();
+  return duration;
 }
 
 async function listen(port: number, name: string): Promise<void> {

@@ -16,8 +16,9 @@ export class ProxyProcess {
 
   constructor(private readonly namespace: string) {}
 
-  async start(node: ProxyNode): Promise<FromProxy> {
-    this.#child = forkIn(this.namespace, 'proxy-process.js');
+  /** `prefix` is a command that runs the process. */
+  async start(node: ProxyNode, prefix: string[] = []): Promise<FromProxy> {
+    this.#child = forkIn(this.namespace, 'proxy-process.js', prefix);
     return this.#request({ start: { node, speed: SPEED } });
   }
 
@@ -45,10 +46,10 @@ export class ProxyProcess {
   }
 }
 
-export function forkIn(namespace: string, program: string): ChildProcess {
+export function forkIn(namespace: string, program: string, prefix: string[] = []): ChildProcess {
   return fork(join(HERE, program), [], {
     execPath: 'ip',
-    execArgv: ['netns', 'exec', namespace, process.execPath],
+    execArgv: ['netns', 'exec', namespace, ...prefix, process.execPath],
   });
 }
 
