@@ -62,11 +62,12 @@ export class EndpointsReconciler {
     try {
       context.observeWrite((await this.#deps.registry.create(endpointsKind, namespace, body)).object());
     } catch (error) {
-      if (isNamespaceEnding(error)) return;
+      // A user was faster. The informer reports that object, and the next reconcile updates it.
+      const isPresent = error instanceof ApiError && error.reason === 'AlreadyExists';
+      if (isPresent || isNamespaceEnding(error)) return;
       const message = `Failed to create endpoint for service ${namespace}/${name}: ${(error as Error).message}`;
       this.#deps.recordEvent(service, 'Warning', 'FailedToCreateEndpoint', message);
-      // A user was faster. The informer reports that object, and the next reconcile updates it.
-      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+      throw error;
     }
   }
 
