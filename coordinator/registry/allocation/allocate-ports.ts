@@ -14,10 +14,10 @@ import {
   type ServicePort,
   type ServiceSpec,
 } from '../../../shared/kube/services/service-types.js';
+import { usageOf } from '../../../shared/kube/services/service-usage.js';
 import { serviceKind } from '../../kinds/index.js';
 import { invalidValue } from '../../kinds/validation/field-error.js';
 import { chooseFree, contains, type NumberRange } from './number-range.js';
-import { usageOf } from './service-usage.js';
 
 interface FreePorts {
   range: NumberRange;

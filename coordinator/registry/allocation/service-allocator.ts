@@ -4,12 +4,12 @@
  * they allocate until the informers show them.
  */
 import type { Service } from '../../../shared/kube/services/service-types.js';
+import { type ServiceUsage, usageOf } from '../../../shared/kube/services/service-usage.js';
 import type { Random } from '../../../shared/process/time/random.js';
 import type { Allocation, ServiceAllocations } from '../registry.js';
 import { allocateAddress } from './allocate-address.js';
 import { allocatePorts } from './allocate-ports.js';
 import type { NumberRange } from './number-range.js';
-import { type ServiceUsage, usageOf } from './service-usage.js';
 
 interface ServiceAllocatorDeps {
   /** Undefined: Services get no addresses. */

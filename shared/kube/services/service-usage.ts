@@ -1,6 +1,6 @@
 /** Addresses and ports that a Service uses. */
-import { relayPortsOf } from '../../../shared/kube/services/service-annotations.js';
-import { HEADLESS, type Service } from '../../../shared/kube/services/service-types.js';
+import { relayPortsOf } from './service-annotations.js';
+import { HEADLESS, type Service } from './service-types.js';
 
 export interface ServiceUsage {
   addresses: ReadonlySet<string>;
