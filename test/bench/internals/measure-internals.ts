@@ -2,6 +2,7 @@
 import type { BenchContext } from '../bench-section.js';
 import { measurePlacement } from './measure-placement.js';
 import { measureRolloutSteps } from './measure-rollout-steps.js';
+import { measureServices } from './measure-services.js';
 import { measureStore } from './measure-store.js';
 
 export async function measureInternals(bench: BenchContext): Promise<void> {
@@ -9,5 +10,7 @@ export async function measureInternals(bench: BenchContext): Promise<void> {
   await measurePlacement(bench);
   bench.progress('steps of a rollout');
   await measureRolloutSteps(bench);
+  bench.progress('changes of endpoints');
+  await measureServices(bench);
   await measureStore(bench);
 }
