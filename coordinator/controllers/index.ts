@@ -22,6 +22,7 @@ import { TaintEviction } from './nodes/taint-eviction.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
 import { ActiveRollouts } from './rollouts/rollout-constraints.js';
 import { startEndpointController } from './services/endpoint-controller.js';
+import { startEndpointMirroring } from './services/endpoint-mirroring.js';
 
 interface ControllersOptions {
   registry: Registry;
@@ -110,6 +111,7 @@ function startActors(options: ControllersOptions): Controller[] {
       ...options,
       recordEvent: events.forComponent('endpoint-slice-controller'),
     }),
+    startEndpointMirroring(options),
     new Scheduler({ ...options, reservations, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,

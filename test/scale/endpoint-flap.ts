@@ -27,6 +27,7 @@ const PAUSE_MS = 2_000;
 const deps = { clock: systemClock, log: silentLogger };
 
 interface Flap {
+  elapsedMs: number;
   cpuMs: number;
   podBytes: number;
   sliceBytes: number;
@@ -127,14 +128,17 @@ async function flap(registry: Registry, informers: Informers): Promise<Flap> {
   for (const [at, index] of order.entries()) {
     const wait = began + (at * seconds * 1_000) / podCount - performance.now();
     if (wait > 1) await delay(wait);
-    await setReady(registry, index, 'False');
-    pending.push(delay(PAUSE_MS).then(() => setReady(registry, index, 'True')));
+    const unready = setReady(registry, index, 'False');
+    pending.push(unready.then(() => delay(PAUSE_MS)).then(() => setReady(registry, index, 'True')));
+    if (at % 50 === 0) await unready;
   }
   await Promise.all(pending);
+  const elapsedMs = Math.round(performance.now() - began);
   await delay(12_000);
   clearInterval(lag);
   const { user, system } = process.cpuUsage(cpu);
   return {
+    elapsedMs,
     cpuMs: Math.round((user + system) / 1_000),
     podBytes: pods.bytes,
     sliceBytes: slices.bytes,

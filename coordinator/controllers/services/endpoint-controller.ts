@@ -3,10 +3,8 @@ import { SLICES_BY_SERVICE } from '../../informers/informer.js';
 import { type QueueMeter, Worker } from '../queue/reconcile-worker.js';
 import { watchEndpointTriggers } from './endpoint-triggers.js';
 import { EndpointsReconciler } from './endpoints-reconciler.js';
-import { type EndpointControllerDeps, SliceReconciler } from './slice-reconciler.js';
+import { type EndpointControllerDeps, GATHER_MS, SliceReconciler } from './slice-reconciler.js';
 
-/** Changes are gathered for this long, so that a rollout does not rewrite a slice with each Pod. */
-const GATHER_MS = 500;
 /**
  * Gather time of Endpoints for each slice of the Service. Endpoints are one object, so that 1,000 addresses are written
  * for one change.
@@ -46,7 +44,7 @@ export function startEndpointController(deps: EndpointControllerDeps & { queueMe
       slices.stateOf(key)?.markPod(pod);
       slices.triggerTimes.mark(key, triggeredAt);
       endpoints.triggerTimes.mark(key, triggeredAt);
-      sliceWorker.queue.addAfter(key, GATHER_MS);
+      sliceWorker.queue.addAfter(key, slices.gatherMs(key));
     },
     slice: (key, change) => {
       if (slices.stateOf(key)?.sliceChanged(change) !== false) sliceWorker.queue.addAfter(key, GATHER_MS);

@@ -34,6 +34,15 @@ export interface EndpointControllerDeps {
   log: Logger;
 }
 
+/** Changes are gathered for this long, so that a rollout does not rewrite a slice with each Pod. */
+export const GATHER_MS = 500;
+/**
+ * Gather time for each slice that the last pass wrote. While all Pods of a large Service flap, writes of slices use at
+ * most an eighth of a core.
+ */
+const GATHER_PER_WRITE_MS = 8;
+const MAX_GATHER_MS = 5_000;
+
 /** Keys are `namespace/name` of Services. */
 export class SliceReconciler {
   readonly #deps: EndpointControllerDeps;
@@ -51,6 +60,12 @@ export class SliceReconciler {
   /** Returns the state of a Service. Undefined: the next reconcile starts with a full pass. */
   stateOf(key: string): SliceState | undefined {
     return this.#states.get(key);
+  }
+
+  /** Returns for how long changes of the Service's Pods are gathered, in ms. */
+  gatherMs(key: string): number {
+    const { lastWrites = 0 } = this.#states.get(key) ?? {};
+    return Math.min(MAX_GATHER_MS, Math.max(GATHER_MS, lastWrites * GATHER_PER_WRITE_MS));
   }
 
   /** The next reconcile compares all Pods with all slices. */
@@ -150,6 +165,8 @@ export class SliceReconciler {
     changes: SliceChanges,
     { triggerTime, context }: { triggerTime: string | undefined; context: ReconcileContext },
   ): Promise<void> {
+    const { create, update, remove } = changes;
+    state.lastWrites = create.length + update.length + remove.length;
     const onWrite = (slice: EndpointSlice, isRemoved: boolean): void => {
       const { name, resourceVersion = '' } = slice.metadata;
       state.written(name, isRemoved ? '' : resourceVersion);
@@ -157,7 +174,7 @@ export class SliceReconciler {
     };
     const deps = {
       registry: this.#deps.registry,
-      yieldIfUsedUp: async () => this.#slice.yieldIfUsedUp(),
+      yieldIfUsedUp: () => this.#slice.yieldIfUsedUp(),
       onWrite,
     };
     await writeSlices(deps, service, changes, triggerTime);

@@ -7,6 +7,8 @@ import type { ObjectChange } from '../../informers/informer.js';
 export class SliceState {
   /** True until a reconcile has compared all Pods with all slices. */
   needsFullPass = true;
+  /** Number of slices that the last pass wrote. */
+  lastWrites = 0;
   /** Pods whose endpoint may have changed since the last reconcile. */
   readonly changedPods = new Set<string>();
   /** Pods that only clients on their own host reach. */

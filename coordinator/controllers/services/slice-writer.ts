@@ -1,8 +1,7 @@
 /** Writes a Service's EndpointSlices. */
 import { unlessGone } from '../../../shared/kube/objects/api-status.js';
-import type { ObjectMeta } from '../../../shared/kube/objects/meta.js';
+import type { KubeObject, ObjectMeta } from '../../../shared/kube/objects/meta.js';
 import { type EndpointSlice, TRIGGER_TIME_ANNOTATION } from '../../../shared/kube/services/endpoint-types.js';
-import type { Service } from '../../../shared/kube/services/service-types.js';
 import type { SliceChanges, SliceContent } from '../../decisions/services/slice-changes.js';
 import { endpointSliceKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -15,20 +14,20 @@ const AT_ONCE = 4;
 interface SliceWriterDeps {
   registry: Registry;
   /** Called between groups of writes. */
-  yieldIfUsedUp: () => Promise<void>;
+  yieldIfUsedUp?: () => Promise<void> | undefined;
   /** Called after each write, with the deleted slice after a deletion. */
   onWrite: (slice: EndpointSlice, isRemoved: boolean) => void;
 }
 
-/** `triggerTime`: for the annotation. Absent: the annotation is removed. */
+/** `owner`: the Service or Endpoints that new slices belong to. `triggerTime`: for the annotation, which else is removed. */
 export async function writeSlices(
   deps: SliceWriterDeps,
-  service: Service,
+  owner: KubeObject | undefined,
   changes: SliceChanges,
   triggerTime: string | undefined,
 ): Promise<void> {
   const writes = [
-    ...changes.create.map((content) => () => create(deps, service, content, triggerTime)),
+    ...(owner ? changes.create.map((content) => () => create(deps, owner, content, triggerTime)) : []),
     ...changes.update.map(
       ({ slice, content }) =>
         () =>
@@ -38,18 +37,17 @@ export async function writeSlices(
   ];
   for (let at = 0; at < writes.length; at += AT_ONCE) {
     await Promise.all(writes.slice(at, at + AT_ONCE).map((write) => write()));
-    await deps.yieldIfUsedUp();
+    await deps.yieldIfUsedUp?.();
   }
 }
 
 async function create(
   { registry, onWrite }: SliceWriterDeps,
-  service: Service,
+  { apiVersion, kind, metadata: { name, namespace, uid = '' } }: KubeObject,
   { labels, ...content }: SliceContent,
   triggerTime: string | undefined,
 ): Promise<void> {
-  const { name, namespace, uid = '' } = service.metadata;
-  const owner = { apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true };
+  const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
   const metadata = { generateName: `${name}-`, labels, ownerReferences: [owner] } as Partial<ObjectMeta>;
   setTriggerTime(metadata, triggerTime);
   try {

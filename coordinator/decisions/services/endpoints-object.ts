@@ -21,7 +21,7 @@ export const ENDPOINTS_CONTROLLER = 'endpoint-controller';
 export const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
 export const TRUNCATED = 'truncated';
 /** Most addresses of an Endpoints object. */
-export const MAX_ADDRESSES = 1_000;
+const MAX_ADDRESSES = 1_000;
 
 export interface EndpointsContent {
   subsets: EndpointSubset[];

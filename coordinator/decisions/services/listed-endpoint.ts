@@ -28,7 +28,7 @@ export interface DesiredEndpoint {
 }
 
 /** `ownHost`: the endpoint is listed, but only clients on the Pod's host reach it. */
-export type Listing = DesiredEndpoint & Pick<PodEndpoint, 'reach'>;
+type Listing = DesiredEndpoint & Pick<PodEndpoint, 'reach'>;
 
 /**
  * Returns the endpoint of a Pod that the Service's selector matches, or undefined. `node`: undefined if there is no such

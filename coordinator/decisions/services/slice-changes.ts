@@ -94,7 +94,7 @@ function groupByPorts(
 }
 
 /** The order of ports does not matter. */
-function portsKey(ports: readonly EndpointPort[]): string {
+export function portsKey(ports: readonly EndpointPort[]): string {
   return ports
     .map(({ name = '', port = 0, protocol = 'TCP', appProtocol = '' }) =>
       [name, port, protocol, appProtocol].join('|'),

@@ -36,7 +36,7 @@ export interface EndpointExplanation {
   listed?: ListedEndpoint;
 }
 
-export interface ListedEndpoint {
+interface ListedEndpoint {
   state: EndpointState;
   /** True if other hosts reach the endpoint. */
   isFleetWide: boolean;
