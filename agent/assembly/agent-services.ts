@@ -1,6 +1,6 @@
 /** Connects Services: the table, the DNS server of the Pods, the rules of the kernel and the relay. */
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
-import { type ClusterDns, createClusterDns } from '../dns/cluster-dns.js';
+import { type ClusterDns, createClusterDns } from '../dns/cluster-dns-server.js';
 import { NftServiceProxy } from '../netfilter/nft-service-proxy.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import { createPodDialer } from '../services/pod-dialer.js';

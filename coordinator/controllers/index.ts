@@ -21,12 +21,9 @@ import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
 import { ActiveRollouts } from './rollouts/rollout-constraints.js';
-<<<<<<< HEAD
+import { AllocationConflicts } from './services/allocation-conflicts.js';
 import { startEndpointController } from './services/endpoint-controller.js';
 import { startEndpointMirroring } from './services/endpoint-mirroring.js';
-=======
-import { AllocationConflicts } from './services/allocation-conflicts.js';
->>>>>>> service-kind
 
 interface ControllersOptions {
   registry: Registry;

@@ -49,7 +49,7 @@ function suite(): void {
     await page.keyboard.press('s');
     await page.getByRole('heading', { name: 'Services' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('till Service');
+    await page.getByRole('combobox', { name: 'Go to a page' }).fill('till Service');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'till' }).waitFor();
   });

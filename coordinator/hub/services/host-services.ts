@@ -7,7 +7,7 @@ import type {
 import { type EndpointViewer, rankHash } from '../../decisions/services/endpoint-subset.js';
 import { isServiceKey, viewWeight } from '../../decisions/services/service-interest.js';
 import type { ServiceFeed } from './service-feed.js';
-import { ServiceSubscription } from './service-subscription.js';
+import { ServiceSubscription, type Urgency } from './service-subscription.js';
 
 /** More Services than the Pods of one host ask for. */
 export const MAX_INTEREST = 5_000;
@@ -34,7 +34,7 @@ export class HostServices {
   readonly session: ServiceSession;
   readonly #viewer: EndpointViewer & { zone: string };
   readonly #feeds: FeedSource;
-  readonly #onDirty: (host: HostServices) => void;
+  readonly #onDirty: (host: HostServices, urgency: Urgency) => void;
   readonly #subscriptions = new Map<string, ServiceSubscription>();
   /** Services whose interest has to be processed: the digest, or undefined if the host no longer needs the Service. */
   readonly #waiting = new Map<string, string | undefined>();
@@ -46,7 +46,7 @@ export class HostServices {
     session: ServiceSession,
     zone: string,
     feeds: FeedSource,
-    onDirty: (host: HostServices) => void,
+    onDirty: (host: HostServices, urgency: Urgency) => void,
   ) {
     this.session = session;
     this.#viewer = { node: session.node, zone, hash: rankHash(session.node) };
@@ -96,7 +96,7 @@ export class HostServices {
       if (!subscription.isUnrequested || keys.has(subscription.feed.key)) continue;
       subscription.isUnrequested = false;
       // Without interest the host drops the Service: the next message is an absence.
-      subscription.stateChanged();
+      subscription.interestEnded();
     }
     for (const key of keys) {
       const present = this.#subscriptions.get(key);
@@ -205,9 +205,9 @@ export class HostServices {
   }
 
   #create(feed: ServiceFeed): ServiceSubscription {
-    const subscription = new ServiceSubscription(feed, this.#viewer, (dirty) => {
+    const subscription = new ServiceSubscription(feed, this.#viewer, (dirty, urgency) => {
       this.#dirty.add(dirty);
-      this.#onDirty(this);
+      this.#onDirty(this, urgency);
     });
     this.#subscriptions.set(feed.key, subscription);
     return subscription;

@@ -165,7 +165,7 @@ export class ServiceFeed {
     if (state === endpoint.state) return;
     endpoint.state = state;
     if (state === 'ready') this.#hasNewReady = true;
-    for (const subscription of endpoint.watchers) subscription.stateChanged();
+    for (const subscription of endpoint.watchers) subscription.stateChanged(state);
   }
 
   #offer(endpoint: FeedEndpoint): void {

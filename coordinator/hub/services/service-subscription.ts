@@ -25,6 +25,10 @@ type Sent =
   | { state: 'absent' }
   | { state: 'view'; endpoints: readonly FeedEndpoint[]; states: Uint8Array };
 
+/** `later`: changes may be gathered for longer. */
+export type Urgency = 'soon' | 'later';
+type MarkDirty = (subscription: ServiceSubscription, urgency: Urgency) => void;
+
 /** What the host receives next. */
 export type NextMessage =
   | { type: 'nothing' }
@@ -45,18 +49,14 @@ export class ServiceSubscription {
   /** True if the host receives the Service without asking. */
   isUnrequested = false;
   readonly #viewer: EndpointViewer;
-  readonly #markDirty: (subscription: ServiceSubscription) => void;
+  readonly #markDirty: MarkDirty;
   /** Sorted by rank. Undefined until it is needed, and after changes that require a new choice. */
   #chosen: FeedEndpoint[] | undefined;
   /** Ready endpoints from outside the subset. */
   #reserve: FeedEndpoint[] = [];
   #sent: Sent = UNSENT;
 
-  constructor(
-    feed: ServiceFeed,
-    viewer: EndpointViewer,
-    markDirty: (subscription: ServiceSubscription) => void,
-  ) {
+  constructor(feed: ServiceFeed, viewer: EndpointViewer, markDirty: MarkDirty) {
     this.feed = feed;
     this.#viewer = viewer;
     this.#markDirty = markDirty;
@@ -85,11 +85,18 @@ export class ServiceSubscription {
   /** Makes the next message a whole view. */
   resend(): void {
     this.#sent = UNSENT;
-    this.#markDirty(this);
+    this.#markDirty(this, 'soon');
   }
 
-  stateChanged(): void {
-    this.#markDirty(this);
+  /** An endpoint has another state. One more ready endpoint is not urgent for a host that has enough of them. */
+  stateChanged(state: EndpointState): void {
+    const isUrgent = state !== 'ready' || this.feed.short.has(this);
+    this.#markDirty(this, isUrgent ? 'soon' : 'later');
+  }
+
+  /** The host no longer needs the Service. */
+  interestEnded(): void {
+    this.#markDirty(this, 'soon');
   }
 
   /** A new endpoint: takes it if its rank is high enough. */
@@ -101,13 +108,13 @@ export class ServiceSubscription {
     if (left === endpoint) return;
     endpoint.watchers.push(this);
     if (left) this.#unwatch(left);
-    this.#markDirty(this);
+    this.#markDirty(this, 'soon');
   }
 
   /** Chooses all endpoints again before the next message. */
   chooseAgain(): void {
     this.#release();
-    this.#markDirty(this);
+    this.#markDirty(this, 'soon');
   }
 
   /** The Service's rules have changed and the feed has forgotten its endpoints. */
@@ -122,7 +129,7 @@ export class ServiceSubscription {
     const rules = this.feed.subsetRules;
     if (!rules || !this.#chosen) return;
     this.#setReserve(chooseReserve(this.#viewer, this.feed.endpoints(), this.#chosen, rules));
-    this.#markDirty(this);
+    this.#markDirty(this, 'soon');
   }
 
   /** Returns what the host lacks, and records it as sent. */

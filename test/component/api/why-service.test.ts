@@ -16,7 +16,7 @@ import {
   joinNode,
   startControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
-import { serviceObject, servingPod, sliceObject, storePod } from '../../harness/services/service-builders.js';
+import { serviceObject, servingPod, sliceObject, storePod } from '../../harness/hub/hub-service-builders.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../coordinator/cli/everynode.js', import.meta.url));
 const WHY = '/apis/fleet.everynode.dev/v1/namespaces/default/services';

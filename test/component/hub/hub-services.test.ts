@@ -14,7 +14,7 @@ import {
   servingPod,
   sliceObject,
   storePod,
-} from '../../harness/services/service-builders.js';
+} from '../../harness/hub/hub-service-builders.js';
 
 const GATHER_MS = 250;
 

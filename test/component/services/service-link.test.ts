@@ -5,14 +5,14 @@ import { endpointSliceKind, serviceKind } from '../../../coordinator/kinds/index
 import { SERVICES } from '../../../shared/link/link-features.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
-import { withLink } from '../../harness/hub/scripted-hub.js';
 import {
   podEndpointOf,
   serviceObject,
   servingPod,
   sliceObject,
   storePod,
-} from '../../harness/services/service-builders.js';
+} from '../../harness/hub/hub-service-builders.js';
+import { withLink } from '../../harness/hub/scripted-hub.js';
 import { TableFixture } from '../../harness/services/service-table-fixture.js';
 
 const GATHER_MS = 250;
