@@ -12,8 +12,8 @@ import {
   nameToDrop,
   type RequestBudget,
   type ServiceKnowledge,
-} from '../../../agent/decisions/services/host-interest.js';
-import { serviceView } from '../../harness/services/service-views.js';
+} from '../../../../agent/decisions/services/host-interest.js';
+import { serviceView } from '../../../harness/services/service-views.js';
 
 const HOUR = 3_600_000;
 const NOW = 100 * HOUR;

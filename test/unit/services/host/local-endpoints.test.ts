@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AssignedPod } from '../../../agent/decisions/pods/assigned-pod.js';
+import type { AssignedPod } from '../../../../agent/decisions/pods/assigned-pod.js';
 import {
   localEndpoints,
   localPod,
   podReachability,
-} from '../../../agent/decisions/services/local-endpoints.js';
-import { podObject } from '../../harness/objects/object-builders.js';
-import { readyStatus } from '../../harness/services/service-table-fixture.js';
-import { serviceView } from '../../harness/services/service-views.js';
+} from '../../../../agent/decisions/services/local-endpoints.js';
+import { podObject } from '../../../harness/objects/object-builders.js';
+import { readyStatus } from '../../../harness/services/service-table-fixture.js';
+import { serviceView } from '../../../harness/services/service-views.js';
 
 const OWN = { node: 'node-0', zone: 'shop-1' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { afterEndpointChanges } from '../../../agent/decisions/services/view-changes.js';
-import { remoteEndpoint, serviceView } from '../../harness/services/service-views.js';
+import { afterEndpointChanges } from '../../../../agent/decisions/services/view-changes.js';
+import { remoteEndpoint, serviceView } from '../../../harness/services/service-views.js';
 
 const VIEW = serviceView('web', { remote: [1, 2, 3].map((id) => remoteEndpoint(id)) });
 const NOTHING = { set: [], removed: [], ready: [], terminating: [], notReady: [] };

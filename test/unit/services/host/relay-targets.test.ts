@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LocalEndpoint } from '../../../agent/decisions/services/host-service.js';
-import { relayedPorts } from '../../../agent/decisions/services/relay-targets.js';
-import { serviceView } from '../../harness/services/service-views.js';
+import type { LocalEndpoint } from '../../../../agent/decisions/services/host-service.js';
+import { relayedPorts } from '../../../../agent/decisions/services/relay-targets.js';
+import { serviceView } from '../../../harness/services/service-views.js';
 
 function endpoint(ip: string, fields: Partial<LocalEndpoint> = {}): LocalEndpoint {
   return {
