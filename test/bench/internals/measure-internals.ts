@@ -1,7 +1,7 @@
 /** Single components of the coordinator and the agent in isolation. */
 import type { BenchContext } from '../bench-section.js';
-import { measureDns } from './measure-dns.js';
 import { measureServiceProxy } from '../services/measure-service-proxy.js';
+import { measureDns } from './measure-dns.js';
 import { measurePlacement } from './measure-placement.js';
 import { measureRolloutSteps } from './measure-rollout-steps.js';
 import { measureServices } from './measure-services.js';
