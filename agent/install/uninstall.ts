@@ -10,6 +10,7 @@ import {
   requireSystemd,
   runCommandOnHost,
 } from '../../shared/process/service/host-commands.js';
+import { removeServiceRules } from '../netfilter/nft-table.js';
 import { countPods, removeContainers } from '../program/remove-containers.js';
 import { removeFolder } from '../volumes/pod-folders.js';
 import {
@@ -50,6 +51,7 @@ export async function uninstall({ yes, purge, report }: UninstallOptions): Promi
   commandSucceeds('ip', 'addr', 'del', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', 'lo');
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) report(containers === 1 ? '1 container removed' : `${containers} containers removed`);
+  if (await removeServiceRules()) report('rules of Services removed');
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {
