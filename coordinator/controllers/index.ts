@@ -21,6 +21,8 @@ import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
 import { ActiveRollouts } from './rollouts/rollout-constraints.js';
+import { startEndpointController } from './services/endpoint-controller.js';
+import { startEndpointMirroring } from './services/endpoint-mirroring.js';
 
 interface ControllersOptions {
   registry: Registry;
@@ -105,6 +107,11 @@ function startActors(options: ControllersOptions): Controller[] {
     new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
     new GarbageCollector(options),
+    startEndpointController({
+      ...options,
+      recordEvent: events.forComponent('endpoint-slice-controller'),
+    }),
+    startEndpointMirroring(options),
     new Scheduler({ ...options, reservations, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,

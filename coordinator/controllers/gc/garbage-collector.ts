@@ -21,6 +21,8 @@ import {
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
+  endpointSliceKind,
+  endpointsKind,
   namespaceKind,
   nodeKind,
   podKind,
@@ -30,6 +32,7 @@ import {
   rolloutPolicyKind,
   secretKind,
   serviceAccountKind,
+  serviceKind,
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
@@ -72,6 +75,9 @@ function watchedKinds({
   roleBindings,
   clusterRoleBindings,
   certificateSigningRequests,
+  services,
+  endpointSlices,
+  endpoints,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -90,6 +96,9 @@ function watchedKinds({
     { kind: roleBindingKind, informer: roleBindings },
     { kind: clusterRoleBindingKind, informer: clusterRoleBindings },
     { kind: certificateSigningRequestKind, informer: certificateSigningRequests },
+    { kind: serviceKind, informer: services },
+    { kind: endpointSliceKind, informer: endpointSlices },
+    { kind: endpointsKind, informer: endpoints },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }

@@ -54,3 +54,7 @@ export interface Endpoints extends KubeObject {
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** Label of an EndpointSlice with the name of the controller that writes it. */
 export const MANAGED_BY_LABEL = 'endpointslice.kubernetes.io/managed-by';
+/** Label of an EndpointSlice and Endpoints of a Service without an address of its own. */
+export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
+/** Annotation with the time of the change of a Pod that led to the last write. */
+export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';

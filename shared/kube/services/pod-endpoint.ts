@@ -1,12 +1,13 @@
 /** The endpoint that a Pod provides for a Service. Used by the controller, and by agents for their own Pods. */
+import { isConditionTrue } from '../objects/conditions.js';
 import { controllerOf } from '../objects/meta.js';
-import { isPodTerminal, type Pod } from '../pods/pod-types.js';
-import type { ServicePort, ServiceSpec } from './service-types.js';
+import { type Container, isPodTerminal, type Pod } from '../pods/pod-types.js';
+import type { ServicePort } from './service-types.js';
 import type { EndpointState } from './service-view.js';
 
 /**
- * `fleet`: other hosts reach the Pod at this address, because it uses the host's network or a hostPort. `ownHost`: only
- * clients on the Pod's host reach it, at the Pod's address.
+ * `fleet`: other hosts reach the Pod at this address, because it uses the host's network, a hostPort or a relay port.
+ * `ownHost`: only clients on the Pod's host reach it, at the Pod's address.
  */
 export interface PodEndpoint {
   reach: 'fleet' | 'ownHost';
@@ -17,31 +18,53 @@ export interface PodEndpoint {
   state: EndpointState;
 }
 
-type EndpointRules = Pick<ServiceSpec, 'ports' | 'publishNotReadyAddresses'>;
+/** The part of a Service, or of its view, that decides about endpoints. */
+export interface EndpointRules {
+  name: string;
+  ports?: readonly ServicePort[];
+  publishNotReadyAddresses?: boolean;
+}
 
 /**
  * Returns the endpoint of a Pod that the Service's selector matches, as other hosts use it. Undefined: the Pod has no
- * address yet or has ended (pkg/controller/util/endpoint ShouldPodBeInEndpoints).
+ * address yet or has ended (staging/src/k8s.io/endpointslice/util ShouldPodBeInEndpoints). `relayPorts`: the relay port
+ * of each port of a relayed Service, in its order; 0: none. A host relays a port only if the Pod has no hostPort for it.
  */
-export function podEndpoint(service: EndpointRules, pod: Pod): PodEndpoint | undefined {
+export function podEndpoint(
+  service: EndpointRules,
+  pod: Pod,
+  relayPorts: readonly number[] = [],
+): PodEndpoint | undefined {
   const addresses = podAddresses(pod);
   if (addresses.length === 0 || isPodTerminal(pod)) return undefined;
-  const found = { hostname: hostnameOf(pod), state: endpointState(service, pod) };
-  const direct = (service.ports ?? []).map((port) => containerPortFor(port, pod));
+  const found = { hostname: endpointHostname(service, pod), state: endpointState(service, pod) };
+  const { ports = [] } = service;
+  const direct = ports.map((port) => containerPortFor(port, pod));
   if (pod.spec.hostNetwork) return { reach: 'fleet', addresses, ports: direct, ...found };
-  const published = (service.ports ?? []).map((port, index) => hostPortFor(port, direct[index] ?? 0, pod));
   const { hostIP } = pod.status ?? {};
-  if (hostIP && published.some((port) => port > 0))
-    return { reach: 'fleet', addresses: [hostIP], ports: published, ...found };
+  if (hostIP) {
+    const published = ports.map((port, index) => {
+      const containerPort = direct[index] ?? 0;
+      return hostPortFor(port, containerPort, pod) || (containerPort > 0 ? (relayPorts[index] ?? 0) : 0);
+    });
+    // Without ports, a headless Service only resolves names. Its Pod is then reached on any of its hostPorts.
+    const isReachable = ports.length > 0 ? published.some((port) => port > 0) : hasHostPort(pod);
+    if (isReachable) return { reach: 'fleet', addresses: [hostIP], ports: published, ...found };
+  }
   return { reach: 'ownHost', addresses, ports: direct, ...found };
 }
 
 /** Returns the Pod's own addresses and container ports, which clients on its host can use directly. */
-export function directTarget(service: EndpointRules, pod: Pod): Pick<PodEndpoint, 'addresses' | 'ports'> {
-  return {
-    addresses: podAddresses(pod),
-    ports: (service.ports ?? []).map((port) => containerPortFor(port, pod)),
-  };
+export function directTarget(
+  { ports = [] }: Pick<EndpointRules, 'ports'>,
+  pod: Pod,
+): Pick<PodEndpoint, 'addresses' | 'ports'> {
+  return { addresses: podAddresses(pod), ports: ports.map((port) => containerPortFor(port, pod)) };
+}
+
+/** Returns true if the Pod serves requests, also while it terminates (condition `serving` of an EndpointSlice). */
+export function isServing({ status }: Pick<Pod, 'status'>): boolean {
+  return isConditionTrue(status?.conditions, 'Ready');
 }
 
 function podAddresses({ status }: Pod): string[] {
@@ -49,43 +72,56 @@ function podAddresses({ status }: Pod): string[] {
   return listed.length > 0 ? listed : status?.podIP ? [status.podIP] : [];
 }
 
-/** The name of a daemon's node is more useful than a name that repeats its address. */
-function hostnameOf(pod: Pod): string {
-  if (pod.spec.hostname) return pod.spec.hostname;
-  return controllerOf(pod.metadata)?.kind === 'DaemonSet' ? (pod.spec.nodeName ?? '') : '';
+/**
+ * Returns the Pod's hostname if its subdomain is the Service (endpointslice/util ShouldSetHostname). Otherwise a daemon
+ * has the name of its node, which is unique in the Service. Selectors match Pods of the Service's namespace only.
+ */
+function endpointHostname({ name }: EndpointRules, { spec, metadata }: Pod): string {
+  if (spec.hostname && spec.subdomain === name) return spec.hostname;
+  return controllerOf(metadata)?.kind === 'DaemonSet' ? (spec.nodeName ?? '') : '';
 }
 
+/** With `publishNotReadyAddresses`, terminating and unready Pods are ready endpoints (endpointslice podToEndpoint). */
 function endpointState({ publishNotReadyAddresses }: EndpointRules, pod: Pod): EndpointState {
   if (publishNotReadyAddresses) return 'ready';
-  const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-  if (!isReady) return 'notReady';
+  if (!isServing(pod)) return 'notReady';
   return pod.metadata.deletionTimestamp ? 'terminating' : 'ready';
 }
 
-/** Returns 0 if no container has a port of this name (pkg/api/v1/pod FindPort). */
+/** Returns 0 if no container has a port of this name (endpointslice FindPort). */
 function containerPortFor({ port, targetPort = port, protocol = 'TCP' }: ServicePort, pod: Pod): number {
-  if (typeof targetPort === 'number') return targetPort;
-  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? []).filter(isSidecar)];
-  const ports = containers.flatMap((container) => container.ports ?? []);
+  if (typeof targetPort === 'number') return targetPort || port;
+  const ports = servingContainers(pod).flatMap((container) => container.ports ?? []);
   const named = ports.find((each) => each.name === targetPort && (each.protocol ?? 'TCP') === protocol);
   return named?.containerPort ?? 0;
 }
 
-function isSidecar({ restartPolicy }: { restartPolicy?: string }): boolean {
+/** Returns the containers that run next to each other: first the main ones, then the sidecars. */
+function servingContainers({ spec }: Pod): Container[] {
+  return [...spec.containers, ...(spec.initContainers ?? []).filter(isSidecar)];
+}
+
+function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }
 
-/** A port that is published only on the host's loopback is of no use to other hosts. */
 function hostPortFor({ protocol = 'TCP' }: ServicePort, containerPort: number, pod: Pod): number {
-  const ports = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].flatMap(
-    ({ ports = [] }) => ports,
-  );
-  const published = ports.find(
-    (each) =>
-      each.containerPort === containerPort &&
-      (each.protocol ?? 'TCP') === protocol &&
-      each.hostPort !== undefined &&
-      !each.hostIP?.startsWith('127.'),
+  const published = publishedPorts(pod).find(
+    (each) => each.containerPort === containerPort && (each.protocol ?? 'TCP') === protocol,
   );
   return published?.hostPort ?? 0;
+}
+
+function hasHostPort(pod: Pod): boolean {
+  return publishedPorts(pod).length > 0;
+}
+
+const ALL_ADDRESSES: ReadonlySet<string | undefined> = new Set([undefined, '', '0.0.0.0', '::']);
+
+/** A hostPort on another address of the host, such as its loopback, cannot be reached at the node's address. */
+function publishedPorts(pod: Pod) {
+  const { hostIP } = pod.status ?? {};
+  return servingContainers(pod)
+    .flatMap(({ ports = [] }) => ports)
+    .filter((each) => each.hostPort && (ALL_ADDRESSES.has(each.hostIP) || each.hostIP === hostIP));
 }

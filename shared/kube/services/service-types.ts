@@ -8,6 +8,7 @@ export interface ServicePort {
   /** Number or name of a container's port. Default: `port`. */
   targetPort?: IntOrString;
   nodePort?: number;
+  appProtocol?: string;
 }
 
 export interface ServiceSpec {
@@ -31,6 +32,9 @@ export interface Service extends KubeObject {
   spec?: ServiceSpec;
   status?: object;
 }
+
+/** Seconds for which a client stays with one endpoint under `sessionAffinity: ClientIP` (pkg/apis/core/v1/defaults.go). */
+export const DEFAULT_AFFINITY_SECONDS = 10_800;
 
 /** Value of `spec.clusterIP` of a Service without an address of its own. */
 export const HEADLESS = 'None';
