@@ -24,6 +24,13 @@ import { createInformers } from './informers/create-informers.js';
 import type { Informers } from './informers/informer.js';
 import { ALL_KINDS, leaseKind } from './kinds/index.js';
 import type { Kind, VirtualReader } from './kinds/kind.js';
+import {
+  DEFAULT_NODE_PORT_RANGE,
+  DEFAULT_SERVICE_CIDR,
+  readPortRange,
+  readServiceCidr,
+} from './registry/allocation/number-range.js';
+import { ServiceAllocator } from './registry/allocation/service-allocator.js';
 import { createRegistry } from './registry/create-registry.js';
 import type { Registry } from './registry/registry.js';
 import { RestoreState } from './restore-state.js';
@@ -43,6 +50,9 @@ interface CoordinatorCoreDeps {
   nodeStartupGraceMs?: number;
   /** Rate at which NotReady nodes are emptied. Default: upstream's. */
   evictionRates?: EvictionRates;
+  /** Addresses of Services: an IPv4 range or `off`. */
+  serviceCidr?: string;
+  serviceNodePortRange?: string;
   clock: Clock;
   random?: Random;
   /** Counts the controllers' queues. */
@@ -153,6 +163,14 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
     random,
     log,
     findAccount: (ref) => informers.serviceAccounts.get(ref),
+    services: new ServiceAllocator({
+      addresses: readServiceCidr(host.serviceCidr ?? DEFAULT_SERVICE_CIDR),
+      ports: readPortRange(host.serviceNodePortRange ?? DEFAULT_NODE_PORT_RANGE),
+      services: () => informers.services.list(),
+      caughtUp: async () => informers.waitFor(await store.revision()),
+      waitFor: (revision) => informers.waitFor(revision),
+      random,
+    }),
   });
   const informers = createInformers({ registry, clock, log });
   return { liveness, registry, informers };

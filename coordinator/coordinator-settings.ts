@@ -16,6 +16,12 @@ import { ACCESS_SETTINGS } from './access/access-settings.js';
 import { REQUEST_LOGS } from './api/http/request-log.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
 import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/nodes/zone-health.js';
+import {
+  DEFAULT_NODE_PORT_RANGE,
+  DEFAULT_SERVICE_CIDR,
+  readPortRange,
+  readServiceCidr,
+} from './registry/allocation/number-range.js';
 
 /** Prefix of the environment variables: `EVERYNODE_PORT`. */
 export const ENVIRONMENT_PREFIX = 'EVERYNODE';
@@ -34,6 +40,18 @@ export const COORDINATOR_SETTINGS = {
   }),
   host: textSetting('address to listen on', 'ADDRESS', '0.0.0.0'),
   advertise: optionalTextSetting('host name or address of the coordinator for agents and kubectl', 'HOST'),
+  serviceCidr: checkedTextSetting(
+    'IPv4 range of the addresses of Services, or off for headless Services; must not be in use in your network',
+    'CIDR',
+    DEFAULT_SERVICE_CIDR,
+    readServiceCidr,
+  ),
+  serviceNodePortRange: checkedTextSetting(
+    'ports of hosts for Services of type NodePort and for relays',
+    'FIRST-LAST',
+    DEFAULT_NODE_PORT_RANGE,
+    readPortRange,
+  ),
   nodeMonitorGracePeriod: checkedTextSetting(
     'time without contact after which a node is NotReady (can be set per node); also the duration of its Lease',
     'DURATION',

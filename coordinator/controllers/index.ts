@@ -21,6 +21,7 @@ import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
 import { ActiveRollouts } from './rollouts/rollout-constraints.js';
+import { AllocationConflicts } from './services/allocation-conflicts.js';
 import { startEndpointController } from './services/endpoint-controller.js';
 import { startEndpointMirroring } from './services/endpoint-mirroring.js';
 
@@ -106,6 +107,7 @@ function startActors(options: ControllersOptions): Controller[] {
   return [
     new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
+    new AllocationConflicts({ ...options, recordEvent: events.forComponent('service-allocation') }),
     new GarbageCollector(options),
     startEndpointController({
       ...options,

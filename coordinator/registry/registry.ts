@@ -4,6 +4,7 @@ import type { ServiceAccount } from '../../shared/kube/access/service-account-ty
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
@@ -263,6 +264,23 @@ export interface Registry {
 /** Returns a ServiceAccount, or undefined if the informers do not have it. */
 export type FindAccount = (ref: Required<ObjectRef>) => ServiceAccount | undefined;
 
+/** What a write has allocated. */
+export interface Allocation {
+  /** Must be called once: with the revision of the write, or without if nothing was stored. */
+  settle(revision?: number): void;
+}
+
+/** Addresses and ports of Services. */
+export interface ServiceAllocations {
+  /** Resolves when the allocations of all committed writes are known. */
+  ready(): Promise<void>;
+  /**
+   * Sets what the Service lacks, in place on `next`, and checks what it requests. Throws a 422 for a request that cannot be
+   * met, and a 500 if nothing is free.
+   */
+  allocate(next: Service, current: Service | undefined): Allocation;
+}
+
 /** Dependencies that all verbs share. */
 export interface RegistryDeps {
   store: Store;
@@ -273,4 +291,6 @@ export interface RegistryDeps {
   random: Random;
   /** Absent: Pods get no ServiceAccount tokens. */
   findAccount?: FindAccount;
+  /** Absent: Services get neither addresses nor ports. */
+  services?: ServiceAllocations;
 }

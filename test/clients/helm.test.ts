@@ -95,8 +95,13 @@ describe('Helm', () => {
     await helmNamed('helm-4.1.4').ok(`uninstall moved -n apps ${WAIT}`);
   });
 
-  test("a chart's kinds without effect are stored with a warning", async () => {
+  test("a chart's Service has an address and ports of two protocols, and no warning", async () => {
+    const helm = helmNamed('helm-4.1.4');
+    await helm.ok(`install served ./sentry -n apps --create-namespace ${WAIT}`);
+    const list = await fleet.kubectl.ok('get svc served -n apps');
+    assert.match(list, /served +ClusterIP +10\.96\.\d+\.\d+ +<none> +9100\/TCP,53\/UDP,53\/TCP/);
+    await helm.ok(`uninstall served -n apps ${WAIT}`);
     const { stderr } = await fleet.kubectl.run('create service clusterip lone --tcp=80'.split(' '));
-    assert.match(stderr, /Warning: Service: stored, but has no effect/);
+    assert.equal(stderr, '');
   });
 });

@@ -36,10 +36,27 @@ message ServiceSpec {
   repeated ServicePort ports = 1; map<string, string> selector = 2; optional string clusterIP = 3; optional string type = 4;
   repeated string externalIPs = 5; optional string sessionAffinity = 7; optional string loadBalancerIP = 8; repeated string loadBalancerSourceRanges = 9;
   optional string externalName = 10; optional string externalTrafficPolicy = 11; optional int32 healthCheckNodePort = 12; optional bool publishNotReadyAddresses = 13;
+  optional SessionAffinityConfig sessionAffinityConfig = 14;
   optional string ipFamilyPolicy = 17; repeated string clusterIPs = 18; repeated string ipFamilies = 19; optional bool allocateLoadBalancerNodePorts = 20;
   optional string loadBalancerClass = 21; optional string internalTrafficPolicy = 22; optional string trafficDistribution = 23;
 }
+message ClientIPConfig { optional int32 timeoutSeconds = 1; }
+message SessionAffinityConfig { optional ClientIPConfig clientIP = 1; }
 message Service { optional ObjectMeta metadata = 1; optional ServiceSpec spec = 2; }
+message EndpointAddress { optional string ip = 1; optional ObjectReference targetRef = 2; optional string hostname = 3; optional string nodeName = 4; }
+message EndpointPort { optional string name = 1; optional int32 port = 2; optional string protocol = 3; optional string appProtocol = 4; }
+message EndpointSubset { repeated EndpointAddress addresses = 1; repeated EndpointAddress notReadyAddresses = 2; repeated EndpointPort ports = 3; }
+message Endpoints { optional ObjectMeta metadata = 1; repeated EndpointSubset subsets = 2; }
+message EndpointConditions { optional bool ready = 1; optional bool serving = 2; optional bool terminating = 3; }
+message ForZone { optional string name = 1; }
+message ForNode { optional string name = 1; }
+message EndpointHints { repeated ForZone forZones = 1; repeated ForNode forNodes = 2; }
+message Endpoint {
+  repeated string addresses = 1; optional EndpointConditions conditions = 2; optional string hostname = 3; optional ObjectReference targetRef = 4;
+  map<string, string> deprecatedTopology = 5; optional string nodeName = 6; optional string zone = 7; optional EndpointHints hints = 8;
+}
+message EndpointSlicePort { optional string name = 1; optional string protocol = 2; optional int32 port = 3; optional string appProtocol = 4; }
+message EndpointSlice { optional ObjectMeta metadata = 1; repeated Endpoint endpoints = 2; repeated EndpointSlicePort ports = 3; optional string addressType = 4; }
 message PolicyRule { repeated string verbs = 1; repeated string apiGroups = 2; repeated string resources = 3; repeated string resourceNames = 4; repeated string nonResourceURLs = 5; }
 message LabelSelectorRequirement { optional string key = 1; optional string operator = 2; repeated string values = 3; }
 message LabelSelector { map<string, string> matchLabels = 1; repeated LabelSelectorRequirement matchExpressions = 2; }
@@ -81,6 +98,8 @@ const KINDS = new Set([
   'ClusterRole',
   'ClusterRoleBinding',
   'ConfigMap',
+  'EndpointSlice',
+  'Endpoints',
   'Namespace',
   'Pod',
   'Role',
@@ -137,6 +156,7 @@ const USER_MAPS = new Set([
   'data',
   'binaryData',
   'stringData',
+  'deprecatedTopology',
   'selector',
   'matchLabels',
   'nodeSelector',

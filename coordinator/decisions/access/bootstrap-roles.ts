@@ -19,6 +19,7 @@ const APPS = 'apps';
 const COORDINATION = 'coordination.k8s.io';
 const AUTHENTICATION = 'authentication.k8s.io';
 const AUTHORIZATION = 'authorization.k8s.io';
+const DISCOVERY = 'discovery.k8s.io';
 const METRICS = 'metrics.k8s.io';
 
 const HEALTH = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
@@ -32,7 +33,15 @@ const EDITABLE = [
   'services',
   'services/proxy',
 ];
-const VIEWABLE = ['configmaps', 'endpoints', 'persistentvolumeclaims', 'pods', 'serviceaccounts', 'services'];
+const VIEWABLE = [
+  'configmaps',
+  'endpoints',
+  'persistentvolumeclaims',
+  'pods',
+  'serviceaccounts',
+  'services',
+  'services/status',
+];
 const VIEWABLE_ALONE = [
   'bindings',
   'events',
@@ -88,6 +97,7 @@ const VIEW_RULES = [
   // In a RoleBinding this is the binding's own namespace.
   rule(READ, CORE, 'namespaces'),
   rule(READ, APPS, 'controllerrevisions', 'daemonsets', 'daemonsets/status'),
+  rule(READ, DISCOVERY, 'endpointslices'),
   rule(
     READ,
     FLEET_GROUP,

@@ -1,16 +1,14 @@
 /** Validation of Nodes (`pkg/apis/core/validation/validation.go`, ValidateNode and ValidateNodeUpdate). */
-import { isIP } from 'node:net';
 import { GRACE_KEY, graceProblem } from '../../../shared/kube/nodes/node-grace-period.js';
 import type { Node, NodeSpec, Taint } from '../../../shared/kube/nodes/node-types.js';
 import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 import type { FieldError } from '../kind.js';
 import { validateEffect } from '../pods/spec-validation/toleration-validation.js';
 import { NOT_NEGATIVE } from '../pods/spec-validation/value-validation.js';
+import { validateCidr } from '../validation/address-rules.js';
 import { duplicate, forbidden, invalidValue } from '../validation/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
-
-const CIDR_INVALID = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 function validateTaint(taint: Taint, field: string): FieldError[] {
   const problems = labelValueProblems(taint.value ?? '');
@@ -35,16 +33,8 @@ function validateTaints(taints: readonly Taint[] | undefined, field: string): Fi
   });
 }
 
-function isCidr(text: string): boolean {
-  const [address = '', prefix = '', ...rest] = text.split('/');
-  const bits = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
-}
-
 function validateCidrs(cidrs: readonly string[] | undefined): FieldError[] {
-  return (cidrs ?? []).flatMap((cidr, index) =>
-    isCidr(cidr) ? [] : [invalidValue(`spec.podCIDRs[${index}]`, cidr, CIDR_INVALID)],
-  );
+  return (cidrs ?? []).flatMap((cidr, index) => validateCidr(cidr, `spec.podCIDRs[${index}]`));
 }
 
 /** Refuse an invalid grace period: the fleet's default would silently apply. */

@@ -148,7 +148,7 @@ export const POD_SPEC: Support = {
   schedulerName: 'all',
   overhead: 'all',
   os: 'all',
-  // Services are not implemented, so both values are equivalent.
+  // Pods get no environment variables of Services, so both values are equivalent.
   enableServiceLinks: 'all',
   automountServiceAccountToken: 'all',
   serviceAccountName: 'all',

@@ -1,8 +1,15 @@
 /** v1 Endpoints and discovery.k8s.io/v1 EndpointSlice. A controller writes them for Services with a selector. */
-import type { EndpointSlice, Endpoints } from '../../../shared/kube/services/endpoint-types.js';
+import type { EndpointPort, EndpointSlice, Endpoints } from '../../../shared/kube/services/endpoint-types.js';
 import type { Kind } from '../kind.js';
 import { STANDARD_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE } from '../table-column.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
+import {
+  validateEndpointSlice,
+  validateEndpointSliceUpdate,
+  validateEndpoints,
+  validateEndpointsUpdate,
+} from './endpoint-validation.js';
 
 /** Addresses and ports in a cell of `kubectl get`; the rest is counted (pkg/printers/internalversion formatEndpoints). */
 const SHOWN = 3;
@@ -21,6 +28,21 @@ function endpointTexts({ subsets = [] }: Endpoints): string {
         : ports.flatMap(({ port }) => addresses.map(({ ip }) => `${ip}:${port}`)),
     ),
   );
+}
+
+function setProtocols(ports: EndpointPort[] | null | undefined): void {
+  for (const port of ports ?? []) port.protocol ||= 'TCP';
+}
+
+/** Labels count: they assign the slice to its Service (pkg/registry/discovery/endpointslice PrepareForUpdate). */
+function isSameSlice(next: EndpointSlice, current: EndpointSlice): boolean {
+  const content = ({ metadata: { labels }, addressType, endpoints, ports }: EndpointSlice) => ({
+    labels,
+    addressType,
+    endpoints,
+    ports,
+  });
+  return semanticallyEqual(content(next), content(current));
 }
 
 export const endpointsKind: Kind<Endpoints> = {
@@ -43,11 +65,13 @@ export const endpointsKind: Kind<Endpoints> = {
   fields: {},
   hasGeneration: false,
   nameRule: 'dnsSubdomain',
-  setDefaults: () => undefined,
+  setDefaults: ({ subsets }) => {
+    for (const { ports } of subsets ?? []) setProtocols(ports);
+  },
   prepareForCreate: () => undefined,
   prepareForUpdate: () => undefined,
-  validate: () => [],
-  validateUpdate: () => [],
+  validate: validateEndpoints,
+  validateUpdate: validateEndpointsUpdate,
   warnings: () => [],
 };
 
@@ -75,12 +99,20 @@ export const endpointSliceKind: Kind<EndpointSlice> = {
     AGE_COLUMN,
   ],
   fields: {},
-  hasGeneration: false,
+  hasGeneration: true,
   nameRule: 'dnsSubdomain',
-  setDefaults: () => undefined,
-  prepareForCreate: () => undefined,
-  prepareForUpdate: () => undefined,
-  validate: () => [],
-  validateUpdate: () => [],
+  setDefaults: ({ ports }) => {
+    for (const port of ports ?? []) port.name ??= '';
+    setProtocols(ports);
+  },
+  prepareForCreate: ({ metadata }) => {
+    metadata.generation = 1;
+  },
+  prepareForUpdate: (next, current) => {
+    const generation = current.metadata.generation ?? 0;
+    next.metadata.generation = isSameSlice(next, current) ? generation : generation + 1;
+  },
+  validate: validateEndpointSlice,
+  validateUpdate: validateEndpointSliceUpdate,
   warnings: () => [],
 };

@@ -47,5 +47,11 @@ export function tooLong(field: string, maxBytes: number): FieldError {
   return fieldError('FieldValueTooLong', field, 'Too long', `may not be more than ${maxBytes} bytes`);
 }
 
+/** `Too many: N: must have at most MAX items` */
+export function tooMany(field: string, count: number, max: number): FieldError {
+  const detail = `must have at most ${max} item${max === 1 ? '' : 's'}`;
+  return fieldError('FieldValueTooMany', field, `Too many: ${count}`, detail);
+}
+
 /** Upstream's message for an immutable field. */
 export const FIELD_IMMUTABLE = 'field is immutable';

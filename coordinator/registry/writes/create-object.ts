@@ -13,6 +13,7 @@ import {
 } from '../admission/service-account-admission.js';
 import { placeInNamespace } from '../admission/typed-body.js';
 import { admitCreate, generateName, nameObject, readObject } from '../admission/write-admission.js';
+import { allocateFor, isAllocated } from '../allocation/allocated-write.js';
 import { cacheWritten } from '../encoding/decoded-objects.js';
 import { copyJson } from '../encoding/json-value.js';
 import { encodeObject } from '../encoding/object-encoding.js';
@@ -65,10 +66,16 @@ export async function createTracked<T extends KubeObject>(
   const creation = { now: deps.clock.now(), uid: deps.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
   track(object, creation.now);
-  const revision = options.dryRun
-    ? await refuseTaken(deps, kind, object)
-    : await store(deps, kind, object, guard, isGenerated);
-  return recordOf(object, revision);
+  if (isAllocated(kind)) await deps.services?.ready();
+  const allocation = allocateFor(deps, kind, object, undefined);
+  let revision: number | undefined;
+  try {
+    if (options.dryRun) return recordOf(object, await refuseTaken(deps, kind, object));
+    revision = await store(deps, kind, object, guard, isGenerated);
+    return recordOf(object, revision);
+  } finally {
+    allocation.settle(revision);
+  }
 }
 
 /** See `Registry.reviewFromTemplate`. */

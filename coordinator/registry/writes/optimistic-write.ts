@@ -4,6 +4,7 @@ import { ApiError, conflict, notFound, type ResourceNames } from '../../../share
 import type { KubeObject, ObjectMeta, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { RevisionMismatch } from '../../store/store.js';
+import { allocateFor, isAllocated } from '../allocation/allocated-write.js';
 import { atRevision, cacheWritten } from '../encoding/decoded-objects.js';
 import { sameJson } from '../encoding/json-value.js';
 import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
@@ -41,12 +42,13 @@ export async function writeOptimistically<T extends KubeObject>(
 ): Promise<Outcome<T>> {
   refuseComputed(kind, ref.namespace);
   const key = keyOf(kind, ref);
+  if (isAllocated(kind)) await deps.services?.ready();
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const stored = await deps.store.get(key);
     if (!stored) throw notFound(kind, ref.name);
     const current = new StoredRecord<T>(stored.value, stored.revision);
     try {
-      return await perform(deps, key, current, decide(current), dryRun);
+      return await perform(deps, { kind, key }, current, decide(current), dryRun);
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);
@@ -60,9 +62,15 @@ export async function writeOptimistically<T extends KubeObject>(
   throw conflict(kind, ref.name);
 }
 
+/** The object to write. */
+interface Target<T extends KubeObject> {
+  kind: Kind<T>;
+  key: string;
+}
+
 async function perform<T extends KubeObject>(
   deps: RegistryDeps,
-  key: string,
+  { kind, key }: Target<T>,
   current: StoredRecord<T>,
   step: WriteDecision<T>,
   dryRun: boolean,
@@ -71,13 +79,19 @@ async function perform<T extends KubeObject>(
   if (step.step === 'keep') return { record: current, removed: false };
   if (step.step === 'mark' && !isReleased(step.object, current.object())) {
     const { object } = step;
-    object.metadata.resourceVersion = String(revision);
-    if (sameJson(object, current.object())) return { record: current, removed: false };
-    if (dryRun) return { record: recordOf(object, revision), removed: false };
-    const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
-    cacheWritten(encoded, object);
-    const next = await deps.store.update(key, encoded, { revision });
-    return { record: recordOf(object, next), removed: false };
+    const allocation = step.statusOnly ? undefined : allocateFor(deps, kind, object, current.object());
+    let next: number | undefined;
+    try {
+      object.metadata.resourceVersion = String(revision);
+      if (sameJson(object, current.object())) return { record: current, removed: false };
+      if (dryRun) return { record: recordOf(object, revision), removed: false };
+      const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
+      cacheWritten(encoded, object);
+      next = await deps.store.update(key, encoded, { revision });
+      return { record: recordOf(object, next), removed: false };
+    } finally {
+      allocation?.settle(next);
+    }
   }
   const last = atRevision(step.step === 'mark' ? step.object : current.object(), revision);
   const gone = dryRun ? revision : await deps.store.delete(key, { revision });

@@ -20,6 +20,9 @@ export interface EndpointConditions {
 export interface Endpoint {
   addresses: string[];
   conditions?: EndpointConditions;
+  /** Labels of an earlier version of the API. */
+  deprecatedTopology?: Record<string, string>;
+  hints?: { forZones?: { name: string }[]; forNodes?: { name: string }[] };
   hostname?: string;
   nodeName?: string;
   targetRef?: ObjectReference;

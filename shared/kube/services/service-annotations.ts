@@ -1,17 +1,17 @@
 /** This product's annotations of a Service. */
-import { FLEET_GROUP, type ObjectMeta } from '../objects/meta.js';
+import type { ObjectMeta } from '../objects/meta.js';
 
 /**
- * `true`: each host with an endpoint listens on a relay port and passes connections to its own Pods. Set by users, for
- * Pods that other hosts cannot reach because they have neither a hostPort nor the host's network.
+ * Annotation of a Service. With `true`, each host with an endpoint listens on a relay port and passes connections to its
+ * own Pods. For Pods that other hosts cannot reach, because they have neither a hostPort nor the host's network.
  */
-export const RELAY_ANNOTATION = `${FLEET_GROUP}/relay`;
+export const RELAY_ANNOTATION = 'fleet.everynode.dev/relay';
 
-/** The allocated relay ports: `80:30123,443:31777`, by port of the Service. Only the coordinator writes it. */
-export const RELAY_PORTS_ANNOTATION = `${FLEET_GROUP}/relay-ports`;
+/** Annotation of a Service: its relay ports by port, such as `80:30123,443:31777`. Only the coordinator writes it. */
+export const RELAY_PORTS_ANNOTATION = 'fleet.everynode.dev/relay-ports';
 
-/** `zone`: endpoints in other zones are not used at all, because sites cannot reach each other. */
-export const WITHIN_ANNOTATION = `${FLEET_GROUP}/within`;
+/** Annotation of a Service. With `zone`, endpoints in other zones are not used at all: sites cannot reach each other. */
+export const WITHIN_ANNOTATION = 'fleet.everynode.dev/within';
 
 export function wantsRelay({ annotations }: ObjectMeta): boolean {
   return annotations?.[RELAY_ANNOTATION] === 'true';

@@ -5,6 +5,13 @@ import { EventRecorder } from '../../../coordinator/controllers/events/event-rec
 import { createInformers } from '../../../coordinator/informers/create-informers.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../../coordinator/kinds/index.js';
+import {
+  DEFAULT_NODE_PORT_RANGE,
+  DEFAULT_SERVICE_CIDR,
+  readPortRange,
+  readServiceCidr,
+} from '../../../coordinator/registry/allocation/number-range.js';
+import { ServiceAllocator } from '../../../coordinator/registry/allocation/service-allocator.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { FindAccount, Registry } from '../../../coordinator/registry/registry.js';
 import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
@@ -12,6 +19,7 @@ import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
+import { systemRandom } from '../../../shared/process/time/random.js';
 import { type NodeOptions, nodeObject } from '../objects/object-builders.js';
 import { MemoryStore } from './memory-store.js';
 
@@ -37,7 +45,7 @@ export interface ControlPlane {
 /** Starts a control plane with the namespace `default`. `accounts` enables the check of Pods' ServiceAccounts. */
 export async function startControlPlane(
   pastEpochs: readonly PastEpoch[] = [],
-  { accounts = false } = {},
+  { accounts = false, serviceCidr = DEFAULT_SERVICE_CIDR, nodePorts = DEFAULT_NODE_PORT_RANGE } = {},
 ): Promise<ControlPlane> {
   const clock = new ManualClock(START_MS);
   const store = new MemoryStore({ clock, pastEpochs: pastEpochs });
@@ -46,6 +54,14 @@ export async function startControlPlane(
   const registry: Registry = createRegistry({
     ...{ store, kinds: ALL_KINDS, ...parts },
     ...(accounts ? { findAccount } : {}),
+    services: new ServiceAllocator({
+      addresses: readServiceCidr(serviceCidr),
+      ports: readPortRange(nodePorts),
+      services: () => informers.services.list(),
+      caughtUp: async () => informers.waitFor(await store.revision()),
+      waitFor: (revision) => informers.waitFor(revision),
+      random: systemRandom,
+    }),
   });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });

@@ -94,6 +94,35 @@ test('a Service: ports by number and by name', () => {
   });
 });
 
+test('an EndpointSlice: conditions that are false, and ports', () => {
+  const conditions = Buffer.concat([integer(1, 0), integer(2, 1)]);
+  const endpoint = Buffer.concat([
+    field(1, '192.0.2.1'),
+    field(2, conditions),
+    field(6, 'n1'),
+    field(7, 'z'),
+  ]);
+  const port = Buffer.concat([field(1, 'http'), field(2, 'TCP'), integer(3, 80)]);
+  const sent = [field(1, METADATA), field(2, endpoint), field(3, port), field(4, 'IPv4')];
+  const { addressType, endpoints, ports } = decodeProtobuf(
+    body('discovery.k8s.io/v1', 'EndpointSlice', ...sent),
+  );
+  assert.equal(addressType, 'IPv4');
+  assert.deepEqual(endpoints, [
+    { addresses: ['192.0.2.1'], conditions: { ready: false, serving: true }, nodeName: 'n1', zone: 'z' },
+  ]);
+  assert.deepEqual(ports, [{ name: 'http', protocol: 'TCP', port: 80 }]);
+});
+
+test('Endpoints', () => {
+  const subset = Buffer.concat([
+    field(1, field(1, '192.0.2.1')),
+    field(3, Buffer.concat([field(1, 'a'), integer(2, 80)])),
+  ]);
+  const { subsets } = decodeProtobuf(body('v1', 'Endpoints', field(1, METADATA), field(2, subset)));
+  assert.deepEqual(subsets, [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ name: 'a', port: 80 }] }]);
+});
+
 test('a RoleBinding', () => {
   const subject = Buffer.concat([field(1, 'ServiceAccount'), field(2, ''), field(3, 's'), field(4, 'ns')]);
   const roleRef = Buffer.concat([field(1, 'rbac.authorization.k8s.io'), field(2, 'Role'), field(3, 'r')]);

@@ -1,7 +1,7 @@
 /** Validation of a Pod's name resolution. */
-import { isIP } from 'node:net';
 import type { PodDNSConfig, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
+import { validateIp } from '../../validation/address-rules.js';
 import { invalidValue, notSupported, required } from '../../validation/field-error.js';
 import { dnsSubdomainProblems, searchDomainProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
@@ -10,13 +10,6 @@ const POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
-
-/** Upstream's message for an invalid address. */
-const IP_INVALID = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
-
-function validateAddress(address: string | undefined, field: string): FieldError[] {
-  return isIP(address ?? '') ? [] : [invalidValue(field, address ?? '', IP_INVALID)];
-}
 
 /** Unlike a host name, a search domain may end with a dot and contain underscores. */
 function validateSearch(search: string, field: string): FieldError[] {
@@ -43,7 +36,7 @@ function validateConfig(config: PodDNSConfig, field: string): FieldError[] {
     ...(nameservers.length > MAX_NAMESERVERS
       ? [invalidValue(`${field}.nameservers`, nameservers, tooMany)]
       : []),
-    ...nameservers.flatMap((address, index) => validateAddress(address, `${field}.nameservers[${index}]`)),
+    ...nameservers.flatMap((address, index) => validateIp(address, `${field}.nameservers[${index}]`)),
     ...validateSearches(config.searches ?? [], `${field}.searches`),
     ...(config.options ?? []).flatMap((option, index) =>
       option.name ? [] : [required(`${field}.options[${index}]`, 'must not be empty')],
@@ -79,7 +72,7 @@ export function validateDns(spec: PodSpec, field: string): FieldError[] {
 /** Validates additional lines of /etc/hosts. */
 export function validateHostAliases(aliases: PodSpec['hostAliases'], field: string): FieldError[] {
   return (aliases ?? []).flatMap((alias, index) => [
-    ...validateAddress(alias.ip, `${field}[${index}].ip`),
+    ...validateIp(alias.ip ?? '', `${field}[${index}].ip`),
     ...(alias.hostnames ?? []).flatMap((name, position) =>
       invalidFor(`${field}[${index}].hostnames[${position}]`, name, dnsSubdomainProblems(name)),
     ),

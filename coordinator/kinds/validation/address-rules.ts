@@ -1,0 +1,42 @@
+/** Rules for IP addresses and ranges, with upstream's messages (apimachinery pkg/util/validation/ip.go). */
+import { isIP, isIPv6 } from 'node:net';
+import type { FieldError } from '../kind.js';
+import { invalidValue } from './field-error.js';
+
+const IP_INVALID = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+const CIDR_INVALID = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+
+export function validateIp(address: string, field: string): FieldError[] {
+  return isIP(address) ? [] : [invalidValue(field, address, IP_INVALID)];
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', prefix = '', ...rest] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
+}
+
+export function validateCidr(text: string, field: string): FieldError[] {
+  return isCidr(text) ? [] : [invalidValue(field, text, CIDR_INVALID)];
+}
+
+/** Ranges that must not be an endpoint or an external address. */
+const SPECIAL: readonly [pattern: RegExp, detail: (address: string) => string][] = [
+  [/^(0\.0\.0\.0|::)$/, (address) => `may not be unspecified (${address})`],
+  [/^(127\.|::1$)/, () => 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  [/^(169\.254\.|fe[89ab])/i, () => 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  [/^(224\.0\.0\.|ff02)/i, () => 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+];
+
+/** Refuses addresses that have a special meaning on each host (ValidateNonSpecialIP). */
+export function validateNonSpecialIp(address: string, field: string): FieldError[] {
+  const short = isIPv6(address) ? shortened(address) : address;
+  return SPECIAL.filter(([pattern]) => pattern.test(short)).map(([, detail]) =>
+    invalidValue(field, address, detail(address)),
+  );
+}
+
+/** Returns an IPv6 address in its shortest form, as a URL has it. */
+function shortened(address: string): string {
+  return new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
+}
