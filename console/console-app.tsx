@@ -32,6 +32,11 @@ const RolloutsPage = lazy(async () => ({
   default: (await import('./rollouts/rollouts-page.js')).RolloutsPage,
 }));
 
+const ServicePage = lazy(async () => ({ default: (await import('./services/service-page.js')).ServicePage }));
+const ServicesPage = lazy(async () => ({
+  default: (await import('./services/services-page.js')).ServicesPage,
+}));
+
 function Console() {
   return (
     <Router base="/console">
@@ -46,6 +51,8 @@ function Console() {
             <Route path="/daemonsets/new" component={NewDaemonSetPage} />
             <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
             <Route path="/pods/:namespace/:name" component={PodPage} />
+            <Route path="/services" component={ServicesPage} />
+            <Route path="/services/:namespace/:name" component={ServicePage} />
             <Route path="/calendar" component={CalendarPage} />
             <Route path="/onboarding" component={OnboardingPage} />
             <Route path="/audit" component={AuditPage} />

@@ -27,6 +27,7 @@ interface ApiComponentDeps
     ApiDeps,
     | 'registry'
     | 'explainer'
+    | 'serviceExplainer'
     | 'planner'
     | 'hostEffects'
     | 'calendars'

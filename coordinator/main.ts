@@ -16,6 +16,7 @@ import { DaemonSetExplainer } from './controllers/views/daemonset-explainer.js';
 import { HostChangePreview } from './controllers/views/host-change-preview.js';
 import { HostIndex } from './controllers/views/host-index.js';
 import { PolicyCalendars } from './controllers/views/policy-calendars.js';
+import { ServiceExplainer } from './controllers/views/service-explainer.js';
 import { createCoordinatorCore } from './coordinator-core.js';
 import { secretsKeyPath } from './coordinator-data-dir.js';
 import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './coordinator-settings.js';
@@ -86,13 +87,14 @@ export async function startCoordinator(
   const api = new ApiComponent(settings, {
     ...{ ...shared, certificates, hub, restore },
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
+    serviceExplainer: new ServiceExplainer({ informers, clock, sent: hub.services }),
     hosts: new HostIndex({ informers, liveness, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     planner: new ManifestPlanner({ registry, informers, clock }),
     hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
     metrics: metrics.page(
-      { informers, connected: () => hub.connected, meters: hub.meters },
+      { informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
       new Set(registry.kinds.map(({ resource }) => resource)),
     ),
   });

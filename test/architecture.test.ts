@@ -141,6 +141,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/palette': ['console/api', 'console/layout', 'shared/kube'],
   'console/pods': ['console/api', 'console/layout', 'shared/kube'],
   'console/charts': [],
+  // A Service has Events, as Pods have.
+  'console/services': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
   'console/hosts': ['console/api', 'console/charts', 'console/layout', 'console/pods', 'shared/kube'],
   'console/rollouts': ['console/api', 'console/layout', 'shared/kube'],
   'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],

@@ -107,12 +107,12 @@ export class LinkSession {
   }
 
   sendHello(introduction: Introduction): void {
-    const { delegate } = this.#deps;
+    const { delegate, services } = this.#deps;
     this.#connection.send({
       kind: 'hello',
       ...introduction,
       ...delegate.resumePoint(),
-      features: [...FEATURES],
+      features: FEATURES.filter((feature) => feature !== SERVICES || services !== undefined),
       register: delegate.registration(),
       status: delegate.nodeStatus(),
     });

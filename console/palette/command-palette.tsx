@@ -9,9 +9,9 @@ import { signOut } from '../layout/shell/user-menu.js';
 import classes from './command-palette.module.css';
 import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
 
-type Objects = Pick<PaletteObjects, 'daemonSets' | 'rollouts'>;
+type Objects = Pick<PaletteObjects, 'daemonSets' | 'rollouts' | 'services'>;
 
-const NOTHING: Objects = { daemonSets: [], rollouts: [] };
+const NOTHING: Objects = { daemonSets: [], rollouts: [], services: [] };
 
 interface CommandPaletteProps {
   onClose: () => void;
@@ -94,11 +94,13 @@ function useObjects(): Objects {
         ({ items }) => items,
         () => [],
       );
-    void Promise.all([list('/apis/apps/v1/daemonsets'), list('/apis/fleet.everynode.dev/v1/rollouts')]).then(
-      ([daemonSets, rollouts]) => {
-        if (!abort.signal.aborted) setObjects({ daemonSets, rollouts });
-      },
-    );
+    void Promise.all([
+      list('/apis/apps/v1/daemonsets'),
+      list('/apis/fleet.everynode.dev/v1/rollouts'),
+      list('/api/v1/services'),
+    ]).then(([daemonSets, rollouts, services]) => {
+      if (!abort.signal.aborted) setObjects({ daemonSets, rollouts, services });
+    });
     return () => abort.abort();
   }, []);
   return objects;

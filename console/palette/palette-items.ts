@@ -13,6 +13,7 @@ export type PaletteItem = { id: string; text: string; hint: string } & (
 export interface PaletteObjects {
   daemonSets: readonly KubeObject[];
   rollouts: readonly KubeObject[];
+  services: readonly KubeObject[];
   /** False for a session by client certificate. */
   maySignOut: boolean;
 }
@@ -34,11 +35,12 @@ export function paletteItems(typed: string, objects: PaletteObjects): PaletteIte
   return [...ordered.slice(0, MAX_ITEMS), ...hostItems(typed.trim())];
 }
 
-function everything({ daemonSets, rollouts, maySignOut }: PaletteObjects): PaletteItem[] {
+function everything({ daemonSets, rollouts, services, maySignOut }: PaletteObjects): PaletteItem[] {
   return [
     ...NAV_ITEMS.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
     ...daemonSets.map((each) => objectItem('DaemonSet', '/daemonsets', each)),
     ...rollouts.map((each) => objectItem('rollout', '/rollouts', each)),
+    ...services.map((each) => objectItem('Service', '/services', each)),
     ...THEMES.map((theme) => ({
       id: `theme ${theme}`,
       text: `Theme: ${theme}`,

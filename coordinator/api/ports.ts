@@ -11,6 +11,7 @@ import type { HostMeters } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import type { DaemonSetPlan, Plan, PlanRequest } from '../../shared/kube/fleet/plan-types.js';
+import type { ServiceReasonsDocument } from '../../shared/kube/fleet/service-explanation-types.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type {
@@ -151,6 +152,11 @@ export interface Explainer {
   explainFleet(daemonSet: ObjectRef): Promise<ExplainedFleet>;
   /** Throws ApiError 404 for a DaemonSet that no policy governs, or whose rollout has not been reconciled yet. */
   rolloutHosts(daemonSet: ObjectRef, query: RolloutHostsQuery): Promise<RolloutHostList>;
+}
+
+export interface ServiceExplainer {
+  /** Throws ApiError 404 for an unknown Service. */
+  explainService(service: ObjectRef): Promise<ServiceReasonsDocument>;
 }
 
 /** The write of a RolloutPolicy. */

@@ -31,6 +31,7 @@ import type { ObjectSigner } from './restore/object-signer.js';
 import { ResyncTracker } from './restore/resync-tracker.js';
 import type { PendingRestore } from './restore/returned-pods.js';
 import { ReturnedPods } from './restore/returned-pods.js';
+import { ServicePublisher } from './services/service-publisher.js';
 import { HelloHandler } from './sessions/hello-handler.js';
 import { InboundQueue } from './sessions/inbound-queue.js';
 import { LinkUpgrader, type OnRefused } from './sessions/link-upgrade.js';
@@ -73,6 +74,8 @@ export class Hub {
   readonly streams: HostStreams;
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
+  /** Sends hosts the Services that their Pods need. */
+  readonly services: ServicePublisher;
   /** Tracks which hosts have resynced since the coordinator's start. */
   readonly resync: ResyncTracker;
   readonly #options: HubOptions;
@@ -95,9 +98,7 @@ export class Hub {
     // The last report of a replaced process is harmless.
     meters: ({ node }, report) => this.meters.record(node, report),
     reading: ({ node }, payload) => this.readings.record(node, payload),
-    // Until the hub serves views, every Service is unknown to hosts.
-    serviceInterest: (session, { wanted }) =>
-      session.send({ kind: 'serviceViews', set: [], absent: wanted.map(([service]) => service) }),
+    serviceInterest: (session, interest) => this.services.received(session, interest),
     renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
     closed: (session, reason, end) => this.#closed(session, reason, end),
   };
@@ -111,6 +112,7 @@ export class Hub {
     this.readings = new NodeReadings(clock, liveness);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
+    this.services = new ServicePublisher({ informers, clock, log });
     const credentials = new NodeCredentials(registry);
     const authenticator = new NodeAuthenticator({ ...options, credentials });
     this.#enrolment = new Enrolment({ ...options, credentials });
@@ -137,6 +139,7 @@ export class Hub {
     this.#hellos = new HelloHandler({
       ...reporting,
       objects,
+      services: this.services,
       rightsOf: (node) => this.#enrolment.rightsOf(node),
       recordEvent: recordEvent.asNodeController,
     });
@@ -233,6 +236,7 @@ export class Hub {
     this.#nodeStatus.stop();
     this.resync.stop();
     this.#signer.stop();
+    this.services.stop();
     const goodbye = {
       reason: 'draining',
       message: 'the coordinator is stopping',
@@ -251,6 +255,7 @@ export class Hub {
 
   #closed(session: Session, reason: string, end: LinkEnd): void {
     this.#sessions.delete(session);
+    this.services.closed(session);
     const { node, remoteAddress, refusal } = session;
     if (refusal) this.#onRefused.get(session)?.({ node, remoteAddress, ...refusal });
     const wasLive = this.#live.release(session);

@@ -5,8 +5,14 @@ import { addClockMetrics, addFleetMetrics, type FleetMetricsDeps } from './fleet
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
 import { requestMetrics } from './request-metrics.js';
+import { addServiceMetrics, type CountedServices } from './service-metrics.js';
 import { type CommitObserver, refusedWrites, storeMetrics } from './store-metrics.js';
 import { addZoneMetrics, type EvictionObserver, evictionMetrics } from './zone-metrics.js';
+
+interface MetricsPageDeps extends FleetMetricsDeps {
+  meters: LinkMeters;
+  services: CountedServices;
+}
 
 /** Created before the store, because the store needs its commit observer. */
 export class Metrics {
@@ -22,11 +28,12 @@ export class Metrics {
   }
 
   /** Returns the pages. `resources` are the names of all served resources. */
-  page(parts: FleetMetricsDeps & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
+  page(parts: MetricsPageDeps, resources: ReadonlySet<string>): MetricsPage {
     addFleetMetrics(this.#registry, parts);
     addZoneMetrics(this.#registry, parts.informers);
     addClockMetrics(this.#registry, parts.informers);
     addLinkMetrics(this.#registry, parts.meters);
+    addServiceMetrics(this.#registry, parts.services);
     const observe = requestMetrics(this.#registry, resources);
     const { contentType } = this.#registry;
     return {

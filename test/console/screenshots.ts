@@ -33,6 +33,11 @@ const fleet = await startSimulatedFleet(nodes);
 const browser = await startBrowser();
 try {
   await failARelease(fleet);
+  const spec = { selector: { app: 'till' }, clusterIP: 'None', ports: [{ port: 80 }] };
+  await fleet.api.request('POST', '/api/v1/namespaces/default/services', {
+    metadata: { name: 'till' },
+    spec,
+  });
   const pods = await fleet.api.items<{ metadata: { name: string }; status: { phase: string } }>(
     '/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3Dnode-2',
   );
@@ -45,6 +50,8 @@ try {
     ['daemonset', 'daemonsets/default/till', 'till'],
     ['new-daemonset', 'daemonsets/new', 'A new DaemonSet'],
     ['pod', `pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
+    ['services', 'services', 'Services'],
+    ['service', 'services/default/till', 'till'],
     ['calendar', 'calendar', 'Calendar'],
     ['onboarding', 'onboarding', 'Onboarding'],
     ['audit', 'audit', 'Audit'],

@@ -10,6 +10,7 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { path: '/', name: 'Fleet', key: 'f' },
   { path: '/rollouts', name: 'Rollouts', key: 'r' },
   { path: '/daemonsets', name: 'DaemonSets', key: 'd' },
+  { path: '/services', name: 'Services', key: 's' },
   { path: '/calendar', name: 'Calendar', key: 'c' },
   { path: '/onboarding', name: 'Onboarding', key: 'o' },
   { path: '/audit', name: 'Audit', key: 'a' },

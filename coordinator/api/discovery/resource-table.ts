@@ -15,6 +15,7 @@ import { handlePlan, PLAN_RESOURCE } from '../fleet/plan-resource.js';
 import { handleMetrics, METRICS_RESOURCES } from '../fleet/resource-metrics.js';
 import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../fleet/restore-resource.js';
 import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresources.js';
+import { handleServiceWhy, SERVICE_WHY_RESOURCE } from '../fleet/service-why-resource.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
 import type { ApiResponse } from '../http/api-context.js';
 import type { ResourceRequest } from '../http/request-info.js';
@@ -55,6 +56,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   undiscovered(PLAN_RESOURCE, handlePlan),
   undiscovered(RESTORE_RESOURCE, handleRestore),
   undiscovered(WHY_RESOURCE, handleWhy, { why: handleWhy }),
+  undiscovered(SERVICE_WHY_RESOURCE, handleServiceWhy, { why: handleServiceWhy }),
 ];
 
 function discovered(

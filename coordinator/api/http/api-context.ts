@@ -22,6 +22,7 @@ import type {
   JoinFacts,
   PodStreams,
   RestoreControl,
+  ServiceExplainer,
 } from '../ports.js';
 import type { BodyPiece } from './paced-writer.js';
 import type { ResourceRequest } from './request-info.js';
@@ -63,6 +64,7 @@ export interface ApiDeps {
   registry: Registry;
   streams: PodStreams;
   explainer: Explainer;
+  serviceExplainer: ServiceExplainer;
   hosts: HostFeed;
   meters: HostMeterSource;
   readings: HostReadingSource;

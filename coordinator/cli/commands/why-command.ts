@@ -1,21 +1,23 @@
 /**
  * `everynode why ds/NAME [node/NAME]`: prints why a DaemonSet does or does not run on a node, or counts over the fleet.
+ * `everynode why svc/NAME`: prints the endpoints of a Service, and why a Pod is no endpoint.
  */
 
 import type { Command } from 'commander';
+import type { ServiceReasonsDocument } from '../../../shared/kube/fleet/service-explanation-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
 import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/why-resource.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
+import { namesText } from '../terminal/name-list.js';
+import { serviceLines } from '../terminal/service-lines.js';
 import { tableLines } from '../terminal/text-table.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
+const SERVICE_PREFIXES = ['svc', 'service', 'services'];
 const NODE_PREFIXES = ['no', 'node', 'nodes'];
-
-/** Keeps lines readable. `-o json` prints all names. */
-const MOST_NAMES = 20;
 
 interface WhyOptions extends KubeconfigOptions {
   namespace?: string;
@@ -25,24 +27,28 @@ interface WhyOptions extends KubeconfigOptions {
 export function whyCommand(program: Command): void {
   const command = program
     .command('why')
-    .description(
-      'explain why a DaemonSet does or does not run on a node, or count the reasons over all nodes',
-    )
-    .argument('<ds/NAME>', 'the DaemonSet')
-    .argument('[node/NAME]', 'the node; without it, counts by reason')
-    .option('-n, --namespace <NS>', "namespace of the DaemonSet (default the context's)")
+    .description('explain why a DaemonSet does or does not run on a node, or which endpoints a Service has')
+    .argument('<ds/NAME or svc/NAME>', 'the DaemonSet or Service')
+    .argument('[node/NAME]', 'the node, for a DaemonSet; without it, counts by reason')
+    .option('-n, --namespace <NS>', "namespace of the DaemonSet or Service (default the context's)")
     .option('-o, --output <FORM>', 'text, or json for the API response', 'text');
   addKubeconfigOptions(command).action(why);
 }
 
-async function why(daemonSet: string, node: string | undefined, options: WhyOptions): Promise<void> {
-  const name = nameIn(daemonSet, DAEMON_SET_PREFIXES, 'ds');
+async function why(subject: string, node: string | undefined, options: WhyOptions): Promise<void> {
+  const isService = SERVICE_PREFIXES.includes(subject.split('/')[0] ?? '');
+  if (isService && node !== undefined)
+    throw new ExitError(EXIT_CODES.usage, 'A node can be given for a DaemonSet, not for a Service.');
+  const name = isService
+    ? nameIn(subject, SERVICE_PREFIXES, 'svc')
+    : nameIn(subject, DAEMON_SET_PREFIXES, 'ds');
   const nodeName = node === undefined ? undefined : nameIn(node, NODE_PREFIXES, 'node');
   if (options.output !== 'text' && options.output !== 'json') {
     throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
   }
   const api = connect(options);
-  const path = whyPath(options.namespace ?? api.namespace, name, nodeName);
+  const resource = isService ? 'services' : 'daemonsets';
+  const path = whyPath(resource, { namespace: options.namespace ?? api.namespace, name }, nodeName);
   const answer = await api.request<WhyAnswer>('GET', path);
   if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
   else answerLines(answer).forEach(printLine);
@@ -55,15 +61,20 @@ function nameIn(text: string, prefixes: readonly string[], example: string): str
   throw new ExitError(EXIT_CODES.usage, `"${text}" is not of the form ${example}/NAME.`);
 }
 
-function whyPath(namespace: string, name: string, node: string | undefined): string {
-  const [ns, ds] = [namespace, name].map(encodeURIComponent);
+function whyPath(
+  resource: string,
+  ref: { namespace: string; name: string },
+  node: string | undefined,
+): string {
+  const [ns, name] = [ref.namespace, ref.name].map(encodeURIComponent);
   const query = node === undefined ? '' : `?node=${encodeURIComponent(node)}`;
-  return `/apis/${FLEET_GROUP}/v1/namespaces/${ns}/daemonsets/${ds}/why${query}`;
+  return `/apis/${FLEET_GROUP}/v1/namespaces/${ns}/${resource}/${name}/why${query}`;
 }
 
-type WhyAnswer = NodeReasonDocument | FleetReasonsDocument;
+type WhyAnswer = NodeReasonDocument | FleetReasonsDocument | ServiceReasonsDocument;
 
 function answerLines(answer: WhyAnswer): string[] {
+  if (answer.kind === 'ServiceExplanation') return serviceLines(answer);
   return answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
 }
 
@@ -81,10 +92,4 @@ function fleetLines({ sentence, reasons }: FleetReasonsDocument): string[] {
   if (reasons.length === 0) return [sentence];
   const rows = reasons.map(({ code, count, nodes }) => [code, String(count), namesText(nodes)]);
   return [sentence, ...tableLines([['CODE', 'COUNT', 'NODES'], ...rows])];
-}
-
-function namesText(nodes: readonly string[]): string {
-  const shown = nodes.slice(0, MOST_NAMES).join(', ');
-  const hidden = nodes.length - MOST_NAMES;
-  return hidden > 0 ? `${shown} and ${hidden} more (-o json names all)` : shown;
 }

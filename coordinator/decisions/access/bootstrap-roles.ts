@@ -107,6 +107,7 @@ const VIEW_RULES = [
     'rollouts',
     'rollouts/hosts',
     'rollouts/status',
+    'services/why',
   ),
   rule(READ, METRICS, 'pods', 'nodes'),
 ];

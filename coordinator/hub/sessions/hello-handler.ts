@@ -2,7 +2,7 @@
 
 import { type Node, type NodeStatus, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
 import { isConfigObject } from '../../../shared/kube/pods/config-reference.js';
-import { commonFeatures } from '../../../shared/link/link-features.js';
+import { commonFeatures, SERVICES } from '../../../shared/link/link-features.js';
 import {
   HEARTBEAT_INTERVAL_MS,
   type Hello,
@@ -25,6 +25,7 @@ import { isStorageFull, retryWhileStorageFull } from '../reports/storage-full-re
 import type { ObjectSigner } from '../restore/object-signer.js';
 import type { ResyncTracker } from '../restore/resync-tracker.js';
 import type { PendingRestore, ReturnedPods } from '../restore/returned-pods.js';
+import type { ServicePublisher } from '../services/service-publisher.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
 import type { NodeLiveness } from './node-liveness.js';
 import { PerNodeQueue } from './per-node-queue.js';
@@ -41,6 +42,7 @@ interface HelloHandlerDeps {
   returnedPods: ReturnedPods;
   resync: ResyncTracker;
   objects: NodeObjects;
+  services: Pick<ServicePublisher, 'connected'>;
   clusterUID: string;
   epoch: string;
   authority: { trustBundleToResend(): string | undefined };
@@ -163,6 +165,7 @@ export class HelloHandler {
     const current = informers.nodes.get({ name: session.node }) ?? node;
     sendPrefetchImages(entry, current, informers.daemonSets);
     session.setPace(current);
+    if (hello.features.includes(SERVICES)) this.#deps.services.connected(session);
     liveness.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
     if (skewMs !== undefined) nodeStatus.setClockSkew(session.node, skewMs);

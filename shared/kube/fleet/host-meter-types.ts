@@ -4,10 +4,20 @@ import type { KubeObject, Timestamp } from '../objects/meta.js';
 import { FLEET_GROUP } from '../objects/meta.js';
 
 /**
- * Causes of link traffic. `status`: Node and Pod status and Events. `desired`: desired state. `exec`: commands,
+ * Causes of link traffic. `status`: Node and Pod status and Events. `desired`: desired state. `services`: Services
+ * and their endpoints. `exec`: commands,
  * terminals and port forwarding. `connect`: connection set-up. `other`: usage queries, certificates and meters.
  */
-export const LINK_CAUSES = ['heartbeats', 'status', 'desired', 'logs', 'exec', 'connect', 'other'] as const;
+export const LINK_CAUSES = [
+  'heartbeats',
+  'status',
+  'desired',
+  'services',
+  'logs',
+  'exec',
+  'connect',
+  'other',
+] as const;
 export type LinkCause = (typeof LINK_CAUSES)[number];
 
 /** `up`: host to coordinator. `down`: coordinator to host. */

@@ -64,3 +64,9 @@ export interface ServiceExplanation {
   /** In the order of the codes, then of nodes and Pods. Empty unless the source is `selector`. */
   endpoints: EndpointExplanation[];
 }
+
+/** Response of `services/NAME/why`. */
+export interface ServiceReasonsDocument extends ServiceExplanation {
+  /** Names of the connected nodes whose hosts have the Service, sorted. Others have not asked for it. */
+  knownBy: string[];
+}

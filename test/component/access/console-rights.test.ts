@@ -17,6 +17,7 @@ const READS = [
   `GET ${FLEET}/auditevents`,
   `GET ${FLEET}/joinaddress`,
   `GET ${IN_DEFAULT}/daemonsets/till/why?node=n1`,
+  `GET ${IN_DEFAULT}/services/till/why`,
   `GET ${IN_DEFAULT}/rolloutpolicies/gentle/calendar`,
   `GET ${IN_DEFAULT}/rollouts/till/hosts?code=Failed`,
   `GET /api/v1/namespaces/default/pods/till/log`,

@@ -28,9 +28,10 @@ import type {
   HostFeed,
   PodStreams,
   RestoreControl,
+  ServiceExplainer,
 } from '../../../coordinator/api/ports.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
-import { ALL_KINDS, daemonSetKind } from '../../../coordinator/kinds/index.js';
+import { ALL_KINDS, daemonSetKind, serviceKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import { loadPki, type Pki } from '../../../coordinator/pki/load-pki.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
@@ -77,6 +78,10 @@ const NO_DAEMON_SETS: Explainer = {
   },
   explainFleet: ({ name }) => Promise.reject(notFound(daemonSetKind, name)),
   rolloutHosts: ({ name }) => Promise.reject(notFound(daemonSetKind, name)),
+};
+
+const NO_SERVICES: ServiceExplainer = {
+  explainService: ({ name }) => Promise.reject(notFound(serviceKind, name)),
 };
 
 const NOTHING = { get: () => undefined, indexed: () => [] } as unknown as RbacInformers['roles'];
@@ -180,6 +185,7 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     registry,
     streams: NO_STREAMS,
     explainer: NO_DAEMON_SETS,
+    serviceExplainer: NO_SERVICES,
     hosts: NO_HOSTS,
     meters: { of: () => undefined },
     readings: { of: () => ({ recent: NO_READINGS, day: NO_READINGS, changes: [] }) },

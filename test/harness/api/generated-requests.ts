@@ -232,6 +232,7 @@ function everyComputedAnswer(accept: string): GeneratedRequest[] {
     ...NAMESPACES.flatMap((namespace) => [
       get(`${FLEET}/namespaces/${namespace}/daemonsets/${markedName('daemonsets', namespace)}/why`),
       get(`${FLEET}/namespaces/${namespace}/daemonsets/${markedName('daemonsets', namespace)}/why?node=n1`),
+      get(`${FLEET}/namespaces/${namespace}/services/${markedName('services', namespace)}/why`),
       get(`${FLEET}/namespaces/${namespace}/rollouts/${markedName('rollouts', namespace)}/hosts`),
       get(
         `${FLEET}/namespaces/${namespace}/rolloutpolicies/${markedName('rolloutpolicies', namespace)}/calendar`,

@@ -29,6 +29,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/coordination.k8s.io/v1', 'leases', NAMESPACED],
   ['/apis/discovery.k8s.io/v1', 'endpointslices', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'rollouts', NAMESPACED, 'hosts status'],
+  ['/apis/fleet.everynode.dev/v1', 'services', NAMESPACED, 'why'],
   ['/apis/fleet.everynode.dev/v1', 'rolloutpolicies', NAMESPACED, 'calendar'],
   ['/apis/rbac.authorization.k8s.io/v1', 'clusterrolebindings', CLUSTER],
   ['/apis/rbac.authorization.k8s.io/v1', 'clusterroles', CLUSTER],

@@ -248,6 +248,15 @@ function validMessages({ own, foreign }: FrameSubjects, pod: unknown): unknown[]
     { kind: 'meters', upMs: 1, memoryBytes: 1, writtenBytes: 1, diskWrittenBytes: 1, roundTripMs: 1 },
     { kind: 'applied', id: 1 },
     { kind: 'renew', csr: 'no request' },
+    {
+      kind: 'serviceInterest',
+      wanted: [
+        ['default/web', ''],
+        ['default/none', 'digest'],
+        ['no name', ''],
+      ],
+      unwanted: ['default/web', '', 'constructor/toString'],
+    },
     { kind: 'streamStarted', stream: 1 },
     { kind: 'streamData', stream: 1, bytes: Buffer.from('x') },
     { kind: 'streamArrived', stream: 1 },

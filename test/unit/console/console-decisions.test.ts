@@ -259,13 +259,15 @@ describe('the command palette', () => {
   const objects = {
     daemonSets: [object('default', 'till')],
     rollouts: [object('default', 'till')],
+    services: [object('default', 'printer')],
     maySignOut: true,
   };
   const texts = (typed: string) =>
     palette.paletteItems(typed, objects).map((item) => ('go' in item ? item.go : item.id));
-  test('it finds pages, DaemonSets and rollouts, and prefix matches come first', () => {
+  test('it finds pages, DaemonSets, rollouts and Services, and prefix matches come first', () => {
     assert.equal(texts('aud')[0], '/audit');
     assert.deepEqual(texts('till').slice(0, 2), ['/daemonsets/default/till', '/rollouts/default/till']);
+    assert.equal(texts('printer')[0], '/services/default/printer');
   });
   test('signing out is offered only when a session exists', () => {
     assert.deepEqual(texts('sign out')[0], 'sign-out');

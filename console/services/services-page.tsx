@@ -1,0 +1,63 @@
+/** Page with all Services. */
+import { Link } from 'wouter';
+import type { EndpointSlice } from '../../shared/kube/services/endpoint-types.js';
+import { type Service, serviceKey } from '../../shared/kube/services/service-types.js';
+import { useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { addressText, type EndpointCounts, endpointCounts, portsText } from './service-text.js';
+
+const COLUMNS = ['Namespace', 'Name', 'Type', 'Address', 'Ports', 'Ready endpoints'] as const;
+
+export function ServicesPage() {
+  const { objects, phase, error } = useLiveList<Service>('/api/v1/services');
+  const slices = useLiveList<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
+  const counts = slices.phase === 'refused' ? undefined : endpointCounts(slices.objects);
+  return (
+    <PageShell>
+      <h1>Services</h1>
+      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to list Services: {error?.message}</p>}
+      {phase === 'live' && objects.length === 0 && (
+        <p className={controls.card}>
+          None yet. With a Service, Pods find the Pods of a DaemonSet by name: <code>kubectl apply -f</code>{' '}
+          one with the DaemonSet’s labels as its selector.
+        </p>
+      )}
+      {objects.length > 0 && (
+        <ListTable label="Services" columns={COLUMNS}>
+          {objects.map((service) => (
+            <Row key={service.metadata.uid} service={service} counts={counts} />
+          ))}
+        </ListTable>
+      )}
+      <CopyCommand text="kubectl get services -A" />
+    </PageShell>
+  );
+}
+
+interface RowProps {
+  service: Service;
+  /** By `namespace/name`. Undefined if the user may not read EndpointSlices. */
+  counts: ReadonlyMap<string, EndpointCounts> | undefined;
+}
+
+function Row({ service, counts }: RowProps) {
+  const { namespace = '', name } = service.metadata;
+  const { ready, all } = counts?.get(serviceKey({ namespace, name })) ?? { ready: 0, all: 0 };
+  const isAlias = service.spec?.type === 'ExternalName';
+  return (
+    <tr>
+      <td>{namespace}</td>
+      <th scope="row">
+        <Link href={`/services/${namespace}/${name}`}>{name}</Link>
+      </th>
+      <td>{service.spec?.type ?? 'ClusterIP'}</td>
+      <td>{addressText(service)}</td>
+      <td>{portsText(service)}</td>
+      <td>{counts && !isAlias ? `${ready}/${all}` : ''}</td>
+    </tr>
+  );
+}

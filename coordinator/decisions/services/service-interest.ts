@@ -1,0 +1,21 @@
+/** Names that a host may ask for, and the size of what it receives. */
+import type { ServiceRules } from './slice-endpoints.js';
+
+/** A DNS label, as names of namespaces and Services are (apimachinery IsDNS1123Label). */
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** True for `namespace/name` of a Service that may exist. Other names are not stored. */
+export function isServiceKey(text: string): boolean {
+  const parts = text.split('/');
+  return parts.length === 2 && parts.every((part) => LABEL.test(part));
+}
+
+const PORT_BYTES = 100;
+const ENDPOINT_BYTES = 150;
+const ENDPOINT_PORT_BYTES = 3;
+
+/** Estimates the encoded bytes of this many endpoints of a Service, and of its ports. */
+export function viewWeight(rules: Pick<ServiceRules, 'ports'> | undefined, endpoints: number): number {
+  const ports = rules?.ports.length ?? 0;
+  return ports * PORT_BYTES + endpoints * (ENDPOINT_BYTES + ports * ENDPOINT_PORT_BYTES);
+}

@@ -1,0 +1,186 @@
+/**
+ * The endpoints of one Service, kept current by differences of its EndpointSlices. A feed exists while a host is
+ * subscribed, or while the Service is sent to hosts that did not ask for it.
+ */
+import type { EndpointState, RemoteEndpoint } from '../../../shared/kube/services/service-view.js';
+import {
+  type RankedEndpoint,
+  rankHash,
+  type SubsetRules,
+  subsetRulesOf,
+} from '../../decisions/services/endpoint-subset.js';
+import { placeKey, type ServiceRules, type SliceMember } from '../../decisions/services/slice-endpoints.js';
+
+/** A host's subscription, as its feed uses it. */
+interface FeedSubscription {
+  readonly node: string;
+  /** True if the host has a view of the Service. */
+  readonly isKnown: boolean;
+  /** An endpoint of the subset has another state. */
+  stateChanged(state: EndpointState): void;
+  offer(endpoint: FeedEndpoint): void;
+  chooseAgain(): void;
+  reset(): void;
+  refill(): void;
+}
+
+/** An endpoint of a feed. Mutable: hundreds of subscriptions refer to it. */
+export interface FeedEndpoint extends RankedEndpoint, RemoteEndpoint {
+  /** Members of slices with this place, by state. All 0: the endpoint is gone. */
+  readonly members: { ready: number; terminating: number; notReady: number };
+  /** When the endpoint lost its last member, in monotonic ms. */
+  goneAt: number | undefined;
+  /** Subscriptions whose subset contains the endpoint. */
+  readonly watchers: FeedSubscription[];
+}
+
+/**
+ * Time for which a gone endpoint keeps its place in subsets, as not ready. A rolling update replaces each Pod by one with
+ * the same place. Without this time, each replacement would reshuffle the subsets of 64 hosts twice.
+ */
+const GONE_MS = 30_000;
+
+/** Ids are positive 31-bit numbers. They depend only on the place, so they are valid in the next session too. */
+const ID_MASK = 0x7fffffff;
+
+export class ServiceFeed {
+  readonly key: string;
+  #rules: ServiceRules | undefined;
+  subsetRules: SubsetRules | undefined;
+  readonly subscriptions = new Set<FeedSubscription>();
+  /** Subscriptions with too few ready endpoints. */
+  readonly short = new Set<FeedSubscription>();
+  /** True if an endpoint became ready since the short subscriptions were checked. */
+  #hasNewReady = false;
+  readonly #endpoints = new Map<string, FeedEndpoint>();
+  readonly #membersBySlice = new Map<
+    string,
+    { node: string; endpoint: FeedEndpoint | undefined; state: SliceMember['state'] }[]
+  >();
+  readonly #ids = new Set<number>();
+  readonly #gone = new Set<FeedEndpoint>();
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** Undefined while the Service does not exist. */
+  get rules(): ServiceRules | undefined {
+    return this.#rules;
+  }
+
+  /** All endpoints except those that are gone. */
+  *endpoints(): Generator<FeedEndpoint> {
+    for (const endpoint of this.#endpoints.values()) if (endpoint.goneAt === undefined) yield endpoint;
+  }
+
+  get size(): number {
+    return this.#endpoints.size - this.#gone.size;
+  }
+
+  get hasGone(): boolean {
+    return this.#gone.size > 0;
+  }
+
+  /** True if a slice has an endpoint on the node, also one that other hosts do not reach. */
+  runsOn(node: string): boolean {
+    for (const members of this.#membersBySlice.values())
+      if (members.some((member) => member.node === node)) return true;
+    return false;
+  }
+
+  /** Forgets all endpoints, because the Service's rules have changed. Subscriptions choose again. */
+  reset(rules: ServiceRules | undefined): void {
+    this.#rules = rules;
+    this.subsetRules = rules && subsetRulesOf(rules);
+    for (const each of [this.#endpoints, this.#membersBySlice, this.#ids, this.#gone, this.short])
+      each.clear();
+    for (const subscription of this.subscriptions) subscription.reset();
+  }
+
+  /** Replaces the members of one slice. Calls the subscriptions that are affected. */
+  setSlice(slice: string, members: readonly SliceMember[], nowMs: number): void {
+    const touched = new Set<FeedEndpoint>();
+    const added: FeedEndpoint[] = [];
+    for (const { endpoint, state } of this.#membersBySlice.get(slice) ?? []) {
+      if (!endpoint) continue;
+      endpoint.members[state] -= 1;
+      touched.add(endpoint);
+    }
+    const current = members.map(({ node, state, place }) => {
+      if (!place) return { node, state, endpoint: undefined };
+      const key = placeKey(place);
+      const known = this.#endpoints.get(key);
+      const endpoint = known ?? this.#create(key, place);
+      if (!known) added.push(endpoint);
+      endpoint.members[state] += 1;
+      touched.add(endpoint);
+      return { node, state, endpoint };
+    });
+    if (current.length > 0) this.#membersBySlice.set(slice, current);
+    else this.#membersBySlice.delete(slice);
+    for (const endpoint of touched) this.#settle(endpoint, nowMs);
+    for (const endpoint of added) this.#offer(endpoint);
+  }
+
+  /** Removes endpoints that have been gone for long. Their subscriptions choose again. */
+  sweep(nowMs: number): void {
+    for (const endpoint of this.#gone) {
+      if (endpoint.goneAt === undefined || nowMs - endpoint.goneAt < GONE_MS) continue;
+      this.#gone.delete(endpoint);
+      this.#ids.delete(endpoint.id);
+      this.#endpoints.delete(placeKey(endpoint));
+      for (const subscription of [...endpoint.watchers]) subscription.chooseAgain();
+    }
+  }
+
+  /** Returns the subscriptions with too few ready endpoints, if an endpoint has become ready since the last call. */
+  takeShort(): Iterable<FeedSubscription> {
+    if (!this.#hasNewReady) return [];
+    this.#hasNewReady = false;
+    return this.short;
+  }
+
+  #create(key: string, place: NonNullable<SliceMember['place']>): FeedEndpoint {
+    const hash = rankHash(key);
+    let id = hash & ID_MASK;
+    while (this.#ids.has(id)) id = (id + 1) & ID_MASK;
+    this.#ids.add(id);
+    const members = { ready: 0, terminating: 0, notReady: 0 };
+    const endpoint = {
+      ...place,
+      id,
+      hash,
+      members,
+      state: 'notReady' as const,
+      goneAt: undefined,
+      watchers: [],
+    };
+    this.#endpoints.set(key, endpoint);
+    return endpoint;
+  }
+
+  /** Computes the state of an endpoint whose members have changed. Two Pods of a handover can share one place. */
+  #settle(endpoint: FeedEndpoint, nowMs: number): void {
+    const { members } = endpoint;
+    const wasGone = endpoint.goneAt !== undefined;
+    const isGone = members.ready + members.terminating + members.notReady === 0;
+    if (isGone && !wasGone) {
+      endpoint.goneAt = nowMs;
+      this.#gone.add(endpoint);
+    } else if (!isGone && wasGone) {
+      endpoint.goneAt = undefined;
+      this.#gone.delete(endpoint);
+      this.#offer(endpoint);
+    }
+    const state = members.ready > 0 ? 'ready' : members.terminating > 0 ? 'terminating' : 'notReady';
+    if (state === endpoint.state) return;
+    endpoint.state = state;
+    if (state === 'ready') this.#hasNewReady = true;
+    for (const subscription of endpoint.watchers) subscription.stateChanged(state);
+  }
+
+  #offer(endpoint: FeedEndpoint): void {
+    for (const subscription of this.subscriptions) subscription.offer(endpoint);
+  }
+}
