@@ -69,7 +69,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'agent/decisions': ['shared/kube', 'agent/runtime/runtime-driver.ts'],
   'agent/link': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/desired': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
-  'agent/services': ['agent/decisions', 'agent/desired', 'shared/kube', 'shared/link', 'shared/process'],
+  'agent/services': [
+    'agent/decisions',
+    'agent/desired',
+    // The table receives the link's messages about Services. The relay connects to Pods through the engine.
+    'agent/link/link-delegate.ts',
+    'agent/runtime/runtime-driver.ts',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
   'agent/dns': ['agent/decisions', 'shared/kube', 'shared/process'],
   'agent/netfilter': ['agent/decisions', 'shared/kube', 'shared/process'],
   'agent/images': ['agent/decisions', 'agent/runtime', 'shared/kube', 'shared/process'],

@@ -44,6 +44,7 @@ export class DesiredCache {
   #queued: Promise<void> | undefined;
   #retry: Timer | undefined;
   readonly #forgetListeners: (() => void)[] = [];
+  readonly #changeListeners: (() => void)[] = [];
 
   private constructor(file: DurableFile | undefined, content: DesiredContent, clock: Clock, log: Logger) {
     this.#file = file;
@@ -189,7 +190,13 @@ export class DesiredCache {
     // The concurrent change is queued behind this write.
     if (!isUnchanged()) return false;
     for (const each of pods) this.#pods.set(each.uid, each);
+    this.#notifyChange();
     return true;
+  }
+
+  /** Calls the listener after each change in memory. */
+  onChange(listener: () => void): void {
+    this.#changeListeners.push(listener);
   }
 
   onForget(listener: () => void): void {
@@ -239,8 +246,13 @@ export class DesiredCache {
     });
   }
 
+  #notifyChange(): void {
+    for (const listener of this.#changeListeners) listener();
+  }
+
   /** One write at a time; changes during a write are merged into the next one. */
   #save(): Promise<void> {
+    this.#notifyChange();
     const file = this.#file;
     if (file === undefined) return Promise.resolve();
     this.#queued ??= this.#afterWrites(() => {

@@ -4,7 +4,7 @@ import type { RemoteEndpoint, ServiceView } from '../../kube/services/service-vi
 /**
  * From the agent. `wanted` adds Services to the session's interest, with the digest of the view that the host has
  * (`serviceViewDigest`), or "". The hub answers each with a view or an absence, unless the digest is current. A session
- * starts with no interest. Services are named `namespace/name`.
+ * starts with no interest, and with one such message, which may be empty. Services are named `namespace/name`.
  */
 export interface ServiceInterest {
   kind: 'serviceInterest';
@@ -14,7 +14,9 @@ export interface ServiceInterest {
 
 /**
  * From the hub: whole views, which replace earlier ones, and Services that do not exist or that the host no longer
- * needs. Unrequested views are of Services that every host needs, such as those with a node port.
+ * needs. Unrequested views are of Services that every host needs, such as those with a node port. `absent` may contain
+ * `namespace/`: the namespace does not exist, so that the host need not ask for other names in it. External names with a
+ * suffix of a search list, such as `example.com.svc.cluster.local`, look like Services of such a namespace.
  */
 export interface ServiceViews {
   kind: 'serviceViews';
