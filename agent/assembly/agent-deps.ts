@@ -22,6 +22,7 @@ import type { RequestToken } from '../pods/steps/pod-token-cache.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { PreviousExit } from '../program/run-marker.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
+import type { StoredServiceTable } from '../services/service-table-file.js';
 import type { ImageHandling } from './agent-images.js';
 import type { PressureHandling } from './agent-pressure.js';
 
@@ -44,6 +45,8 @@ export interface AgentDeps {
   images: ImageHandling;
   /** Absent for simulated hosts, which are never under pressure. */
   pressure?: PressureHandling;
+  /** Absent for simulated hosts, whose Pods have no network. */
+  services?: StoredServiceTable & { servesDns: boolean };
   /** Directory of static Pod manifests; absent for simulated hosts. */
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;

@@ -37,6 +37,8 @@ interface AgentLinkDelegateDeps {
   wallClock: Clock;
   /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
+  /** Called at each welcome with the labels of the host's Node. */
+  onNodeLabels?: (labels: Record<string, string>) => void;
   /** Called at each welcome. */
   onLive?: () => void;
   /** Called when the link breaks or is refused, with the reason. */
@@ -85,11 +87,12 @@ export function createLinkDelegate(deps: AgentLinkDelegateDeps): LinkDelegate {
       handovers.onLinkFailed(reason);
       deps.onFailed?.(reason);
     },
-    onLive: ({ clusterUID, serverTimeMs }, hub) => {
+    onLive: ({ clusterUID, serverTimeMs, node: { metadata } }, hub) => {
       log.info({ clusterUID }, 'connected to the coordinator');
       workers.resendRemoved();
       handovers.onWelcome(hub);
       onCoordinatorTime(serverTimeMs);
+      deps.onNodeLabels?.(metadata.labels ?? {});
       deps.onLive?.();
     },
     onCoordinatorTime,

@@ -8,7 +8,7 @@ import { CoordinatorTime } from '../handovers/coordinator-time.js';
 import { NO_UPDATE_LOCK } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
 import { Link } from '../link/link.js';
-import type { LinkDelegate } from '../link/link-delegate.js';
+import type { LinkDelegate, LinkServiceHandler } from '../link/link-delegate.js';
 import { Outbox } from '../link/outbox.js';
 import { NodeStatusReporter } from '../node/node-status-reporter.js';
 import { StorageLimitWatch } from '../pods/eviction/storage-limit-watch.js';
@@ -21,6 +21,7 @@ import { createLinkDelegate } from './agent-link-delegate.js';
 import { createNodeEventEmitter, emitStartEvents } from './agent-node-events.js';
 import { AgentPodReports, createAgentWorkers } from './agent-pod-workers.js';
 import { createAgentPressure } from './agent-pressure.js';
+import { type AgentServices, createAgentServices } from './agent-services.js';
 import { demoteOutageErrors, logEngineChange } from './engine-outage-log.js';
 
 export interface Agent {
@@ -28,6 +29,8 @@ export interface Agent {
   components: Component[];
   node: NodeStatusReporter;
   link: Link;
+  /** Absent for simulated hosts. */
+  services: AgentServices | undefined;
 }
 
 /** Builds the agent; nothing runs before its components are started. */
@@ -51,22 +54,27 @@ function createAgentWith(deps: AgentDeps): Agent {
   });
   const { prefetched } = images;
   const node = createNodeReporter(deps, prefetched, outbox);
+  const services = createAgentServices(deps, node);
   const reports = new AgentPodReports(deps, outbox);
-  const workers = createAgentWorkers(deps, images.images, node, reports);
+  const workers = createAgentWorkers(deps, images.images, node, reports, services?.dns);
   const handovers = createHandovers(deps, { prefetched, workers, node, outbox });
   reports.onPod((report) => handovers.onPodReported(report));
+  reports.onPod((report) => services?.table.onPodReported(report));
   const statics = createStaticPods(deps, workers, outbox);
+  const onNodeLabels = (labels: Record<string, string>) => services?.table.onNodeLabels(labels);
   const link = createLink(
     deps,
     node,
-    createLinkDelegate({ ...deps, workers, prefetched, node, handovers, warn }),
+    createLinkDelegate({ ...deps, workers, prefetched, node, handovers, warn, onNodeLabels }),
     outbox,
+    services?.table,
   );
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntimeEvents(driver, listeners, clock, log.child({ component: 'runtime' }));
   const components: Component[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
     handovers.bootComponent,
+    ...(services?.components ?? []),
     { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },
     { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
     // The hello lists containers that only the engine knows, so it waits for the first inspection of the engine.
@@ -77,7 +85,7 @@ function createAgentWith(deps: AgentDeps): Agent {
     ...createEvictionWatches(deps, workers, node, warn, images.removeUnused),
     { name: 'start events', start: () => emitStartEvents(emitNodeEvent, deps.previousExit) },
   ];
-  return { components, node, link };
+  return { components, node, link, services };
 }
 
 /** Returns the watches that evict Pods: for their own storage limits, and for pressure on the host. */
@@ -142,7 +150,13 @@ function createHandovers(
   });
 }
 
-function createLink(deps: AgentDeps, node: NodeStatusReporter, delegate: LinkDelegate, outbox: Outbox): Link {
+function createLink(
+  deps: AgentDeps,
+  node: NodeStatusReporter,
+  delegate: LinkDelegate,
+  outbox: Outbox,
+  services: LinkServiceHandler | undefined,
+): Link {
   const { target, certificates, cost, load, clock, random, log } = deps;
   return new Link({
     target,
@@ -155,6 +169,7 @@ function createLink(deps: AgentDeps, node: NodeStatusReporter, delegate: LinkDel
     delegate,
     outbox,
     ...(certificates ? { certificates } : {}),
+    ...(services ? { services } : {}),
     ...(cost ? { cost } : {}),
     ...(load ? { load } : {}),
     clock,

@@ -36,6 +36,8 @@ export interface DnsHost {
 export interface ClusterDns extends Component {
   /** Address of the server for Pods' resolv.conf. Undefined while it cannot be served; the reason is logged. */
   address(): string | undefined;
+  /** Queries since the start, and cached replies of the host's resolvers. */
+  counts(): { queries: number; cachedReplies: number };
 }
 
 const CHECK_INTERVAL_MS = 10_000;
@@ -47,6 +49,7 @@ export function createClusterDns(deps: ClusterDnsDeps): ClusterDns {
     name: 'cluster DNS',
     start: () => serving.start(),
     stop: () => serving.stop(),
+    counts: () => serving.counts(),
     address: () => (serving.isServing ? CLUSTER_DNS_ADDRESS : undefined),
   };
 }
@@ -55,6 +58,7 @@ class ServingDns {
   readonly #deps: ClusterDnsDeps;
   readonly #host: DnsHost;
   readonly #server: DnsServer;
+  readonly #forwarder: Forwarder;
   #timer: Timer | undefined;
   #hasAddress = false;
   #hasSockets = false;
@@ -67,13 +71,18 @@ class ServingDns {
     this.#deps = deps;
     this.#host = deps.host ?? systemHost(clock);
     const { nameservers, isLocalClient } = this.#host;
-    const forwarder = new Forwarder({ nameservers, clock, log });
+    this.#forwarder = new Forwarder({ nameservers, clock, log });
+    const forwarder = this.#forwarder;
     const handler = new DnsHandler({ services, hasNamespace, forwarder, random: random.random });
     this.#server = new DnsServer({ handler, isLocalClient, clock, log });
   }
 
   get isServing(): boolean {
     return this.#hasAddress && this.#hasSockets;
+  }
+
+  counts(): { queries: number; cachedReplies: number } {
+    return { queries: this.#server.queries, cachedReplies: this.#forwarder.cachedReplies };
   }
 
   /** Level-triggered: another program may remove the address, or release the port. */

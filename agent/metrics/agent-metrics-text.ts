@@ -14,6 +14,8 @@ export interface AgentMetricValues {
   containers: Record<CountedState, number>;
   operations: Iterable<OperationCount>;
   linkBytes: (direction: LinkDirection, cause: LinkCause) => number;
+  /** Absent on hosts that serve no Services. */
+  services?: { known: number; dnsQueries: number; cachedReplies: number };
   memoryBytes: number;
   cpuSeconds: number;
   /** Seconds since the epoch. */
@@ -25,7 +27,7 @@ export interface AgentMetricValues {
 type Value = [labels: Record<string, string>, value: number | undefined];
 
 export function agentMetricsText(numbers: AgentMetricValues): string {
-  const { node, roundTripMs, containers, linkBytes } = numbers;
+  const { node, roundTripMs, containers, linkBytes, services } = numbers;
   const operations = [...numbers.operations];
   const plain = (value: number | undefined): Value[] => [[{}, value]];
   const bytes = (['up', 'down'] as const).flatMap((direction) =>
@@ -66,6 +68,7 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
       plain(roundTripMs === undefined ? undefined : roundTripMs / 1000),
     ),
     counter('everynode_link_bytes_total', 'Bytes on the link, with an estimate for headers.', bytes),
+    ...serviceFamilies(services),
     counter('everynode_agent_written_bytes_total', 'Bytes written to files.', plain(numbers.writtenBytes)),
     counter(
       'everynode_agent_stored_bytes_total',
@@ -76,6 +79,23 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     counter('process_cpu_seconds_total', 'User and system CPU time, in seconds.', plain(numbers.cpuSeconds)),
     gauge('process_start_time_seconds', 'Start of the process, since the epoch.', plain(numbers.startTime)),
   ].join('');
+}
+
+function serviceFamilies(services: AgentMetricValues['services']): string[] {
+  const plain = (value: number | undefined): Value[] => [[{}, value]];
+  return [
+    gauge('everynode_agent_services', 'Services that this host knows.', plain(services?.known)),
+    counter(
+      'everynode_agent_dns_queries_total',
+      'Queries to the cluster DNS of this host.',
+      plain(services?.dnsQueries),
+    ),
+    gauge(
+      'everynode_agent_dns_cached_replies',
+      'Cached replies of the resolvers of the host.',
+      plain(services?.cachedReplies),
+    ),
+  ];
 }
 
 function gauge(name: string, help: string, values: readonly Value[]): string {

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { EngineInfo, RuntimeDriver, RuntimeEvent } from '../runtime/runtime-driver.js';
 import type { HostInfo } from './host-info.js';
-import { type EngineHealth, nodeStatus } from './node-status.js';
+import { type EngineHealth, nodeStatus, type ServiceProxyState } from './node-status.js';
 
 /** Interval of reading the host's facts: its address and its disk may change without an event. */
 const REREAD_MS = 60_000;
@@ -36,6 +36,7 @@ export class NodeStatusReporter {
   #lastEngine: EngineInfo | undefined;
   #engineUpSince = 0;
   #pressures: readonly Pressure[] = [];
+  #serviceProxy: ServiceProxyState | undefined;
   #seenBridge: string | undefined;
   #wasDown = false;
   #status: NodeStatus | undefined;
@@ -66,6 +67,12 @@ export class NodeStatusReporter {
   /** Stores the pressures and reports the changed status. */
   setPressures(pressures: readonly Pressure[]): void {
     this.#pressures = pressures;
+    this.#reportChange();
+  }
+
+  /** Stores the condition of the service proxy and reports the changed status. */
+  setServiceProxy(state: ServiceProxyState): void {
+    this.#serviceProxy = state;
     this.#reportChange();
   }
 
@@ -144,6 +151,7 @@ export class NodeStatusReporter {
       ...(this.#lastEngine ? { lastEngine: this.#lastEngine } : {}),
       pressures: this.#pressures,
       ...(this.#seenBridge === undefined ? {} : { seenBridge: this.#seenBridge }),
+      ...(this.#serviceProxy ? { serviceProxy: this.#serviceProxy } : {}),
       now: clock.now(),
     };
     const status = nodeStatus(facts, this.#status);

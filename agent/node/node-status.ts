@@ -21,6 +21,9 @@ const ALLOCATABLE_DISK = 0.9;
 /** The engine responds, or the reason why it does not. */
 export type EngineHealth = { kind: 'up'; info: EngineInfo } | { kind: 'down'; message: string };
 
+/** The condition of the service proxy, without its times. */
+export type ServiceProxyState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
 export interface NodeStatusInputs {
   nodeName: string;
   host: HostInfo;
@@ -32,6 +35,8 @@ export interface NodeStatusInputs {
   pressures?: readonly Pressure[];
   /** Device of the engine's bridge, once seen on this host. Before, it may belong to an engine elsewhere. */
   seenBridge?: string;
+  /** Whether rules for Services are in effect. Absent on hosts that serve none. */
+  serviceProxy?: ServiceProxyState;
   /** ms since the epoch, by the host's monotonic clock. */
   now: number;
 }
@@ -86,12 +91,13 @@ function kibibytes(bytes: number): string {
 }
 
 function conditionsOf(facts: NodeStatusInputs, previous: NodeStatus | undefined): Condition[] {
-  const { engine, now, pressures = [] } = facts;
+  const { engine, now, pressures = [], serviceProxy } = facts;
   const time = toTimestamp(now);
   const network = networkCondition(facts);
   const wanted: Condition[] = [
     ...PRESSURES.map((texts) => pressureCondition(texts, pressures.includes(texts.type))),
     ...(network ? [network] : []),
+    ...(serviceProxy ? [serviceProxy] : []),
     readyCondition(engine),
   ];
   return wanted.flatMap((condition) =>

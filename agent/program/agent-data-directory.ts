@@ -17,6 +17,11 @@ export function configDirectory(dataDir: string): string {
   return join(dataDir, 'config');
 }
 
+/** Views of Services, and endpoints of the host's own Pods. */
+export function serviceTablePath(dataDir: string): string {
+  return join(dataDir, 'services.json');
+}
+
 /** Creates the default directory of static Pod manifests, so that the first manifest is noticed at once. */
 export function makeManifestDirectory(dataDir: string): string {
   const directory = join(dataDir, 'manifests');

@@ -38,6 +38,7 @@ import { agentMetricsText } from '../metrics/agent-metrics-text.js';
 import { readHostInfo } from '../node/host-info.js';
 import { readProcessUsage } from '../node/process-usage.js';
 import { FolderPodFiles } from '../pods/pod-files.js';
+import { openServiceTable } from '../services/service-table-file.js';
 import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
 import { HostVolumes } from '../volumes/host-volumes.js';
 import {
@@ -50,6 +51,7 @@ import {
   makeManifestDirectory,
   prepareDataDir,
   reservePath,
+  serviceTablePath,
 } from './agent-data-directory.js';
 import type { AgentSettings } from './agent-settings.js';
 import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
@@ -141,6 +143,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
+    ...(await openServices(settings, runtime.name, clock, log)),
     updateLock: updateLockAt(settings.updateLock, clock, systemClock),
     coordinatorTime: heardTime,
     journal,
@@ -237,6 +240,14 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
   const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
   const config = await ConfigCache.open({ directory: configDirectory(dataDir), cipher: box }, log);
   return { reserve, cache, config };
+}
+
+/** Resolves with the stored Services. Containers of a hollow engine have no network, so their host serves none. */
+async function openServices({ data, clusterDns }: AgentSettings, engine: string, clock: Clock, log: Logger) {
+  if (engine === 'hollow') return {};
+  const file = durableFile(serviceTablePath(data));
+  const opened = await openServiceTable({ file, clock, log: log.child({ component: 'services' }) });
+  return { services: { ...opened, servesDns: clusterDns === 'on' } };
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */

@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../../shared/process/time/clock.js';
+import type { AgentServices } from '../assembly/agent-services.js';
 import type { Agent } from '../assembly/create-agent.js';
 import type { AgentMetricInputs } from '../metrics/agent-metrics.js';
 import { AgentMetricsServer, parseMetricsAddress } from '../metrics/agent-metrics-server.js';
@@ -32,7 +33,11 @@ export function metricsComponents({ metricsAddress }: AgentSettings, page: () =>
   return [{ name: 'metrics', start, stop: () => server.stop() }];
 }
 
-export function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentMetricInputs {
+export function agentFacts(
+  { node, link, services }: Agent,
+  nodeName: string,
+  desiredPods: number,
+): AgentMetricInputs {
   const { roundTripMs } = link;
   return {
     ...readProcessUsage(),
@@ -41,6 +46,12 @@ export function agentFacts({ node, link }: Agent, nodeName: string, desiredPods:
     isEngineUp: node.isEngineUp,
     ...(roundTripMs === undefined ? {} : { roundTripMs }),
     desiredPods,
+    ...(services ? { services: serviceCounts(services) } : {}),
     linkBytes: (direction, cause) => link.bytes.of(direction, cause),
   };
+}
+
+function serviceCounts({ table, dns }: AgentServices): NonNullable<AgentMetricInputs['services']> {
+  const { queries, cachedReplies } = dns?.counts() ?? { queries: 0, cachedReplies: 0 };
+  return { known: table.knownServices, dnsQueries: queries, cachedReplies };
 }

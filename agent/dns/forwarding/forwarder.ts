@@ -38,6 +38,10 @@ export class Forwarder {
     this.#cache = new ReplyCache(deps.clock);
   }
 
+  get cachedReplies(): number {
+    return this.#cache.size;
+  }
+
   /** Resolves with the reply; undefined if no resolver has replied. */
   forward(query: DnsQuery): Promise<AgedReply | undefined> {
     const servers = this.#currentServers();

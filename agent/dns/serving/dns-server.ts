@@ -30,9 +30,15 @@ export class DnsServer {
   readonly #open = new Set<Socket>();
   #sockets: ServerSockets | undefined;
   #hasRejected = false;
+  #received = 0;
 
   constructor(deps: DnsServerDeps) {
     this.#deps = deps;
+  }
+
+  /** Number of queries since the start. */
+  get queries(): number {
+    return this.#received;
   }
 
   serve(sockets: ServerSockets): void {
@@ -105,6 +111,7 @@ export class DnsServer {
 
   /** Returns false if the query is over a limit. */
   #answer(message: Buffer, transport: 'udp' | 'tcp', client: string, send: (reply: Buffer) => void): boolean {
+    this.#received += 1;
     if (!this.#queries.add(client)) return false;
     this.#deps.handler
       .handle(message, transport)

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Link } from '../../../agent/link/link.js';
-import type { DesiredChange, LinkDelegate } from '../../../agent/link/link-delegate.js';
+import type { DesiredChange, LinkDelegate, LinkServiceHandler } from '../../../agent/link/link-delegate.js';
 import { Outbox } from '../../../agent/link/outbox.js';
 import { Hub } from '../../../coordinator/hub/hub.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
@@ -68,6 +68,8 @@ interface AgentOptions {
   revision?: number;
   /** Resource usage of its process. Absent means that the agent does not report it. */
   cost?: { memoryBytes: number; writtenBytes: number };
+  /** Receives Services. Absent means that the agent does not announce the feature. */
+  services?: LinkServiceHandler;
   /** Its assigned objects by uid. With them the host can answer an `ask`. */
   given?: Map<string, DesiredObject>;
 }
@@ -274,7 +276,7 @@ function benchFor(
     hostKey: (node) => keys.of(node),
     agent: async (node, options = {}) => {
       const agent = new TestAgent(options);
-      const { cost } = options;
+      const { cost, services } = options;
       const clock = monotonicClock(options.clock ?? plane.clock);
       agents.push(agent);
       agent.link = new Link({
@@ -288,6 +290,7 @@ function benchFor(
         delegate: agent,
         outbox: new Outbox({ clock }),
         ...(cost ? { cost: () => cost } : {}),
+        ...(services ? { services } : {}),
         clock,
         log: silentLogger,
         random: () => 0,
