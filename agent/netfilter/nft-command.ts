@@ -7,7 +7,7 @@ const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** Why nft did not do what it was asked for. */
-export type NftFailure = 'missing' | 'notPermitted' | 'refused';
+type NftFailure = 'missing' | 'notPermitted' | 'refused';
 
 export class NftError extends Error {
   constructor(

@@ -24,7 +24,7 @@ const PRESENCE_INTERVAL_MS = 10_000;
 const CHECKS_PER_CONTENT_CHECK = 30;
 const CHECKS_PER_FITNESS_CHECK = 6;
 
-export interface NftServiceProxyOptions {
+interface NftServiceProxyOptions {
   /** Facts about this node; read for each update. */
   node: () => ProxyNode;
   /** Called with the condition at the start, and when it changes. */

@@ -9,10 +9,15 @@ import type { DurableFile } from '../desired/durable-file.js';
 const FORMAT = 1;
 /** Delay of a write, so that changes at the same time cost one write. */
 const SETTLE_MS = 1_000;
-/** Least time between two writes. */
-const INTERVAL_MS = 30_000;
-/** The same for minor changes: a flapping fleet must not wear out the disk. */
-const MINOR_INTERVAL_MS = 300_000;
+/**
+ * Least time between two writes. A Service that is new to the host is written soon, because its name would be unknown
+ * after a power cut. A flapping fleet or Pod must not wear out the disk.
+ */
+const INTERVAL_MS: Readonly<Record<TableChange, number>> = {
+  newService: 5_000,
+  services: 30_000,
+  minor: 300_000,
+};
 
 export interface ServiceTableContent {
   /** The node's zone, from the last welcome. */
@@ -26,8 +31,11 @@ export interface ServiceTableContent {
   pods: [uid: string, status: PodReachability][];
 }
 
-/** `services`: Services or the host's own Pods changed. `minor`: endpoints of other hosts, or absences. */
-export type TableChange = 'services' | 'minor';
+/**
+ * `newService`: a Service that the table lacked. `services`: a known Service or the host's own Pods changed. `minor`:
+ * endpoints of other hosts, or absences.
+ */
+export type TableChange = 'newService' | 'services' | 'minor';
 
 interface ServiceTableFileDeps {
   file: DurableFile;
@@ -79,9 +87,8 @@ export class ServiceTableFile {
 
   markChanged(change: TableChange): void {
     const { clock } = this.#deps;
-    const intervalMs = change === 'services' ? INTERVAL_MS : MINOR_INTERVAL_MS;
     const now = clock.monotonic();
-    const dueAt = Math.max(now + SETTLE_MS, this.#lastWriteAt + intervalMs);
+    const dueAt = Math.max(now + SETTLE_MS, this.#lastWriteAt + INTERVAL_MS[change]);
     if (dueAt >= this.#dueAt) return;
     this.#timer?.cancel();
     this.#dueAt = dueAt;

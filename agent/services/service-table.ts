@@ -124,9 +124,11 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
     const now = this.#deps.clock.now();
     const pods = this.#pods.all();
     const newAddresses = set.filter((view) => hasNewAddress(view, this.#known.service(serviceKey(view))));
+    const isNew = set.some((view) => !this.#known.service(serviceKey(view)));
     for (const view of set) this.#known.setView(view, pods, this.own, now);
     const removed = absent.map((key) => this.#known.setAbsent(key, this.#session.hasAsked(key), now));
-    if (set.length > 0 || removed.includes(true)) this.#changed('services', newAddresses.map(serviceKey));
+    const change = isNew ? 'newService' : 'services';
+    if (set.length > 0 || removed.includes(true)) this.#changed(change, newAddresses.map(serviceKey));
     else this.#deps.file.markChanged('minor');
     for (const view of set) this.#lookups.waits.settle(serviceKey(view));
     for (const key of absent) this.#lookups.waits.settle(key);

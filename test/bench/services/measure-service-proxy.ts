@@ -1,11 +1,12 @@
 /** What a ClusterIP costs a connection, against the same connection to the endpoint itself. */
-import { remoteEndpoint, serviceOf } from '../../harness/netfilter/host-services.js';
+
 import {
   ADDRESSES,
   HOST_NODE,
   NamespaceNetwork,
   whyNoNamespaces,
 } from '../../harness/netfilter/namespace-network.js';
+import { remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
 import { median } from '../bench-result.js';
 import type { BenchContext } from '../bench-section.js';
 

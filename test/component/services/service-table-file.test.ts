@@ -110,6 +110,17 @@ describe('service table on disk', () => {
     assert.equal(file.writes, 2);
   });
 
+  test('a Service that is new to the host is written after 5 s at the latest', async () => {
+    const file = new MemoryFile();
+    const fixture = await fixtureWith(file);
+    fixture.clock.advance(1_000);
+    await settled();
+    await fixture.resolveFromHub({ ...VIEW, name: 'second' });
+    fixture.clock.advance(5_000);
+    await settled();
+    assert.match(file.text ?? '', /"name":"second"/);
+  });
+
   test('a failed write is repeated', async () => {
     const file = new MemoryFile();
     const fixture = new TableFixture(new ManualClock(0), file);

@@ -14,6 +14,8 @@ import { NODE, ServiceHostFixture } from '../../harness/services/service-host-fi
 
 /** Upper bound for the reconnect back-off of an agent after a kill of the coordinator. */
 const RECONNECT_MS = 90_000;
+/** Longer than an agent needs to restart and to apply its rules again. */
+const CONNECT_MS = 8_000;
 /** Name of the Service with `internalTrafficPolicy: Local`. */
 const LOCAL = 'local.default.svc.cluster.local';
 const SERVES =
@@ -135,14 +137,19 @@ export function hostServices(kind: EngineKind): void {
 
     for (const signal of ['SIGTERM', 'SIGKILL'] as const)
       law(
-        `rules stay when the agent ends by ${signal}, and it answers again after its restart`,
+        `no connection to a ClusterIP fails while the agent ends by ${signal} and restarts`,
         async (host) => {
           const rules = host.rules();
+          const address = (await host.kubectl.ok('get service local -o jsonpath={.spec.clusterIP}')).trim();
+          const connecting = host.connectRepeatedly(address, CONNECT_MS);
           await host.endAgent(signal);
           assert.deepEqual(host.rules(), rules);
           assert.notDeepEqual(rules, []);
           host.startAgent();
           await untilPasses(() => answersAll(host));
+          const { served, errors } = await connecting;
+          assert.deepEqual(errors, []);
+          assert.ok(served > 20, `${served} connections`);
         },
       );
 

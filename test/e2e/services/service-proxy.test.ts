@@ -4,13 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import type { HostService } from '../../../agent/decisions/services/host-service.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { until } from '../../harness/basics/wait-until.js';
-import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/host-services.js';
 import {
   ADDRESSES,
   HOST_NODE,
   NamespaceNetwork,
   whyNoNamespaces,
 } from '../../harness/netfilter/namespace-network.js';
+import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
 
 const CLUSTER_IP = '10.96.0.10';
 const { host, remote, client, podA, podB } = ADDRESSES;

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { LocalEndpoint } from '../../../agent/decisions/services/host-service.js';
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { type EnginePods, onEachEngine, scripted, WAITING } from '../../harness/engines/engine-pods.js';
-import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/host-services.js';
+import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
 import { ProxyProcess } from '../../harness/netfilter/proxy-process-control.js';
 import { run } from '../../harness/processes/run-system-command.js';
 

@@ -80,6 +80,23 @@ export class ServiceHostFixture {
     return stdout.trim();
   }
 
+  /** Opens a new connection to the address every 20 ms for this time. Resolves with the numbers of successes and errors. */
+  async connectRepeatedly(
+    address: string,
+    durationMs: number,
+  ): Promise<{ served: number; errors: string[] }> {
+    const script = `
+      const [served, errors, end] = [[], [], Date.now() + ${durationMs}];
+      const once = () => fetch('http://${address}/', { signal: AbortSignal.timeout(1000), headers: { connection: 'close' } })
+        .then((response) => response.text())
+        .then((text) => served.push(text), (error) => errors.push(String(error.cause ?? error)))
+        .then(() => Date.now() < end
+          ? setTimeout(once, 20)
+          : console.log(JSON.stringify({ served: served.length, errors })));
+      once()`;
+    return JSON.parse(await this.onHost(process.execPath, '-e', script));
+  }
+
   async #processOf(pod: string): Promise<number> {
     const uid = (await this.kubectl.ok(`get pod ${pod} -o jsonpath={.metadata.uid}`)).trim();
     const container = (await this.#containers.all()).find(

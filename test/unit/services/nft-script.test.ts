@@ -6,7 +6,7 @@ import { nftScript, replacementScript } from '../../../agent/decisions/netfilter
 import { SAMPLE_NODE, sampleServices } from '../../../agent/decisions/netfilter/sample-services.js';
 import { serviceRuleset } from '../../../agent/decisions/netfilter/service-ruleset.js';
 import type { HostService } from '../../../agent/decisions/services/host-service.js';
-import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/host-services.js';
+import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
 
 const NODE = { name: 'host', zone: '', addresses: ['10.78.0.1'] };
 const affinity = { protocol: 'UDP', port: 53, address: '10.96.0.11', traffic: { affinitySeconds: 60 } };

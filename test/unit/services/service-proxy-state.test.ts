@@ -9,7 +9,7 @@ import {
   isComplete,
   readTableListing,
 } from '../../../agent/decisions/netfilter/table-listing.js';
-import { remoteEndpoint, serviceOf } from '../../harness/netfilter/host-services.js';
+import { remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
 
 const NODE = { name: 'host', zone: '', addresses: ['10.78.0.1'] };
 const rulesFor = (...addresses: string[]) =>

@@ -11,7 +11,7 @@ import {
   remoteEndpoint as remote,
   type ServiceOptions,
   serviceOf,
-} from '../../harness/netfilter/host-services.js';
+} from '../../harness/netfilter/proxied-services.js';
 
 const NODE: ProxyNode = { name: 'host', zone: 'z1', addresses: ['10.78.0.1'] };
 const POD = '10.77.0.2';
