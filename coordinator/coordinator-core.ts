@@ -153,6 +153,10 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
     random,
     log,
     findAccount: (ref) => informers.serviceAccounts.get(ref),
+    priorityClasses: {
+      get: (ref) => informers.priorityClasses.get(ref),
+      list: () => informers.priorityClasses.list(),
+    },
   });
   const informers = createInformers({ registry, clock, log });
   return { liveness, registry, informers };
