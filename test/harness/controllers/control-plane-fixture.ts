@@ -46,6 +46,10 @@ export async function startControlPlane(
   const registry: Registry = createRegistry({
     ...{ store, kinds: ALL_KINDS, ...parts },
     ...(accounts ? { findAccount } : {}),
+    priorityClasses: {
+      get: (ref) => informers.priorityClasses.get(ref),
+      list: () => informers.priorityClasses.list(),
+    },
   });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });
