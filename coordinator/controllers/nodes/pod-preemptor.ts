@@ -44,7 +44,7 @@ export interface RefusedNodes {
  * `found`: end the victims and nominate the node. `none`: `text` says why, and an old nomination is void. `waits`: the
  * Pod may not preempt at present, and keeps its nomination. `fits`: it fits by now, because a write has failed.
  */
-export type PreemptionPlan =
+type PreemptionPlan =
   | { outcome: 'fits' }
   | { outcome: 'found'; candidate: PreemptionCandidate }
   | { outcome: 'none' | 'waits'; text: string };

@@ -21,7 +21,7 @@ export const NO_VICTIMS = 'No preemption victims found for incoming pod';
 export const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
 
 /** A node on which the preemptor does not fit at present. */
-export interface PreemptionNode {
+interface PreemptionNode {
   node: Node;
   /** The Pods that are bound to the node. */
   pods: readonly Pod[];
