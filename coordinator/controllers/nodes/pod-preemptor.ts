@@ -7,6 +7,8 @@ import { podPriority } from '../../../shared/kube/pods/priority-class.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
+import { contactOf } from '../../decisions/nodes/node-contact.js';
+import { withNomination } from '../../decisions/placement/nomination.js';
 import { DEFAULT_SCHEDULER, FitRefusals } from '../../decisions/placement/pod-fit.js';
 import {
   cheapestCandidate,
@@ -90,7 +92,9 @@ export class PodPreemptor {
   #victimsOn(pod: Pod, nodeName: string): VictimChoice {
     const { informers, reservations } = this.#deps;
     const node = informers.nodes.get({ name: nodeName });
-    if (!node || this.#isAwaitingResync(node)) return { reasons: [NOT_HELPFUL] };
+    // Only the host can confirm that a victim has stopped.
+    const isOffline = node && contactOf(node) !== 'here';
+    if (!node || isOffline || this.#isAwaitingResync(node)) return { reasons: [NOT_HELPFUL] };
     return selectVictims(pod, {
       node,
       pods: informers.pods.indexed(PODS_BY_NODE, nodeName),
@@ -135,19 +139,11 @@ export class PodPreemptor {
         const cleared = await this.#deps.registry.writeStatus(
           podKind,
           pod.metadata,
-          ({ status }) => (status?.nominatedNodeName === node ? withoutNomination(status) : undefined),
+          ({ status }) => (status?.nominatedNodeName === node ? withNomination(status, 'clear') : undefined),
           preconditionsOf(pod),
         );
         context.observeWrite(cleared.object());
       });
     }
   }
-}
-
-/** Returns the status without a nominated node. */
-export function withoutNomination({
-  nominatedNodeName: _,
-  ...rest
-}: NonNullable<Pod['status']>): Pod['status'] {
-  return rest;
 }

@@ -9,10 +9,11 @@ import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
+import { hasNomination, type Nomination, withNomination } from '../../decisions/placement/nomination.js';
 import {
-  DEFAULT_SCHEDULER,
   FitRefusals,
   fitRefusal,
+  isSchedulable,
   NOT_THE_PINNED_NODE,
   nodeScore,
   pinnedNode,
@@ -25,7 +26,7 @@ import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { splitKey } from '../queue/object-key.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 import type { NodeReservations } from './node-reservations.js';
-import { PodPreemptor, type RefusedNodes, withoutNomination } from './pod-preemptor.js';
+import { PodPreemptor, type RefusedNodes } from './pod-preemptor.js';
 
 interface SchedulerDeps {
   registry: Registry;
@@ -97,8 +98,10 @@ export class Scheduler {
   }
 
   #capacityChanged(nodeName: string): void {
-    for (const key of this.#pending.get(nodeName) ?? []) this.#worker.queue.add(key);
-    for (const key of this.#pending.get(NO_NODE) ?? []) this.#worker.queue.add(key);
+    const keys = [nodeName, NO_NODE].flatMap((name) => [...(this.#pending.get(name) ?? [])]);
+    // Idle workers take keys as they are added, so the order matters here as well.
+    const ranked = keys.map((key) => ({ key, rank: this.#rankOf(key) })).sort((a, b) => a.rank - b.rank);
+    for (const { key } of ranked) this.#worker.queue.add(key);
   }
 
   #pendingOn(nodeName = NO_NODE): Set<string> {
@@ -211,7 +214,7 @@ export class Scheduler {
     const present = findCondition(pod.status?.conditions, 'PodScheduled');
     const isReported = present?.status === 'False' && present.message === message;
     if (!isReported) this.#deps.recordEvent(pod, 'Warning', 'FailedScheduling', message);
-    if (isReported && isNominated(pod, nomination)) return pod;
+    if (isReported && hasNomination(pod, nomination)) return pod;
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
     const now = toTimestamp(this.#deps.clock.now());
     let written: Pod | undefined;
@@ -223,7 +226,7 @@ export class Scheduler {
           spec.nodeName
             ? undefined
             : {
-                ...nominate(status, nomination),
+                ...withNomination(status, nomination),
                 conditions: withCondition(status?.conditions, condition, now),
               },
         preconditionsOf(pod),
@@ -233,28 +236,6 @@ export class Scheduler {
     });
     return written;
   }
-}
-
-/** What happens to the Pod's nominated node. */
-type Nomination = 'keep' | 'clear' | { node: string };
-
-function nominate(status: Pod['status'], nomination: Nomination): Pod['status'] {
-  if (nomination === 'keep' || !status) return status;
-  if (nomination === 'clear') return withoutNomination(status);
-  return { ...status, nominatedNodeName: nomination.node };
-}
-
-function isNominated({ status }: Pod, nomination: Nomination): boolean {
-  if (nomination === 'keep') return true;
-  return (status?.nominatedNodeName || undefined) === (nomination === 'clear' ? undefined : nomination.node);
-}
-
-/** True for an unbound, live Pod of the default scheduler. */
-function isSchedulable(pod: Pod): boolean {
-  const { schedulerName = DEFAULT_SCHEDULER, nodeName } = pod.spec;
-  return (
-    !nodeName && schedulerName === DEFAULT_SCHEDULER && !pod.metadata.deletionTimestamp && !isPodTerminal(pod)
-  );
 }
 
 function nominatedNode(pod: Pod | undefined): string | undefined {

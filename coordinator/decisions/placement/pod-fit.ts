@@ -3,13 +3,21 @@
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
-import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { isPodTerminal, type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { matchesNodeAffinity } from './node-affinity.js';
 import { amounts, podRequests, type ResourceUsage } from './pod-resource-usage.js';
 import { findUntoleratedTaint, tolerates } from './taint-tolerations.js';
 
 /** Pods with another scheduler name are ignored. */
 export const DEFAULT_SCHEDULER = 'default-scheduler';
+
+/** True for an unbound, live Pod of the default scheduler. */
+export function isSchedulable(pod: Pod): boolean {
+  const { schedulerName = DEFAULT_SCHEDULER, nodeName } = pod.spec;
+  return (
+    !nodeName && schedulerName === DEFAULT_SCHEDULER && !pod.metadata.deletionTimestamp && !isPodTerminal(pod)
+  );
+}
 
 const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { setReady } from '../../harness/controllers/control-plane-fixture.js';
 import { type PriorityFixture, wanting, withPriorities } from '../../harness/controllers/priority-fixture.js';
 import { pinnedTo } from '../../harness/objects/object-builders.js';
 
@@ -127,6 +128,37 @@ describe('preemption', () => {
       await fixture.stopDeleted();
       assert.deepEqual(fixture.places(), ['p@-', 'q@n1']);
       assert.deepEqual(fixture.deleted, ['victim']);
+    },
+  );
+
+  withPriorities('nothing is preempted on an offline host, until it returns', async (fixture) => {
+    await classes(fixture);
+    await smallNode(fixture);
+    await fixture.pod('a', { ...wanting('2', 'low'), tolerations: [{ operator: 'Exists' }] });
+    await setReady(fixture.plane, 'n1', 'Unknown');
+    await fixture.pod('p', { ...wanting('2', 'high'), tolerations: [{ operator: 'Exists' }] });
+    assert.deepEqual(fixture.places(), ['a@n1', 'p@-']);
+    assert.equal(
+      scheduled(fixture, 'p'),
+      '0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+    );
+    await setReady(fixture.plane, 'n1', 'True');
+    await fixture.settle();
+    assert.deepEqual(fixture.places(), ['p@n1']);
+  });
+
+  withPriorities(
+    'of Pods that wait for a node the one of higher priority is bound first',
+    async (fixture) => {
+      await classes(fixture);
+      await fixture.priorityClass('polite', 500, { preemptionPolicy: 'Never' });
+      await smallNode(fixture);
+      await fixture.pod('a', wanting('2', 'high'));
+      await fixture.pod('low', { ...wanting('2', 'low'), ...pinnedTo('n1') });
+      await fixture.pod('polite', wanting('2', 'polite'));
+      await fixture.plane.registry.delete(podKind, { namespace: 'default', name: 'a' });
+      await fixture.settle();
+      assert.deepEqual(fixture.places(), ['low@-', 'polite@n1']);
     },
   );
 
