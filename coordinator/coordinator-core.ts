@@ -171,6 +171,10 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
       waitFor: (revision) => informers.waitFor(revision),
       random,
     }),
+    priorityClasses: {
+      get: (ref) => informers.priorityClasses.get(ref),
+      list: () => informers.priorityClasses.list(),
+    },
   });
   const informers = createInformers({ registry, clock, log });
   return { liveness, registry, informers };

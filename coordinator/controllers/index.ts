@@ -8,6 +8,7 @@ import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './access/built-in-roles.js';
 import { DefaultServiceAccounts } from './access/default-service-accounts.js';
 import { RoleAggregation } from './access/role-aggregation.js';
+import { ensureSystemPriorityClasses } from './access/system-priority-classes.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
 import type { ResyncStatus } from './daemonsets/daemonset-deps.js';
@@ -78,7 +79,12 @@ export async function startControllers(options: ControllersOptions): Promise<Run
       new RoleAggregation(options),
       ...startActors(options),
     );
-    await Promise.all([namespaces.start(), ensureBuiltInRoles(options.registry)]);
+    const { registry } = options;
+    await Promise.all([
+      namespaces.start(),
+      ensureBuiltInRoles(registry),
+      ensureSystemPriorityClasses(registry),
+    ]);
   };
   if (startAfter) {
     startAfter.then(startOthers).catch((error) => log.error({ err: error }, 'controllers did not start'));

@@ -8,6 +8,7 @@ import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/config-types.js';
 import { type KubeObject, refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { PriorityClass } from '../../shared/kube/pods/priority-class.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { EndpointSlice, Endpoints } from '../../shared/kube/services/endpoint-types.js';
@@ -28,6 +29,7 @@ import {
   namespaceKind,
   nodeKind,
   podKind,
+  priorityClassKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -93,6 +95,7 @@ class FollowingInformers implements Informers {
   readonly rollouts: CachedInformer<Rollout>;
   readonly namespaces: CachedInformer<Namespace>;
   readonly serviceAccounts: CachedInformer<ServiceAccount>;
+  readonly priorityClasses: CachedInformer<PriorityClass>;
   readonly roles: CachedInformer<Role>;
   readonly clusterRoles: CachedInformer<Role>;
   readonly roleBindings: CachedInformer<RoleBinding>;
@@ -132,6 +135,7 @@ class FollowingInformers implements Informers {
     this.endpoints = this.#cache(endpointsKind, COMMON_INDEXES);
     this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
     this.serviceAccounts = this.#cache(serviceAccountKind, COMMON_INDEXES);
+    this.priorityClasses = this.#cache(priorityClassKind, COMMON_INDEXES);
     this.roles = this.#cache(roleKind, COMMON_INDEXES);
     this.clusterRoles = this.#cache(clusterRoleKind, COMMON_INDEXES);
     this.roleBindings = this.#cache(roleBindingKind, BINDING_INDEXES);

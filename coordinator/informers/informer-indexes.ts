@@ -11,6 +11,7 @@ import {
   BY_NAMESPACE,
   BY_OWNER,
   PODS_BY_NODE,
+  PODS_BY_NOMINATED_NODE,
   PODS_BY_TARGET_NODE,
   SLICES_BY_SERVICE,
 } from './informer.js';
@@ -32,6 +33,7 @@ export const COMMON_INDEXES: IndexFunctions<KubeObject> = {
 export const POD_INDEXES: IndexFunctions<Pod> = {
   ...COMMON_INDEXES,
   [PODS_BY_NODE]: (pod) => present(pod.spec.nodeName),
+  [PODS_BY_NOMINATED_NODE]: ({ spec, status }) => (spec.nodeName ? [] : present(status?.nominatedNodeName)),
   [PODS_BY_TARGET_NODE]: (pod) => present(targetNodeOf(pod)),
 };
 

@@ -38,6 +38,7 @@ export interface Informers {
   readonly serviceAccounts: Informer<
     import('../../shared/kube/access/service-account-types.js').ServiceAccount
   >;
+  readonly priorityClasses: Informer<import('../../shared/kube/pods/priority-class.js').PriorityClass>;
   readonly roles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly clusterRoles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly roleBindings: Informer<import('../../shared/kube/access/rbac-types.js').RoleBinding>;
@@ -65,6 +66,8 @@ export const PODS_BY_NODE = 'pods-by-node';
  * Pods by the node that they are bound to, or that their affinity names (`targetNodeOf`): a superset of PODS_BY_NODE.
  */
 export const PODS_BY_TARGET_NODE = 'pods-by-target-node';
+/** Unbound Pods by the node on which lower Pods end for them (`status.nominatedNodeName`). */
+export const PODS_BY_NOMINATED_NODE = 'pods-by-nominated-node';
 /** By uid of the controlling owner. */
 export const BY_OWNER = 'by-owner';
 /** By uid of each owner, controlling or not. */

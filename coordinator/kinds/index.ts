@@ -12,6 +12,7 @@ import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
 import { nodeKind } from './nodes/node-kind.js';
 import { podKind } from './pods/pod-kind.js';
+import { priorityClassKind } from './priorityclass-kind.js';
 import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
 import { endpointSliceKind, endpointsKind } from './services/endpoint-kinds.js';
@@ -31,6 +32,7 @@ export {
   namespaceKind,
   nodeKind,
   podKind,
+  priorityClassKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -62,4 +64,5 @@ export const ALL_KINDS: readonly Kind[] = [
   clusterRoleKind,
   roleBindingKind,
   roleKind,
+  priorityClassKind,
 ];

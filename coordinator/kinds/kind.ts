@@ -6,14 +6,14 @@ import type { KubeObject } from '../../shared/kube/objects/meta.js';
 /** A `kubectl get` column (meta/v1 TableColumnDefinition) and the function for its cells. */
 export interface Column<T extends KubeObject> {
   name: string;
-  type: 'string' | 'integer' | 'date';
+  type: 'string' | 'integer' | 'boolean' | 'date';
   /** `name` on the first column. */
   format?: string;
   description: string;
   /** 0 = always shown, 1 = only with `-o wide`. */
   priority: 0 | 1;
   /** `now` in ms, for ages. */
-  cell(object: T, now: number): string | number;
+  cell(object: T, now: number): string | number | boolean;
 }
 
 /** An invalid field. It becomes a cause of a 422. */

@@ -10,7 +10,7 @@ import { create, createFromTemplate, reviewFromTemplate } from './writes/create-
 import { remove, removeCollection } from './writes/delete-object.js';
 import { prepareTemplate } from './writes/object-template.js';
 import { patch } from './writes/patch-object.js';
-import { bind, confirmStopped, evict } from './writes/pod-verbs.js';
+import { bind, confirmStopped, evict, preempt } from './writes/pod-verbs.js';
 import { modify, update, writeStatus } from './writes/update-object.js';
 
 /** `random`: for uids and generated names; the default is the system's. */
@@ -45,6 +45,7 @@ export function createRegistry({ random = systemRandom, ...options }: RegistryOp
     restoreObject: verb(restoreObject),
     bind: verb(bind),
     evict: verb(evict),
+    preempt: verb(preempt),
     confirmStopped: verb(confirmStopped),
   };
 }

@@ -4,6 +4,7 @@ import type { ServiceAccount } from '../../shared/kube/access/service-account-ty
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import type { PriorityClass } from '../../shared/kube/pods/priority-class.js';
 import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
@@ -37,7 +38,7 @@ export type RepeatedKeys =
 export interface WriteOptions {
   /** Run all checks, store nothing. */
   dryRun?: boolean;
-  /** Dry runs only: Namespaces and ServiceAccounts to treat as stored. */
+  /** Dry runs only: Namespaces, ServiceAccounts and PriorityClasses to treat as stored. */
   assumed?: readonly KubeObject[];
   fieldManager?: string;
   /** The authenticated user. Absent for writes of the hub and the controllers. */
@@ -168,6 +169,8 @@ export interface ObjectTemplate<T extends KubeObject> {
   readonly kind: Kind<T>;
   /** Returns another object, with a new random name. */
   render(text: string): Rendered<T>;
+  /** False once a Pod's PriorityClass has changed since the validation. Such a template must not be used. */
+  isCurrent(): boolean;
 }
 
 export interface Registry {
@@ -257,6 +260,11 @@ export interface Registry {
   bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
   /** pods/eviction: sets DisruptionTarget and deletes the Pod, like policy/v1 without disruption budgets. */
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
+  /**
+   * Sets DisruptionTarget with reason PreemptionByScheduler and starts the Pod's deletion with its own grace period, in
+   * one write. A Pod that is ending already stays unchanged. Throws 404 and 409.
+   */
+  preempt(pod: ObjectRef, message: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
   /** The agent has reported that the containers are gone: removes the Pod with this uid at once. */
   confirmStopped(pod: ObjectRef, uid: string): Promise<void>;
 }
@@ -281,6 +289,12 @@ export interface ServiceAllocations {
   allocate(next: Service, current: Service | undefined): Allocation;
 }
 
+/** The cached PriorityClasses. */
+export interface PriorityClasses {
+  get(ref: ObjectRef): PriorityClass | undefined;
+  list(): Iterable<PriorityClass>;
+}
+
 /** Dependencies that all verbs share. */
 export interface RegistryDeps {
   store: Store;
@@ -293,4 +307,6 @@ export interface RegistryDeps {
   findAccount?: FindAccount;
   /** Absent: Services get neither addresses nor ports. */
   services?: ServiceAllocations;
+  /** Absent: Pods get no priority. */
+  priorityClasses?: PriorityClasses;
 }

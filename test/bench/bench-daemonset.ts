@@ -18,10 +18,16 @@ export class BenchDaemonSet {
 
   /** Resolves when the API has stored the DaemonSet. */
   async create(
-    wish: { nodeSelector?: Record<string, string>; image?: string; command?: string[] } = {},
+    wish: {
+      nodeSelector?: Record<string, string>;
+      image?: string;
+      command?: string[];
+      /** More fields of the Pods' spec. */
+      podSpec?: object;
+    } = {},
   ): Promise<void> {
     const labels = { app: this.name };
-    const { image = 'app:1', command, nodeSelector } = wish;
+    const { image = 'app:1', command, nodeSelector, podSpec } = wish;
     const container = { name: 'main', image, ...(command && { command }) };
     await this.#api.request('POST', DAEMON_SETS, {
       metadata: { name: this.name },
@@ -33,6 +39,7 @@ export class BenchDaemonSet {
             containers: [container],
             terminationGracePeriodSeconds: 5,
             ...(nodeSelector && { nodeSelector }),
+            ...podSpec,
           },
         },
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } },

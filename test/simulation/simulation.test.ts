@@ -17,7 +17,8 @@ import { runHistory } from './runs/run-history.js';
 import { breakDuring } from './sabotage/break-during.js';
 
 const SHARES: Partial<Record<MixName, number>> = {
-  all: 20,
+  all: 15,
+  priorities: 5,
   rollouts: 10,
   deletions: 10,
   clocks: 5,

@@ -1,21 +1,16 @@
 /** Which Pods are critical, and which Pods a critical Pod may preempt (pkg/kubelet/types/pod_update.go). */
 
 import type { PodSpec } from '../../../shared/kube/pods/pod-types.js';
+import { SYSTEM_CLASSES } from '../../../shared/kube/pods/priority-class.js';
 
 /** Lowest priority of a critical Pod (scheduling.SystemCriticalPriority). */
 const CRITICAL_PRIORITY = 2_000_000_000;
 
-/** Priorities of the system classes. A static Pod's manifest names the class only. */
-const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
-  ['system-cluster-critical', CRITICAL_PRIORITY],
-  ['system-node-critical', CRITICAL_PRIORITY + 1000],
-]);
-
 type Ranked = Pick<PodSpec, 'priority' | 'priorityClassName'>;
 
-/** Returns the Pod's priority; undefined if neither it nor a system class is set. */
+/** Returns the Pod's priority; undefined if neither it nor a system class is set. A static Pod only names its class. */
 export function priorityOf({ priority, priorityClassName = '' }: Ranked): number | undefined {
-  return priority ?? SYSTEM_CLASSES.get(priorityClassName);
+  return priority ?? SYSTEM_CLASSES.get(priorityClassName)?.value;
 }
 
 /**

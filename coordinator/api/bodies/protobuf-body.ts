@@ -88,6 +88,7 @@ message CertificateSigningRequestSpec { optional bytes request = 1; optional str
 message CertificateSigningRequestCondition { optional string type = 1; optional string reason = 2; optional string message = 3; optional Time lastUpdateTime = 4; optional Time lastTransitionTime = 5; optional string status = 6; }
 message CertificateSigningRequestStatus { repeated CertificateSigningRequestCondition conditions = 1; optional bytes certificate = 2; }
 message CertificateSigningRequest { optional ObjectMeta metadata = 1; optional CertificateSigningRequestSpec spec = 2; optional CertificateSigningRequestStatus status = 3; }
+message PriorityClass { optional ObjectMeta metadata = 1; optional int32 value = 2; optional bool globalDefault = 3; optional string description = 4; optional string preemptionPolicy = 5; }
 `;
 
 const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}`, { keepCase: true }).root;
@@ -102,6 +103,7 @@ const KINDS = new Set([
   'Endpoints',
   'Namespace',
   'Pod',
+  'PriorityClass',
   'Role',
   'RoleBinding',
   'Secret',
@@ -143,6 +145,7 @@ const OFF_IS_ABSENT = new Set([
   'tty',
   'readOnly',
   'publishNotReadyAddresses',
+  'globalDefault',
   'chapAuthDiscovery',
   'chapAuthSession',
   'sslEnabled',

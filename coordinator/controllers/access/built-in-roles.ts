@@ -18,7 +18,7 @@ export async function ensureBuiltInRoles(registry: Registry): Promise<void> {
 }
 
 async function ensureRole(registry: Registry, wanted: Role): Promise<void> {
-  if (await created(registry, clusterRoleKind, wanted)) return;
+  if (await createdIfAbsent(registry, clusterRoleKind, wanted)) return;
   await registry.modify(clusterRoleKind, { name: wanted.metadata.name }, (present) => {
     Object.assign(present, repairedRole(present, wanted));
     return undefined;
@@ -27,7 +27,7 @@ async function ensureRole(registry: Registry, wanted: Role): Promise<void> {
 
 async function ensureBinding(registry: Registry, wanted: RoleBinding): Promise<void> {
   const { name } = wanted.metadata;
-  if (await created(registry, clusterRoleBindingKind, wanted)) return;
+  if (await createdIfAbsent(registry, clusterRoleBindingKind, wanted)) return;
   let isOfAnotherRole = false;
   await registry.modify(clusterRoleBindingKind, { name }, (present) => {
     const repaired = repairedBinding(present, wanted);
@@ -41,7 +41,11 @@ async function ensureBinding(registry: Registry, wanted: RoleBinding): Promise<v
 }
 
 /** Returns false if an object of that name exists. */
-async function created<T extends KubeObject>(registry: Registry, kind: Kind<T>, object: T): Promise<boolean> {
+export async function createdIfAbsent<T extends KubeObject>(
+  registry: Registry,
+  kind: Kind<T>,
+  object: T,
+): Promise<boolean> {
   try {
     await registry.create(kind, undefined, object);
     return true;

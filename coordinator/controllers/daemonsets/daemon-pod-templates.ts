@@ -42,7 +42,7 @@ export class DaemonPodTemplates {
   /** `pod`: a bound Pod of the DaemonSet. Throws ApiError if such a Pod may not be created. */
   templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
     const known = this.#known.get(spec);
-    if (known && sameJson(known.metadata, pod.metadata)) return known.model;
+    if (known && sameJson(known.metadata, pod.metadata) && known.model.isCurrent()) return known.model;
     const model = this.#registry.prepareTemplate(podKind, namespace, {
       body: pod,
       customize: daemonPodOn,

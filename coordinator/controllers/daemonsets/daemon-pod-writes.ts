@@ -225,7 +225,7 @@ export class DaemonPodWrites {
   async #writePod({ daemonSet, nodeName }: NodeSubject, revision: PinnedRevision): Promise<Pod> {
     const { registry, reservations } = this.#deps;
     const pod = this.#templates.pod(revision.daemonSet, nodeName, revision.hash);
-    const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
+    const reservation = pod.spec.nodeName ? undefined : reservations.tryReserveNew(pod, nodeName);
     if (reservation?.bound) pod.spec.nodeName = nodeName;
     let written: Pod | undefined;
     try {

@@ -15,7 +15,14 @@ import {
   type PlacementNode,
   type PlacementVerdict,
 } from '../../decisions/placement/placement.js';
-import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../../informers/informer.js';
+import { preemptorOf } from '../../decisions/placement/preemption.js';
+import {
+  BY_OWNER,
+  type Informers,
+  PODS_BY_NODE,
+  PODS_BY_NOMINATED_NODE,
+  PODS_BY_TARGET_NODE,
+} from '../../informers/informer.js';
 
 type Placer = (node: PlacementNode) => PlacementVerdict;
 
@@ -75,6 +82,17 @@ export function podsOnNode(
   return { owned, claims };
 }
 
+/** Returns the Pod of higher priority that has taken the room of this unbound Pod on the node. */
+export function preemptorOn(
+  { pods }: Pick<NodeReader, 'pods'>,
+  nodeName: string,
+  waiting: Pod,
+): Pod | undefined {
+  if (waiting.spec.nodeName) return undefined;
+  const others = [PODS_BY_NOMINATED_NODE, PODS_BY_NODE].flatMap((index) => pods.indexed(index, nodeName));
+  return preemptorOf(waiting, nodeName, others);
+}
+
 /** Returns all existing nodes, and nodes that only the DaemonSet's Pods name. */
 export function nodeNamesOf(informers: NodeReader, { metadata }: DaemonSet): Set<string> {
   const names = new Set<string>();
@@ -123,7 +141,10 @@ export function observeNode(
   const matcher = matcherOf(daemonSet);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
-  const pods = owned.map((pod) => toDaemonPod(pod, current, timeOf));
+  const pods = owned.map((pod) => ({
+    ...toDaemonPod(pod, current, timeOf),
+    ...(preemptorOn(informers, name, pod) && { isPreempted: true }),
+  }));
   // A pinned revision must not keep Pods of the current one. They would stay where they should not run.
   const hasCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
   return {

@@ -1,24 +1,36 @@
 /** Tracks resource usage per node with writes in flight, so that two reconciles cannot use the same capacity. */
-import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import { podPriority } from '../../../shared/kube/pods/priority-class.js';
 import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import { DEFAULT_SCHEDULER, fitRefusals } from '../../decisions/placement/pod-fit.js';
-import { type ResourceUsage, usageOfPods } from '../../decisions/placement/pod-resource-usage.js';
-import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
+import {
+  type ResourceUsage,
+  type UsageSource,
+  usageOfPods,
+} from '../../decisions/placement/pod-resource-usage.js';
+import { usageSource } from '../../decisions/placement/preemption.js';
+import {
+  type Informers,
+  PODS_BY_NODE,
+  PODS_BY_NOMINATED_NODE,
+  PODS_BY_TARGET_NODE,
+} from '../../informers/informer.js';
+import { expectedPriority } from '../../registry/admission/priority-admission.js';
 
 /** The caller must call `settle`: with the written Pod, or without an argument if the write failed. */
 type Reservation = { bound: true; settle(written?: Pod): void } | { bound: false; message: string };
 
 /** Decides whether a Pod may be created with `spec.nodeName` already set. */
 export interface PodReservations {
-  tryReserve(pod: Pod, nodeName: string): Reservation;
+  /** A Pod that another unbound Pod of the node outranks is left to the scheduler, which binds the other one first. */
+  tryReserveNew(pod: Pod, nodeName: string): Reservation;
   /** Returns the scheduler's reasons against the Pod on the node once `inPlaceOf` is gone; [] if it fits. */
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[];
 }
 
 interface NodeReservationsDeps {
-  informers: Pick<Informers, 'pods' | 'nodes' | 'waitFor'>;
+  informers: Pick<Informers, 'pods' | 'nodes' | 'priorityClasses' | 'waitFor'>;
   recordEvent: RecordEvent;
 }
 
@@ -26,23 +38,66 @@ export class NodeReservations implements PodReservations {
   readonly #deps: NodeReservationsDeps;
   /** By node: Pods that are being written and are not in the informers yet. */
   readonly #inFlight = new Map<string, Set<Pod>>();
+  /** By node: Pods that are being nominated for it. */
+  readonly #nominating = new Map<string, Set<Pod>>();
 
   constructor(deps: NodeReservationsDeps) {
     this.#deps = deps;
   }
 
-  /** Returns the usage of a node: live bound Pods, their handover successors, and reservations. */
-  usageOf(nodeName: string, without?: Pod): ResourceUsage {
+  /** Returns the usage that counts against the Pod: bound Pods, reservations, and nominated Pods that it does not outrank. */
+  usageFor(pod: Pod, nodeName: string, without?: Pod): ResourceUsage {
     const bound = this.#deps.informers.pods
       .indexed(PODS_BY_NODE, nodeName)
-      .filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== without?.metadata.uid)
-      .map((pod) => ({ spec: pod.spec, next: handoverOf(pod)?.successor.spec }));
-    return usageOfPods([...bound, ...(this.#inFlight.get(nodeName) ?? [])]);
+      .filter((other) => !isPodTerminal(other) && other.metadata.uid !== without?.metadata.uid);
+    return usageOfPods([...bound.map(usageSource), ...this.reservedAgainst(pod, nodeName)]);
+  }
+
+  /**
+   * Returns reservations, and nominated Pods of at least the Pod's priority. Without the latter, the successor of a
+   * victim would take the capacity that was freed for the preemptor.
+   */
+  reservedAgainst(pod: Pod, nodeName: string): UsageSource[] {
+    const inFlight = [...(this.#inFlight.get(nodeName) ?? [])];
+    const uids = new Set([pod.metadata.uid, ...inFlight.map(({ metadata }) => metadata.uid)]);
+    const nominated = this.nominatedOn(nodeName);
+    if (nominated.length === 0) return inFlight;
+    const priority = expectedPriority(pod, this.#deps.informers.priorityClasses);
+    const counted = nominated.filter(
+      (other) => podPriority(other) >= priority && !uids.has(other.metadata.uid),
+    );
+    return [...inFlight, ...counted];
+  }
+
+  /** Returns the unbound Pods for which the node is nominated, or is about to be. */
+  nominatedOn(nodeName: string): readonly Pod[] {
+    const stored = this.#deps.informers.pods
+      .indexed(PODS_BY_NOMINATED_NODE, nodeName)
+      .filter((pod) => !pod.metadata.deletionTimestamp && !isPodTerminal(pod));
+    const writing = this.#nominating.get(nodeName);
+    if (!writing) return stored;
+    const uids = new Set([...writing].map(({ metadata }) => metadata.uid));
+    return [...writing, ...stored.filter(({ metadata }) => !uids.has(metadata.uid))];
   }
 
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[] {
     const node = this.#deps.informers.nodes.get({ name: nodeName });
-    return node ? fitRefusals(pod, node, this.usageOf(nodeName, inPlaceOf)) : [];
+    return node ? fitRefusals(pod, node, this.usageFor(pod, nodeName, inPlaceOf)) : [];
+  }
+
+  tryReserveNew(pod: Pod, nodeName: string): Reservation {
+    if (this.#isOutranked(pod, nodeName)) return { bound: false, message: 'a Pod of higher priority waits' };
+    return this.tryReserve(pod, nodeName);
+  }
+
+  #isOutranked(pod: Pod, nodeName: string): boolean {
+    const { pods, priorityClasses } = this.#deps.informers;
+    const unbound = pods
+      .indexed(PODS_BY_TARGET_NODE, nodeName)
+      .filter(({ spec, metadata }) => !spec.nodeName && !metadata.deletionTimestamp);
+    if (unbound.length === 0) return false;
+    const priority = expectedPriority(pod, priorityClasses);
+    return unbound.some((other) => podPriority(other) > priority);
   }
 
   tryReserve(pod: Pod, nodeName: string): Reservation {
@@ -50,33 +105,45 @@ export class NodeReservations implements PodReservations {
     if (!node) return { bound: false, message: `node ${nodeName} does not exist` };
     const { schedulerName = DEFAULT_SCHEDULER } = pod.spec;
     if (schedulerName !== DEFAULT_SCHEDULER) return { bound: false, message: `left to ${schedulerName}` };
-    const refusals = fitRefusals(pod, node, this.usageOf(nodeName));
+    const refusals = fitRefusals(pod, node, this.usageFor(pod, nodeName));
     if (refusals.length > 0) return { bound: false, message: refusals.join(', ') };
-    this.#reserve(nodeName, pod);
+    addTo(this.#inFlight, nodeName, pod);
     return { bound: true, settle: (written) => this.#settle(nodeName, pod, written) };
   }
 
-  #reserve(nodeName: string, pod: Pod): void {
-    const pods = this.#inFlight.get(nodeName) ?? new Set();
-    this.#inFlight.set(nodeName, pods.add(pod));
+  /** Reserves the node for the Pod until the informers show its nomination. The caller must call the result. */
+  nominate(pod: Pod, nodeName: string): (written?: Pod) => void {
+    addTo(this.#nominating, nodeName, pod);
+    return (written) => this.#releaseLater(this.#nominating, nodeName, pod, written);
   }
 
   #settle(nodeName: string, pod: Pod, written: Pod | undefined): void {
-    if (!written) {
-      this.#release(nodeName, pod);
-      return;
+    if (written) {
+      const text = `Successfully assigned ${written.metadata.namespace}/${written.metadata.name} to ${nodeName}`;
+      this.#deps.recordEvent(written, 'Normal', 'Scheduled', text);
     }
-    const text = `Successfully assigned ${written.metadata.namespace}/${written.metadata.name} to ${nodeName}`;
-    this.#deps.recordEvent(written, 'Normal', 'Scheduled', text);
-    // Until the informers show the Pod, only the reservation protects its capacity.
-    void this.#deps.informers.waitFor(revisionOf(written)).then(() => this.#release(nodeName, pod));
+    this.#releaseLater(this.#inFlight, nodeName, pod, written);
   }
 
-  #release(nodeName: string, pod: Pod): void {
-    const pods = this.#inFlight.get(nodeName);
-    pods?.delete(pod);
-    if (pods?.size === 0) this.#inFlight.delete(nodeName);
+  /** Until the informers show the written Pod, only the entry protects its capacity. */
+  #releaseLater(entries: Map<string, Set<Pod>>, nodeName: string, pod: Pod, written: Pod | undefined): void {
+    if (!written) {
+      removeFrom(entries, nodeName, pod);
+      return;
+    }
+    void this.#deps.informers.waitFor(revisionOf(written)).then(() => removeFrom(entries, nodeName, pod));
   }
+}
+
+function addTo(entries: Map<string, Set<Pod>>, nodeName: string, pod: Pod): void {
+  const pods = entries.get(nodeName) ?? new Set();
+  entries.set(nodeName, pods.add(pod));
+}
+
+function removeFrom(entries: Map<string, Set<Pod>>, nodeName: string, pod: Pod): void {
+  const pods = entries.get(nodeName);
+  pods?.delete(pod);
+  if (pods?.size === 0) entries.delete(nodeName);
 }
 
 function revisionOf(object: KubeObject): number {

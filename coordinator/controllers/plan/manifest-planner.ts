@@ -15,6 +15,7 @@ import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js
 import { countText, FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { PriorityClass } from '../../../shared/kube/pods/priority-class.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import {
@@ -22,6 +23,7 @@ import {
   namespaceKind,
   nodeKind,
   podKind,
+  priorityClassKind,
   rolloutPolicyKind,
   serviceAccountKind,
 } from '../../kinds/index.js';
@@ -58,7 +60,7 @@ interface Applied {
   policies: DryRunResult<RolloutPolicy>[];
   nodes: DryRunResult<Node>[];
   /** Objects that the admission of the others needs. */
-  assumed: (Namespace | ServiceAccount)[];
+  assumed: (Namespace | ServiceAccount | PriorityClass)[];
 }
 
 export class ManifestPlanner {
@@ -154,6 +156,9 @@ export class ManifestPlanner {
         return;
       case 'v1/ServiceAccount':
         assumed.push((await foresee(serviceAccountKind)).after);
+        return;
+      case `${apiVersionOf(priorityClassKind)}/PriorityClass`:
+        assumed.push((await foresee(priorityClassKind)).after);
         return;
       default: {
         const { kind, name } = namesOf(manifest);

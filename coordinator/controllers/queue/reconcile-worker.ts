@@ -40,6 +40,8 @@ interface WorkerOptions {
   queueMeter?: QueueMeter;
   /** Number of concurrent keys. Upstream's DaemonSet controller uses 2. */
   concurrency?: number;
+  /** Waiting keys with a lower rank are taken first. Absent: all ranks are equal. */
+  rankOf?: (key: string) => number;
 }
 
 /** Runs from its construction until `stop()`. */
@@ -52,7 +54,7 @@ export class Worker {
   readonly #loops: Promise<void>[];
 
   constructor(options: WorkerOptions) {
-    this.queue = new WorkQueue(options.clock, options.queueMeter?.observer(options.name));
+    this.queue = new WorkQueue(options.clock, options.queueMeter?.observer(options.name), options.rankOf);
     options.queueMeter?.queueCreated(options.name, this.queue);
     this.#options = options;
     this.#log = options.log.child({ component: options.name });

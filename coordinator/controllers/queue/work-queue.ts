@@ -1,5 +1,6 @@
 /** A queue of unique keys (client-go `util/workqueue`). */
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
+import { WaitingKeys } from './waiting-keys.js';
 
 interface Delayed {
   at: number;
@@ -20,10 +21,8 @@ export interface QueueObserver {
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver | undefined;
-  /** By key: since when it waits. */
-  readonly #waiting = new Map<string, number>();
-  /** One iterator for all calls. A new one per `take` would skip all deleted entries, which is slow. */
-  #oldest = this.#waiting.keys();
+  readonly #waiting = new WaitingKeys();
+  readonly #rankOf: (key: string) => number;
   /** By key: since when it is processed. */
   readonly #processing = new Map<string, number>();
   /** Keys that were added while being processed. */
@@ -32,8 +31,10 @@ export class WorkQueue {
   readonly #takers: ((key: string | undefined) => void)[] = [];
   #closed = false;
 
-  constructor(clock: Clock, observer?: QueueObserver) {
+  /** Of waiting keys, those with the lowest rank are taken first. The rank counts when the key is added. */
+  constructor(clock: Clock, observer?: QueueObserver, rankOf: (key: string) => number = () => 0) {
     this.#clock = clock;
+    this.#rankOf = rankOf;
     this.#observer = observer;
   }
 
@@ -58,7 +59,7 @@ export class WorkQueue {
     const now = this.#clock.monotonic();
     const taker = this.#takers.shift();
     if (!taker) {
-      this.#waiting.set(key, now);
+      this.#waiting.add(key, now, this.#rankOf(key));
       return;
     }
     this.#start(key, now);
@@ -88,30 +89,19 @@ export class WorkQueue {
     this.#delayed.delete(key);
   }
 
-  /** Resolves with the key that waited longest, once there is one. Undefined once the queue is closed. */
+  /** Resolves with the key of the lowest rank that waited longest, once there is one. Undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    const key = this.#first();
-    if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
-    const since = this.#waiting.get(key);
-    this.#waiting.delete(key);
-    this.#start(key, since);
-    return Promise.resolve(key);
+    const first = this.#waiting.take();
+    if (!first) return new Promise((resolve) => this.#takers.push(resolve));
+    this.#start(first.key, first.since);
+    return Promise.resolve(first.key);
   }
 
   #start(key: string, waitingSince: number | undefined): void {
     const now = this.#clock.monotonic();
     this.#processing.set(key, now);
     this.#observer?.waited(now - (waitingSince ?? now));
-  }
-
-  /** Returns the key that waited longest. An exhausted iterator must be replaced. */
-  #first(): string | undefined {
-    if (this.#waiting.size === 0) return undefined;
-    const next = this.#oldest.next();
-    if (!next.done) return next.value;
-    this.#oldest = this.#waiting.keys();
-    return this.#oldest.next().value;
   }
 
   done(key: string): void {
@@ -122,7 +112,7 @@ export class WorkQueue {
     if (taker) {
       this.#start(key, undefined);
       taker(key);
-    } else if (!this.#closed) this.#waiting.set(key, this.#clock.monotonic());
+    } else if (!this.#closed) this.#waiting.add(key, this.#clock.monotonic(), this.#rankOf(key));
   }
 
   close(): void {

@@ -25,7 +25,7 @@ import { fleetSentence, reasonSentence } from '../../decisions/reasons/reason-se
 import { BY_OWNER, type Informers } from '../../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../../kinds/index.js';
 import type { CreateRefusals } from '../daemonsets/create-refusals.js';
-import { nodeNamesOf, podsOnNode } from '../daemonsets/daemonset-node-view.js';
+import { nodeNamesOf, podsOnNode, preemptorOn } from '../daemonsets/daemonset-node-view.js';
 import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
 
 /** The reason for one node. `rules` is [] if the Node does not exist. */
@@ -109,7 +109,8 @@ export class DaemonSetExplainer {
     const pods = this.#ownedPods(subject, nodeName);
     if (!node && pods.length === 0) throw notFound(nodeKind, nodeName);
     const rollout = this.#deps.rollouts.nodeStatus(ref, nodeName);
-    const reason = reasonFor({ ...subject, node, pods, rollout });
+    const preemptor = this.#preemptor(pods, nodeName);
+    const reason = reasonFor({ ...subject, node, pods, rollout, preemptor });
     return {
       code: reason.code,
       sentence: sentenceOf(subject, nodeName, reason),
@@ -189,10 +190,16 @@ export class DaemonSetExplainer {
     return podsOnNode(this.#deps.informers, daemonSet, matcher, nodeName).owned;
   }
 
+  #preemptor(pods: readonly Pod[], nodeName: string): Pod | undefined {
+    const [unbound] = pods.filter(({ spec, metadata }) => !spec.nodeName && !metadata.deletionTimestamp);
+    return unbound && preemptorOn(this.#deps.informers, nodeName, unbound);
+  }
+
   #reason(subject: Subject, nodeName: string): Reason {
     const node = this.#deps.informers.nodes.get({ name: nodeName });
     const rollout = this.#deps.rollouts.nodeStatus(subject.daemonSet.metadata, nodeName);
-    return reasonFor({ ...subject, node, pods: this.#ownedPods(subject, nodeName), rollout });
+    const pods = this.#ownedPods(subject, nodeName);
+    return reasonFor({ ...subject, node, pods, rollout, preemptor: this.#preemptor(pods, nodeName) });
   }
 }
 

@@ -30,6 +30,8 @@ export interface DaemonPod {
   startedAt?: number;
   /** The host may not start the Pod yet, because the Pod that it replaces has not stopped. */
   awaitsPredecessor?: boolean;
+  /** The Pod is unbound, because a Pod of higher priority has taken the room on its node. */
+  isPreempted?: boolean;
   /** For a Pod that is being deleted: the end of its grace period. */
   endsBy?: number;
   phase: PodPhase;
@@ -104,7 +106,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
   const trouble = podFailureReason(pod);
   const handover = pendingHandoverOf(pod, current, timeOf);
-  const startedAt = timeOf(pod.status?.startTime ?? '');
+  const startedAt = timeOf(pod.status?.startTime ?? boundSince(pod) ?? '');
   const endsBy = endOf(pod, timeOf);
   const startable = findCondition(pod.status?.conditions, 'PodReadyToStartContainers');
   const isUnconfirmed = findCondition(pod.status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
@@ -125,6 +127,12 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
     ...(isUnconfirmed && ready?.status === 'True' && { confirming: true }),
     ...(trouble === undefined ? {} : { failureReason: trouble }),
   };
+}
+
+/** Returns when the scheduler bound the Pod, if it had to wait for that. Until then no host could start it. */
+function boundSince({ status }: Pod): string | undefined {
+  const scheduled = findCondition(status?.conditions, 'PodScheduled');
+  return (scheduled?.status === 'True' && scheduled.lastTransitionTime) || undefined;
 }
 
 /**

@@ -48,6 +48,8 @@ interface NewPodRecord {
   awaitsPredecessor?: boolean;
   /** End of that Pod's grace period, where known. */
   predecessorEndsBy?: number;
+  /** No host can start the Pod, because a Pod of higher priority has taken the room on its node. */
+  isPreempted?: boolean;
   /** Why a rollout counts the Pod as failed, and since when. */
   failureReason?: string;
   failureReasonSince?: number;
@@ -68,6 +70,7 @@ function newPodOf(present: readonly DaemonPod[]): NewPodRecord | undefined {
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(awaitsPredecessor && { awaitsPredecessor }),
     ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
+    ...(pod.isPreempted && { isPreempted: true }),
   };
   if (failureReason === undefined) return { ...made, ...(confirming && { confirming }) };
   // The Pod's readiness last changed together with the failure, or shortly before.

@@ -3,7 +3,7 @@
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import { hostPorts, portsConflict } from '../../../shared/kube/pods/host-ports.js';
-import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
+import { isPodTerminal, type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { matchesNodeAffinity } from './node-affinity.js';
 import { amounts, podRequests, type ResourceUsage } from './pod-resource-usage.js';
 import { findUntoleratedTaint, tolerates } from './taint-tolerations.js';
@@ -11,39 +11,65 @@ import { findUntoleratedTaint, tolerates } from './taint-tolerations.js';
 /** Pods with another scheduler name are ignored. */
 export const DEFAULT_SCHEDULER = 'default-scheduler';
 
+/** True for an unbound, live Pod of the default scheduler. */
+export function isSchedulable(pod: Pod): boolean {
+  const { schedulerName = DEFAULT_SCHEDULER, nodeName } = pod.spec;
+  return (
+    !nodeName && schedulerName === DEFAULT_SCHEDULER && !pod.metadata.deletionTimestamp && !isPodTerminal(pod)
+  );
+}
+
 const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 
+/** Why a Pod does not fit on a node. */
+export interface Refusal {
+  reasons: string[];
+  /** No other Pod's end would make it fit (upstream's status UnschedulableAndUnresolvable). */
+  isFinal: boolean;
+}
+
+const final = (reason: string): Refusal => ({ reasons: [reason], isFinal: true });
+
 /**
- * Returns the reasons against the node; [] if the Pod fits. The first failed rule counts, in upstream's order:
- * unschedulable, node name, taints, affinity, ports, resources. `taken` includes Pods in flight.
+ * Returns the reasons against the node, or undefined if the Pod fits. The first failed rule counts, in upstream's
+ * order: unschedulable, node name, taints, affinity, ports, resources. `taken` includes Pods in flight.
  */
-export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): string[] {
+export function fitRefusal(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): Refusal | undefined {
   const { spec } = pod;
   const tolerations = spec.tolerations ?? [];
   if (node.spec?.unschedulable && !tolerations.some((one) => tolerates(one, UNSCHEDULABLE_TAINT))) {
-    return ['node(s) were unschedulable'];
+    return final('node(s) were unschedulable');
   }
   if (spec.nodeName && spec.nodeName !== node.metadata.name) {
-    return ["node(s) didn't match the requested node name"];
+    return final("node(s) didn't match the requested node name");
   }
   const taint = findUntoleratedTaint(node.spec?.taints ?? [], tolerations, ['NoSchedule', 'NoExecute']);
-  if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`];
-  if (!matchesNodeAffinity(spec, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  if (taint) return final(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
+  if (!matchesNodeAffinity(spec, node)) return final("node(s) didn't match Pod's node affinity/selector");
   if (hostPorts(spec).some((port) => taken.ports.some((other) => portsConflict(port, other)))) {
-    return ["node(s) didn't have free ports for the requested pod ports"];
+    return { reasons: ["node(s) didn't have free ports for the requested pod ports"], isFinal: false };
   }
-  return resourceRefusals(pod, node, taken);
+  return resourceRefusal(pod, node, taken);
 }
 
-/** Returns every insufficient resource. Without a Pod limit, a node accepts any number. */
-function resourceRefusals({ spec }: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): string[] {
+/** Like `fitRefusal`: [] if the Pod fits. */
+export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): string[] {
+  return fitRefusal(pod, node, taken)?.reasons ?? [];
+}
+
+/** Names every insufficient resource. Without a Pod limit, a node accepts any number. */
+function resourceRefusal({ spec }: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): Refusal | undefined {
   const allocatable = amounts(node.status?.allocatable);
-  const refusals = taken.pods + 1 > (allocatable.pods ?? Number.POSITIVE_INFINITY) ? ['Too many pods'] : [];
+  const reasons = taken.pods + 1 > (allocatable.pods ?? Number.POSITIVE_INFINITY) ? ['Too many pods'] : [];
+  let isFinal = false;
   for (const [name, request] of Object.entries(podRequests(spec))) {
-    const free = (ownValue(allocatable, name) ?? 0) - (ownValue(taken.requests, name) ?? 0);
-    if (request > 0 && request > free) refusals.push(`Insufficient ${name}`);
+    const all = ownValue(allocatable, name) ?? 0;
+    if (request <= 0 || request <= all - (ownValue(taken.requests, name) ?? 0)) continue;
+    reasons.push(`Insufficient ${name}`);
+    // The empty node would not suffice either (noderesources `Unresolvable`).
+    if (request > all) isFinal = true;
   }
-  return refusals;
+  return reasons.length > 0 ? { reasons, isFinal } : undefined;
 }
 
 /** Returns the node in the Pod's required affinity if it names exactly one node, as for Pods of a DaemonSet. */
@@ -55,37 +81,24 @@ export function pinnedNode(pod: Pick<Pod, 'spec'>): string | undefined {
 /** Reason under which the other nodes of a pinned Pod are counted. */
 export const NOT_THE_PINNED_NODE = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
-/** Reasons that more free capacity would solve. For all others, upstream reports that preemption does not help. */
-const CURED_BY_CAPACITY = /^(Too many pods|Insufficient |node\(s\) didn't have free ports)/;
-
-/** Counts nodes by the reasons against a Pod. */
+/** Counts nodes by the reasons against a Pod, and formats them like upstream's `framework.FitError`. */
 export class FitRefusals {
   readonly #counts = new Map<string, number>();
   #nodes = 0;
-  #lackCapacity = 0;
+
+  get nodes(): number {
+    return this.#nodes;
+  }
 
   add(reasons: readonly string[], nodes = 1): void {
     for (const reason of reasons) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + nodes);
     this.#nodes += nodes;
-    if (reasons.every((reason) => CURED_BY_CAPACITY.test(reason))) this.#lackCapacity += nodes;
   }
 
-  /**
-   * Formats `0/3 nodes are available: 1 Insufficient cpu, 2 …. preemption: 0/3 nodes are available: …`
-   * (framework.FitError with the text of the plugin DefaultPreemption). Preemption is not implemented, so it never
-   * finds a victim.
-   */
+  /** Returns for example `0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods.` */
   message(): string {
     if (this.#nodes === 0) return 'no nodes available to schedule pods';
-    const preemption = new Map([
-      ['No preemption victims found for incoming pod', this.#lackCapacity],
-      ['Preemption is not helpful for scheduling', this.#nodes - this.#lackCapacity],
-    ]);
-    return `${this.#sum(this.#counts)} preemption: ${this.#sum(preemption)}`;
-  }
-
-  #sum(counts: ReadonlyMap<string, number>): string {
-    const reasons = [...counts]
+    const reasons = [...this.#counts]
       .filter(([, count]) => count > 0)
       .map(([reason, count]) => `${count} ${reason}`);
     return `0/${this.#nodes} nodes are available: ${reasons.sort().join(', ')}.`;

@@ -19,21 +19,30 @@ export interface ResourceUsage {
 }
 
 /** A Pod, and its handover successor on the same host. */
-interface UsageSource {
+export interface UsageSource {
   spec: PodSpec;
   next?: PodSpec | undefined;
 }
 
+const UNUSED: ResourceUsage = { requests: {}, ports: [], pods: 0 };
+
 /** Returns the total usage, with the larger one of each Pod and its handover successor. */
 export function usageOfPods(pods: Iterable<UsageSource>): ResourceUsage {
-  let requests: Amounts = {};
-  const ports: HostPort[] = [];
-  let count = 0;
-  for (const { spec, next } of pods) {
-    const own = podRequests(spec);
-    requests = sumAmounts(requests, next ? maxAmounts(own, podRequests(next)) : own);
-    ports.push(...hostPorts(spec), ...(next ? hostPorts(next) : []));
-    count += 1;
-  }
-  return { requests, ports, pods: count };
+  let total = UNUSED;
+  for (const pod of pods) total = plusPod(total, pod);
+  return total;
+}
+
+/** Returns the usage with one more Pod. */
+export function plusPod(
+  { requests, ports, pods }: ResourceUsage,
+  { spec, next }: UsageSource,
+): ResourceUsage {
+  const own = podRequests(spec);
+  const added = [...hostPorts(spec), ...(next ? hostPorts(next) : [])];
+  return {
+    requests: sumAmounts(requests, next ? maxAmounts(own, podRequests(next)) : own),
+    ports: added.length > 0 ? [...ports, ...added] : ports,
+    pods: pods + 1,
+  };
 }

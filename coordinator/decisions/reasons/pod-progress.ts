@@ -10,7 +10,15 @@ import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.j
 
 /** Each code is also a reason code. `because`: a clause about the Pod. */
 export interface PodProgress {
-  code: 'Running' | 'Starting' | 'NotReady' | 'Failing' | 'Unschedulable' | 'BackOff' | 'Creating';
+  code:
+    | 'Running'
+    | 'Starting'
+    | 'NotReady'
+    | 'Failing'
+    | 'Unschedulable'
+    | 'Preempting'
+    | 'BackOff'
+    | 'Creating';
   because: string;
 }
 
@@ -33,6 +41,10 @@ export function podProgress(pod: Pod): PodProgress {
 function unboundProgress({ spec, status }: Pod): PodProgress {
   const scheduled = findCondition(status?.conditions, 'PodScheduled');
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
+    if (status?.nominatedNodeName) {
+      const because = `Pods of lower priority on ${status.nominatedNodeName} must stop first`;
+      return { code: 'Preempting', because };
+    }
     return { code: 'Unschedulable', because: (scheduled.message ?? 'no room').replace(/\.$/, '') };
   }
   const scheduler = spec.schedulerName || 'default-scheduler';

@@ -6,6 +6,7 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import { podPriority } from '../../../shared/kube/pods/priority-class.js';
 import {
   type RolloutReasonCode,
   UPDATE_BLOCK_CODES,
@@ -15,6 +16,7 @@ import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from '
 import { isRollingUpdate } from '../daemonsets/update-strategy.js';
 import { contactOf, disconnectedSince, lostSince } from '../nodes/node-contact.js';
 import { type Placement, type PlacementRule, placementOf } from '../placement/placement.js';
+import { isEndingByPreemption } from '../placement/preemption.js';
 import { podProgress } from './pod-progress.js';
 
 /**
@@ -30,6 +32,8 @@ export const REASON_CODES = [
   'Failing',
   'BackOff',
   'Unschedulable',
+  'Preempting',
+  'Preempted',
   'Terminating',
   'Updating',
   ...UPDATE_BLOCK_CODES,
@@ -74,6 +78,8 @@ export interface ReasonInput {
   current: CurrentRevision;
   /** Absent if no policy governs the DaemonSet. */
   rollout?: NodeRolloutStatus | undefined;
+  /** The Pod of higher priority that has taken the room of the DaemonSet's unbound Pod on this node (`preemptorOf`). */
+  preemptor?: Pod | undefined;
   /** Set if the API refused the last create of a Pod of the current revision, on any node. */
   refusal?: CreateRefusal | undefined;
 }
@@ -186,14 +192,20 @@ export function refusalText({ message, count, firstAt, lastAt }: CreateRefusal):
   return `${message} (${times})`;
 }
 
-function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod, view }: Held): Reason {
+function podReason(input: ReasonInput, { pod, view }: Held): Reason {
+  const { daemonSet, rollout, refusal } = input;
+  const { spec } = daemonSet;
   const rolling = isRollingUpdate(spec.updateStrategy);
   const about = { pod: view.name };
+  if (isEndingByPreemption(pod)) {
+    const ends = `it should have stopped by ${pod.metadata.deletionTimestamp}`;
+    return { code: 'Preempted', ...about, because: `a Pod of higher priority needs its room, and ${ends}` };
+  }
   if (view.terminating) {
     const code = rolling && !view.updated ? 'Updating' : 'Terminating';
     return { code, ...about, because: `it should have stopped by ${pod.metadata.deletionTimestamp}` };
   }
-  const { code, because } = podProgress(pod);
+  const { code, because } = progressOf(pod, input.preemptor);
   if (view.updated) {
     const yet = view.confirming ? ', and its host has not confirmed it yet' : '';
     return { code, ...about, because: `${because}${yet}` };
@@ -212,6 +224,14 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
     ...about,
     because: `it is of an older template, and ${because}`,
   };
+}
+
+function progressOf(pod: Pod, preemptor: Pod | undefined): { code: ReasonCode; because: string } {
+  const progress = podProgress(pod);
+  if (progress.code !== 'Unschedulable' || !preemptor) return progress;
+  const { namespace, name } = preemptor.metadata;
+  const taken = `Pod ${namespace}/${name} of priority ${podPriority(preemptor)} has taken the room`;
+  return { code: 'Preempted', because: `${taken}: ${progress.because}` };
 }
 
 /** Codes for which the host reports its own message. */

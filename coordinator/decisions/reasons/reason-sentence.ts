@@ -44,6 +44,16 @@ const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
     phrase: 'does not fit on',
     advice: () => "free resources on the node, or lower the template's requests or host ports",
   },
+  Preempting: {
+    phrase: 'waits until Pods of lower priority have stopped on',
+    advice: (subject) =>
+      `it starts when their host has confirmed that; if it lasts, check the agent: ${describeNode(subject)}`,
+  },
+  Preempted: {
+    phrase: 'gave way to a Pod of higher priority on',
+    advice: () =>
+      "it starts again when there is room: free resources on the node, lower the template's requests, or set a higher priorityClassName",
+  },
   Terminating: {
     phrase: 'waits for its old Pod to stop on',
     advice: (subject) =>

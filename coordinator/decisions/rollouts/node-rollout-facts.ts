@@ -32,6 +32,8 @@ export interface NodeFacts {
   awaitsPredecessor?: boolean;
   /** End of that Pod's grace period, where known. If the engine hangs, the deadline of the new Pod counts from here. */
   predecessorEndsBy?: number;
+  /** A Pod of higher priority has taken the room of the Pod of the current revision. That is no failure of it. */
+  isPreempted?: boolean;
   /** The host has not confirmed the Pod yet. It will confirm it or revert. */
   isConfirming?: boolean;
   /** When the Pod of an older revision was created. */

@@ -140,7 +140,7 @@ export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): numb
   const { updateState, newPodAt, isConfirming, waitReason, waitingSince, isWithdrawn, isOutdated } = facts;
   const { isAwaitingResync, resyncedAt = Number.NEGATIVE_INFINITY, awaitsPredecessor, startedAt } = facts;
   // While the coordinator was down, the Pod may have become available. The host may also never have received it.
-  if (isAwaitingResync) return undefined;
+  if (isAwaitingResync || facts.isPreempted) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
   const isStuck = waitReason === 'ImageNotPulled' || waitReason === 'InsufficientResources';
   if (updateState === 'handedOver' && isWanted && isStuck && waitingSince !== undefined) {

@@ -26,9 +26,17 @@ function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void 
   // Another controller could not withdraw this handover. An adopting controller requests its own.
   const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
   if (before !== now) delete next.metadata.annotations?.[HANDOVER_ANNOTATION];
+  keepPriority(next, current);
   next.status = current.status ?? {};
   const changed = !semanticallyEqual(next.spec, current.spec);
   next.metadata.generation = (current.metadata.generation ?? 0) + (changed ? 1 : 0);
+}
+
+/** A body without these fields keeps what admission has set at creation (plugin/pkg/admission/priority). */
+function keepPriority(next: Pod, { spec }: Pod): void {
+  const { priority, preemptionPolicy } = spec;
+  if (priority !== undefined) next.spec.priority ??= priority;
+  if (preemptionPolicy !== undefined) next.spec.preemptionPolicy ??= preemptionPolicy;
 }
 
 /** Status writes must not change owners. */

@@ -171,10 +171,10 @@ export const POD_SPEC: Support = {
     ...none('seLinuxChangePolicy', 'seLinuxOptions', 'windowsOptions'),
   },
   ...none('ephemeralContainers', 'hostnameOverride'),
-  // Eviction order when a host runs short of resources, and priority classes that need no PriorityClass object.
   priority: 'all',
-  priorityClassName: ['system-cluster-critical', 'system-node-critical'],
-  ...none('preemptionPolicy', 'readinessGates'),
+  priorityClassName: 'all',
+  preemptionPolicy: 'all',
+  ...none('readinessGates'),
   ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates'),
   ...none('topologySpreadConstraints'),
 };

@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.js';
 import type { WriteOptions } from '../registry.js';
 import { prefixOf, refOf } from '../storage-keys.js';
 import { withPodSecurity } from './pod-security-admission.js';
+import { withSingleDefaultClass } from './priority-admission.js';
 import { refuseInvalid } from './write-admission.js';
 
 /** Returns `options` with all checks that apply to this kind. */
@@ -17,7 +18,8 @@ export async function withAdmissionReviews<T extends WriteOptions>(
   namespace: string | undefined,
   options: T,
 ): Promise<T> {
-  return withSteeringTargetCheck(store, kind, await withPodSecurity(store, kind, namespace, options));
+  const secured = await withPodSecurity(store, kind, namespace, options);
+  return withSteeringTargetCheck(store, kind, await withSingleDefaultClass(store, kind, secured));
 }
 
 const NODES: Pick<Kind<Node>, 'group' | 'resource' | 'namespaced'> = {

@@ -59,15 +59,14 @@ export async function requireActiveNamespace(
   return { key, revision: stored.revision };
 }
 
-/** Returns the object of this core/v1 kind and name among `assumed`. */
+/** Returns the object of this kind and name among `assumed`. */
 export function assumedObject<T extends KubeObject>(
   assumed: readonly KubeObject[] | undefined,
-  kind: 'Namespace' | 'ServiceAccount',
+  kind: 'Namespace' | 'ServiceAccount' | 'PriorityClass',
   { namespace, name }: ObjectRef,
 ): T | undefined {
   const found = assumed?.find(
-    ({ apiVersion, kind: own, metadata }) =>
-      apiVersion === 'v1' && own === kind && metadata.name === name && metadata.namespace === namespace,
+    ({ kind: own, metadata }) => own === kind && metadata.name === name && metadata.namespace === namespace,
   );
   return found as T | undefined;
 }

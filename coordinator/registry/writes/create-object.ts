@@ -6,6 +6,7 @@ import type { Kind } from '../../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../../store/store.js';
 import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
 import { withPodSecurity } from '../admission/pod-security-admission.js';
+import { priorityFinder, setPodPriority, withSingleDefaultClass } from '../admission/priority-admission.js';
 import {
   accountFinder,
   mountServiceAccountToken,
@@ -62,7 +63,9 @@ export async function createTracked<T extends KubeObject>(
   const generate = (base: string) => generateName(base, deps.random.random);
   const findAccount = await accountFinder(deps.store, deps.findAccount, object, options);
   mountServiceAccountToken(object, findAccount, deps.random.random);
-  const reviewed = await withPodSecurity(deps.store, kind, object.metadata.namespace, options);
+  setPodPriority(object, await priorityFinder(deps.store, deps.priorityClasses, object, options));
+  const secured = await withPodSecurity(deps.store, kind, object.metadata.namespace, options);
+  const reviewed = await withSingleDefaultClass(deps.store, kind, secured);
   const creation = { now: deps.clock.now(), uid: deps.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
   track(object, creation.now);

@@ -8,6 +8,7 @@ import {
 } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import { SCHEDULING_GROUP, SYSTEM_CLASSES } from '../../../shared/kube/pods/priority-class.js';
 import type { Kind } from '../../kinds/kind.js';
 import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
 import { listObjects } from '../reads/read-objects.js';
@@ -24,7 +25,7 @@ const IMMORTAL_NAMESPACES = new Set(['default', 'kube-system', 'kube-public']);
 const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
 /**
- * Deletes an object or starts its graceful deletion. Throws 403 (built-in namespaces), 404, 409 (preconditions), 422.
+ * Deletes an object or starts its graceful deletion. Throws 403 (built-in namespaces and PriorityClasses), 404, 409 (preconditions), 422.
  */
 export async function remove<T extends KubeObject>(
   deps: RegistryDeps,
@@ -58,14 +59,29 @@ function checkOptions(options: DeleteOptions): DeleteOptions {
   return (gracePeriodSeconds ?? 0) < 0 ? { ...options, gracePeriodSeconds: 1 } : options;
 }
 
-function refuseImmortal(kind: Kind, { name }: ObjectRef): void {
-  if (kind.kind !== 'Namespace' || kind.group !== '' || !IMMORTAL_NAMESPACES.has(name)) return;
-  const message = `${qualifiedResource(kind)} "${name}" is forbidden: this namespace may not be deleted`;
-  throw new ApiError('Forbidden', message, { name, kind: kind.resource });
+/** Returns why an object cannot be deleted. The system PriorityClasses: pkg/registry/scheduling/priorityclass/storage. */
+function immortality({ group, kind }: Kind, { name }: ObjectRef): string | undefined {
+  if (kind === 'Namespace' && group === '' && IMMORTAL_NAMESPACES.has(name))
+    return 'this namespace may not be deleted';
+  if (kind === 'PriorityClass' && group === SCHEDULING_GROUP && SYSTEM_CLASSES.has(name))
+    return 'this is a system priority class and cannot be deleted';
+  return undefined;
+}
+
+function refuseImmortal(kind: Kind, ref: ObjectRef): void {
+  const why = immortality(kind, ref);
+  if (why === undefined) return;
+  const { name } = ref;
+  const message = `${qualifiedResource(kind)} "${name}" is forbidden: ${why}`;
+  throw new ApiError('Forbidden', message, {
+    name,
+    ...(kind.group ? { group: kind.group } : {}),
+    kind: kind.resource,
+  });
 }
 
 /** A Pod without a node, or one that has ended, needs no time to stop (`podStrategy.CheckGracefulDelete`). */
-function graceSeconds<T extends KubeObject>(
+export function graceSeconds<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
   options: DeleteOptions,
@@ -87,7 +103,8 @@ export async function removeCollection<T extends KubeObject>(
   selection: Selection,
   options: DeleteOptions = {},
 ): Promise<ObjectRecord<T>[]> {
-  const { records } = await listObjects(deps, kind, selection);
+  const listed = await listObjects(deps, kind, selection);
+  const records = listed.records.filter((record) => !immortality(kind, record.object().metadata));
   for (let from = 0; from < records.length; from += COLLECTION_WIDTH) {
     const slice = records.slice(from, from + COLLECTION_WIDTH);
     await Promise.all(slice.map((record) => removeIfPresent(deps, kind, record.object().metadata, options)));

@@ -4,6 +4,7 @@
  */
 import { type KubeObject, type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
+import { priorityCheck, setPodPriority } from '../admission/priority-admission.js';
 import { mountServiceAccountToken } from '../admission/service-account-admission.js';
 import { placeInNamespace } from '../admission/typed-body.js';
 import { admitCreate, generateName, readObject } from '../admission/write-admission.js';
@@ -29,11 +30,13 @@ export function prepareTemplate<T extends KubeObject>(
   namespace: string | undefined,
   { body, customize, text }: TemplateSource<T>,
 ): ObjectTemplate<T> {
-  const { clock, random, findAccount } = deps;
+  const { clock, random, findAccount, priorityClasses } = deps;
   const nameFrom = (base: string) => generateName(base, random.random);
   const example = readObject(kind, copyJson(customize(body, text)), {});
   placeInNamespace(kind, example, namespace);
   mountServiceAccountToken(example, findAccount, random.random);
+  const isCurrent = priorityCheck(example, priorityClasses);
+  setPodPriority(example, priorityClasses);
   admitCreate(kind, example, { now: clock.now(), uid: random.uuid(), generateName: nameFrom }, {});
   const withOwn = ({ text: own, ...metadata }: Own): T => {
     const object = customize(example, own);
@@ -42,6 +45,7 @@ export function prepareTemplate<T extends KubeObject>(
   const encoded = new EncodedObject(withOwn(HOLES), HOLES);
   return {
     kind,
+    isCurrent,
     render: (own) => {
       const name = nameFrom(example.metadata.generateName ?? '');
       const fields: Own = {

@@ -4,10 +4,12 @@ import { conflict, type Status, unlessGone } from '../../../shared/kube/objects/
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import { DISRUPTION_TARGET, PREEMPTION_BY_SCHEDULER } from '../../../shared/kube/pods/priority-class.js';
 import { podKind } from '../../kinds/pods/pod-kind.js';
 import { copyJson } from '../encoding/json-value.js';
 import type { DeleteOptions, ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
-import { remove } from './delete-object.js';
+import { graceSeconds, remove } from './delete-object.js';
+import { decideDeletion } from './deletion-rules.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
@@ -60,7 +62,7 @@ export async function evict(
       checkPreconditions(podKind, pod.metadata, options.preconditions);
       if (isPodTerminal(pod) || pod.metadata.deletionTimestamp) return { step: 'keep' };
       const reason = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
-      setPodCondition(pod, { type: 'DisruptionTarget', status: 'True', ...reason }, deps.clock.now());
+      setPodCondition(pod, { type: DISRUPTION_TARGET, status: 'True', ...reason }, deps.clock.now());
       return { step: 'mark', object: pod };
     },
     options.dryRun,
@@ -70,6 +72,24 @@ export async function evict(
   const uid = preconditions?.uid;
   await remove(deps, podKind, ref, uid === undefined ? rest : { ...rest, preconditions: { uid } });
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+}
+
+/** See `Registry.preempt`. */
+export async function preempt(
+  deps: RegistryDeps,
+  ref: ObjectRef,
+  message: string,
+  preconditions?: Preconditions,
+): Promise<ObjectRecord<Pod>> {
+  const { record } = await writeOptimistically(deps, podKind, ref, (current) => {
+    checkPreconditions(podKind, current.object().metadata, preconditions);
+    const pod = copyJson(current.object());
+    if (isPodTerminal(pod) || pod.metadata.deletionTimestamp) return { step: 'keep' };
+    const condition = { type: DISRUPTION_TARGET, status: 'True', reason: PREEMPTION_BY_SCHEDULER } as const;
+    setPodCondition(pod, { ...condition, message }, deps.clock.now());
+    return decideDeletion(pod, {}, graceSeconds(podKind, pod, {}), deps.clock.now());
+  });
+  return record;
 }
 
 /** See `Registry.confirmStopped`. A Pod that no longer exists is not an error. */

@@ -11,6 +11,7 @@ import { measureJoin } from './measure-join.js';
 import { measureKubectl } from './measure-kubectl.js';
 import { measureLabel } from './measure-label.js';
 import { memoryOf, memoryResult } from './measure-memory.js';
+import { measurePreemption } from './measure-preemption.js';
 import { measureList, measureWatch } from './measure-reads.js';
 import { measureRestart } from './measure-restart.js';
 import { measureRollout } from './measure-rollout.js';
@@ -27,6 +28,8 @@ interface Plan {
   rollouts: number;
   /** Releases by waves. */
   releases: number;
+  /** Preemptions on all hosts. */
+  preemptions: number;
   idleWindows: number;
   lists: number;
   watches?: { rounds: number; events: number };
@@ -38,20 +41,20 @@ interface Plan {
 const QUICK: readonly Plan[] = [
   {
     ...{ agents: 400, applies: 3, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
-    ...{ rollouts: 1, releases: 1 },
+    ...{ rollouts: 1, releases: 1, preemptions: 1 },
     watches: { rounds: 1, events: 500 },
   },
 ];
 const FULL: readonly Plan[] = [
   {
     ...{ agents: 1_000, applies: 5, labels: 20, idleWindows: 2, lists: 5, restarts: 1 },
-    ...{ rollouts: 2, releases: 2 },
+    ...{ rollouts: 2, releases: 2, preemptions: 2 },
     watches: { rounds: 3, events: 1_000 },
   },
   {
     ...{ agents: 10_000, applies: 1, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
     // No release by waves: it takes minutes with this fleet, and the whole section may take fifteen.
-    ...{ rollouts: 1, releases: 0 },
+    ...{ rollouts: 1, releases: 0, preemptions: 0 },
     reportsMemory: true,
   },
 ];
@@ -97,6 +100,8 @@ async function measureFleet(bench: BenchContext, plan: Plan): Promise<void> {
     await measureRollout(bench, floor, product, daemonSet, plan.rollouts);
     if (plan.releases > 0) now('release by waves');
     if (plan.releases > 0) await measureWaves(bench, product, daemonSet, plan.releases);
+    if (plan.preemptions > 0) now('preemption');
+    if (plan.preemptions > 0) await measurePreemption(bench, product, plan.preemptions);
     now('idle');
     await measureIdle(bench, floor, product, plan.idleWindows);
     now('lists');

@@ -72,7 +72,7 @@ describe('scheduler', () => {
     await fixture.node('cordoned', { unschedulable: true });
     await fixture.pod('a', wanting('2'));
     const message =
-      '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {gpu: }, 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.';
+      '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {gpu: }, 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.';
     assert.deepEqual(await fixture.eventsAbout('a'), [`FailedScheduling: ${message}`]);
     const pod = fixture.informers.pods.get({ namespace: 'default', name: 'a' });
     const condition = findCondition(pod?.status?.conditions, 'PodScheduled');
@@ -133,7 +133,7 @@ describe('scheduler', () => {
     await fixture.pod('a', { ...wanting('2'), ...pinnedTo('n2') });
     assert.equal(fixture.nodeOf('a'), undefined);
     assert.deepEqual(await fixture.eventsAbout('a'), [
-      "FailedScheduling: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
+      "FailedScheduling: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     ]);
   });
 

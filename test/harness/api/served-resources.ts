@@ -35,6 +35,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/rbac.authorization.k8s.io/v1', 'clusterroles', CLUSTER],
   ['/apis/rbac.authorization.k8s.io/v1', 'rolebindings', NAMESPACED],
   ['/apis/rbac.authorization.k8s.io/v1', 'roles', NAMESPACED],
+  ['/apis/scheduling.k8s.io/v1', 'priorityclasses', CLUSTER],
   ['/apis/authentication.k8s.io/v1', 'selfsubjectreviews', CLUSTER],
   ['/apis/authentication.k8s.io/v1', 'tokenreviews', CLUSTER],
   ['/apis/authorization.k8s.io/v1', 'selfsubjectaccessreviews', CLUSTER],

@@ -62,6 +62,10 @@ export async function startControlPlane(
       waitFor: (revision) => informers.waitFor(revision),
       random: systemRandom,
     }),
+    priorityClasses: {
+      get: (ref) => informers.priorityClasses.get(ref),
+      list: () => informers.priorityClasses.list(),
+    },
   });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });

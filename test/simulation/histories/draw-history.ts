@@ -37,6 +37,7 @@ const STRATEGIES: readonly Strategy[] = [
 const SCARCE = ['memory', 'disk'] as const;
 const PRESSURES = ['MemoryPressure', 'DiskPressure'] as const;
 const DAEMON_SETS = ['alpha', 'beta'];
+const RANKS = ['low', 'mid', 'high'] as const;
 /** Two of three minutes may be outside a window. */
 const WAITS_MS = [30_000, 200_000] as const;
 const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_400_000];
@@ -45,7 +46,8 @@ const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_4
 export function generateHistory(seed: string, mix: Mix): History {
   const chance = new SeededRandom(seed);
   const nodes = chance.integer(2, 5);
-  const first: Step[] = [{ ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];
+  const classes: Step[] = mix['create ranked pod'] > 0 ? [{ kind: 'create classes', afterMs: 100 }] : [];
+  const first: Step[] = [...classes, { ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];
   // Without a host policy no host has handovers.
   if (mix['set host policy'] > 0)
     first.push({ ...stepOf('set host policy', chance, nodes), afterMs: 100 } as Step);
@@ -104,6 +106,7 @@ function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep 
   const forMs = () => chance.pick([1_000, 8_000, 30_000, 90_000]);
   const zone = () => chance.pick(['a', 'b', null] as const);
   const podName = () => `bare-${chance.integer(1, 3)}`;
+  const rankedName = () => `ranked-${chance.integer(1, 5)}`;
   switch (kind) {
     case 'create daemonset':
       return {
@@ -189,6 +192,21 @@ function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep 
       return { kind, isPaused: chance.isTrue(0.5) };
     case 'approve wave':
       return { kind, name: name(), wave: chance.pick(['first', 'second', 'second'] as const) };
+    case 'rank daemonset':
+      return {
+        ...{ kind, name: name(), rank: chance.pick([...RANKS, null]) },
+        // Two DaemonSets, each with a surplus Pod of a surge, fit on a host with four CPUs.
+        cpu: chance.pick(['500m', '1', '1', null]),
+      };
+    case 'create ranked pod':
+      return {
+        ...{ kind, name: rankedName(), node: node(), rank: chance.pick(RANKS) },
+        cpu: chance.pick(['1500m', '2500m', '3500m', '4']),
+        graceSeconds: chance.pick([2, 10]),
+      };
+    case 'delete ranked pod':
+      return { kind, name: rankedName() };
+    case 'create classes':
     case 'delete policy':
     case 'wait':
       return { kind };

@@ -2,7 +2,8 @@
 
 import type { DaemonSet, DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import type { HandoverRules, Policy, Strategy, UserStep, Zone } from './history.js';
+import { pinnedTo } from '../../harness/objects/object-builders.js';
+import type { HandoverRules, Policy, Rank, Strategy, UserStep, Zone } from './history.js';
 
 /** On every DaemonSet: the policy of a history selects them all. */
 const GOVERNED = { governed: 'yes' };
@@ -37,7 +38,8 @@ export function strategyOf({
 }
 
 export function setImage(spec: DaemonSetSpec, image: string): void {
-  spec.template.spec.containers = [{ name: 'app', image }];
+  const [present] = spec.template.spec.containers;
+  spec.template.spec.containers = [{ ...present, name: 'app', image }];
   setVersion(spec);
 }
 
@@ -47,10 +49,39 @@ export function setSelector(spec: DaemonSetSpec, zone: Zone | null): void {
   setVersion(spec);
 }
 
+/** Sets the class of the Pods, and the CPUs that they request. */
+export function setRank({ template }: DaemonSetSpec, rank: Rank | null, cpu: string | null): void {
+  const { priorityClassName: _, ...others } = template.spec;
+  const containers = others.containers.map(({ resources: __, ...container }) => ({
+    ...container,
+    ...(cpu ? { resources: { requests: { cpu } } } : {}),
+  }));
+  template.spec = { ...others, containers, ...(rank ? { priorityClassName: rank } : {}) };
+  setVersion({ template });
+}
+
+/** A Pod that the scheduler binds to the node. */
+export function rankedPod(step: Extract<UserStep, { kind: 'create ranked pod' }>): object {
+  const { name, node, rank, cpu, graceSeconds } = step;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      ...pinnedTo(node),
+      priorityClassName: rank,
+      terminationGracePeriodSeconds: graceSeconds,
+      containers: [{ name: 'app', image: 'app:1', resources: { requests: { cpu } } }],
+    },
+  };
+}
+
 /** Sets the label from the template fields that a step can change: see `versionOf`. */
-function setVersion({ template }: DaemonSetSpec): void {
-  const { containers, nodeSelector } = template.spec;
-  const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}`;
+function setVersion({ template }: Pick<DaemonSetSpec, 'template'>): void {
+  const { containers, nodeSelector, priorityClassName = '' } = template.spec;
+  const cpu = containers[0]?.resources?.requests?.cpu ?? '';
+  const rank = priorityClassName || cpu ? ` ${priorityClassName} ${cpu}` : '';
+  const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}${rank}`;
   template.metadata = { ...template.metadata, annotations: { [VERSION]: version } };
 }
 

@@ -25,6 +25,10 @@ const USERS: Omit<Mix, Fault['kind']> = {
   'pause policy': 0,
   'approve wave': 0,
   'delete policy': 0,
+  'create classes': 0,
+  'rank daemonset': 0,
+  'create ranked pod': 0,
+  'delete ranked pod': 0,
   wait: 0,
 };
 
@@ -202,6 +206,36 @@ export const MIXES = {
     'jump clock': 0.5,
     wait: 8,
   },
+  /** Pods of different priorities that compete for the CPUs of their hosts. */
+  priorities: {
+    ...USERS,
+    ...NO_FAULTS,
+    'set image': 5,
+    'rank daemonset': 8,
+    'create ranked pod': 14,
+    'delete ranked pod': 5,
+    'kill coordinator': 4,
+    'kill agent': 3,
+    'cut cable': 3,
+    'cut power': 1,
+    'reset connections': 1,
+    'stop engine': 1,
+    wait: 2,
+  },
+  /** The same during rollouts by waves and handovers. */
+  displaced: {
+    ...LEISURELY,
+    'set policy': 2,
+    'set host policy': 2,
+    'approve wave': 2,
+    'rank daemonset': 6,
+    'create ranked pod': 12,
+    'delete ranked pod': 6,
+    'kill coordinator': 2,
+    'kill agent': 1,
+    'cut cable': 1,
+    wait: 4,
+  },
   /** All of it at once. */
   everything: {
     ...USERS,
@@ -215,6 +249,9 @@ export const MIXES = {
     'cut zone': 1.5,
     'back up': 2,
     'restore backup': 0.7,
+    'rank daemonset': 2,
+    'create ranked pod': 3,
+    'delete ranked pod': 1,
   },
 } satisfies Record<string, Mix>;
 

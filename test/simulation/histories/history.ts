@@ -37,6 +37,12 @@ export type UserStep =
   | { kind: 'pause policy'; isPaused: boolean }
   | { kind: 'approve wave'; name: string; wave: Wave }
   | { kind: 'delete policy' }
+  /** The PriorityClasses of all ranks. */
+  | { kind: 'create classes' }
+  | { kind: 'rank daemonset'; name: string; rank: Rank | null; cpu: string | null }
+  /** A bare Pod that is pinned to a node and not bound to it. */
+  | { kind: 'create ranked pod'; name: string; node: string; rank: Rank; cpu: string; graceSeconds: number }
+  | { kind: 'delete ranked pod'; name: string }
   /** A long time without a step: timers expire, handovers are confirmed, hosts become unreachable. */
   | { kind: 'wait' };
 
@@ -67,6 +73,8 @@ export type Fault =
   | { kind: 'remove container'; node: string; index: number }
   | { kind: 'write manifest'; node: string; name: string; image: string | null };
 
+/** The names of PriorityClasses. */
+export type Rank = 'low' | 'mid' | 'high';
 export type Zone = 'a' | 'b';
 /** Failure domains, by `topology.kubernetes.io/zone`: hosts of odd numbers, and of even ones. */
 export type Domain = 'east' | 'west';

@@ -9,6 +9,7 @@ import { changed, created, deleted, type Request, refOf, type UserDeps } from '.
 import type { UserStep } from './history.js';
 import { barePod, manifestOf, setImage, setSelector, strategyOf, tolerantPod } from './history-manifests.js';
 import { policyRequests } from './policy-steps.js';
+import { priorityRequests } from './priority-steps.js';
 
 /** The requests of a step, one after another. */
 export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
@@ -85,6 +86,11 @@ export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
     case 'approve wave':
     case 'delete policy':
       return policyRequests(step, parts);
+    case 'create classes':
+    case 'rank daemonset':
+    case 'create ranked pod':
+    case 'delete ranked pod':
+      return priorityRequests(step, parts);
     case 'wait':
       return [];
   }

@@ -14,7 +14,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { DurationTracker } from './duration-tracker.js';
 import type { ObservedWorld } from './observed-world.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference-placement.js';
-import { isLeaving, isReady, readySince, type StoredChange } from './stored-truth.js';
+import { isLeaving, isPreempted, isReady, readySince, type StoredChange } from './stored-truth.js';
 
 /** Clocks of hosts may be ahead by this much. */
 const AHEAD_MS = 2_000;
@@ -86,6 +86,7 @@ export class Availability {
     { stored: truth, userRequests: wishes, nowMs, coordinatorNowMs }: ObservedWorld,
   ): StoppedByRollout | undefined {
     if (kind !== 'Pod' || !previous || isLeaving(previous)) return undefined;
+    if (current && isPreempted(current)) return undefined;
     // From when it has its turn, its host may stop it at any time; what becomes of that was decided then.
     const [hadTurn, hasTurn] = [previous, current].map(
       (pod) => pod && handoverAnnotationOf(pod) !== undefined,

@@ -8,7 +8,7 @@ import { NEWS_MS } from './daemonset-availability.js';
 import { DurationTracker } from './duration-tracker.js';
 import type { Invariant } from './invariants.js';
 import { toleratesFor } from './reference-placement.js';
-import { isLeaving, type StoredChange, type StoredState } from './stored-truth.js';
+import { isLeaving, isPreempted, type StoredChange, type StoredState } from './stored-truth.js';
 
 /** Stored times are whole seconds. */
 const WHOLE_SECONDS_MS = 2_000;
@@ -45,6 +45,7 @@ export function taintEvictionsWait(): Invariant {
       const { kind, previous, current } = change;
       if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
         return undefined;
+      if (isPreempted(current)) return undefined;
       const { uid = '', name } = previous.metadata;
       const node = truth.nodes.get(previous.spec.nodeName ?? '');
       const isMade = truth.everStoredPods.get(uid)?.controllerUid ?? controllerOf(previous.metadata);
@@ -86,6 +87,7 @@ export function offlineNodesAreNotEvicted(): Invariant {
       }
       if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
         return undefined;
+      if (isPreempted(current)) return undefined;
       const { uid = '', name } = previous.metadata;
       const node = truth.nodes.get(previous.spec.nodeName ?? '');
       const isMade = truth.everStoredPods.get(uid)?.controllerUid ?? controllerOf(previous.metadata);

@@ -1,14 +1,16 @@
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { RevertReason } from '../../../shared/kube/handovers/host-handover.js';
 import { controllerOf } from '../../../shared/kube/objects/meta.js';
+import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { Availability, NEWS_MS } from './daemonset-availability.js';
 import { DurationTracker } from './duration-tracker.js';
 import { offlineNodesAreNotEvicted, taintEvictionsWait } from './eviction-rules.js';
 import { busyHostsDecide, handoversKeepToWindows, revertsHaveReason } from './handover-rules.js';
 import type { ObservedWorld } from './observed-world.js';
+import { preemptionRules } from './preemption-rules.js';
 import { maySurge } from './reference-placement.js';
 import { FigureHistory } from './status-figures.js';
-import { isLeaving, type StoredChange } from './stored-truth.js';
+import { isLeaving, isPreempted, type StoredChange } from './stored-truth.js';
 import { WaveHistory } from './wave-rules.js';
 
 /** A sentence that says what was broken, and by what. */
@@ -69,6 +71,7 @@ export function invariants(): Invariant[] {
     busyHostsDecide(),
     revertsHaveReason(),
     statusIsTrue(),
+    ...preemptionRules(),
   ];
 }
 
@@ -154,7 +157,7 @@ function closedWavesStayStable(waves: WaveHistory): Invariant {
         !waves.hasStable(daemonSet, scene)
       )
         return undefined;
-      const { nodeName = '' } = current.spec;
+      const nodeName = targetNodeOf(current) ?? '';
       if (!waves.isNewest(daemonSet, current, scene) || waves.mayBeOpen(daemonSet, current, nodeName, scene))
         return true;
       return `${current.metadata.name} of the newest revision is made on ${nodeName}, open is up to ${waves.openIn(daemonSet, scene)}`;
@@ -282,6 +285,7 @@ function nothingVanishes(): Invariant {
       // A Pod for a Node that never registered is deleted, like upstream.
       const mayGo = (node: string) => drivenOut.has(node) || !truth.nodes.has(node);
       if (isMade || (kind === 'Pod' && mayGo(previous.spec.nodeName ?? ''))) return undefined;
+      if (kind === 'Pod' && isPreempted(previous)) return undefined;
       const isWished = wishes.deleted.has(previous.metadata.uid ?? '');
       return isWished || `${kind} ${previous.metadata.name} is gone, and nobody asked for that`;
     },

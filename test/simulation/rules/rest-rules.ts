@@ -4,7 +4,7 @@ import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.
 import { handoverAnnotationOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedWorld } from './observed-world.js';
 import {
   belongs,
@@ -13,7 +13,7 @@ import {
   mayStay,
   toleratesFor,
 } from './reference-placement.js';
-import { isLeaving, isReady, versionOf } from './stored-truth.js';
+import { isLeaving, isReady, type StoredState, versionOf } from './stored-truth.js';
 
 export const SETTLED_RULE = 'no rest when faults have ended';
 
@@ -53,6 +53,7 @@ function nodeUnrest({ metadata, spec, status }: Node): string[] {
 function podUnrest(pod: Pod, { stored: truth, running }: ObservedWorld): string[] {
   const { name } = pod.metadata;
   const { nodeName = '' } = pod.spec;
+  if (!nodeName && waitsForTaint(pod, truth)) return [];
   const node = truth.nodes.get(nodeName);
   if (isLeaving(pod)) return [`Pod ${name} is still to be deleted`];
   if (handoverAnnotationOf(pod) !== undefined) return [`Pod ${name} still has a turn to come`];
@@ -66,6 +67,15 @@ function podUnrest(pod: Pod, { stored: truth, running }: ObservedWorld): string[
   const wanted = pod.spec.containers.map(({ image }) => `docker.io/library/${image}`).join();
   if (images !== wanted) return [`Pod ${name} runs [${images}] on ${nodeName}, wanted [${wanted}]`];
   return isReady(pod) ? [] : [`Pod ${name} runs on ${nodeName} and is not Ready`];
+}
+
+/** True for an unbound Pod that may stay on its node, but may not start there any longer. */
+function waitsForTaint(pod: Pod, truth: StoredState): boolean {
+  const daemonSet = truth.ownerOf(pod);
+  const node = truth.nodes.get(targetNodeOf(pod) ?? '');
+  return (
+    daemonSet !== undefined && node !== undefined && !belongs(daemonSet, node) && mayStay(daemonSet, node)
+  );
 }
 
 function daemonSetUnrest(daemonSet: DaemonSet, scene: ObservedWorld): string[] {

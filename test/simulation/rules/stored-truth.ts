@@ -6,7 +6,7 @@ import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { type Pod, targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 
@@ -136,15 +136,21 @@ export class StoredState {
   }
 }
 
-/** Its DaemonSet and its node; undefined = it has none of the first. */
-function placeOf({ metadata, spec }: Pod): string | undefined {
-  const owner = controllerOf(metadata)?.uid;
-  return owner === undefined ? undefined : `${owner}@${spec.nodeName}`;
+/** Its DaemonSet, and the node that it is bound or pinned to; undefined = it has none of the first. */
+function placeOf(pod: Pod): string | undefined {
+  const owner = controllerOf(pod.metadata)?.uid;
+  return owner === undefined ? undefined : `${owner}@${targetNodeOf(pod)}`;
 }
 
 /** Marked for deletion. */
 export function isLeaving(object: KubeObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
+}
+
+/** True if the scheduler ended the Pod for one of higher priority. Other rules do not judge that. */
+export function isPreempted(pod: Pod): boolean {
+  const condition = findCondition(pod.status?.conditions, 'DisruptionTarget');
+  return isLeaving(pod) && condition?.reason === 'PreemptionByScheduler';
 }
 
 export function isReady(pod: Pod): boolean {

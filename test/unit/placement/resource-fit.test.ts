@@ -111,14 +111,13 @@ describe('sidecars', () => {
 });
 
 describe('the message of the scheduler', () => {
-  test('reasons are counted and sorted as strings; with insufficient resources preemption finds no victims', () => {
+  test('reasons are counted and sorted as strings', () => {
     const refusals = new FitRefusals();
     refusals.add(['node(s) were unschedulable'], 2);
     refusals.add(['Insufficient cpu', 'Too many pods']);
     assert.equal(
       refusals.message(),
-      '0/3 nodes are available: 1 Insufficient cpu, 1 Too many pods, 2 node(s) were unschedulable. ' +
-        'preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.',
+      '0/3 nodes are available: 1 Insufficient cpu, 1 Too many pods, 2 node(s) were unschedulable.',
     );
   });
 

@@ -101,6 +101,11 @@ const unscheduled: Pod = {
     conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no cpu.' }],
   },
 };
+const nominated: Pod = { ...unscheduled, status: { ...unscheduled.status, nominatedNodeName: 'n1' } };
+const disrupted = { type: 'DisruptionTarget', status: 'True' as const, reason: 'PreemptionByScheduler' };
+const victim = pod({ deleted: true, conditions: [disrupted] });
+const vital = pod({ name: 'vital' });
+const preemptor: Pod = { ...vital, spec: { ...vital.spec, priority: 7 } };
 const deleting = web();
 deleting.metadata.deletionTimestamp = NOON;
 deleting.metadata.finalizers = ['foregroundDeletion'];
@@ -139,6 +144,14 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['ended', { pods: [pod({ state: { terminated: { exitCode: 7 } } })] }, 'Failing', /exit code 7/],
   ['Pod failed', { pods: [pod({ phase: 'Failed' })] }, 'BackOff', /it has failed/],
   ['no room', { pods: [unscheduled] }, 'Unschedulable', /^no cpu$/],
+  ['room to come', { pods: [nominated] }, 'Preempting', /^Pods of lower priority on n1 must stop first$/],
+  ['preempted', { pods: [victim] }, 'Preempted', /^a Pod of higher priority needs .*stopped by 2026/],
+  [
+    'room taken',
+    { pods: [unscheduled], preemptor },
+    'Preempted',
+    /^Pod default\/vital of priority 7 has taken the room: no cpu$/,
+  ],
   ['deleted', { pods: [pod({ deleted: true })] }, 'Terminating', /stopped by 2026/],
   ['deleted next to a new one', { pods: [pod({ deleted: true }), pod({ name: 'b' })] }, 'Running', /ready/],
   ['deleted and ended', { pods: [pod({ deleted: true, phase: 'Failed' })] }, 'Creating', /due/],

@@ -1,6 +1,7 @@
 /** Validation of a PodSpec in Pods and templates (`pkg/apis/core/validation/validation.go`, ValidatePodSpec). */
 
 import type { PodSpec, PodTemplateSpec } from '../../../../shared/kube/pods/pod-types.js';
+import { PREEMPTION_POLICIES } from '../../../../shared/kube/pods/priority-class.js';
 import { MIRROR_ANNOTATION } from '../../../../shared/kube/pods/static-pod-annotations.js';
 import type { FieldError } from '../../kind.js';
 import { forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
@@ -22,7 +23,6 @@ import { validatePositiveInt32 } from './value-validation.js';
 import { validateVolumes } from './volume-validation.js';
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
-const PREEMPTION_POLICIES = ['Never', 'PreemptLowerPriority'];
 const OPERATING_SYSTEMS = ['linux', 'windows'];
 
 /** Fields with a name, and the rule for that name. */

@@ -1,0 +1,149 @@
+/** Ends Pods of lower priority for a Pod that fits nowhere (pkg/scheduler/framework/preemption). */
+
+import { type Node, RESYNCED_IN_EPOCH } from '../../../shared/kube/nodes/node-types.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { podPriority } from '../../../shared/kube/pods/priority-class.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { TimeSlice } from '../../../shared/process/time/time-slice.js';
+import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
+import { contactOf } from '../../decisions/nodes/node-contact.js';
+import { withNomination } from '../../decisions/placement/nomination.js';
+import { DEFAULT_SCHEDULER, FitRefusals } from '../../decisions/placement/pod-fit.js';
+import {
+  cheapestCandidate,
+  enoughCandidates,
+  NOT_HELPFUL,
+  type PreemptionCandidate,
+  preemptionObjection,
+  selectVictims,
+  type VictimChoice,
+} from '../../decisions/placement/preemption.js';
+import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
+import { podKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import type { NodeReservations } from './node-reservations.js';
+
+interface PreemptorDeps {
+  registry: Pick<Registry, 'preempt' | 'writeStatus'>;
+  informers: Pick<Informers, 'pods' | 'nodes'>;
+  reservations: NodeReservations;
+  recordEvent: RecordEvent;
+  clock: Clock;
+  /** Set if the store was restored from a backup: no Pod is ended on a host that has not reported since. */
+  restoredEpoch?: string;
+}
+
+/** The nodes that refused a Pod: all of them, and the names of those where the end of other Pods could help. */
+export interface RefusedNodes {
+  count: number;
+  curable: readonly string[];
+}
+
+/**
+ * `found`: end the victims and nominate the node. `none`: `text` says why, and an old nomination is void. `waits`: the
+ * Pod may not preempt at present, and keeps its nomination. `fits`: it fits by now, because a write has failed.
+ */
+type PreemptionPlan =
+  | { outcome: 'fits' }
+  | { outcome: 'found'; candidate: PreemptionCandidate }
+  | { outcome: 'none' | 'waits'; text: string };
+
+export class PodPreemptor {
+  readonly #deps: PreemptorDeps;
+
+  constructor(deps: PreemptorDeps) {
+    this.#deps = deps;
+  }
+
+  async plan(pod: Pod, { count, curable }: RefusedNodes): Promise<PreemptionPlan> {
+    const objection = preemptionObjection(pod, this.#nominatedNode(pod, curable));
+    if (objection !== undefined) return { outcome: 'waits', text: objection };
+    const refusals = new FitRefusals();
+    const candidates: PreemptionCandidate[] = [];
+    const slice = new TimeSlice(this.#deps.clock);
+    for (const node of curable) {
+      const choice = this.#victimsOn(pod, node);
+      if (!('victims' in choice)) refusals.add(choice.reasons);
+      else if (choice.victims.length === 0) return { outcome: 'fits' };
+      else candidates.push({ node, victims: choice.victims });
+      if (candidates.length >= enoughCandidates(curable.length)) break;
+      await slice.yieldIfUsedUp();
+    }
+    const cheapest = cheapestCandidate(candidates);
+    // Other reconciles may have changed the node since it was visited, so the victims are chosen again.
+    const choice = cheapest && this.#victimsOn(pod, cheapest.node);
+    if (cheapest && choice && 'victims' in choice) {
+      if (choice.victims.length === 0) return { outcome: 'fits' };
+      return { outcome: 'found', candidate: { node: cheapest.node, victims: choice.victims } };
+    }
+    refusals.add([NOT_HELPFUL], count - refusals.nodes);
+    return { outcome: 'none', text: refusals.message() };
+  }
+
+  #nominatedNode({ status }: Pod, curable: readonly string[]) {
+    const name = status?.nominatedNodeName;
+    if (!name) return undefined;
+    return { pods: this.#deps.informers.pods.indexed(PODS_BY_NODE, name), isFinal: !curable.includes(name) };
+  }
+
+  #victimsOn(pod: Pod, nodeName: string): VictimChoice {
+    const { informers, reservations } = this.#deps;
+    const node = informers.nodes.get({ name: nodeName });
+    // Only the host can confirm that a victim has stopped.
+    const isOffline = node && contactOf(node) !== 'here';
+    if (!node || isOffline || this.#isAwaitingResync(node)) return { reasons: [NOT_HELPFUL] };
+    return selectVictims(pod, {
+      node,
+      pods: informers.pods.indexed(PODS_BY_NODE, nodeName),
+      reserved: reservations.reservedAgainst(pod, nodeName),
+    });
+  }
+
+  #isAwaitingResync({ metadata }: Node): boolean {
+    const { restoredEpoch } = this.#deps;
+    return restoredEpoch !== undefined && metadata.annotations?.[RESYNCED_IN_EPOCH] !== restoredEpoch;
+  }
+
+  /**
+   * Ends the victims. The nomination of the preemptor must be stored first: otherwise a victim's DaemonSet could bind
+   * the victim's successor to the freed capacity after a crash.
+   */
+  async execute(
+    preemptor: Pod,
+    { node, victims }: PreemptionCandidate,
+    context: ReconcileContext,
+  ): Promise<void> {
+    await this.#clearLowerNominations(preemptor, node, context);
+    const { schedulerName = DEFAULT_SCHEDULER } = preemptor.spec;
+    const message = `${schedulerName}: preempting to accommodate a higher priority pod`;
+    for (const victim of victims) {
+      if (victim.metadata.deletionTimestamp) continue;
+      await unlessGone(async () => {
+        const ended = await this.#deps.registry.preempt(victim.metadata, message, preconditionsOf(victim));
+        context.observeWrite(ended.object());
+        const text = `Preempted by pod ${preemptor.metadata.uid} on node ${node}`;
+        this.#deps.recordEvent(victim, 'Normal', 'Preempted', text);
+      });
+    }
+  }
+
+  /** Pods of lower priority may not fit any longer on the node that was nominated for them. */
+  async #clearLowerNominations(preemptor: Pod, node: string, context: ReconcileContext): Promise<void> {
+    const priority = podPriority(preemptor);
+    const lower = this.#deps.reservations.nominatedOn(node).filter((pod) => podPriority(pod) < priority);
+    for (const pod of lower) {
+      await unlessGone(async () => {
+        const cleared = await this.#deps.registry.writeStatus(
+          podKind,
+          pod.metadata,
+          ({ status }) => (status?.nominatedNodeName === node ? withNomination(status, 'clear') : undefined),
+          preconditionsOf(pod),
+        );
+        context.observeWrite(cleared.object());
+      });
+    }
+  }
+}
