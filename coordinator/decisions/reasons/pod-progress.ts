@@ -45,7 +45,8 @@ function failedProgress(pod: Pod): PodProgress {
   if (isPreemptedByHost(pod)) {
     return { code: 'Preempted', because: `its host has ended it to start a critical Pod${detail}` };
   }
-  if (isRefusedForCapacity(pod)) return { code: 'Unschedulable', because: `its host has refused it${detail}` };
+  if (isRefusedForCapacity(pod))
+    return { code: 'Unschedulable', because: `its host has refused it${detail}` };
   return { code: 'BackOff', because: `it has failed${detail}` };
 }
 

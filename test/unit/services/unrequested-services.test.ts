@@ -4,8 +4,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { ServiceFeed } from '../../../coordinator/hub/services/service-feed.js';
 import { ServiceFeeds } from '../../../coordinator/hub/services/service-feeds.js';
 import { endpointSliceKind, serviceKind } from '../../../coordinator/kinds/index.js';
-import { RELAY_ANNOTATION } from '../../../shared/kube/services/service-annotations.js';
 import type { Endpoint } from '../../../shared/kube/services/endpoint-types.js';
+import { RELAY_ANNOTATION } from '../../../shared/kube/services/service-annotations.js';
 import { type ControlPlane, startControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 import { podEndpointOf, serviceObject, sliceObject } from '../../harness/hub/hub-service-builders.js';
 
@@ -18,7 +18,9 @@ interface Fixture extends ControlPlane {
 async function withFeeds(t: TestContext): Promise<Fixture> {
   const plane = await startControlPlane();
   const visits: string[][] = [];
-  const feeds = new ServiceFeeds(plane, (nodes) => visits.push(nodes === 'all' ? ['all'] : [...nodes].sort()));
+  const feeds = new ServiceFeeds(plane, (nodes) =>
+    visits.push(nodes === 'all' ? ['all'] : [...nodes].sort()),
+  );
   feeds.start();
   t.after(async () => {
     feeds.stop();
