@@ -11,11 +11,11 @@ import {
 import { serviceRuleset } from '../decisions/netfilter/service-ruleset.js';
 import { isUsableAddress, type ProxyNode } from '../decisions/netfilter/service-targets.js';
 import { staleUdpFlows } from '../decisions/netfilter/stale-udp-flows.js';
-import { isComplete } from '../decisions/netfilter/table-listing.js';
+import { isComplete, isSmallTable } from '../decisions/netfilter/table-listing.js';
 import type { HostService, ServiceProxy } from '../decisions/services/host-service.js';
 import { enableHairpin } from './hairpin-ports.js';
 import { NftError } from './nft-command.js';
-import { checkNft, readChainHandles, readTable, updateTable } from './nft-table.js';
+import { checkNft, readChainHandles, readTable, readTableNames, updateTable } from './nft-table.js';
 import { forgetUdpFlows } from './udp-flows.js';
 
 /** Interval of checking that the table is still there: `nft flush ruleset` removes it. One run of nft takes 5 ms. */
@@ -37,7 +37,7 @@ export class NftServiceProxy implements ServiceProxy {
   readonly #options: NftServiceProxyOptions;
   /** Undefined until the first call of `apply`: rules of an earlier agent stay until then. */
   #services: readonly HostService[] | undefined;
-  /** Undefined: unknown, so the table is read before the next change. */
+  /** Undefined: unknown, so the table's names are read before the next change. */
   #kernel: KernelTable | undefined;
   /** Handles of the table's chains, and its content, after the last change; undefined: not read yet. */
   #handles: string | undefined;
@@ -169,7 +169,9 @@ export class NftServiceProxy implements ServiceProxy {
     else this.#enableHairpin(this.#services ?? []);
   }
 
+  /** The content of a large table is not compared: listing it would exceed the memory limit of the agent's unit. */
   async #hasOwnContent(ruleset: NftRuleset): Promise<boolean> {
+    if (!isSmallTable(ruleset)) return true;
     const listing = await readTable();
     if (!listing || !isComplete(listing, ruleset)) return false;
     this.#content ??= listing.content;
@@ -202,8 +204,8 @@ function hasElements({ sets }: NftRuleset): boolean {
 }
 
 async function readKernel(): Promise<KernelTable> {
-  const listing = await readTable();
-  return listing ? { state: 'names', chains: listing.chains, sets: listing.sets } : { state: 'absent' };
+  const names = await readTableNames();
+  return names ? { state: 'names', ...names } : { state: 'absent' };
 }
 
 function stateAfter(
