@@ -23,6 +23,8 @@ const PRESENCE_INTERVAL_MS = 10_000;
 /** Interval of comparing the table's content, and of checking an unfit host again, in presence checks. */
 const CHECKS_PER_CONTENT_CHECK = 30;
 const CHECKS_PER_FITNESS_CHECK = 6;
+/** Least time between two logs of the same problem. */
+const WARNING_INTERVAL_MS = 300_000;
 
 interface NftServiceProxyOptions {
   /** Facts about this node; read for each update. */
@@ -49,6 +51,8 @@ export class NftServiceProxy implements ServiceProxy {
   #nextUpdate: Promise<void> | undefined;
   #node = '';
   #checks = 0;
+  /** Time of the last log of each problem. */
+  readonly #warnedAt = new Map<string, number>();
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -95,7 +99,7 @@ export class NftServiceProxy implements ServiceProxy {
         await work();
       } catch (error) {
         this.#kernel = undefined;
-        this.#options.log.warn({ err: error }, 'rules of services could not be checked or applied');
+        this.#warn('rules of services could not be checked or applied', error);
         if (error instanceof NftError) this.#setState(stateAfter(error, 'rejected'));
       }
     });
@@ -134,7 +138,7 @@ export class NftServiceProxy implements ServiceProxy {
     try {
       enableHairpin(addresses.filter(isUsableAddress));
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'a pod cannot reach itself through a service: no hairpin mode');
+      this.#warn('a pod cannot reach itself through a service: no hairpin mode', error);
     }
   }
 
@@ -162,7 +166,7 @@ export class NftServiceProxy implements ServiceProxy {
       (await readChainHandles()) === this.#handles &&
       (!isDue || (await this.#hasOwnContent(this.#kernel.ruleset)));
     if (!isIntact) {
-      this.#options.log.warn('another program changed the rules of services; applying them again');
+      this.#warn('another program changed the rules of services; applying them again');
       this.#kernel = undefined;
     }
     if (!isIntact || this.#node !== JSON.stringify(this.#options.node())) await this.#applyServices();
@@ -187,6 +191,14 @@ export class NftServiceProxy implements ServiceProxy {
       return this.#setState(stateAfter(error, 'unsupported'));
     }
     await this.#applyServices();
+  }
+
+  /** Each check repeats a lasting problem, such as a second agent on this host that changes the same rules. */
+  #warn(text: string, error?: unknown): void {
+    const now = this.#options.clock.monotonic();
+    if (now - (this.#warnedAt.get(text) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return;
+    this.#warnedAt.set(text, now);
+    this.#options.log.warn(error === undefined ? {} : { err: error }, text);
   }
 
   #setState(state: ServiceProxyState): void {
