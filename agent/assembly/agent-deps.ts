@@ -21,6 +21,7 @@ import type { PodVolumes } from '../pods/pod-worker-deps.js';
 import type { RequestToken } from '../pods/steps/pod-token-cache.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { PreviousExit } from '../program/run-marker.js';
+import type { EngineNetwork } from '../runtime/engine-network-namespace.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { StoredServiceTable } from '../services/service-table-file.js';
 import type { ImageHandling } from './agent-images.js';
@@ -46,7 +47,7 @@ export interface AgentDeps {
   /** Absent for simulated hosts, which are never under pressure. */
   pressure?: PressureHandling;
   /** Absent for simulated hosts, whose Pods have no network. */
-  services?: StoredServiceTable & { servesDns: boolean };
+  services?: StoredServiceTable & { servesDns: boolean; engineNetwork: () => Promise<EngineNetwork> };
   /** Directory of static Pod manifests; absent for simulated hosts. */
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;

@@ -3,6 +3,7 @@ import type { Component } from '../../shared/process/service/program-lifecycle.j
 import { type ClusterDns, createClusterDns } from '../dns/cluster-dns-server.js';
 import { NftServiceProxy } from '../netfilter/nft-service-proxy.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
+import type { EngineNetwork } from '../runtime/engine-network-namespace.js';
 import { createPodDialer } from '../services/pod-dialer.js';
 import { ServiceRelay } from '../services/service-relay.js';
 import { ServiceTable } from '../services/service-table.js';
@@ -41,6 +42,7 @@ export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): 
     ? createClusterDns({
         services: table,
         hasNamespace: (namespace) => table.hasPodIn(namespace),
+        canPodsConnect: podReach(handling.engineNetwork, node),
         clock,
         random,
         log: deps.log.child({ component: 'dns' }),
@@ -66,6 +68,19 @@ export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): 
       { name: 'service relay', start: () => relay.start(), stop: () => relay.stop() },
       ...(dns ? [dns] : []),
     ],
+  };
+}
+
+/**
+ * Returns the check whether Pods can reach an address of this host's loopback device. A rootless engine's Pods, and those
+ * of an engine in another network namespace, cannot: with the cluster DNS they could resolve no name at all.
+ */
+function podReach(network: () => Promise<EngineNetwork>, node: NodeStatusReporter): () => Promise<boolean> {
+  let found: EngineNetwork = 'unknown';
+  return async () => {
+    if (node.engine?.rootless) return false;
+    if (found === 'unknown') found = await network();
+    return found !== 'other';
   };
 }
 

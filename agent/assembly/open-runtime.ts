@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../shared/process/time/clock.js';
 import type { RuntimeChoice } from '../program/agent-settings.js';
 import { DockerEngine } from '../runtime/docker/docker-engine.js';
 import { askEngine, type EngineSearch, type FoundEngine, findEngine } from '../runtime/docker/find-engine.js';
+import { type EngineNetwork, engineNetwork } from '../runtime/engine-network-namespace.js';
 import { engineProcesses } from '../runtime/engine-processes.js';
 import { withMonotonicTimes } from '../runtime/monotonic-times-driver.js';
 import { type ContainerOwner, type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
@@ -17,12 +18,14 @@ import { NO_ENGINE } from '../volumes/sub-path-preparation.js';
 /** Possible locations of engines, from the environment: `DOCKER_HOST`, `XDG_RUNTIME_DIR`, `HOME`. */
 export type EngineLocations = Omit<EngineSearch, 'runtime'>;
 
-interface OpenedRuntime {
+export interface OpenedRuntime {
   /** `docker`, `podman` or `hollow`: the scheme of container ids. */
   name: string;
   driverFor(owner: ContainerOwner): RuntimeDriver;
   /** Finds processes in the mount namespace in which containers are started. */
   processes: FindProcesses | typeof NO_ENGINE;
+  /** Whether Pods can reach addresses of this process's network namespace. */
+  network(): Promise<EngineNetwork>;
   close(): void;
 }
 
@@ -71,13 +74,15 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   if (name === 'hollow') {
     // Loaded on demand: only hollow hosts need this code.
     const { openHollowRuntime } = await import('../runtime/hollow/open-hollow-runtime.js');
-    return { name, processes: NO_ENGINE, ...(await openHollowRuntime(dataDir, clock)) };
+    const network = () => Promise.resolve('unknown' as const);
+    return { name, processes: NO_ENGINE, network, ...(await openHollowRuntime(dataDir, clock)) };
   }
   return {
     name,
     driverFor: (owner) =>
       withMonotonicTimes(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
     processes: () => engineProcesses(engine.address),
+    network: () => engineNetwork(engine.address),
     close: () => undefined,
   };
 }

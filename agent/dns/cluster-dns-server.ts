@@ -16,6 +16,8 @@ interface ClusterDnsDeps {
   services: ServiceLookup;
   /** Returns true if a Pod of this host is in the namespace. */
   hasNamespace: (namespace: string) => boolean;
+  /** Resolves with false if the engine's Pods cannot reach an address of this host's loopback device. */
+  canPodsConnect: () => Promise<boolean>;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -88,7 +90,7 @@ class ServingDns {
   /** Level-triggered: another program may remove the address, or release the port. */
   async start(): Promise<void> {
     try {
-      this.#hasAddress = await succeeds(this.#host.ensureAddress(), (why) => this.#logFailure(why));
+      this.#hasAddress = await succeeds(this.#ensureAddress(), (why) => this.#logFailure(why));
       if (this.#hasAddress && !this.#hasSockets) await this.#serve();
     } catch (error) {
       this.#logFailure(error);
@@ -101,6 +103,12 @@ class ServingDns {
     this.#timer?.cancel();
     this.#hasSockets = false;
     await this.#server.stop();
+  }
+
+  async #ensureAddress(): Promise<void> {
+    if (!(await this.#deps.canPodsConnect()))
+      throw new Error('the container engine runs in another network than the agent, or without root');
+    await this.#host.ensureAddress();
   }
 
   async #serve(): Promise<void> {

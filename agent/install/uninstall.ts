@@ -1,7 +1,6 @@
 /** `everynode-agent uninstall`: removes the agent from this host. */
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { CLUSTER_DNS_ADDRESS } from '../../shared/kube/services/cluster-dns.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { confirmAtTerminal } from '../../shared/process/output/terminal-output.js';
 import {
@@ -10,8 +9,8 @@ import {
   requireSystemd,
   runCommandOnHost,
 } from '../../shared/process/service/host-commands.js';
-import { removeServiceRules } from '../netfilter/nft-table.js';
 import { countPods, removeContainers } from '../program/remove-containers.js';
+import { removeHostNetwork } from '../program/remove-host-network.js';
 import { removeFolder } from '../volumes/pod-folders.js';
 import {
   COMMAND_LINK,
@@ -48,10 +47,9 @@ export async function uninstall({ yes, purge, report }: UninstallOptions): Promi
   }
   runCommandOnHost('systemctl', 'daemon-reload');
   commandSucceeds('systemctl', 'reset-failed', SERVICE, RECOVERY_SERVICE, DNS_SOCKET);
-  commandSucceeds('ip', 'addr', 'del', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', 'lo');
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) report(containers === 1 ? '1 container removed' : `${containers} containers removed`);
-  if (await removeServiceRules()) report('rules of Services removed');
+  if (await removeHostNetwork()) report('rules of Services removed');
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {

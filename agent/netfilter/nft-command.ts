@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 
 /** Timeout for one run. A kernel with many rules of other programs answers listings slowly. */
 const TIMEOUT_MS = 60_000;
-/** More than the listing of the largest table. */
-const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+/** More than the listing of 100,000 chains, of which other programs may have some. */
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** Why nft did not do what it was asked for. */
 type NftFailure = 'missing' | 'notPermitted' | 'refused';

@@ -11,11 +11,11 @@ import {
 import { serviceRuleset } from '../decisions/netfilter/service-ruleset.js';
 import { isUsableAddress, type ProxyNode } from '../decisions/netfilter/service-targets.js';
 import { staleUdpFlows } from '../decisions/netfilter/stale-udp-flows.js';
-import { isComplete } from '../decisions/netfilter/table-listing.js';
+import { isComplete, isSmallTable } from '../decisions/netfilter/table-listing.js';
 import type { HostService, ServiceProxy } from '../decisions/services/host-service.js';
 import { enableHairpin } from './hairpin-ports.js';
 import { NftError } from './nft-command.js';
-import { checkNft, readChainHandles, readTable, updateTable } from './nft-table.js';
+import { checkNft, readChainHandles, readTable, readTableNames, updateTable } from './nft-table.js';
 import { forgetUdpFlows } from './udp-flows.js';
 
 /** Interval of checking that the table is still there: `nft flush ruleset` removes it. One run of nft takes 5 ms. */
@@ -23,6 +23,8 @@ const PRESENCE_INTERVAL_MS = 10_000;
 /** Interval of comparing the table's content, and of checking an unfit host again, in presence checks. */
 const CHECKS_PER_CONTENT_CHECK = 30;
 const CHECKS_PER_FITNESS_CHECK = 6;
+/** Least time between two logs of the same problem. */
+const WARNING_INTERVAL_MS = 300_000;
 
 interface NftServiceProxyOptions {
   /** Facts about this node; read for each update. */
@@ -37,7 +39,7 @@ export class NftServiceProxy implements ServiceProxy {
   readonly #options: NftServiceProxyOptions;
   /** Undefined until the first call of `apply`: rules of an earlier agent stay until then. */
   #services: readonly HostService[] | undefined;
-  /** Undefined: unknown, so the table is read before the next change. */
+  /** Undefined: unknown, so the table's names are read before the next change. */
   #kernel: KernelTable | undefined;
   /** Handles of the table's chains, and its content, after the last change; undefined: not read yet. */
   #handles: string | undefined;
@@ -49,6 +51,8 @@ export class NftServiceProxy implements ServiceProxy {
   #nextUpdate: Promise<void> | undefined;
   #node = '';
   #checks = 0;
+  /** Time of the last log of each problem. */
+  readonly #warnedAt = new Map<string, number>();
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -95,7 +99,7 @@ export class NftServiceProxy implements ServiceProxy {
         await work();
       } catch (error) {
         this.#kernel = undefined;
-        this.#options.log.warn({ err: error }, 'rules of services could not be checked or applied');
+        this.#warn('rules of services could not be checked or applied', error);
         if (error instanceof NftError) this.#setState(stateAfter(error, 'rejected'));
       }
     });
@@ -134,7 +138,7 @@ export class NftServiceProxy implements ServiceProxy {
     try {
       enableHairpin(addresses.filter(isUsableAddress));
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'a pod cannot reach itself through a service: no hairpin mode');
+      this.#warn('a pod cannot reach itself through a service: no hairpin mode', error);
     }
   }
 
@@ -162,14 +166,16 @@ export class NftServiceProxy implements ServiceProxy {
       (await readChainHandles()) === this.#handles &&
       (!isDue || (await this.#hasOwnContent(this.#kernel.ruleset)));
     if (!isIntact) {
-      this.#options.log.warn('another program changed the rules of services; applying them again');
+      this.#warn('another program changed the rules of services; applying them again');
       this.#kernel = undefined;
     }
     if (!isIntact || this.#node !== JSON.stringify(this.#options.node())) await this.#applyServices();
     else this.#enableHairpin(this.#services ?? []);
   }
 
+  /** The content of a large table is not compared: listing it would exceed the memory limit of the agent's unit. */
   async #hasOwnContent(ruleset: NftRuleset): Promise<boolean> {
+    if (!isSmallTable(ruleset)) return true;
     const listing = await readTable();
     if (!listing || !isComplete(listing, ruleset)) return false;
     this.#content ??= listing.content;
@@ -187,6 +193,14 @@ export class NftServiceProxy implements ServiceProxy {
     await this.#applyServices();
   }
 
+  /** Each check repeats a lasting problem, such as a second agent on this host that changes the same rules. */
+  #warn(text: string, error?: unknown): void {
+    const now = this.#options.clock.monotonic();
+    if (now - (this.#warnedAt.get(text) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return;
+    this.#warnedAt.set(text, now);
+    this.#options.log.warn(error === undefined ? {} : { err: error }, text);
+  }
+
   #setState(state: ServiceProxyState): void {
     const condition = serviceProxyCondition(state);
     if (condition.reason === this.#condition?.reason && condition.message === this.#condition.message) return;
@@ -202,8 +216,8 @@ function hasElements({ sets }: NftRuleset): boolean {
 }
 
 async function readKernel(): Promise<KernelTable> {
-  const listing = await readTable();
-  return listing ? { state: 'names', chains: listing.chains, sets: listing.sets } : { state: 'absent' };
+  const names = await readTableNames();
+  return names ? { state: 'names', ...names } : { state: 'absent' };
 }
 
 function stateAfter(

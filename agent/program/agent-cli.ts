@@ -72,6 +72,9 @@ async function removeAll(flags: Record<string, unknown>): Promise<void> {
   const { data } = await readSettings(DATA_SETTING, flags);
   const count = await removeContainers(data);
   printLine(`${countText(count, 'container')} removed`);
+  // Loaded on demand: only removals need this code.
+  const { removeHostNetwork } = await import('./remove-host-network.js');
+  if (await removeHostNetwork()) printLine('rules of Services removed');
   for (const line of await otherAgentsText(data)) printLine(line);
 }
 

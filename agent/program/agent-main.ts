@@ -15,7 +15,7 @@ import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
 import { createAgent } from '../assembly/create-agent.js';
-import { type EngineLocations, openRuntime } from '../assembly/open-runtime.js';
+import { type EngineLocations, type OpenedRuntime, openRuntime } from '../assembly/open-runtime.js';
 import { AtRestCipher } from '../desired/at-rest-cipher.js';
 import { ConfigCache } from '../desired/config-object-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
@@ -143,7 +143,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
-    ...(await openServices(settings, runtime.name, clock, log)),
+    ...(await openServices(settings, runtime, clock, log)),
     updateLock: updateLockAt(settings.updateLock, clock, systemClock),
     coordinatorTime: heardTime,
     journal,
@@ -243,11 +243,16 @@ async function openDesired(dataDir: string, clock: Clock, log: Logger) {
 }
 
 /** Resolves with the stored Services. Containers of a hollow engine have no network, so their host serves none. */
-async function openServices({ data, clusterDns }: AgentSettings, engine: string, clock: Clock, log: Logger) {
-  if (engine === 'hollow') return {};
+async function openServices(
+  { data, clusterDns }: AgentSettings,
+  { name, network }: Pick<OpenedRuntime, 'name' | 'network'>,
+  clock: Clock,
+  log: Logger,
+) {
+  if (name === 'hollow') return {};
   const file = durableFile(serviceTablePath(data));
   const opened = await openServiceTable({ file, clock, log: log.child({ component: 'services' }) });
-  return { services: { ...opened, servesDns: clusterDns === 'on' } };
+  return { services: { ...opened, servesDns: clusterDns === 'on', engineNetwork: network } };
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */

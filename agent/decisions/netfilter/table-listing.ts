@@ -1,5 +1,8 @@
 /** Reads the output of `nft -j list table` and `nft -j list chains`. */
-import type { NftRuleset } from './nft-ruleset.js';
+import { SAME_DEVICE } from './base-rules.js';
+import { type NftRuleset, TABLE } from './nft-ruleset.js';
+
+const TABLE_NAME = TABLE.replace('ip ', '');
 
 /** The table as nft lists it. */
 export interface TableListing {
@@ -24,6 +27,41 @@ interface ListedObject {
 }
 
 type Listed = Record<string, ListedObject | undefined>;
+
+export interface TableNames {
+  chains: string[];
+  /** Sets and maps. */
+  sets: string[];
+}
+
+/** Returns the names in the table, from listings of all chains, sets and maps. */
+export function tableNames(...listings: readonly string[]): TableNames {
+  const listed = listings.flatMap(entries);
+  const namesOf = (objects: (ListedObject | undefined)[]) =>
+    objects.flatMap((object) => (object?.table === TABLE_NAME ? (object?.name ?? []) : []));
+  return {
+    chains: namesOf(listed.map(({ chain }) => chain)),
+    sets: namesOf(listed.map(({ set, map }) => set ?? map)),
+  };
+}
+
+/** nft needs about 75 bytes of memory to list one character of the rules, so about 30 MB. */
+const MAX_CHARACTERS = 400_000;
+
+/**
+ * Returns true if the table can be listed with little memory. A table with session affinity is not small, because its
+ * sets may have 65,535 clients for each endpoint, and any client of the network can fill them.
+ */
+export function isSmallTable({ chains, sets }: NftRuleset): boolean {
+  let characters = 0;
+  for (const { rules } of chains.values()) for (const rule of rules) characters += rule.length;
+  for (const [name, set] of sets) {
+    if (set.kind !== 'packets')
+      for (const [key, value] of set.elements) characters += key.length + value.length;
+    else if (name !== SAME_DEVICE.name) return false;
+  }
+  return characters <= MAX_CHARACTERS;
+}
 
 /** Returns the table. Throws if the text is not a listing. */
 export function readTableListing(json: string): TableListing {
@@ -50,7 +88,7 @@ export function readTableListing(json: string): TableListing {
  * Undefined: there are no such chains.
  */
 export function chainHandles(json: string): string | undefined {
-  const own = entries(json).flatMap(({ chain }) => (chain?.table === 'everynode' ? [chain] : []));
+  const own = entries(json).flatMap(({ chain }) => (chain?.table === TABLE_NAME ? [chain] : []));
   return own.length === 0 ? undefined : own.map(({ name, handle }) => `${name} ${handle}`).join();
 }
 

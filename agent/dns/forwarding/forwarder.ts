@@ -3,7 +3,12 @@ import { randomInt } from 'node:crypto';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { DnsQuery } from '../messages/dns-query.js';
-import { type ForwardedReply, forwardedQuery, readReply } from '../messages/forwarded-message.js';
+import {
+  type ForwardedReply,
+  foldedQuestion,
+  forwardedQuery,
+  readReply,
+} from '../messages/forwarded-message.js';
 import { RCODES } from '../messages/reply-encoder.js';
 import type { Nameserver, NameserverSource } from './host-nameservers.js';
 import { exchange } from './nameserver-exchange.js';
@@ -104,7 +109,11 @@ function isAnswer({ rcode }: ForwardedReply): boolean {
   return rcode === RCODES.NOERROR || rcode === RCODES.NXDOMAIN;
 }
 
-function cacheKey({ question, options, isRecursionDesired, isCheckingDisabled }: DnsQuery): string {
+/**
+ * The question is compared as it is encoded. Its text is ambiguous, because a label may contain a dot: with the text as
+ * the key, a Pod that asks for the one label "example.com" would make example.com unknown to all Pods.
+ */
+function cacheKey({ questionBytes, options, isRecursionDesired, isCheckingDisabled }: DnsQuery): string {
   const edns = options ? (options.isDnssecOk ? 'd' : 'e') : '-';
-  return `${question.name.toLowerCase()} ${question.type} ${edns}${isRecursionDesired}${isCheckingDisabled}`;
+  return `${foldedQuestion(questionBytes)} ${edns}${isRecursionDesired}${isCheckingDisabled}`;
 }

@@ -38,8 +38,15 @@ export function isReplyTo(bytes: Buffer, sent: Buffer): boolean {
   const asked = readQuestionName(sent);
   const answered = readQuestionName(bytes);
   if (!asked || !answered || asked.end !== answered.end) return false;
-  const isSameType = sent.compare(bytes, asked.end, asked.end + 4, asked.end, asked.end + 4) === 0;
-  return isSameType && asked.text.toLowerCase() === answered.text.toLowerCase();
+  const questionOf = (message: Buffer) => foldedQuestion(message.subarray(HEADER_BYTES, asked.end + 4));
+  return questionOf(sent) === questionOf(bytes);
+}
+
+/** Returns the question with small letters. The type and class keep their bytes, and so do lengths of labels. */
+export function foldedQuestion(question: Buffer): string {
+  const name = question.subarray(0, -4).toString('latin1');
+  const folded = name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return folded + question.subarray(-4).toString('latin1');
 }
 
 export function isTruncated(bytes: Buffer): boolean {

@@ -20,8 +20,12 @@ const MAX_QUERIES = 512;
 const MAX_QUERIES_PER_CLIENT = 128;
 const MAX_CONNECTIONS = 64;
 const MAX_CONNECTIONS_PER_CLIENT = 16;
+/** Replies that a client may leave unread on a connection. The kernel's buffers take some 100 kB more. */
+const MAX_UNREAD_BYTES = 256 * 1024;
 /** RFC 7766 recommends a few seconds. */
 const IDLE_MS = 10_000;
+/** Least time between two logs of a failed query, because a Pod may repeat the query that fails. */
+const LOG_INTERVAL_MS = 60_000;
 
 export class DnsServer {
   readonly #deps: DnsServerDeps;
@@ -31,6 +35,7 @@ export class DnsServer {
   #sockets: ServerSockets | undefined;
   #hasRejected = false;
   #received = 0;
+  #failureLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: DnsServerDeps) {
     this.#deps = deps;
@@ -57,7 +62,8 @@ export class DnsServer {
   }
 
   #onMessage(udp: DatagramSocket, message: Buffer, from: RemoteInfo): void {
-    if (!this.#isAllowed(from.address)) return;
+    // Only a forged packet has no source port, and sending to it throws.
+    if (from.port === 0 || !this.#isAllowed(from.address)) return;
     const send = (reply: Buffer): void => {
       // The client or its network may be gone.
       if (this.#sockets) udp.send(reply, from.port, from.address, () => undefined);
@@ -87,6 +93,7 @@ export class DnsServer {
       this.#connections.remove(client);
     });
     const stream = new MessageStream();
+    socket.on('drain', () => socket.resume());
     socket.on('data', (bytes) => {
       idle.cancel();
       idle = startIdleTimer();
@@ -96,7 +103,10 @@ export class DnsServer {
 
   #answerOverTcp(socket: Socket, client: string, message: Buffer): void {
     const isTaken = this.#answer(message, 'tcp', client, (reply) => {
-      if (!socket.destroyed) socket.write(MessageStream.frame(reply));
+      if (socket.destroyed) return;
+      // A client that sends queries and never reads would fill the agent's memory with replies.
+      if (!socket.write(MessageStream.frame(reply))) socket.pause();
+      if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
     });
     if (!isTaken) socket.destroy();
   }
@@ -123,9 +133,16 @@ export class DnsServer {
     this.#deps.handler
       .handle(message, transport)
       .then((reply) => reply && send(reply))
-      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'a DNS query failed'))
+      .catch((error: unknown) => this.#logFailure(error))
       .finally(() => this.#queries.remove(client));
     return true;
+  }
+
+  #logFailure(error: unknown): void {
+    const now = this.#deps.clock.monotonic();
+    if (now - this.#failureLoggedAt < LOG_INTERVAL_MS) return;
+    this.#failureLoggedAt = now;
+    this.#deps.log.error({ err: error }, 'a DNS query failed');
   }
 }
 

@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type BlockList, isIPv6 } from 'node:net';
-import { networkInterfaces } from 'node:os';
-import { CLUSTER_DNS_ADDRESS } from '../../../shared/kube/services/cluster-dns.js';
+import { endianness, networkInterfaces } from 'node:os';
+import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { type DeviceAddress, localClients } from '../../decisions/dns/local-clients.js';
 
@@ -16,6 +16,25 @@ export function ensureDnsAddress(): Promise<void> {
   if (hasDnsAddress()) return Promise.resolve();
   // `host`: the kernel never uses the address as the source of packets that leave the host.
   return runIp('addr', 'replace', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', LOOPBACK, 'scope', 'host');
+}
+
+/**
+ * Removes the server's address after the agent has stopped. Resolves with false if another agent of this host, or
+ * systemd for it, still serves there. Without the permission to remove it, this agent has not created it either.
+ */
+export async function removeDnsAddress(): Promise<boolean> {
+  if (isServedBy(readFileSync('/proc/net/udp', 'utf8'))) return false;
+  if (hasDnsAddress())
+    await runIp('addr', 'del', `${CLUSTER_DNS_ADDRESS}/32`, 'dev', LOOPBACK).catch(() => undefined);
+  return true;
+}
+
+/** Returns true if a socket of `/proc/net/udp` has the server's address. The kernel prints it in the host's byte order. */
+export function isServedBy(sockets: string): boolean {
+  const bytes = CLUSTER_DNS_ADDRESS.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
+  const port = DNS_PORT.toString(16).padStart(4, '0');
+  const address = (endianness() === 'LE' ? bytes.reverse() : bytes).join('');
+  return sockets.toLowerCase().includes(` ${address}:${port} `);
 }
 
 function hasDnsAddress(): boolean {

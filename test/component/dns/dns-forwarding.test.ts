@@ -82,6 +82,20 @@ describe('forwarding', () => {
     assert.equal(first.asked.length, 2);
   });
 
+  test('a label with a dot in it is another name, so it cannot poison the cache', async () => {
+    const forwarder = forwarderTo([first.nameserver]);
+    const message = queryMessage(NAME, 'A', 1232);
+    // www.example.com as the two labels `www.example` and `com`.
+    message.writeUInt8('www.example'.length, 12);
+    message.write('.', 12 + 1 + 'www'.length);
+    const forged = parseQuery(message);
+    assert.ok(forged.kind === 'query' && forged.query.question.name === NAME);
+    first.reply = () => ({ rcode: 3, authorities: [SOA] });
+    assert.equal((await forwarder.forward(forged.query))?.rcode, 3);
+    first.reply = () => ({ answers: [address('192.0.2.1')] });
+    assert.equal((await ask(forwarder))?.rcode, 'NOERROR');
+  });
+
   test('a reply that was cut off is fetched over TCP', async () => {
     first.reply = () => ({ isTcpOnly: true, answers: [address('192.0.2.1')] });
     assert.equal((await ask(forwarderTo([first.nameserver])))?.answers?.length, 1);

@@ -26,10 +26,15 @@ const SERVICES = new KnownServices([
   serviceOf('loop', { type: 'externalName', target: `loop.${ZONE}` }),
 ]);
 
-function dnsOn(host: Partial<DnsHost>, clock = systemClock): ClusterDns {
+function dnsOn(
+  host: Partial<DnsHost>,
+  clock = systemClock,
+  canPodsConnect = () => Promise.resolve(true),
+): ClusterDns {
   return createClusterDns({
     services: SERVICES,
     hasNamespace: (namespace) => namespace === 'default',
+    canPodsConnect,
     clock,
     random: systemRandom,
     log: silentLogger,
@@ -223,6 +228,25 @@ describe('availability', () => {
     await becomes('169.254.20.53');
     failure = new Error('again');
     await becomes(undefined);
+    await dns.stop?.();
+  });
+
+  test('Pods that cannot reach the address get the resolver of the host', async () => {
+    const clock = new ManualClock();
+    let canConnect = false;
+    let created = 0;
+    const ensureAddress = () => {
+      created++;
+      return Promise.resolve();
+    };
+    const dns = dnsOn({ ensureAddress }, clock, () => Promise.resolve(canConnect));
+    await dns.start?.();
+    assert.deepEqual([dns.address(), created], [undefined, 0]);
+    canConnect = true;
+    await until(() => {
+      clock.advance(10_000);
+      return dns.address() === '169.254.20.53';
+    });
     await dns.stop?.();
   });
 

@@ -26,6 +26,7 @@ const dns = createClusterDns({
     serviceOf('many', { type: 'headless' }, many),
   ]),
   hasNamespace: (namespace) => namespace === 'default',
+  canPodsConnect: () => Promise.resolve(true),
   clock: systemClock,
   random: systemRandom,
   log: createLogger('info'),

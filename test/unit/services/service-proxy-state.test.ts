@@ -7,7 +7,9 @@ import { staleUdpFlows } from '../../../agent/decisions/netfilter/stale-udp-flow
 import {
   chainHandles,
   isComplete,
+  isSmallTable,
   readTableListing,
+  tableNames,
 } from '../../../agent/decisions/netfilter/table-listing.js';
 import { remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
 
@@ -86,6 +88,41 @@ test('elements that packets add do not change the content of a listing, others d
     content({ name: 'a', flags: ['timeout'] }),
   );
   assert.notEqual(content({ name: 'a', elem: [1] }), content({ name: 'a', elem: [2] }));
+});
+
+test('names are read without elements, and only those of the own table', () => {
+  const listingOf = (kind: string, ...tables: string[]) =>
+    JSON.stringify({
+      nftables: [
+        { metainfo: {} },
+        ...tables.map((table) => ({ [kind]: { table, name: `${kind}-${table}` } })),
+      ],
+    });
+  assert.deepEqual(
+    tableNames(
+      listingOf('chain', 'nat', 'everynode'),
+      listingOf('set', 'everynode', 'nat'),
+      listingOf('map', 'everynode'),
+    ),
+    { chains: ['chain-everynode'], sets: ['set-everynode', 'map-everynode'] },
+  );
+});
+
+test('a table with many endpoints or with sets of clients is too large to be listed', () => {
+  const services = (count: number, affinitySeconds = 0) =>
+    serviceRuleset(
+      Array.from({ length: count }, (_, service) =>
+        serviceOf(`web-${service}`, {
+          address: `10.96.${service >> 8}.${service & 255}`,
+          traffic: { affinitySeconds },
+          remote: Array.from({ length: 64 }, (_, endpoint) => remoteEndpoint(`10.1.0.${endpoint}`, 80)),
+        }),
+      ),
+      NODE,
+    );
+  assert.equal(isSmallTable(services(100)), true);
+  assert.equal(isSmallTable(services(1_000)), false);
+  assert.equal(isSmallTable(services(1, 60)), false);
 });
 
 test('the handles of the chains are found among those of other tables', () => {

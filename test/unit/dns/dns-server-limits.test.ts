@@ -1,0 +1,95 @@
+/** Messages that a Pod with raw sockets, or a client that never reads, sends to the DNS server. */
+import assert from 'node:assert/strict';
+import type { Socket as DatagramSocket, RemoteInfo } from 'node:dgram';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { describe, test } from 'node:test';
+import { MessageStream } from '../../../agent/dns/messages/message-stream.js';
+import { DnsServer } from '../../../agent/dns/serving/dns-server.js';
+import type { ServerSockets } from '../../../agent/dns/serving/server-sockets.js';
+import { createLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { untilPasses } from '../../harness/basics/wait-until.js';
+
+type Listener = Parameters<ServerSockets['attach']>[0];
+
+class Fixture {
+  readonly errors: string[] = [];
+  readonly handled: Buffer[] = [];
+  readonly clock = new ManualClock();
+  listener: Listener | undefined;
+
+  constructor(reply: () => Promise<Buffer>) {
+    const log = { ...createLogger('error'), error: (_: object, text: string) => this.errors.push(text) };
+    const server = new DnsServer({
+      handler: {
+        cachedReply: () => undefined,
+        handle: (message) => {
+          this.handled.push(message);
+          return reply();
+        },
+      },
+      isLocalClient: () => true,
+      clock: this.clock,
+      log: log as never,
+    });
+    server.serve({
+      udp: { send: () => undefined } as unknown as DatagramSocket,
+      attach: (listener) => {
+        this.listener = listener;
+      },
+      detach: () => Promise.resolve(),
+    });
+  }
+
+  receive(port: number): void {
+    this.listener?.onMessage(Buffer.alloc(12), { address: '172.17.0.2', port } as RemoteInfo);
+  }
+}
+
+describe('the DNS server', () => {
+  test('ignores a datagram without a source port, to which no reply can be sent', () => {
+    const fixture = new Fixture(() => Promise.resolve(Buffer.alloc(12)));
+    fixture.receive(0);
+    assert.deepEqual(fixture.handled, []);
+    fixture.receive(1024);
+    assert.equal(fixture.handled.length, 1);
+  });
+
+  test('logs failed queries at most once per minute', async () => {
+    const fixture = new Fixture(() => Promise.reject(new Error('no answer')));
+    for (let query = 0; query < 20; query++) fixture.receive(1024);
+    await untilPasses(() => assert.deepEqual(fixture.errors, ['a DNS query failed']));
+    fixture.clock.advance(60_000);
+    fixture.receive(1024);
+    await untilPasses(() => assert.equal(fixture.errors.length, 2));
+  });
+
+  test('reads no further from a client that does not read its replies, and ends it over a limit', async () => {
+    const fixture = new Fixture(() => Promise.resolve(Buffer.alloc(60_000)));
+    const connection = new StuckConnection();
+    fixture.listener?.onConnection(connection as unknown as Socket);
+    const query = MessageStream.frame(Buffer.alloc(12));
+    connection.push(query);
+    await untilPasses(() => assert.equal(connection.isPaused(), true));
+    assert.equal(connection.destroyed, false);
+    connection.resume();
+    connection.push(Buffer.concat([query, query, query, query]));
+    await untilPasses(() => assert.equal(connection.destroyed, true));
+    assert.ok(connection.mostWaiting < 350_000, `${connection.mostWaiting} bytes`);
+  });
+});
+
+/** A connection whose client never reads. */
+class StuckConnection extends Duplex {
+  readonly remoteAddress = '172.17.0.2';
+  mostWaiting = 0;
+
+  override _read(): void {
+    // The test pushes what the client sends.
+  }
+
+  override _write(): void {
+    this.mostWaiting = Math.max(this.mostWaiting, this.writableLength);
+  }
+}
