@@ -125,7 +125,7 @@ describe('the simulation finds a fault in the product', () => {
 
   test('an agent that does not report orphaned containers breaks a rule', async () => {
     await breakDuring(PodWorkers.prototype, { orphanedUids: () => [] }, async () => {
-      assert.match((await firstBroken('deletions', 100)) ?? '', /never run on a node at once|no rest/);
+      assert.match((await firstBroken('restores', 40)) ?? '', /never run on a node at once|no rest/);
     });
   });
 

@@ -53,6 +53,7 @@ const REQUIRED: Record<string, object> = {
     },
   },
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
+  EndpointSlice: { addressType: 'IPv4', endpoints: [] },
   RoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } },
   RolloutPolicy: { spec: { selector: {} } },
   Service: { spec: { ports: [{ port: 80 }] } },

@@ -492,7 +492,7 @@ describe('faults that the simulation found in rollouts', () => {
       ],
       () =>
         outcomesIn({
-          ...{ seed: 'reverts-110061', nodes: 1, speed: 1 },
+          ...{ seed: 'reverts-110063', nodes: 1, speed: 1 },
           steps: [
             after(0.1, daemonSet('app:stubborn', { graceSeconds: 30 })),
             after(0.1, {

@@ -122,8 +122,8 @@ describe('faults known from other systems', () => {
     ),
   );
 
-  test('a rollout survives a kill of an agent or the coordinator at each of 29 operations', async () => {
-    for (let deed = 1; deed <= 29; deed++) {
+  test('a rollout survives a kill of an agent or the coordinator at each of 26 operations', async () => {
+    for (let deed = 1; deed <= 26; deed++) {
       const crashAt = { operation: deed, side: deed % 2 === 0 ? 'before' : 'after' } as const;
       const kill =
         deed % 3 === 0

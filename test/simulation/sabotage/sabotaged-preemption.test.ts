@@ -8,6 +8,7 @@ import { conflict } from '../../../shared/kube/objects/api-status.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { after, daemonSet } from '../cases/case-builders.js';
 import type { Rank, Step, UserStep } from '../histories/history.js';
+import { preemptionRules } from '../rules/preemption-rules.js';
 import { isLeaving } from '../rules/stored-truth.js';
 import { breakDuring } from './break-during.js';
 import { type Proof, violationOf } from './sabotage-proof.js';
@@ -120,4 +121,12 @@ const PROOFS: RuleProof[] = [
 describe('rules on preemption find', () => {
   for (const { rule, ...proof } of PROOFS)
     test(proof.what, async () => assert.match(await violationOf(proof), rule));
+
+  test('a fault for every rule on preemption', () => {
+    const rules = preemptionRules().flatMap(({ rule }) => rule);
+    assert.deepEqual(
+      rules.filter((text) => !PROOFS.some(({ rule }) => rule.test(text))),
+      [],
+    );
+  });
 });
