@@ -17,6 +17,8 @@ export function webDaemon(name: string, hostPort: number): string {
   const readinessProbe = {
     exec: { command: ['/bin/busybox', 'test', '!', '-e', NOT_READY_FILE] },
     periodSeconds: 1,
+    // A busy machine needs more than the default of 1 s, and only the file may decide.
+    timeoutSeconds: 5,
     failureThreshold: 1,
   };
   const container = {
