@@ -73,7 +73,7 @@ class ServingDns {
     const { nameservers, isLocalClient } = this.#host;
     this.#forwarder = new Forwarder({ nameservers, clock, log });
     const forwarder = this.#forwarder;
-    const handler = new DnsHandler({ services, hasNamespace, forwarder, random: random.random });
+    const handler = new DnsHandler({ services, hasNamespace, forwarder, clock, random: random.random });
     this.#server = new DnsServer({ handler, isLocalClient, clock, log });
   }
 

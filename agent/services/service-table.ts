@@ -51,6 +51,7 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
   #zone: string;
   #stopPruning: (() => void) | undefined;
   #isRefreshing = false;
+  #revision = 0;
 
   constructor(deps: ServiceTableDeps) {
     this.#deps = deps;
@@ -78,6 +79,10 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
 
   get hasServiceProxy(): boolean {
     return this.#deps.proxy?.isEffective ?? false;
+  }
+
+  get revision(): number {
+    return this.#revision;
   }
 
   all(): Iterable<HostService> {
@@ -190,6 +195,7 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
 
   /** `newAddresses`: Services whose lookups wait until their rules are in effect. */
   #changed(change: TableChange, newAddresses: string[] = []): void {
+    this.#revision += 1;
     this.#deps.file.markChanged(change);
     this.#apply(newAddresses);
     for (const listener of this.#listeners) listener();

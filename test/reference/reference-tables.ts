@@ -40,7 +40,7 @@ function settingsTable(schema: SettingsSchema): string {
   const rows = Object.entries(schema)
     .filter(([, { description }]) => description !== '')
     .map(([name, { description, placeholder, default: fallback }]) => [
-      code(`--${flagName(name)}${placeholder ? ` ${placeholder}` : ''}`),
+      code(`${flagName(name)}${placeholder ? ` ${placeholder}` : ''}`),
       fallback === undefined || fallback === '' ? '' : code(withoutMachine(String(fallback))),
       sentence(description),
     ]);

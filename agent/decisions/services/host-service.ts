@@ -29,6 +29,8 @@ export interface ServiceLookup {
   resolve(namespace: string, name: string): Promise<ServiceLookupResult>;
   /** All Services with a view. */
   all(): Iterable<HostService>;
+  /** A number that is different after each change of a Service, so that answers can be cached. */
+  readonly revision: number;
   /** True if rules for ClusterIPs are in effect. If not, DNS answers with addresses of endpoints instead. */
   readonly hasServiceProxy: boolean;
 }

@@ -1,5 +1,7 @@
 /** Answers encoded queries: those about the cluster's zone itself, all others by the host's resolvers. */
 import { decode, encode } from 'dns-packet';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { answerReuse } from '../../decisions/dns/answer-reuse.js';
 import { type ClusterName, parseClusterName } from '../../decisions/dns/cluster-name.js';
 import { clusterAnswer, needsLookup } from '../../decisions/dns/dns-answer.js';
 import {
@@ -12,15 +14,17 @@ import { reverseAnswer } from '../../decisions/dns/reverse-answer.js';
 import { aliasRecord } from '../../decisions/dns/service-answer.js';
 import type { ServiceLookup, ServiceLookupResult } from '../../decisions/services/host-service.js';
 import type { Forwarder } from '../forwarding/forwarder.js';
-import { type DnsQuery, parseQuery } from '../messages/dns-query.js';
+import { type DnsQuery, HEADER_BYTES, parseQuery } from '../messages/dns-query.js';
 import { replyForClient } from '../messages/forwarded-message.js';
 import { encodeReply, MAX_TCP_BYTES, RCODES, rejection, udpLimit } from '../messages/reply-encoder.js';
+import { AnswerCache } from './answer-cache.js';
 
 interface DnsHandlerDeps {
   services: ServiceLookup;
   /** True if a Pod of this host is in the namespace. */
   hasNamespace: (namespace: string) => boolean;
   forwarder: Pick<Forwarder, 'forward'>;
+  clock: Clock;
   random: () => number;
 }
 
@@ -31,9 +35,16 @@ const MAX_ALIASES = 10;
 
 export class DnsHandler {
   readonly #deps: DnsHandlerDeps;
+  readonly #cache: AnswerCache;
 
   constructor(deps: DnsHandlerDeps) {
     this.#deps = deps;
+    this.#cache = new AnswerCache(deps.clock, deps.random);
+  }
+
+  /** Returns the reply to a query over UDP if an equal query was answered a moment ago. */
+  cachedReply(message: Buffer): Buffer | undefined {
+    return this.#cache.find(message, this.#deps.services.revision);
   }
 
   /** Resolves with the reply; undefined if the message deserves none. */
@@ -44,8 +55,15 @@ export class DnsHandler {
     const { query } = parsed;
     const limit = transport === 'tcp' ? MAX_TCP_BYTES : udpLimit(query);
     if (query.options && query.options.version > 0) return encodeReply(query, emptyReply('NOERROR'), limit);
+    const { revision } = this.#deps.services;
     const own = await this.#ownReply(query.question, 0);
-    if (own) return encodeReply(query, own, limit);
+    if (own) {
+      const reply = encodeReply(query, own, limit);
+      const answersOffset = HEADER_BYTES + query.questionBytes.length;
+      const reuse = transport === 'udp' ? answerReuse(query.question, own) : ({ kind: 'none' } as const);
+      this.#cache.put(message, { reply, answersOffset, reuse, revision });
+      return reply;
+    }
     const reply = await this.#deps.forwarder.forward(query);
     return reply ? replyForClient(reply, query, limit) : encodeReply(query, emptyReply('SERVFAIL'), limit);
   }

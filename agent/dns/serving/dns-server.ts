@@ -8,7 +8,7 @@ import type { DnsHandler } from './dns-handler.js';
 import type { ServerSockets } from './server-sockets.js';
 
 interface DnsServerDeps {
-  handler: Pick<DnsHandler, 'handle'>;
+  handler: Pick<DnsHandler, 'handle' | 'cachedReply'>;
   /** True if the address belongs to this host or to a container on it. */
   isLocalClient: (address: string) => boolean;
   clock: Clock;
@@ -58,10 +58,17 @@ export class DnsServer {
 
   #onMessage(udp: DatagramSocket, message: Buffer, from: RemoteInfo): void {
     if (!this.#isAllowed(from.address)) return;
-    void this.#answer(message, 'udp', from.address, (reply) => {
+    const send = (reply: Buffer): void => {
       // The client or its network may be gone.
       if (this.#sockets) udp.send(reply, from.port, from.address, () => undefined);
-    });
+    };
+    const cached = this.#deps.handler.cachedReply(message);
+    if (!cached) {
+      this.#answer(message, 'udp', from.address, send);
+      return;
+    }
+    this.#received += 1;
+    send(cached);
   }
 
   #onConnection(socket: Socket): void {

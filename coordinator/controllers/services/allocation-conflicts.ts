@@ -9,6 +9,8 @@ import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 /** All Services are checked together. */
 const KEY = 'services';
+/** A check visits all Services, so that many writes must share one. Nothing depends on the time of its Events. */
+const GATHER_MS = 5_000;
 /** Time after which an Event is recorded again, in ms. Events are stored for an hour. */
 const REPEAT_MS = 3_600_000;
 
@@ -32,7 +34,7 @@ export class AllocationConflicts {
       reconcile: (_key, context) => this.#reconcile(context),
       ...deps,
     });
-    deps.informers.services.onChange(() => this.#worker.queue.add(KEY));
+    deps.informers.services.onChange(() => this.#worker.queue.addAfter(KEY, GATHER_MS));
   }
 
   stop(): Promise<void> {

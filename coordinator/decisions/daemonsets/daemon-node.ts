@@ -17,7 +17,7 @@ import {
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../../shared/kube/pods/pod-types.js';
-import { podFailureReason } from '../reasons/pod-progress.js';
+import { isPreemptedByHost, podFailureReason } from '../reasons/pod-progress.js';
 import { AHEAD_MS } from '../restore/stored-time.js';
 
 /** The fields of a DaemonSet's Pod that the decisions need. Times are ms since the epoch. */
@@ -30,7 +30,7 @@ export interface DaemonPod {
   startedAt?: number;
   /** The host may not start the Pod yet, because the Pod that it replaces has not stopped. */
   awaitsPredecessor?: boolean;
-  /** The Pod is unbound, because a Pod of higher priority has taken the room on its node. */
+  /** A Pod of higher priority has taken the capacity: the Pod is unbound, or its host has ended it. */
   isPreempted?: boolean;
   /** For a Pod that is being deleted: the end of its grace period. */
   endsBy?: number;
@@ -126,6 +126,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
     ...(handover && { handover }),
     ...(isUnconfirmed && ready?.status === 'True' && { confirming: true }),
     ...(trouble === undefined ? {} : { failureReason: trouble }),
+    ...(isPreemptedByHost(pod) && { isPreempted: true }),
   };
 }
 

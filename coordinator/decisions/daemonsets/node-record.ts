@@ -48,7 +48,7 @@ interface NewPodRecord {
   awaitsPredecessor?: boolean;
   /** End of that Pod's grace period, where known. */
   predecessorEndsBy?: number;
-  /** No host can start the Pod, because a Pod of higher priority has taken the room on its node. */
+  /** A Pod of higher priority has taken the capacity of this Pod on its node. */
   isPreempted?: boolean;
   /** Why a rollout counts the Pod as failed, and since when. */
   failureReason?: string;

@@ -17,6 +17,7 @@ export interface PodProgress {
     | 'Failing'
     | 'Unschedulable'
     | 'Preempting'
+    | 'Preempted'
     | 'BackOff'
     | 'Creating';
   because: string;
@@ -27,15 +28,40 @@ const PATIENT_REASONS: ReadonlySet<string> = new Set(['', 'ContainerCreating', '
 
 /** `pod` must not be terminating. */
 export function podProgress(pod: Pod): PodProgress {
-  const { phase, reason, message } = pod.status ?? {};
-  switch (phase) {
+  switch (pod.status?.phase) {
     case 'Failed':
-      return { code: 'BackOff', because: `it has failed${inBrackets(reason, message)}` };
+      return failedProgress(pod);
     case 'Succeeded':
       return { code: 'Creating', because: 'it has succeeded, and its successor is due' };
     default:
       return pod.spec.nodeName ? boundProgress(pod) : unboundProgress(pod);
   }
+}
+
+/** A failed Pod has a successor only after its back-off, whatever the cause is. */
+function failedProgress(pod: Pod): PodProgress {
+  const { reason, message } = pod.status ?? {};
+  const detail = inBrackets(reason, message);
+  if (isPreemptedByHost(pod)) {
+    return { code: 'Preempted', because: `its host has ended it to start a critical Pod${detail}` };
+  }
+  if (isRefusedForCapacity(pod))
+    return { code: 'Unschedulable', because: `its host has refused it${detail}` };
+  return { code: 'BackOff', because: `it has failed${detail}` };
+}
+
+/** True if a host has ended the Pod so that a critical Pod could start (pkg/kubelet/preemption). */
+export function isPreemptedByHost({ status }: Pick<Pod, 'status'>): boolean {
+  return status?.phase === 'Failed' && status.reason === 'Preempting';
+}
+
+/**
+ * True if a host has refused the Pod for lack of resources (pkg/kubelet/lifecycle). `UnexpectedAdmissionError`: the host
+ * found no Pods whose end would make a critical Pod fit.
+ */
+function isRefusedForCapacity({ status }: Pick<Pod, 'status'>): boolean {
+  const { phase, reason = '' } = status ?? {};
+  return phase === 'Failed' && (reason.startsWith('OutOf') || reason === 'UnexpectedAdmissionError');
 }
 
 function unboundProgress({ spec, status }: Pod): PodProgress {
@@ -113,10 +139,12 @@ function failureReasonOf({ state, restartCount }: ContainerStatus): string | und
 
 /**
  * Returns `CrashLoopBackOff`, `ImagePullBackOff`, `Restarting` or the like. Undefined if the Pod may still become
- * ready.
+ * ready, or if its host only lacked capacity. Such a Pod counts like one that does not fit: its deadline decides.
  */
-export function podFailureReason({ status }: Pod): string | undefined {
+export function podFailureReason(pod: Pod): string | undefined {
+  const { status } = pod;
   if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return REVERTED_BY_HOST;
+  if (isPreemptedByHost(pod) || isRefusedForCapacity(pod)) return undefined;
   if (status?.phase === 'Failed') return status.reason || 'Failed';
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return containers.map(failureReasonOf).find((trouble) => trouble !== undefined);

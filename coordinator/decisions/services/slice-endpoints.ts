@@ -26,6 +26,7 @@ export interface SliceMember {
 
 /** Limits of the link for user-written slices. A view above them would break the link of every host that asks. */
 const MAX_ADDRESSES = 8;
+const MAX_ADDRESS = 64;
 const MAX_NAME = 253;
 const GREATEST_PORT = 65_535;
 
@@ -75,7 +76,7 @@ function placeOf(
 ): EndpointPlace | undefined {
   const { targetRef, nodeName, hostname, zone } = endpoint;
   const named = { node: nameIn(nodeName), hostname: nameIn(hostname), zone: nameIn(zone) };
-  const addresses = endpoint.addresses.filter((address) => isIP(address) !== 0).slice(0, MAX_ADDRESSES);
+  const addresses = endpoint.addresses.filter(isSendable).slice(0, MAX_ADDRESSES);
   if (addresses.length === 0) return undefined;
   if (rules.selector === undefined || targetRef?.kind !== 'Pod') return { ...named, addresses, ports };
   const pod = podOf({ namespace: rules.namespace, name: targetRef.name ?? '' });
@@ -85,6 +86,11 @@ function placeOf(
   if (found?.reach !== 'fleet') return undefined;
   // The slice lacks names of nodes that are no DNS label.
   return { ...named, hostname: nameIn(found.hostname), addresses, ports };
+}
+
+/** A stored IPv6 address can have a zone of any length. */
+function isSendable(address: string): boolean {
+  return isIP(address) !== 0 && address.length <= MAX_ADDRESS;
 }
 
 function nameIn(text = ''): string {

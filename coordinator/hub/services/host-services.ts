@@ -14,9 +14,14 @@ const MAX_INTEREST = 5_000;
 /** Estimated bytes of a message. Other messages of the session, such as acknowledgements, go between two of them. */
 const MESSAGE_BYTES = 256 * 1024;
 
+/** A slow link has this much to send already. Changes wait, so that later ones replace them. */
+const MAX_QUEUED_BYTES = 4 * MESSAGE_BYTES;
+
 /** The part of a session that Services use. */
 export interface ServiceSession {
   readonly node: string;
+  /** Bytes of sent messages that the operating system has not accepted yet. */
+  queuedBytes(): number;
   send(message: ServiceViews | EndpointChanges): void;
 }
 
@@ -104,6 +109,11 @@ export class HostServices {
       subscription.isUnrequested = true;
       if (!present) subscription.resend();
     }
+  }
+
+  /** True if the link cannot keep up with what it was sent. */
+  get isSlow(): boolean {
+    return this.session.queuedBytes() >= MAX_QUEUED_BYTES;
   }
 
   /** True if the host asked for a Service. */

@@ -57,6 +57,8 @@ export class ServiceFeed {
     string,
     { node: string; endpoint: FeedEndpoint | undefined; state: SliceMember['state'] }[]
   >();
+  /** By node: members of all slices, also those that other hosts do not reach. */
+  readonly #membersOn = new Map<string, number>();
   readonly #ids = new Set<number>();
   readonly #gone = new Set<FeedEndpoint>();
 
@@ -84,17 +86,15 @@ export class ServiceFeed {
 
   /** True if a slice has an endpoint on the node, also one that other hosts do not reach. */
   runsOn(node: string): boolean {
-    for (const members of this.#membersBySlice.values())
-      if (members.some((member) => member.node === node)) return true;
-    return false;
+    return this.#membersOn.has(node);
   }
 
   /** Forgets all endpoints, because the Service's rules have changed. Subscriptions choose again. */
   reset(rules: ServiceRules | undefined): void {
     this.#rules = rules;
     this.subsetRules = rules && subsetRulesOf(rules);
-    for (const each of [this.#endpoints, this.#membersBySlice, this.#ids, this.#gone, this.short])
-      each.clear();
+    const collections = [this.#endpoints, this.#membersBySlice, this.#membersOn, this.#ids, this.#gone];
+    for (const each of [...collections, this.short]) each.clear();
     for (const subscription of this.subscriptions) subscription.reset();
   }
 
@@ -102,12 +102,14 @@ export class ServiceFeed {
   setSlice(slice: string, members: readonly SliceMember[], nowMs: number): void {
     const touched = new Set<FeedEndpoint>();
     const added: FeedEndpoint[] = [];
-    for (const { endpoint, state } of this.#membersBySlice.get(slice) ?? []) {
+    for (const { node, endpoint, state } of this.#membersBySlice.get(slice) ?? []) {
+      this.#count(node, -1);
       if (!endpoint) continue;
       endpoint.members[state] -= 1;
       touched.add(endpoint);
     }
     const current = members.map(({ node, state, place }) => {
+      this.#count(node, 1);
       if (!place) return { node, state, endpoint: undefined };
       const key = placeKey(place);
       const known = this.#endpoints.get(key);
@@ -139,6 +141,12 @@ export class ServiceFeed {
     if (!this.#hasNewReady) return [];
     this.#hasNewReady = false;
     return this.short;
+  }
+
+  #count(node: string, change: 1 | -1): void {
+    const count = (this.#membersOn.get(node) ?? 0) + change;
+    if (count > 0) this.#membersOn.set(node, count);
+    else this.#membersOn.delete(node);
   }
 
   #create(key: string, place: NonNullable<SliceMember['place']>): FeedEndpoint {

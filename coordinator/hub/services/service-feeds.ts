@@ -134,8 +134,10 @@ export class ServiceFeeds implements FeedSource {
     set(this.#relayed, key, is.relayed);
     const feed = is.relayed ? this.feedOf(key) : this.#feeds.get(key);
     const rules = current && this.#rulesOf(current);
-    if (feed && JSON.stringify(feed.rules) !== JSON.stringify(rules)) this.#load(feed, current);
-    if (is.everywhere || is.relayed || was.everywhere || was.relayed) this.#onUnrequestedChange('all');
+    const isReloaded = feed !== undefined && JSON.stringify(feed.rules) !== JSON.stringify(rules);
+    if (isReloaded) this.#load(feed, current);
+    const isMoved = is.everywhere !== was.everywhere || is.relayed !== was.relayed;
+    if (isMoved || (is.relayed && isReloaded)) this.#onUnrequestedChange('all');
     if (feed) this.released(feed);
   }
 
@@ -148,8 +150,12 @@ export class ServiceFeeds implements FeedSource {
     if (feed?.rules && current) this.#setSlice(feed, feed.rules, current);
     const key = now ?? before;
     if (key === undefined || !this.#relayed.has(key)) return;
-    const endpoints = [...(previous?.endpoints ?? []), ...(current?.endpoints ?? [])];
-    this.#onUnrequestedChange(new Set(endpoints.flatMap(({ nodeName }) => nodeName ?? [])));
+    // Readiness changes far more often than the nodes of a slice do.
+    const isMoved = before !== now;
+    const nodes = { before: nodesOf(previous), now: nodesOf(current) };
+    const left = [...nodes.before].filter((node) => isMoved || !nodes.now.has(node));
+    const joined = [...nodes.now].filter((node) => isMoved || !nodes.before.has(node));
+    if (left.length + joined.length > 0) this.#onUnrequestedChange(new Set([...left, ...joined]));
   }
 
   #check(): void {
@@ -170,6 +176,10 @@ export class ServiceFeeds implements FeedSource {
 function keyOfSlice({ metadata: { namespace, labels } }: EndpointSlice): string | undefined {
   const name = labels?.[SERVICE_NAME_LABEL];
   return name ? serviceKey({ ...(namespace === undefined ? {} : { namespace }), name }) : undefined;
+}
+
+function nodesOf(slice: EndpointSlice | undefined): Set<string> {
+  return new Set((slice?.endpoints ?? []).flatMap(({ nodeName }) => nodeName ?? []));
 }
 
 function hasNodePorts(service: Service | undefined): boolean {

@@ -134,6 +134,10 @@ export class ServicePublisher {
 
   #flush(host: HostServices): void {
     if (!this.#isLive(host)) return;
+    if (host.isSlow) {
+      this.#gathered.later.add(host);
+      return;
+    }
     const { views, changes } = host.flush();
     this.#sentViews += views;
     this.#sentChanges += changes;

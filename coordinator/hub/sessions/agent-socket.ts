@@ -101,6 +101,11 @@ export class AgentSocket {
     this.#silence.setTimeoutMs(silenceMs);
   }
 
+  /** Bytes that the operating system has not accepted yet. */
+  queuedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
   /** Queues a message. Ignored after the end of the connection. */
   send(message: FromHub): void {
     this.#socket.send(this.#encoded(message));

@@ -123,6 +123,11 @@ export class Session {
     return this.#socket.quietMs();
   }
 
+  /** Bytes of sent messages that the operating system has not accepted yet. */
+  queuedBytes(): number {
+    return this.#socket.queuedBytes();
+  }
+
   /** Queues a message. Ignored after the end of the session. */
   send(message: FromHub): void {
     if (this.#state.phase === 'greeting' || this.#state.phase === 'live') this.#socket.send(message);

@@ -1,5 +1,5 @@
 /** Validation of Endpoints and EndpointSlices (pkg/apis/core/validation, pkg/apis/discovery/validation). */
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import type {
   Endpoint,
   EndpointAddress,
@@ -9,7 +9,7 @@ import type {
   Endpoints,
 } from '../../../shared/kube/services/endpoint-types.js';
 import type { FieldError } from '../kind.js';
-import { validateIp, validateNonSpecialIp } from '../validation/address-rules.js';
+import { isPlainIPv6, validateIp, validateNonSpecialIp } from '../validation/address-rules.js';
 import {
   duplicate,
   FIELD_IMMUTABLE,
@@ -173,7 +173,7 @@ function validateTypedAddress(address: string, addressType: string, field: strin
         ? validateNonSpecialIp(address, field)
         : [invalidValue(field, address, 'must be a valid IPv4 address')];
     case 'IPv6':
-      return isIPv6(address)
+      return isPlainIPv6(address)
         ? validateNonSpecialIp(address, field)
         : [invalidValue(field, address, 'must be a valid IPv6 address')];
     case 'FQDN':

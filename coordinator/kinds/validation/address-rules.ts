@@ -1,19 +1,25 @@
 /** Rules for IP addresses and ranges, with upstream's messages (apimachinery pkg/util/validation/ip.go). */
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { FieldError } from '../kind.js';
 import { invalidValue } from './field-error.js';
 
 const IP_INVALID = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const CIDR_INVALID = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
+/** Refuses zones such as `%eth0`, like Go's ParseIP. A zone can be of any length and means something on one host only. */
+export function isPlainIPv6(address: string): boolean {
+  return isIPv6(address) && !address.includes('%');
+}
+
 export function validateIp(address: string, field: string): FieldError[] {
-  return isIP(address) ? [] : [invalidValue(field, address, IP_INVALID)];
+  return isIPv4(address) || isPlainIPv6(address) ? [] : [invalidValue(field, address, IP_INVALID)];
 }
 
 function isCidr(text: string): boolean {
   const [address = '', prefix = '', ...rest] = text.split('/');
-  const bits = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
+  const isAddress = isIPv4(address) || isPlainIPv6(address);
+  const bits = isIPv4(address) ? 32 : 128;
+  return isAddress && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
 }
 
 export function validateCidr(text: string, field: string): FieldError[] {
@@ -36,7 +42,11 @@ export function validateNonSpecialIp(address: string, field: string): FieldError
   );
 }
 
-/** Returns an IPv6 address in its shortest form, as a URL has it. */
+/** Returns an IPv6 address in its shortest form, as a URL has it. An address of `::ffff:0:0/96` is returned as IPv4. */
 function shortened(address: string): string {
-  return new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
+  const short = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(short) ?? [];
+  if (high === undefined || low === undefined) return short;
+  const [one, two] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [one >> 8, one & 255, two >> 8, two & 255].join('.');
 }

@@ -68,7 +68,7 @@ class FlappedFleet {
       fleet.#bytes += onWire(message, 'down');
     };
     for (let host = 0; host < hosts; host += 1) {
-      const session = { node: `n${host}`, send };
+      const session = { node: `n${host}`, send, queuedBytes: () => 0 };
       publisher.connected(session);
       publisher.received(session, { kind: 'serviceInterest', wanted: [['default/web', '']], unwanted: [] });
     }

@@ -166,6 +166,28 @@ describe('the server', () => {
   });
 });
 
+test('an equal query over UDP needs no lookup until a Service changes, and is counted', async () => {
+  let server: Nameserver | undefined;
+  const openOwn = async () => {
+    const sockets = await openSockets('127.0.0.1', 0);
+    server = sockets.udp.address();
+    return sockets;
+  };
+  const dns = dnsOn({ openSockets: openOwn }, new ManualClock());
+  await dns.start?.();
+  const lookupsOfQuery = async (id: number): Promise<number> => {
+    const before = SERVICES.lookups.length;
+    const reply = await askOverUdp(server ?? assert.fail(), queryMessage(`web.${ZONE}`, 'A', 1232, id));
+    assert.deepEqual([reply.id, reply.answers?.length], [id, 1]);
+    return SERVICES.lookups.length - before;
+  };
+  assert.deepEqual([await lookupsOfQuery(1), await lookupsOfQuery(2)], [1, 0]);
+  SERVICES.revision += 1;
+  assert.deepEqual([await lookupsOfQuery(3), await lookupsOfQuery(4)], [1, 0]);
+  assert.equal(dns.counts().queries, 4);
+  await dns.stop?.();
+});
+
 describe('availability', () => {
   test('a port that is in use is taken as soon as it is free', async () => {
     const clock = new ManualClock();

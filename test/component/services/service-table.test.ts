@@ -112,6 +112,31 @@ describe('service table', () => {
     assert.equal(result.state === 'known' && result.service.view.remote.length, 1);
   });
 
+  test('each change of a Service has a new revision, and a lookup has none', async () => {
+    const fixture = await connected();
+    let last = fixture.table.revision;
+    const isNew = async (): Promise<boolean> => {
+      await settled();
+      const before = last;
+      last = fixture.table.revision;
+      return last !== before;
+    };
+    fixture.assignPod('web-1');
+    fixture.report('web-1', true);
+    await settled();
+    await fixture.resolveFromHub(serviceView('web'));
+    assert.equal(await isNew(), true);
+    await fixture.table.resolve('default', 'web');
+    assert.equal(await isNew(), false);
+    const changes = [{ ...NOTHING, service: 'default/web', set: [remoteEndpoint(1)] }];
+    fixture.table.onEndpointChanges({ kind: 'endpointChanges', changes });
+    assert.equal(await isNew(), true);
+    fixture.report('web-1', false);
+    assert.equal(await isNew(), true);
+    fixture.pushAbsent('default/web');
+    assert.equal(await isNew(), true);
+  });
+
   test('a change of an endpoint that the view lacks makes the host request the view again', async () => {
     const fixture = await connected();
     await fixture.resolveFromHub(serviceView('web'));

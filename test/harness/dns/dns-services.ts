@@ -71,6 +71,7 @@ export class KnownServices implements ServiceLookup {
   isLinked = true;
   /** `namespace/name` of each lookup. */
   readonly lookups: string[] = [];
+  revision = 0;
 
   constructor(
     readonly services: readonly HostService[],

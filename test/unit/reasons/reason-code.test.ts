@@ -28,6 +28,7 @@ interface PodOptions {
   started?: boolean;
   bound?: boolean;
   restartCount?: number;
+  reason?: string;
   conditions?: NonNullable<NonNullable<Pod['status']>['conditions']>;
 }
 
@@ -55,6 +56,7 @@ function pod(options: PodOptions = {}): Pod {
     spec: { containers: [], ...(bound ? { nodeName: 'n1' } : pinnedTo('n1')) },
     status: {
       phase,
+      ...(options.reason ? { reason: options.reason } : {}),
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }, ...(options.conditions ?? [])],
       containerStatuses: [status],
     },
@@ -143,6 +145,18 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['no image', { pods: [pod(waiting('ErrImagePull'))] }, 'Failing', /ErrImagePull/],
   ['ended', { pods: [pod({ state: { terminated: { exitCode: 7 } } })] }, 'Failing', /exit code 7/],
   ['Pod failed', { pods: [pod({ phase: 'Failed' })] }, 'BackOff', /it has failed/],
+  [
+    'ended by its host for a critical Pod',
+    { pods: [pod({ phase: 'Failed', reason: 'Preempting' })] },
+    'Preempted',
+    /^its host has ended it to start a critical Pod \(Preempting\)$/,
+  ],
+  [
+    'refused by its host for lack of resources',
+    { pods: [pod({ phase: 'Failed', reason: 'OutOfcpu' })] },
+    'Unschedulable',
+    /^its host has refused it \(OutOfcpu\)$/,
+  ],
   ['no room', { pods: [unscheduled] }, 'Unschedulable', /^no cpu$/],
   ['room to come', { pods: [nominated] }, 'Preempting', /^Pods of lower priority on n1 must stop first$/],
   ['preempted', { pods: [victim] }, 'Preempted', /^a Pod of higher priority needs .*stopped by 2026/],

@@ -143,6 +143,16 @@ const SLICES: [rule: string, over: Partial<EndpointSlice>, expected: string[]][]
   ['IPv6 addresses of type IPv4', { endpoints: at('2001:db8::1') }, ['Invalid endpoints[0].addresses[0]']],
   ['IPv6', { addressType: 'IPv6', endpoints: at('2001:db8::1') }, []],
   [
+    'IPv6 with a zone',
+    { addressType: 'IPv6', endpoints: at('2001:db8::1%eth0') },
+    ['Invalid endpoints[0].addresses[0]'],
+  ],
+  [
+    'IPv6 for the loopback range of IPv4',
+    { addressType: 'IPv6', endpoints: at('::ffff:127.0.0.1') },
+    ['Invalid endpoints[0].addresses[0]'],
+  ],
+  [
     'IPv4 address of type IPv6',
     { addressType: 'IPv6', endpoints: at(IP) },
     ['Invalid endpoints[0].addresses[0]'],

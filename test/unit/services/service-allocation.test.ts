@@ -326,3 +326,46 @@ describe('relay ports', () => {
     assert.equal(new Set(services.flatMap(({ metadata }) => [...relayPortsOf(metadata).values()])).size, 8);
   });
 });
+
+describe('a terminating Service', () => {
+  async function terminating(fleet: ControlPlane, spec: ServiceSpec = {}): Promise<void> {
+    const metadata = { name: 'gone', finalizers: ['example.com/wait'] };
+    const whole = { metadata, spec: { ports: [HTTP], selector: { app: 'x' }, ...spec } };
+    await fleet.registry.create(serviceKind, 'default', whole, USER);
+    await remove(fleet, 'gone');
+  }
+  const change = (fleet: ControlPlane, edit: (service: Service) => void) =>
+    fleet.registry.modify(serviceKind, { namespace: 'default', name: 'gone' }, (service) => {
+      edit(service);
+      return undefined;
+    });
+
+  test('cannot take the node port of another Service', async (t) => {
+    const fleet = await plane(t);
+    const ports = [{ ...HTTP, nodePort: 30_080 }];
+    await create(fleet, 'a', { type: 'NodePort', ports });
+    await terminating(fleet);
+    const taking = change(fleet, ({ spec = {} }) => Object.assign(spec, { type: 'NodePort', ports }));
+    assert.match((await refusal(taking)).message, /provided port is already allocated$/);
+  });
+
+  test('cannot choose its own relay ports', async (t) => {
+    const fleet = await plane(t);
+    await terminating(fleet);
+    const forged = await change(fleet, ({ metadata }) => {
+      metadata.annotations = { [RELAY_ANNOTATION]: 'true', [RELAY_PORTS_ANNOTATION]: '80:22' };
+    });
+    assert.notEqual(relayPortsOf(forged.object().metadata).get(80), 22);
+  });
+
+  test('loses its finalizers while the range of node ports is full', async (t) => {
+    const fleet = await plane(t, { nodePorts: '30000-30001' });
+    await terminating(fleet, { type: 'NodePort' });
+    await create(fleet, 'a', { type: 'NodePort' });
+    await change(fleet, ({ metadata }) => {
+      metadata.finalizers = [];
+    });
+    await fleet.settle();
+    assert.equal(fleet.informers.services.get({ namespace: 'default', name: 'gone' }), undefined);
+  });
+});

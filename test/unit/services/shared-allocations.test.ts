@@ -17,6 +17,8 @@ function service(name: string, created: string, spec: ServiceSpec, annotations =
   return { apiVersion: 'v1', kind: 'Service', metadata, spec };
 }
 
+/** Changes of Services within this time are checked together. */
+const GATHER_MS = 5_000;
 const OLD = '2026-01-01T00:00:00Z';
 const NEW = '2026-02-01T00:00:00Z';
 
@@ -67,6 +69,7 @@ test('a conflict is recorded once an hour, until the Service is deleted', async 
   await plane.registry.restoreObject(serviceKind, service('b', NEW, address));
   await plane.registry.restoreObject(serviceKind, service('c', NEW, {}));
   await plane.settle();
+  await plane.advance(GATHER_MS);
   assert.deepEqual(recorded, ['ClusterIPAlreadyAllocated b']);
   await plane.advance(3_600_000);
   assert.equal(recorded.length, 2);
@@ -74,4 +77,32 @@ test('a conflict is recorded once an hour, until the Service is deleted', async 
   await plane.settle();
   await plane.advance(3_600_000);
   assert.equal(recorded.length, 2);
+});
+
+test('many new Services share one check of all Services', async (t) => {
+  const plane = await startControlPlane();
+  const { services } = plane.informers;
+  let checks = 0;
+  const counted = {
+    onChange: services.onChange.bind(services),
+    list: () => {
+      checks += 1;
+      return services.list();
+    },
+  } as typeof services;
+  const controller = new AllocationConflicts({
+    ...plane,
+    informers: { ...plane.informers, services: counted },
+    recordEvent: () => undefined,
+  });
+  t.after(async () => {
+    await controller.stop();
+    await plane.stop();
+  });
+  for (let index = 0; index < 20; index += 1) {
+    await plane.registry.restoreObject(serviceKind, service(`s${index}`, OLD, {}));
+    await plane.settle();
+  }
+  await plane.advance(GATHER_MS);
+  assert.equal(checks, 1);
 });

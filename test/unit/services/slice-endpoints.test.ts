@@ -50,6 +50,7 @@ test('ports are those of the slice with the name and protocol, in the order of t
 
 const UNUSABLE: [what: string, endpoint: Partial<Endpoint>][] = [
   ['without a valid address', { addresses: ['web.example.com', ''] }],
+  ['with an address that the link refuses', { addresses: [`2001:db8::1%${'a'.repeat(60)}`] }],
   ['of a Pod that does not exist', { targetRef: { kind: 'Pod', namespace: 'default', name: 'gone' } }],
 ];
 for (const [what, endpoint] of UNUSABLE) {
