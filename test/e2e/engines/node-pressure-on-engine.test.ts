@@ -20,15 +20,22 @@ const RECOVERY_MS = 120_000;
 /** An eviction threshold that every host has reached. */
 const SHORT_OF_PIDS = 'pid.available<99.999%';
 
+const PRIORITY_CLASS = JSON.stringify({
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name: 'important' },
+  value: 1000,
+});
+
 /** A Pod that runs `processes` processes. */
-const crowd = (name: string, processes: number, priority: number): string =>
+const crowd = (name: string, processes: number, spec: object = {}): string =>
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name },
     spec: {
       nodeName: NODE,
-      priority,
+      ...spec,
       terminationGracePeriodSeconds: 1,
       containers: [
         {
@@ -126,8 +133,9 @@ describe('node pressure on a real engine', { concurrency: 1 }, () => {
     const { kubectl } = fixture;
     await fixture.up.end('SIGTERM');
     await fixture.startUp();
-    await kubectl.ok('apply -f -', crowd('many', 40, 0));
-    await kubectl.ok('apply -f -', crowd('important', 80, 1000));
+    await kubectl.ok('apply -f -', crowd('many', 40));
+    await kubectl.ok('apply -f -', PRIORITY_CLASS);
+    await kubectl.ok('apply -f -', crowd('important', 80, { priorityClassName: 'important' }));
     for (const name of ['many', 'important'])
       await untilPasses(async () => assert.match(await kubectl.ok(`get pod ${name}`), /1\/1 +Running/));
     await untilPasses(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));

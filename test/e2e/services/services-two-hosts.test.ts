@@ -9,39 +9,28 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
-import type { TestHost } from '../../harness/hosts/test-hosts.js';
-import { containersOf, INSTALL_COMMAND, TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
+import { containersOf, TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
 import { clientDaemon, NOT_READY_FILE, serviceOf, webDaemon } from './service-manifests.js';
+import {
+  addressesOf,
+  clusterIpOf,
+  curl,
+  curlWhileServing,
+  DNS_ADDRESS,
+  inClient,
+  joinAndDeploy,
+  lookup,
+} from './two-host-clients.js';
 
 /** The time to live of an answer, and the second in which a change of readiness has to arrive. */
 const OUT_OF_ANSWERS_MS = 6_000;
-const DNS_ADDRESS = '169.254.20.53';
-
-/** Runs a program in the client Pod of a host. Returns its output, with that of its errors. */
-function inClient(host: TestHost, script: string): string {
-  const [id = ''] = containersOf(host, 'client');
-  return host.run('sh', '-c', `${engineOf(host)} exec ${id} ${script} 2>&1 || true`);
-}
-
-const engineOf = ({ engine }: TestHost): string => (engine === 'docker' ? 'docker' : 'podman --remote');
-const lookup = (host: TestHost, name: string): string => inClient(host, `/bin/busybox nslookup ${name}`);
-const curl = (host: TestHost, url: string): string => inClient(host, `/usr/bin/curl -sS --max-time 5 ${url}`);
-
-/** Returns the addresses that busybox's resolver finds for a name. */
-function addressesOf(host: TestHost, name: string): string[] {
-  const [, answers = ''] = lookup(host, name).split(/\nName:/);
-  return [...lookup(host, name).matchAll(/^Address(?: \d+)?: ([\d.]+)$/gm)]
-    .map(([, address = '']) => address)
-    .filter((address) => address !== DNS_ADDRESS && answers !== '')
-    .sort();
-}
 
 describe('Services on two hosts', { concurrency: 1 }, () => {
   let opened: TwoHosts | string;
 
   before(async () => {
     opened = await TwoHosts.open();
-    if (typeof opened !== 'string') await joinAndDeploy(opened);
+    if (typeof opened !== 'string') await joinAndDeploy(opened, MANIFESTS, ['web', 'inner', 'client']);
   });
   after(async () => {
     if (typeof opened !== 'string') await opened.close();
@@ -243,45 +232,14 @@ if (process.argv[1] === 'udp') {
   socket.on('data', () => end('answered')).on('error', () => end('silent')).on('close', () => end('silent'));
 }`;
 
-/** A synchronous call would block this process, which serves the answer. */
-async function curlWhileServing(host: TestHost, url: string): Promise<string> {
-  const [id = ''] = containersOf(host, 'client');
-  const folder = `/tmp/push-${id.slice(0, 8)}`;
-  host.runDetached(
-    'sh',
-    '-c',
-    `${engineOf(host)} exec ${id} /usr/bin/curl -sS --max-time 20 ${url} >${folder} 2>&1`,
-  );
-  let text = '';
-  await untilPasses(() => {
-    text = host.run('sh', '-c', `cat ${folder} 2>/dev/null || true`);
-    assert.notEqual(text, '');
-  });
-  return text;
-}
-
-async function clusterIpOf({ kubectl }: TwoHosts, name: string): Promise<string> {
-  return kubectl.ok(`get svc ${name} -o jsonpath={.spec.clusterIP}`);
-}
-
-/** Joins both hosts as services, and applies the daemons and Services of this file. */
-async function joinAndDeploy(all: TwoHosts): Promise<void> {
-  for (const host of [all.one, all.two]) {
-    const line = (await all.joinLine()).replace('everynode-agent', INSTALL_COMMAND.join(' '));
-    host.run('sh', '-c', line);
-  }
-  const manifests = [
-    webDaemon('web', 8080),
-    webDaemon('inner', 0),
-    clientDaemon(),
-    serviceOf('web', 'peers', { clusterIP: 'None' }),
-    serviceOf('web', 'web'),
-    serviceOf('web', 'web-local', { internalTrafficPolicy: 'Local' }),
-    serviceOf('web', 'web-port', { type: 'NodePort' }),
-    serviceOf('inner', 'inner'),
-    serviceOf('inner', 'inner-local', { internalTrafficPolicy: 'Local' }),
-  ];
-  for (const text of manifests) await all.kubectl.ok('apply -f -', text);
-  for (const name of ['web', 'inner', 'client'])
-    await all.kubectl.ok(`rollout status ds/${name} --timeout=120s`);
-}
+const MANIFESTS = [
+  webDaemon('web', 8080),
+  webDaemon('inner', 0),
+  clientDaemon(),
+  serviceOf('web', 'peers', { clusterIP: 'None' }),
+  serviceOf('web', 'web'),
+  serviceOf('web', 'web-local', { internalTrafficPolicy: 'Local' }),
+  serviceOf('web', 'web-port', { type: 'NodePort' }),
+  serviceOf('inner', 'inner'),
+  serviceOf('inner', 'inner-local', { internalTrafficPolicy: 'Local' }),
+];
