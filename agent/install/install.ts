@@ -1,5 +1,5 @@
 /** `everynode-agent install`: sets up a systemd service. After a crash, a second run completes it. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 import { VERSION } from '../../shared/process/release-version.js';
@@ -77,11 +77,13 @@ export async function install({
   versions.markProven(VERSION);
   // npm may have installed a command of its own there.
   if (isAbsentOrOwnLink(COMMAND_LINK, VERSIONS_DIR)) linkCommand(report);
-  for (const unit of [SERVICE, RECOVERY_SERVICE, DNS_SOCKET])
+  const servesDns = settings.clusterDns === 'on';
+  if (!servesDns) removeDnsSocket();
+  for (const unit of [SERVICE, RECOVERY_SERVICE, ...(servesDns ? [DNS_SOCKET] : [])])
     installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE);
-  setUpDnsSocket(settings.clusterDns === 'on', report);
+  if (servesDns) setUpDnsSocket(report);
   report('starting the agent');
   // Resolves when the agent has reported itself ready to systemd.
   runCommandOnHost('systemctl', 'restart', SERVICE);
@@ -90,15 +92,17 @@ export async function install({
   );
 }
 
+/** The service starts the socket if its unit exists. */
+function removeDnsSocket(): void {
+  commandSucceeds('systemctl', 'disable', '--quiet', '--now', DNS_SOCKET);
+  rmSync(`${UNIT_DIR}/${DNS_SOCKET}`, { force: true });
+}
+
 /**
  * An agent without the socket unit opens the port itself, so it has to stop before systemd can. If another program uses
  * the port, the agent reports it and runs without cluster DNS.
  */
-function setUpDnsSocket(isWanted: boolean, report: (text: string) => void): void {
-  if (!isWanted) {
-    commandSucceeds('systemctl', 'disable', '--quiet', '--now', DNS_SOCKET);
-    return;
-  }
+function setUpDnsSocket(report: (text: string) => void): void {
   runCommandOnHost('systemctl', 'enable', '--quiet', DNS_SOCKET);
   if (commandSucceeds('systemctl', 'is-active', '--quiet', DNS_SOCKET)) return;
   commandSucceeds('systemctl', 'stop', SERVICE);

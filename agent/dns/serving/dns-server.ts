@@ -2,7 +2,7 @@
 import type { Socket as DatagramSocket, RemoteInfo } from 'node:dgram';
 import type { Socket } from 'node:net';
 import type { Logger } from '../../../shared/process/output/logger.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { MessageStream } from '../messages/message-stream.js';
 import type { DnsHandler } from './dns-handler.js';
 import type { ServerSockets } from './server-sockets.js';
@@ -22,6 +22,8 @@ const MAX_CONNECTIONS = 64;
 const MAX_CONNECTIONS_PER_CLIENT = 16;
 /** Replies that a client may leave unread on a connection. The kernel's buffers take some 100 kB more. */
 const MAX_UNREAD_BYTES = 256 * 1024;
+/** Time for queries in progress when the agent stops. A client would wait seconds before it repeats a lost query. */
+const STOP_MS = 1_000;
 /** RFC 7766 recommends a few seconds. */
 const IDLE_MS = 10_000;
 /** Least time between two logs of a failed query, because a Pod may repeat the query that fails. */
@@ -32,6 +34,7 @@ export class DnsServer {
   readonly #queries = new LimitedCount(MAX_QUERIES, MAX_QUERIES_PER_CLIENT);
   readonly #connections = new LimitedCount(MAX_CONNECTIONS, MAX_CONNECTIONS_PER_CLIENT);
   readonly #open = new Set<Socket>();
+  readonly #inProgress = new Set<Promise<void>>();
   #sockets: ServerSockets | undefined;
   #hasRejected = false;
   #received = 0;
@@ -54,7 +57,14 @@ export class DnsServer {
     });
   }
 
+  /** Resolves when no more queries are read. Queries in progress are answered first, for at most a second. */
   async stop(): Promise<void> {
+    let timer: Timer | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = this.#deps.clock.after(STOP_MS, resolve);
+    });
+    await Promise.race([Promise.all(this.#inProgress), timeout]);
+    timer?.cancel();
     const sockets = this.#sockets;
     this.#sockets = undefined;
     for (const socket of this.#open) socket.destroy();
@@ -130,11 +140,17 @@ export class DnsServer {
   #answer(message: Buffer, transport: 'udp' | 'tcp', client: string, send: (reply: Buffer) => void): boolean {
     this.#received += 1;
     if (!this.#queries.add(client)) return false;
-    this.#deps.handler
+    const answered: Promise<void> = this.#deps.handler
       .handle(message, transport)
-      .then((reply) => reply && send(reply))
+      .then((reply) => {
+        if (reply) send(reply);
+      })
       .catch((error: unknown) => this.#logFailure(error))
-      .finally(() => this.#queries.remove(client));
+      .finally(() => {
+        this.#inProgress.delete(answered);
+        this.#queries.remove(client);
+      });
+    this.#inProgress.add(answered);
     return true;
   }
 

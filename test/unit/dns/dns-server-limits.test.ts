@@ -16,12 +16,15 @@ type Listener = Parameters<ServerSockets['attach']>[0];
 class Fixture {
   readonly errors: string[] = [];
   readonly handled: Buffer[] = [];
+  /** Replies, and the end of the socket. */
+  readonly log: string[] = [];
+  readonly server: DnsServer;
   readonly clock = new ManualClock();
   listener: Listener | undefined;
 
   constructor(reply: () => Promise<Buffer>) {
     const log = { ...createLogger('error'), error: (_: object, text: string) => this.errors.push(text) };
-    const server = new DnsServer({
+    this.server = new DnsServer({
       handler: {
         cachedReply: () => undefined,
         handle: (message) => {
@@ -33,12 +36,12 @@ class Fixture {
       clock: this.clock,
       log: log as never,
     });
-    server.serve({
-      udp: { send: () => undefined } as unknown as DatagramSocket,
+    this.server.serve({
+      udp: { send: () => this.log.push('reply') } as unknown as DatagramSocket,
       attach: (listener) => {
         this.listener = listener;
       },
-      detach: () => Promise.resolve(),
+      detach: async () => void this.log.push('detached'),
     });
   }
 
@@ -54,6 +57,25 @@ describe('the DNS server', () => {
     assert.deepEqual(fixture.handled, []);
     fixture.receive(1024);
     assert.equal(fixture.handled.length, 1);
+  });
+
+  test('answers the queries in progress before it stops', async () => {
+    let answer: (reply: Buffer) => void = () => undefined;
+    const fixture = new Fixture(() => new Promise((resolve) => (answer = resolve)));
+    fixture.receive(1024);
+    const stopped = fixture.server.stop();
+    answer(Buffer.alloc(12));
+    await stopped;
+    assert.deepEqual(fixture.log, ['reply', 'detached']);
+  });
+
+  test('stops after a second, although a query is still in progress', async () => {
+    const fixture = new Fixture(() => new Promise(() => undefined));
+    fixture.receive(1024);
+    const stopped = fixture.server.stop();
+    fixture.clock.advance(1_000);
+    await stopped;
+    assert.deepEqual(fixture.log, ['detached']);
   });
 
   test('logs failed queries at most once per minute', async () => {

@@ -1,17 +1,17 @@
 /** Which connections of UDP the kernel must forget, the Node's condition, and the reading of nft's listings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serviceProxyCondition } from '../../../agent/decisions/netfilter/service-proxy-condition.js';
-import { serviceRuleset } from '../../../agent/decisions/netfilter/service-ruleset.js';
-import { staleUdpFlows } from '../../../agent/decisions/netfilter/stale-udp-flows.js';
+import { serviceProxyCondition } from '../../../../agent/decisions/netfilter/service-proxy-condition.js';
+import { serviceRuleset } from '../../../../agent/decisions/netfilter/service-ruleset.js';
+import { staleUdpFlows } from '../../../../agent/decisions/netfilter/stale-udp-flows.js';
 import {
   chainHandles,
   isComplete,
   isSmallTable,
   readTableListing,
   tableNames,
-} from '../../../agent/decisions/netfilter/table-listing.js';
-import { remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
+} from '../../../../agent/decisions/netfilter/table-listing.js';
+import { remoteEndpoint, serviceOf } from '../../../harness/netfilter/proxied-services.js';
 
 const NODE = { name: 'host', zone: '', addresses: ['10.78.0.1'] };
 const rulesFor = (...addresses: string[]) =>

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { nftScript, replacementScript } from '../../../agent/decisions/netfilter/nft-script.js';
-import { SAMPLE_NODE, sampleServices } from '../../../agent/decisions/netfilter/sample-services.js';
-import { serviceRuleset } from '../../../agent/decisions/netfilter/service-ruleset.js';
-import type { HostService } from '../../../agent/decisions/services/host-service.js';
-import { localEndpoint, remoteEndpoint, serviceOf } from '../../harness/netfilter/proxied-services.js';
+import { nftScript, replacementScript } from '../../../../agent/decisions/netfilter/nft-script.js';
+import { SAMPLE_NODE, sampleServices } from '../../../../agent/decisions/netfilter/sample-services.js';
+import { serviceRuleset } from '../../../../agent/decisions/netfilter/service-ruleset.js';
+import type { HostService } from '../../../../agent/decisions/services/host-service.js';
+import { localEndpoint, remoteEndpoint, serviceOf } from '../../../harness/netfilter/proxied-services.js';
 
 const NODE = { name: 'host', zone: '', addresses: ['10.78.0.1'] };
 const affinity = { protocol: 'UDP', port: 53, address: '10.96.0.11', traffic: { affinitySeconds: 60 } };

@@ -5,13 +5,13 @@ import {
   isUsableAddress,
   type ProxyNode,
   portTargets,
-} from '../../../agent/decisions/netfilter/service-targets.js';
+} from '../../../../agent/decisions/netfilter/service-targets.js';
 import {
   localEndpoint as local,
   remoteEndpoint as remote,
   type ServiceOptions,
   serviceOf,
-} from '../../harness/netfilter/proxied-services.js';
+} from '../../../harness/netfilter/proxied-services.js';
 
 const NODE: ProxyNode = { name: 'host', zone: 'z1', addresses: ['10.78.0.1'] };
 const POD = '10.77.0.2';
