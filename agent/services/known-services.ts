@@ -1,6 +1,6 @@
 /** What this host knows about Services: views of the hub, absences, and names that the hub has not answered yet. */
 import { serviceKey } from '../../shared/kube/services/service-types.js';
-import type { ServiceView } from '../../shared/kube/services/service-view.js';
+import { isEndpointView, type ServiceView } from '../../shared/kube/services/service-view.js';
 import type { ChangedEndpoints } from '../../shared/link/messages/link-messages.js';
 import { serviceViewDigest } from '../../shared/link/service-view-digest.js';
 import {
@@ -50,8 +50,15 @@ export class KnownServices {
     return knowledge && 'local' in knowledge ? knowledge : undefined;
   }
 
+  /** Whole Services. Views of single endpoints only answer names. */
   *services(): Generator<HostService, void> {
-    for (const { knowledge } of this.#entries.values()) if ('local' in knowledge) yield knowledge;
+    for (const { knowledge } of this.#entries.values())
+      if ('local' in knowledge && !isEndpointView(knowledge.view)) yield knowledge;
+  }
+
+  /** All views, for the disk. */
+  *views(): Generator<ServiceView, void> {
+    for (const { knowledge } of this.#entries.values()) if ('local' in knowledge) yield knowledge.view;
   }
 
   hasNamespace(namespace: string): boolean {

@@ -220,7 +220,7 @@ export class ServiceTable implements ServiceLookup, LinkServiceHandler {
   #content(): ServiceTableContent {
     return {
       zone: this.#zone,
-      views: [...this.#known.services()].map(({ view }) => view),
+      views: [...this.#known.views()],
       ...this.#known.absences(),
       bootMark: this.#deps.bootMark,
       pods: [...this.#pods.statuses()],

@@ -1,5 +1,6 @@
 /** Answers encoded queries: those about the cluster's zone itself, all others by the host's resolvers. */
 import { decode, encode } from 'dns-packet';
+import { endpointViewName } from '../../../shared/kube/services/service-view.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { answerReuse } from '../../decisions/dns/answer-reuse.js';
 import { type ClusterName, parseClusterName } from '../../decisions/dns/cluster-name.js';
@@ -13,6 +14,7 @@ import {
 import { reverseAnswer } from '../../decisions/dns/reverse-answer.js';
 import { aliasRecord } from '../../decisions/dns/service-answer.js';
 import type { ServiceLookup, ServiceLookupResult } from '../../decisions/services/host-service.js';
+import { mayLackEndpoint, withEndpoints } from '../../decisions/services/single-endpoint.js';
 import type { Forwarder } from '../forwarding/forwarder.js';
 import { type DnsQuery, HEADER_BYTES, parseQuery } from '../messages/dns-query.js';
 import { replyForClient } from '../messages/forwarded-message.js';
@@ -76,9 +78,7 @@ export class DnsHandler {
       const isReverse = question.name.toLowerCase().endsWith('.arpa');
       return isReverse ? reverseAnswer(question, [...services.all()]) : undefined;
     }
-    const lookup: ServiceLookupResult = needsLookup(name)
-      ? await services.resolve(name.namespace, name.service)
-      : { state: 'absent' };
+    const lookup: ServiceLookupResult = needsLookup(name) ? await this.#lookUp(name) : { state: 'absent' };
     const answer = clusterAnswer(question, name, {
       lookup,
       hasServiceProxy: services.hasServiceProxy,
@@ -86,6 +86,19 @@ export class DnsHandler {
       random,
     });
     return answer.kind === 'reply' ? answer.reply : this.#aliasReply(question, answer.target, aliases + 1);
+  }
+
+  /** Resolves with the Service. An endpoint that its view may lack is looked up alone and added. */
+  async #lookUp(name: Extract<ClusterName, { service: string }>): Promise<ServiceLookupResult> {
+    const { services } = this.#deps;
+    const found = await services.resolve(name.namespace, name.service);
+    if (name.kind !== 'endpoint' || found.state !== 'known') return found;
+    const { service } = found;
+    if (!mayLackEndpoint(service, name.hostname)) return found;
+    const single = await services.resolve(name.namespace, endpointViewName(name.service, name.hostname));
+    return single.state === 'known'
+      ? { state: 'known', service: withEndpoints(service, single.service.view.remote) }
+      : single;
   }
 
   #isKnownNamespace(name: ClusterName, lookup: ServiceLookupResult): boolean {

@@ -2,11 +2,9 @@
  * Which endpoints of a Service a host receives: a bounded subset by rendezvous hashing, as of Nomad's `choose`. Each host
  * gets another subset, so that clients spread over all endpoints. An endpoint that is added or removed changes few subsets.
  */
-import type { EndpointState } from '../../../shared/kube/services/service-view.js';
+import { type EndpointState, VIEW_SIZE } from '../../../shared/kube/services/service-view.js';
 import type { ServiceRules } from './slice-endpoints.js';
 
-/** Endpoints in a view. */
-export const SUBSET_SIZE = 64;
 /** Ready endpoints that a host needs at least. With fewer, it receives ready endpoints from outside its subset. */
 export const ENOUGH_READY = 8;
 
@@ -81,7 +79,7 @@ export function chooseSubset<T extends RankedEndpoint>(
   viewer: EndpointViewer,
   endpoints: Iterable<T>,
   rules: SubsetRules,
-  size = SUBSET_SIZE,
+  size = VIEW_SIZE,
 ): T[] {
   const chosen: T[] = [];
   for (const endpoint of endpoints) {
@@ -98,7 +96,7 @@ export function insertRanked<T extends RankedEndpoint>(
   viewer: EndpointViewer,
   chosen: T[],
   endpoint: T,
-  size = SUBSET_SIZE,
+  size = VIEW_SIZE,
 ): T | undefined {
   const rank = rankOf(viewer, endpoint);
   const last = chosen.at(-1);

@@ -4,10 +4,19 @@ import type { ServiceRules } from './slice-endpoints.js';
 /** A DNS label, as names of namespaces and Services are (apimachinery IsDNS1123Label). */
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** True for `namespace/name` of a Service that may exist. Other names are not stored. */
+/** Longest name of a node. */
+const MAX_HOSTNAME = 253;
+
+/**
+ * True for `namespace/name` of a Service that may exist, or `namespace/name/hostname` of one of its endpoints. Other
+ * names are not stored.
+ */
 export function isServiceKey(text: string): boolean {
-  const parts = text.split('/');
-  return parts.length === 2 && parts.every((part) => LABEL.test(part));
+  const [namespace = '', name = '', hostname, ...rest] = text.split('/');
+  const isHostname =
+    hostname === undefined ||
+    (hostname.length <= MAX_HOSTNAME && hostname.split('.').every((label) => LABEL.test(label)));
+  return LABEL.test(namespace) && LABEL.test(name) && isHostname && rest.length === 0;
 }
 
 const PORT_BYTES = 100;

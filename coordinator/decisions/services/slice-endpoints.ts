@@ -4,10 +4,11 @@ import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Endpoint, EndpointSlice } from '../../../shared/kube/services/endpoint-types.js';
 import { podEndpoint } from '../../../shared/kube/services/pod-endpoint.js';
-import type {
-  EndpointState,
-  ServiceEndpoint,
-  ServiceView,
+import {
+  type EndpointState,
+  endpointViewName,
+  type ServiceEndpoint,
+  type ServiceView,
 } from '../../../shared/kube/services/service-view.js';
 
 /** A view without endpoints, which is equal for all hosts. */
@@ -44,6 +45,32 @@ export function sliceMembers(
     state: stateOf(endpoint),
     place: placeOf(rules, endpoint, ports, podOf),
   }));
+}
+
+/** Returns the rules of a view that contains only one endpoint. It has no address and no ports of its own. */
+export function endpointRules(rules: ServiceRules, hostname: string): ServiceRules {
+  const { selector: _, relayPorts: __, ...kept } = rules;
+  return {
+    ...kept,
+    name: endpointViewName(rules.name, hostname),
+    addressing: { type: 'headless' },
+    ports: rules.ports.map((port) => ({ ...port, nodePort: 0 })),
+  };
+}
+
+/** Returns the members with this hostname. A slice lacks names of nodes that are no DNS label. */
+export function membersNamed(
+  hostname: string,
+  rules: ServiceRules,
+  slice: EndpointSlice,
+  podOf: (ref: ObjectRef) => Pod | undefined,
+): SliceMember[] {
+  const isNamed = (text = '') => text.toLowerCase() === hostname;
+  const endpoints = (slice.endpoints ?? []).filter(
+    (endpoint) => isNamed(endpoint.hostname) || isNamed(endpoint.nodeName),
+  );
+  const members = sliceMembers(rules, { ...slice, endpoints }, podOf);
+  return members.filter(({ place }) => isNamed(place?.hostname));
 }
 
 /** Returns a text that is equal for equal places, so that a Pod's successor on the same node takes over its place. */

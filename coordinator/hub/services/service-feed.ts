@@ -45,6 +45,10 @@ const ID_MASK = 0x7fffffff;
 
 export class ServiceFeed {
   readonly key: string;
+  /** Key of the Service. */
+  readonly service: string;
+  /** Set if the feed contains only the endpoint with this hostname. */
+  readonly hostname: string | undefined;
   #rules: ServiceRules | undefined;
   subsetRules: SubsetRules | undefined;
   readonly subscriptions = new Set<FeedSubscription>();
@@ -63,11 +67,19 @@ export class ServiceFeed {
   readonly #gone = new Set<FeedEndpoint>();
 
   constructor(key: string) {
+    const [namespace = '', name = '', hostname] = key.split('/');
     this.key = key;
+    this.service = `${namespace}/${name}`;
+    this.hostname = hostname;
+  }
+
+  /** Undefined while the Service, or its only endpoint, does not exist. */
+  get rules(): ServiceRules | undefined {
+    return this.hostname !== undefined && this.#endpoints.size === 0 ? undefined : this.#rules;
   }
 
   /** Undefined while the Service does not exist. */
-  get rules(): ServiceRules | undefined {
+  get loadedRules(): ServiceRules | undefined {
     return this.#rules;
   }
 

@@ -8,7 +8,12 @@ import { validate } from '../../../shared/link/encoding/schema-combinators.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
 import { serviceViewOf } from '../../decisions/services/service-view-of.js';
-import { type ServiceRules, sliceMembers } from '../../decisions/services/slice-endpoints.js';
+import {
+  endpointRules,
+  membersNamed,
+  type ServiceRules,
+  sliceMembers,
+} from '../../decisions/services/slice-endpoints.js';
 import { type Informers, type ObjectChange, SLICES_BY_SERVICE } from '../../informers/informer.js';
 import { SlicedQueue } from '../sessions/sliced-queue.js';
 import type { FeedSource } from './host-services.js';
@@ -26,6 +31,8 @@ export interface ServiceFeedsDeps {
 export class ServiceFeeds implements FeedSource {
   readonly #deps: ServiceFeedsDeps;
   readonly #feeds = new Map<string, ServiceFeed>();
+  /** Feeds of single endpoints, by the key of their Service. */
+  readonly #endpointFeeds = new Map<string, Set<ServiceFeed>>();
   /** Keys of Services that every host receives, and of those that hosts with an endpoint receive. */
   readonly #everywhere = new Set<string>();
   readonly #relayed = new Set<string>();
@@ -58,7 +65,7 @@ export class ServiceFeeds implements FeedSource {
   /** Number of existing Services that a host has. */
   get size(): number {
     const used = [...this.#feeds.values()].filter(
-      ({ rules, subscriptions }) => rules && subscriptions.size > 0,
+      ({ rules, hostname, subscriptions }) => rules && hostname === undefined && subscriptions.size > 0,
     );
     return used.length;
   }
@@ -73,7 +80,11 @@ export class ServiceFeeds implements FeedSource {
   }
 
   released(feed: ServiceFeed): void {
-    if (feed.subscriptions.size === 0 && !this.#relayed.has(feed.key)) this.#feeds.delete(feed.key);
+    if (feed.subscriptions.size > 0 || this.#relayed.has(feed.key)) return;
+    this.#feeds.delete(feed.key);
+    const ofService = this.#endpointFeeds.get(feed.service);
+    ofService?.delete(feed);
+    if (ofService?.size === 0) this.#endpointFeeds.delete(feed.service);
   }
 
   /** Returns the keys of the Services that the host of a node receives without asking. */
@@ -86,16 +97,33 @@ export class ServiceFeeds implements FeedSource {
     const [namespace = '', name = ''] = key.split('/');
     const feed = new ServiceFeed(key);
     this.#feeds.set(key, feed);
+    if (feed.hostname !== undefined) {
+      const ofService = this.#endpointFeeds.get(feed.service) ?? new Set();
+      this.#endpointFeeds.set(feed.service, ofService.add(feed));
+    }
     this.#load(feed, this.#deps.informers.services.get({ namespace, name }));
     return feed;
   }
 
   /** Fills a feed from the informers. */
   #load(feed: ServiceFeed, service: Service | undefined): void {
-    feed.reset(service && this.#rulesOf(service));
-    if (!feed.rules) return;
-    for (const slice of this.#deps.informers.endpointSlices.indexed(SLICES_BY_SERVICE, feed.key))
-      this.#setSlice(feed, feed.rules, slice);
+    feed.reset(this.#rulesFor(feed, service));
+    if (!feed.loadedRules) return;
+    for (const slice of this.#deps.informers.endpointSlices.indexed(SLICES_BY_SERVICE, feed.service))
+      this.#setSlice(feed, slice);
+  }
+
+  /** Loads a feed again if the rules of its Service have changed. Returns whether they have. */
+  #reload(feed: ServiceFeed, service: Service | undefined): boolean {
+    const rules = this.#rulesFor(feed, service);
+    if (JSON.stringify(feed.loadedRules) === JSON.stringify(rules)) return false;
+    this.#load(feed, service);
+    return true;
+  }
+
+  #rulesFor({ hostname }: ServiceFeed, service: Service | undefined): ServiceRules | undefined {
+    const rules = service && this.#rulesOf(service);
+    return rules && hostname !== undefined ? endpointRules(rules, hostname) : rules;
   }
 
   /** Undefined for a stored Service that the link cannot carry, so that it does not break the link of each host. */
@@ -114,9 +142,16 @@ export class ServiceFeeds implements FeedSource {
     }
   }
 
-  #setSlice(feed: ServiceFeed, rules: ServiceRules, slice: EndpointSlice): void {
+  #setSlice(feed: ServiceFeed, slice: EndpointSlice): void {
     const { informers, clock } = this.#deps;
-    const members = sliceMembers(rules, slice, (ref) => informers.pods.get(ref));
+    const [namespace = '', name = ''] = feed.service.split('/');
+    const service = informers.services.get({ namespace, name });
+    if (!service || !feed.loadedRules) return;
+    const podOf = (ref: ObjectRef) => informers.pods.get(ref);
+    const members =
+      feed.hostname === undefined
+        ? sliceMembers(feed.loadedRules, slice, podOf)
+        : membersNamed(feed.hostname, serviceViewOf(service), slice, podOf);
     feed.setSlice(slice.metadata.name, members, clock.monotonic());
     this.#check();
   }
@@ -133,9 +168,8 @@ export class ServiceFeeds implements FeedSource {
     set(this.#everywhere, key, is.everywhere);
     set(this.#relayed, key, is.relayed);
     const feed = is.relayed ? this.feedOf(key) : this.#feeds.get(key);
-    const rules = current && this.#rulesOf(current);
-    const isReloaded = feed !== undefined && JSON.stringify(feed.rules) !== JSON.stringify(rules);
-    if (isReloaded) this.#load(feed, current);
+    const isReloaded = feed !== undefined && this.#reload(feed, current);
+    for (const endpoint of this.#endpointFeeds.get(key) ?? []) this.#reload(endpoint, current);
     const isMoved = is.everywhere !== was.everywhere || is.relayed !== was.relayed;
     if (isMoved || (is.relayed && isReloaded)) this.#onUnrequestedChange('all');
     if (feed) this.released(feed);
@@ -145,9 +179,8 @@ export class ServiceFeeds implements FeedSource {
     const [before, now] = [previous && keyOfSlice(previous), current && keyOfSlice(current)];
     const { clock } = this.#deps;
     if (previous && before !== undefined && before !== now)
-      this.#feeds.get(before)?.setSlice(previous.metadata.name, [], clock.monotonic());
-    const feed = now === undefined ? undefined : this.#feeds.get(now);
-    if (feed?.rules && current) this.#setSlice(feed, feed.rules, current);
+      for (const feed of this.#feedsOf(before)) feed.setSlice(previous.metadata.name, [], clock.monotonic());
+    if (now !== undefined && current) for (const feed of this.#feedsOf(now)) this.#setSlice(feed, current);
     const key = now ?? before;
     if (key === undefined || !this.#relayed.has(key)) return;
     // Readiness changes far more often than the nodes of a slice do.
@@ -156,6 +189,12 @@ export class ServiceFeeds implements FeedSource {
     const left = [...nodes.before].filter((node) => isMoved || !nodes.now.has(node));
     const joined = [...nodes.now].filter((node) => isMoved || !nodes.before.has(node));
     if (left.length + joined.length > 0) this.#onUnrequestedChange(new Set([...left, ...joined]));
+  }
+
+  /** Returns the feed of a Service and those of its single endpoints, as far as hosts need them. */
+  #feedsOf(service: string): ServiceFeed[] {
+    const whole = this.#feeds.get(service);
+    return [...(whole ? [whole] : []), ...(this.#endpointFeeds.get(service) ?? [])];
   }
 
   #check(): void {

@@ -102,6 +102,8 @@ export class ServiceSubscription {
   /** A new endpoint: takes it if its rank is high enough. */
   offer(endpoint: FeedEndpoint): void {
     const rules = this.feed.subsetRules;
+    // The first endpoint ends the absence of a view that contains only one.
+    if (this.#sent.state === 'absent') this.#markDirty(this, 'soon');
     if (!this.#chosen || !rules || !isEligible(this.#viewer, endpoint, rules)) return;
     if (endpoint.watchers.includes(this)) return;
     const left = insertRanked(this.#viewer, this.#chosen, endpoint);

@@ -64,12 +64,27 @@ export interface ServiceView {
   uid: string;
   addressing: ServiceAddressing;
   ports: ViewedPort[];
-  /** Labels of the Pods. Absent: endpoints are written by a user, and `remote` contains all of them. */
+  /** Labels of the Pods. Absent: endpoints are written by a user, and `remote` can contain those of the host. */
   selector?: Record<string, string>;
   publishNotReadyAddresses: boolean;
   traffic: TrafficRules;
   /** TCP port on which each host with an endpoint relays to its own Pods, for each port of the Service. Absent: no relay. */
   relayPorts?: number[];
-  /** A bounded subset, chosen by the hub. */
+  /** At most `VIEW_SIZE`, and a few more while too few of them are ready. Chosen by the hub. */
   remote: RemoteEndpoint[];
+}
+
+/** Endpoints of other hosts in a view. A view with fewer contains all of them. */
+export const VIEW_SIZE = 64;
+
+/**
+ * Returns the name of a view that contains only the endpoint with this hostname. A host asks for it if the endpoint is
+ * not in the view of the whole Service. Names of Services contain no slash.
+ */
+export function endpointViewName(service: string, hostname: string): string {
+  return `${service}/${hostname}`;
+}
+
+export function isEndpointView({ name }: Pick<ServiceView, 'name'>): boolean {
+  return name.includes('/');
 }

@@ -55,7 +55,7 @@ const targetPort: Schema<number | string> = (value, path) =>
 
 const view = record<ServiceView>({
   namespace: name,
-  name,
+  name: key,
   uid: text(128),
   addressing: tagged<ServiceAddressing>({
     headless: record<Extract<ServiceAddressing, { type: 'headless' }>>({ type: oneOf('headless') }),

@@ -4,7 +4,8 @@ import type { RemoteEndpoint, ServiceView } from '../../kube/services/service-vi
 /**
  * From the agent. `wanted` adds Services to the session's interest, with the digest of the view that the host has
  * (`serviceViewDigest`), or "". The hub answers each with a view or an absence, unless the digest is current. A session
- * starts with no interest, and with one such message, which may be empty. Services are named `namespace/name`.
+ * starts with no interest, and with one such message, which may be empty. Services are named `namespace/name`. A single
+ * endpoint that the view of a large Service lacks is named `namespace/name/hostname`, and has a view of its own.
  */
 export interface ServiceInterest {
   kind: 'serviceInterest';

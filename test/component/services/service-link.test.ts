@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServiceLookupResult } from '../../../agent/decisions/services/host-service.js';
 import { endpointSliceKind, serviceKind } from '../../../coordinator/kinds/index.js';
+import { endpointViewName, VIEW_SIZE } from '../../../shared/kube/services/service-view.js';
 import { SERVICES } from '../../../shared/link/link-features.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { type HubFixture, type TestAgent, withHub } from '../../harness/hub/hub-fixture.js';
@@ -132,4 +133,31 @@ withLink('an agent without a service table does not announce the feature', async
   const { received } = await nextConnection();
   const features = received.flatMap((message) => (message.kind === 'hello' ? message.features : []));
   assert.ok(features.length > 0 && !features.includes(SERVICES), features.join());
+});
+
+withHub('an endpoint outside of the view is sent when a Pod asks for its name', async (fixture) => {
+  const nodes = Array.from({ length: 80 }, (_, index) => `n${index + 2}`);
+  const { registry } = fixture.controlPlane;
+  await registry.create(serviceKind, 'default', serviceObject('web'));
+  const inHostNetwork = (node: string) => ({ hostNetwork: true, hostname: node, subdomain: 'web' });
+  for (const node of nodes) await storePod(registry, servingPod('web', node, inHostNetwork(node)));
+  const endpoints = nodes.map((node) => podEndpointOf('web', node));
+  await registry.create(endpointSliceKind, 'default', sliceObject('web', endpoints));
+  await fixture.controlPlane.settle();
+  const { table } = await host(fixture);
+  const { table: services } = table;
+  const whole = await services.resolve('default', 'web');
+  assert.ok(whole.state === 'known' && whole.service.view.remote.length === VIEW_SIZE);
+  const present = new Set(whole.service.view.remote.map(({ node }) => node));
+  const outside = nodes.find((node) => !present.has(node)) ?? assert.fail('every endpoint is in the view');
+  const lookup = () => services.resolve('default', endpointViewName('web', outside));
+  assert.deepEqual(remoteStates(await lookup()), { [outside]: 'ready' });
+  await setReady(fixture, outside, false);
+  await until(async () => JSON.stringify(remoteStates(await lookup())) === `{"${outside}":"notReady"}`);
+  assert.equal((await services.resolve('default', endpointViewName('web', 'nowhere'))).state, 'absent');
+  assert.deepEqual(
+    [...services.all()].map(({ view }) => view.name),
+    ['web'],
+    'the proxy and reverse names know whole Services only',
+  );
 });

@@ -6,6 +6,9 @@ import { type Answer, type DecodedPacket, decode, encode, type Packet, type Reco
 import type { Nameserver } from '../../../agent/dns/forwarding/host-nameservers.js';
 import { MessageStream } from '../../../agent/dns/messages/message-stream.js';
 
+const HEADER_BYTES = 12;
+/** First length, root, type and class. */
+const QUESTION_BYTES = 6;
 const RECURSION_DESIRED = 0x0100;
 const TRUNCATED = 0x0200;
 
@@ -146,6 +149,9 @@ export class ScriptedResolver {
       authorities,
       additionals: [],
     };
-    return encode(packet);
+    const reply = encode(packet);
+    // A resolver repeats the question as it was encoded. The decoded name does not tell a dot in a label from its end.
+    message.copy(reply, HEADER_BYTES, HEADER_BYTES, HEADER_BYTES + question.name.length + QUESTION_BYTES);
+    return reply;
   }
 }

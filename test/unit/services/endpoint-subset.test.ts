@@ -16,11 +16,11 @@ import {
   type RankedEndpoint,
   rankHash,
   rankOf,
-  SUBSET_SIZE,
   type SubsetRules,
 } from '../../../coordinator/decisions/services/endpoint-subset.js';
 import { isServiceKey } from '../../../coordinator/decisions/services/service-interest.js';
 import type { EndpointState } from '../../../shared/kube/services/service-view.js';
+import { VIEW_SIZE } from '../../../shared/kube/services/service-view.js';
 
 const RULES: SubsetRules = { includesOthers: true, includesOwn: false, strictZone: false };
 const STATES: readonly EndpointState[] = ['ready', 'terminating', 'notReady'];
@@ -45,9 +45,9 @@ describe('the subset of a host', () => {
     const endpoints = many(1_000);
     const one = chooseSubset(viewer('n1'), endpoints, RULES);
     const other = chooseSubset(viewer('n2'), endpoints, RULES);
-    assert.equal(one.length, SUBSET_SIZE);
+    assert.equal(one.length, VIEW_SIZE);
     assert.ok(one.every(({ node }) => node !== 'n1'));
-    assert.ok(one.filter((each) => other.includes(each)).length < SUBSET_SIZE / 2);
+    assert.ok(one.filter((each) => other.includes(each)).length < VIEW_SIZE / 2);
   });
 
   test('over all hosts, endpoints are chosen about equally often', () => {
@@ -57,8 +57,8 @@ describe('the subset of a host', () => {
       for (const each of chooseSubset(viewer(node), endpoints, RULES))
         chosen.set(each, (chosen.get(each) ?? 0) + 1);
     const counts = endpoints.map((each) => chosen.get(each) ?? 0);
-    assert.ok(Math.min(...counts) > SUBSET_SIZE / 3, `least ${Math.min(...counts)}`);
-    assert.ok(Math.max(...counts) < SUBSET_SIZE * 2, `most ${Math.max(...counts)}`);
+    assert.ok(Math.min(...counts) > VIEW_SIZE / 3, `least ${Math.min(...counts)}`);
+    assert.ok(Math.max(...counts) < VIEW_SIZE * 2, `most ${Math.max(...counts)}`);
   });
 
   test('states do not change it', () => {
@@ -90,7 +90,7 @@ describe('the subset of a host', () => {
   const byZone = many(300, (index) => ({ zone: index % 10 === 0 ? 'a' : 'b' }));
   const CASES: [name: string, rules: Partial<SubsetRules>, zone: string, expected: Record<string, number>][] =
     [
-      ['endpoints of the own zone come first', {}, 'a', { a: 30, b: SUBSET_SIZE - 30 }],
+      ['endpoints of the own zone come first', {}, 'a', { a: 30, b: VIEW_SIZE - 30 }],
       ['a strict zone excludes all others', { strictZone: true }, 'a', { a: 30 }],
       ['an unknown zone prefers none', { strictZone: true }, '', {}],
       ['a Service of the own node alone has no endpoints elsewhere', { includesOthers: false }, 'a', {}],
@@ -168,7 +168,12 @@ const KEYS: [text: string, isKey: boolean][] = [
   ['default/', false],
   ['/web', false],
   ['web', false],
-  ['a/b/c', false],
+  ['a/b/c', true],
+  ['default/web/node-1.example.com', true],
+  ['default/web/', false],
+  ['default/web/Node-1', false],
+  ['default/web/a/b', false],
+  [`default/web/${'a.'.repeat(126)}aa`, false],
   ['Default/web', false],
   ['default/-web', false],
   [`default/${'a'.repeat(63)}`, true],
