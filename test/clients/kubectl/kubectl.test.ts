@@ -74,7 +74,8 @@ forEachKubectl('the API alone', (fixture) => {
     await fixture.kubectl.ok('create clusterrole system:seer --verb=get --non-resource-url=/metrics');
     await fixture.kubectl.ok('create clusterrolebinding seeing --clusterrole=system:seer --user=eve');
     await fixture.kubectl.ok('create service clusterip web --tcp=80:8080');
-    assert.match(await fixture.kubectl.ok('get svc'), /\nweb +ClusterIP +None +<none> +80\/TCP /);
+    // This API has no allocator of addresses.
+    assert.match(await fixture.kubectl.ok('get svc'), /\nweb +ClusterIP +<none> +<none> +80\/TCP /);
     assert.match(
       await fixture.kubectl.ok('get rolebinding -o wide'),
       /\nreading +Role\/reader .* default\/robot/,
