@@ -16,6 +16,9 @@ const CLUSTER_IP = '10.96.0.10';
 const URL = `http://${CLUSTER_IP}/`;
 const HOST_PORT = 18_080;
 
+/** A busy machine starts a server's process late. */
+const FETCH_MS = 15_000;
+
 interface Daemon {
   kind: string;
   spec: Partial<PodSpec>;
@@ -107,7 +110,7 @@ onEachEngine('services', (pods) => {
       const { name, endpoint } = await start(daemon);
       await running.apply([serviceOf('agent', { nodePort: 30_080, local: [endpoint] })]);
       const response = await fetch(`http://${pods.engine.address}:30080/`, {
-        signal: AbortSignal.timeout(5000),
+        signal: AbortSignal.timeout(FETCH_MS),
       });
       assert.equal((await response.text()).trim(), name);
       assert.equal(await fetchIn(pods, 'client', `http://${pods.engine.address}:30080/`), name);
@@ -139,7 +142,7 @@ function fetchOnHost(pods: EnginePods, url: string): Promise<string> {
 
 /** Not synchronous, because the server may be in this process. Rejects with the code of the system's error. */
 async function fetchFrom(namespace: string[], url: string): Promise<string> {
-  const script = `fetch('${url}', { signal: AbortSignal.timeout(3000) }).then((r) => r.text()).then(console.log)`;
+  const script = `fetch('${url}', { signal: AbortSignal.timeout(${FETCH_MS}) }).then((r) => r.text()).then(console.log)`;
   const { stdout } = await promisify(execFile)('nsenter', [...namespace, process.execPath, '-e', script]);
   return stdout.trim();
 }

@@ -73,7 +73,7 @@ export class ServiceHostFixture {
       const resolver = new (require('dns').promises.Resolver)();
       resolver.setServers(['${CLUSTER_DNS_ADDRESS}']);
       resolver.resolve4('${name}')
-        .then(([address]) => fetch('http://' + address + '/', { signal: AbortSignal.timeout(3000) }))
+        .then(([address]) => fetch('http://' + address + '/', { signal: AbortSignal.timeout(15000) }))
         .then((response) => response.text()).then(console.log)`;
     const args = [`--net=${network}`, process.execPath, '-e', script];
     const { stdout } = await promisify(execFile)('nsenter', args);
