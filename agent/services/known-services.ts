@@ -1,11 +1,12 @@
 /** What this host knows about Services: views of the hub, absences, and names that the hub has not answered yet. */
 import { serviceKey } from '../../shared/kube/services/service-types.js';
-import { isEndpointView, type ServiceView } from '../../shared/kube/services/service-view.js';
+import { isEndpointKey, isEndpointView, type ServiceView } from '../../shared/kube/services/service-view.js';
 import type { ChangedEndpoints } from '../../shared/link/messages/link-messages.js';
 import { serviceViewDigest } from '../../shared/link/service-view-digest.js';
 import {
   isInterestOver,
   MAX_NAMES_WITHOUT_VIEW,
+  MAX_SERVICES,
   nameToDrop,
   type ServiceKnowledge,
 } from '../decisions/services/host-interest.js';
@@ -37,8 +38,10 @@ export class KnownServices {
   /** When the hub last reported that a namespace does not exist, by its name. */
   readonly #absentNamespaces = new Map<string, number>();
 
-  get size(): number {
-    return this.#entries.size;
+  /** Returns true if one more name can be stored. For a single endpoint, another one is dropped if necessary. */
+  hasRoomFor(key: string): boolean {
+    if (isEndpointKey(key) || this.#entries.size < MAX_SERVICES) return true;
+    return [...this.#entries.keys()].filter((each) => !isEndpointKey(each)).length < MAX_SERVICES;
   }
 
   knowledge(key: string): ServiceKnowledge | undefined {
@@ -84,7 +87,7 @@ export class KnownServices {
 
   /** Adds a name that the hub is asked for. Returns the name that had to be dropped for it. */
   addRequested(key: string, now: number): string | undefined {
-    const dropped = nameToDrop(this.#entries);
+    const dropped = nameToDrop(this.#entries, key);
     if (dropped !== undefined) this.#entries.delete(dropped);
     this.#entries.set(key, { lastUsedAt: now, knowledge: { state: 'requested' } });
     return dropped;

@@ -1,12 +1,12 @@
 /** Looks Services up for DNS: answers from memory, or asks the hub and waits for its answer and its rules. */
 import { serviceKey } from '../../shared/kube/services/service-types.js';
+import { isEndpointKey } from '../../shared/kube/services/service-view.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import {
   afterRequest,
   FULL_BUDGET,
   type LookupStep,
   lookupStep,
-  MAX_SERVICES,
   namespaceAbsence,
   type RequestBudget,
 } from '../decisions/services/host-interest.js';
@@ -29,7 +29,11 @@ interface ServiceLookupsDeps {
 export class ServiceLookups {
   readonly waits: LookupWaits;
   readonly #deps: ServiceLookupsDeps;
-  #budget: RequestBudget = FULL_BUDGET;
+  /** Names of endpoints do not use up the requests of Services. */
+  readonly #budgets: Record<'service' | 'endpoint', RequestBudget> = {
+    service: FULL_BUDGET,
+    endpoint: FULL_BUDGET,
+  };
 
   constructor(deps: ServiceLookupsDeps) {
     this.#deps = deps;
@@ -56,10 +60,11 @@ export class ServiceLookups {
     const { known, session, clock, hasPodIn } = this.#deps;
     const { isLive } = session;
     const now = clock.now();
-    const hasBudget = afterRequest(this.#budget, clock.monotonic()) !== undefined;
-    return lookupStep(known.knowledge(key), {
+    const knowledge = known.knowledge(key);
+    const hasBudget = afterRequest(this.#budgets[budgetOf(key)], clock.monotonic()) !== undefined;
+    return lookupStep(knowledge, {
       isLive,
-      mayRequest: hasBudget && known.size < MAX_SERVICES,
+      mayRequest: knowledge === undefined && hasBudget && known.hasRoomFor(key),
       namespaceAbsence: namespaceAbsence(known.namespaceAbsentSince(namespace), isLive, now),
       isNamespaceUsed: () => known.hasNamespace(namespace) || hasPodIn(namespace),
       now,
@@ -74,9 +79,14 @@ export class ServiceLookups {
 
   #request(key: string): void {
     const { known, session, clock } = this.#deps;
-    this.#budget = afterRequest(this.#budget, clock.monotonic()) ?? this.#budget;
+    const budget = budgetOf(key);
+    this.#budgets[budget] = afterRequest(this.#budgets[budget], clock.monotonic()) ?? this.#budgets[budget];
     const dropped = known.addRequested(key, clock.now());
     if (dropped !== undefined) session.drop([dropped]);
     session.want(key);
   }
+}
+
+function budgetOf(key: string): 'service' | 'endpoint' {
+  return isEndpointKey(key) ? 'endpoint' : 'service';
 }

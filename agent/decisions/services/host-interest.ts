@@ -2,7 +2,7 @@
  * Which Services a host asks the hub for, and for how long. A Pod that asks for random names must fill neither memory
  * nor the link.
  */
-import type { ServiceView } from '../../../shared/kube/services/service-view.js';
+import { isEndpointKey, type ServiceView } from '../../../shared/kube/services/service-view.js';
 
 /** A Service that no Pod has looked up for this long is not sent any longer. */
 const INTEREST_MS = 3_600_000;
@@ -12,7 +12,12 @@ const ABSENCE_MS = 30_000;
 const ABSENCE_INTEREST_MS = 600_000;
 /** Limit of all Services in memory. */
 export const MAX_SERVICES = 2_000;
-/** Limit of names without a view. The one that was looked up least recently is dropped for a new one. */
+/** Limit of single endpoints in memory. The one that was looked up least recently is dropped for a new one. */
+export const MAX_SINGLE_ENDPOINTS = 2_000;
+/**
+ * Limit of names of Services without a view, and of those of single endpoints. The one that was looked up least recently
+ * is dropped for a new one.
+ */
 export const MAX_NAMES_WITHOUT_VIEW = 256;
 
 /** `requested`: the hub has not answered yet. Times in ms by the host's clock. */
@@ -103,11 +108,23 @@ function isNeededByHost({ ports, relayPorts }: ServiceView): boolean {
   return relayPorts !== undefined || ports.some(({ nodePort }) => nodePort > 0);
 }
 
-/** Returns the name without a view that was looked up least recently; undefined if the limit is not reached. */
-export function nameToDrop(names: Iterable<[key: string, use: ServiceUse]>): string | undefined {
-  const absent = [...names].filter(([, { knowledge }]) => knowledge.state !== 'known');
-  if (absent.length < MAX_NAMES_WITHOUT_VIEW) return undefined;
-  const [oldest] = absent.sort(([, one], [, other]) => one.lastUsedAt - other.lastUsedAt);
+/**
+ * Returns the name that has to leave before `added` is stored; undefined if no limit is reached. Services and single
+ * endpoints have limits of their own, so that names of endpoints never displace a Service.
+ */
+export function nameToDrop(
+  names: Iterable<[key: string, use: ServiceUse]>,
+  added: string,
+): string | undefined {
+  const isEndpoint = isEndpointKey(added);
+  const alike = [...names].filter(([key]) => isEndpointKey(key) === isEndpoint);
+  const absent = alike.filter(([, { knowledge }]) => knowledge.state !== 'known');
+  if (absent.length >= MAX_NAMES_WITHOUT_VIEW) return leastRecent(absent);
+  return isEndpoint && alike.length >= MAX_SINGLE_ENDPOINTS ? leastRecent(alike) : undefined;
+}
+
+function leastRecent(names: [key: string, use: ServiceUse][]): string | undefined {
+  const [oldest] = names.sort(([, one], [, other]) => one.lastUsedAt - other.lastUsedAt);
   return oldest?.[0];
 }
 

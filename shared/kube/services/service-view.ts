@@ -85,6 +85,11 @@ export function endpointViewName(service: string, hostname: string): string {
   return `${service}/${hostname}`;
 }
 
+/** True for `namespace/name/hostname`, the key of a view that contains only one endpoint. */
+export function isEndpointKey(key: string): boolean {
+  return key.split('/').length > 2;
+}
+
 export function isEndpointView({ name }: Pick<ServiceView, 'name'>): boolean {
   return name.includes('/');
 }

@@ -8,6 +8,7 @@ import {
   type LookupStep,
   lookupStep,
   MAX_NAMES_WITHOUT_VIEW,
+  MAX_SINGLE_ENDPOINTS,
   namespaceAbsence,
   nameToDrop,
   type RequestBudget,
@@ -114,9 +115,24 @@ describe('limits of names', () => {
       ]),
     );
     names.set('default/web', { lastUsedAt: 0, knowledge: KNOWN });
-    assert.equal(nameToDrop(names), `default/${MAX_NAMES_WITHOUT_VIEW - 7}`);
+    assert.equal(nameToDrop(names, 'default/new'), `default/${MAX_NAMES_WITHOUT_VIEW - 7}`);
+    assert.equal(nameToDrop(names, 'default/web/node-1'), undefined, 'endpoints displace no Service');
     names.delete('default/3');
-    assert.equal(nameToDrop(names), undefined);
+    assert.equal(nameToDrop(names, 'default/new'), undefined);
+  });
+
+  test('single endpoints have a limit of their own', () => {
+    const names = new Map(
+      Array.from({ length: MAX_SINGLE_ENDPOINTS }, (_, index) => [
+        `default/web/node-${index}`,
+        { lastUsedAt: NOW + ((index + 7) % MAX_SINGLE_ENDPOINTS), knowledge: KNOWN },
+      ]),
+    );
+    names.set('default/web', { lastUsedAt: 0, knowledge: KNOWN });
+    assert.equal(nameToDrop(names, 'default/web/new'), `default/web/node-${MAX_SINGLE_ENDPOINTS - 7}`);
+    assert.equal(nameToDrop(names, 'default/new'), undefined);
+    names.delete('default/web/node-3');
+    assert.equal(nameToDrop(names, 'default/web/new'), undefined);
   });
 
   test('a burst of requests is limited, and refills over time', () => {
