@@ -15,6 +15,7 @@ import type { SettingsOf } from '../shared/process/settings/settings-schema.js';
 import { ACCESS_SETTINGS } from './access/access-settings.js';
 import { REQUEST_LOGS } from './api/http/request-log.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/limits/client-limits.js';
+import { CLUSTER_SETTINGS } from './cluster/cluster-settings.js';
 import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/nodes/zone-health.js';
 import {
   DEFAULT_NODE_PORT_RANGE,
@@ -40,6 +41,7 @@ export const COORDINATOR_SETTINGS = {
   }),
   host: textSetting('address to listen on', 'ADDRESS', '0.0.0.0'),
   advertise: optionalTextSetting('host name or address of the coordinator for agents and kubectl', 'HOST'),
+  ...CLUSTER_SETTINGS,
   serviceCidr: checkedTextSetting(
     'IPv4 range of the addresses of Services, or off for headless Services; must not be in use in your network',
     'CIDR',
