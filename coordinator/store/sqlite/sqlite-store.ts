@@ -15,6 +15,9 @@ import { GroupCommit } from '../log/group-commit.js';
 import type { HistoryBudget } from '../log/history-retention.js';
 import type { OrderedValues, PresentValues } from '../log/present-values.js';
 import { WatchFanout } from '../log/watch-fanout.js';
+import type { CommitReplication, OpenReplication } from '../replica/commit-replication.js';
+import { buffersOf } from '../replica/log-entry.js';
+import type { LogOperation } from '../replica/log-operation.js';
 import {
   type Change,
   Expired,
@@ -52,6 +55,8 @@ interface SqliteStoreOptions {
   /** Receives each durable commit, for metrics. */
   onCommit?(commit: { writes: number; durationMs: number }): void;
   progressMs?: number;
+  /** Makes writes durable in a replicated log instead of the file. Absent = a single coordinator. */
+  openReplication?: OpenReplication;
 }
 
 /**
@@ -66,6 +71,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     lock = acquireDataLock(options.dataDir);
     refuseHalfRestored(options.dataDir, path);
     const snapshot = readSnapshot(path, options);
+    refuseWrongRole(options, snapshot);
     options.log.info({ revision: snapshot.revision, path }, 'store opened');
     return new SqliteStore(path, lock, snapshot, options);
   } catch (error) {
@@ -80,6 +86,19 @@ function refuseHalfRestored(dataDir: string, path: string): void {
   throw new StoreError('damaged', `a restore into ${dataDir} was interrupted: repeat it with --replace`);
 }
 
+/** Without the log, a member would change its database alone, and the members would differ. */
+function refuseWrongRole({ dataDir, openReplication }: SqliteStoreOptions, { position }: Snapshot): void {
+  if (position && !openReplication) {
+    const advice =
+      'start it with --etcd, or turn it back into a single coordinator with "everynode coordinator clusterize --undo"';
+    throw new StoreError('occupied', `${dataDir} belongs to a member of several coordinators: ${advice}`);
+  }
+  if (!position && openReplication) {
+    const advice = 'add it with "everynode coordinator clusterize"';
+    throw new StoreError('occupied', `${dataDir} belongs to a single coordinator: ${advice}`);
+  }
+}
+
 class SqliteStore implements Store {
   readonly #values: PresentValues;
   readonly #log: ChangeLog;
@@ -91,6 +110,7 @@ class SqliteStore implements Store {
   readonly #lock: DataLock;
   readonly #identity: Identity;
   readonly #encryption: ValueEncryption | undefined;
+  readonly #replication: CommitReplication | undefined;
   #isFull = false;
   #compacted: number;
   #closing: Promise<void> | undefined;
@@ -106,7 +126,20 @@ class SqliteStore implements Store {
     this.#history = snapshot.history;
     this.#logger = options.log;
     this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
-    this.#worker = new SqliteWorkerClient(path);
+    const { openReplication } = options;
+    this.#worker = new SqliteWorkerClient(path, openReplication ? 'on-sync' : 'each');
+    this.#replication =
+      openReplication && snapshot.position
+        ? openReplication(snapshot.position, {
+            apply: async (entry) =>
+              void (await this.#worker.call({ kind: 'apply', entry }, buffersOf(entry))),
+            sync: async () => void (await this.#worker.call({ kind: 'sync' })),
+          })
+        : undefined;
+    this.#replication?.onStall((stall) => {
+      if (stall) this.#commits.stall(stall.unavailable, stall.unknown);
+      else this.#commits.resume();
+    });
     this.#fanout = new WatchFanout(this.#log, {
       clock,
       progressMs,
@@ -119,7 +152,8 @@ class SqliteStore implements Store {
       persist: async (commit) => {
         const began = clock.monotonic();
         const writes = commit.keyLengths.length;
-        await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
+        if (this.#replication) await this.#replication.append({ kind: 'commit', commit });
+        else await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
         options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
         if (this.#isFull) options.log.info('disk space is available again: writes are accepted');
         this.#isFull = false;
@@ -131,6 +165,7 @@ class SqliteStore implements Store {
         options.onFull?.(writes);
       },
       publish: (changes) => this.#publish(changes),
+      ...(this.#replication && { maxBytes: this.#replication.maxCommitBytes }),
       clock,
       failed: (error) => {
         options.log.error({ err: error }, 'store failed');
@@ -184,7 +219,12 @@ class SqliteStore implements Store {
     this.#compacted = upTo;
     this.#log.forget(upTo);
     this.#history.forget(upTo);
-    await this.#worker.call({ kind: 'compact', revision: upTo });
+    await this.#write({ kind: 'compact', revision: upTo });
+  }
+
+  async #write(operation: Exclude<LogOperation, { kind: 'commit' | 'start' }>): Promise<void> {
+    if (this.#replication) await this.#replication.append(operation);
+    else await this.#worker.call(operation);
   }
 
   clusterUID(): string {
@@ -204,7 +244,7 @@ class SqliteStore implements Store {
   }
 
   async confirmRestore(): Promise<void> {
-    await this.#worker.call({ kind: 'confirmRestore' });
+    await this.#write({ kind: 'confirmRestore' });
     this.#identity.isUnconfirmed = false;
   }
 
@@ -216,6 +256,7 @@ class SqliteStore implements Store {
   async #close(): Promise<void> {
     this.#fanout.close();
     await this.#commits.close();
+    await this.#replication?.close();
     try {
       await this.#worker.call({ kind: 'close' });
     } finally {
