@@ -11,6 +11,8 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
   absent: 'environment',
   unwritable: 'environment',
   full: 'environment',
+  unavailable: 'environment',
+  unknown: 'environment',
   closed: 'unexpected',
   failed: 'data',
 };

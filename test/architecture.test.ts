@@ -39,7 +39,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/process',
   ],
   'coordinator/pki': ['shared/link', 'shared/process'],
-  'coordinator/cluster': ['coordinator/store', 'coordinator/pki', 'shared/link', 'shared/process'],
+  'coordinator/cluster': [
+    'coordinator/decisions',
+    'coordinator/store',
+    'coordinator/pki',
+    'shared/link',
+    'shared/process',
+  ],
   'coordinator/hub': [
     'coordinator/decisions',
     'coordinator/informers',

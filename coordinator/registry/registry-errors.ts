@@ -33,11 +33,17 @@ export function writeError(error: unknown, kind: Kind, name: string): unknown {
 /** The message for clients. The coordinator's log names the path. */
 const DISK_FULL =
   'the disk of the coordinator is full and nothing was written. Reads keep working, and writes work again once there is free space';
+const NO_QUORUM =
+  'etcd does not answer, so nothing was written. Reads and hosts continue, and writes work again once most etcd members are up';
+const UNKNOWN_OUTCOME =
+  'etcd did not answer in time. The write may still take effect: read the object before you repeat it';
 const STOPPING = 'the coordinator is stopping and nothing was written';
 
 /** Clients learn only whether to retry. Paths and messages of SQLite are for the operator. */
 function storeFailure({ code }: StoreError): ApiError {
   if (code === 'full') return new ApiError('ServiceUnavailable', DISK_FULL);
+  if (code === 'unavailable') return new ApiError('ServiceUnavailable', NO_QUORUM);
+  if (code === 'unknown') return new ApiError('Timeout', UNKNOWN_OUTCOME);
   if (code === 'closed') return new ApiError('ServiceUnavailable', STOPPING);
   return internalError(`the store cannot write: ${code}`);
 }

@@ -9,6 +9,8 @@
  * - `absent`: a required database does not exist.
  * - `unwritable`: the directory cannot be created or written.
  * - `full`: no disk space. The write changed nothing, and a later one may succeed.
+ * - `unavailable`: etcd does not answer. The write changed nothing, and a later one may succeed.
+ * - `unknown`: etcd did not answer. The write may take effect later.
  * - `closed`: the coordinator is stopping and refuses writes.
  * - `failed`: a disk error. Nothing more is written until a restart reads what was stored.
  */
@@ -21,6 +23,8 @@ export type StoreErrorCode =
   | 'absent'
   | 'unwritable'
   | 'full'
+  | 'unavailable'
+  | 'unknown'
   | 'closed'
   | 'failed';
 
@@ -62,6 +66,8 @@ const SENTENCES: Record<StoreErrorCode, string> = {
   absent: 'there is no database in',
   unwritable: 'cannot write to',
   full: 'no space left for',
+  unavailable: 'etcd does not answer, nothing was written for',
+  unknown: 'etcd does not answer, a write may take effect later for',
   closed: 'the coordinator is stopping and does not write to',
   failed: 'writing failed; restart the coordinator to see what was stored in',
 };

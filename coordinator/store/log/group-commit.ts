@@ -43,6 +43,8 @@ interface CommitTarget {
   full?(writes: number, error: StoreError): void;
   /** Called once, when the store stops accepting writes. */
   failed(error: StoreError): void;
+  /** Size above which a commit takes no further writes; default 4 MiB. */
+  maxBytes?: number;
   readonly clock: Clock;
 }
 
@@ -54,6 +56,10 @@ export class GroupCommit {
   readonly #slice: TimeSlice;
   /** The reason why the store stopped accepting writes. */
   #broken: StoreError | undefined;
+  /** Set while the present commit is stalled: the reason why writes are refused. */
+  #stalled: StoreError | undefined;
+  /** The writes of the present commit whose callers wait. */
+  #persisting: readonly Accepted[] = [];
 
   constructor(target: CommitTarget) {
     this.#target = target;
@@ -62,7 +68,8 @@ export class GroupCommit {
 
   /** Resolves with the revision when the write is durable. */
   write(write: Write): Promise<number> {
-    if (this.#broken) return Promise.reject(this.#broken);
+    const refusal = this.#broken ?? this.#stalled;
+    if (refusal) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, answer: { resolve, reject } });
       this.#running ??= this.#run();
@@ -71,8 +78,9 @@ export class GroupCommit {
 
   /** Resolves with one entry per write: its error, or undefined if it is durable. */
   writeAll(writes: readonly Write[]): Promise<readonly unknown[]> {
-    const refusals: unknown[] = writes.map(() => this.#broken);
-    if (this.#broken || writes.length === 0) return Promise.resolve(refusals);
+    const refusal = this.#broken ?? this.#stalled;
+    const refusals: unknown[] = writes.map(() => refusal);
+    if (refusal || writes.length === 0) return Promise.resolve(refusals);
     return new Promise((resolve) => {
       let left = writes.length;
       const answered = () => {
@@ -87,6 +95,26 @@ export class GroupCommit {
       for (const write of writes) this.#waiting.push({ write, answer });
       this.#running ??= this.#run();
     });
+  }
+
+  /**
+   * The present commit takes long, and it is not known whether it will succeed. Callers of it get `unknown`, all others
+   * and all later ones `unavailable`. Otherwise they would wait without a limit. If the commit succeeds after all, it is
+   * published.
+   */
+  stall(unavailable: StoreError, unknown: StoreError): void {
+    this.#stalled = unavailable;
+    const persisting = this.#persisting;
+    this.#persisting = [];
+    for (const { request } of persisting) request.answer.reject(unknown, request.write);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { answer, write } of waiting) answer.reject(unavailable, write);
+  }
+
+  /** Ends a stall. Idempotent. */
+  resume(): void {
+    this.#stalled = undefined;
   }
 
   /** Refuses further writes and resolves when all earlier ones are settled. */
@@ -113,10 +141,11 @@ export class GroupCommit {
     const overlay = new Map<string, StoredValue | undefined>();
     const present = (key: string) => (overlay.has(key) ? overlay.get(key) : this.#target.present(key));
     const undecided: Request[] = [];
+    const maxBytes = this.#target.maxBytes ?? MAX_BYTES;
     let bytes = 0;
     let taken = 0;
     for (const request of this.#waiting) {
-      if (accepted.length >= MAX_WRITES || bytes >= MAX_BYTES) break;
+      if (accepted.length >= MAX_WRITES || bytes >= maxBytes) break;
       taken += 1;
       try {
         checkWrite(request.write, present);
@@ -148,14 +177,23 @@ export class GroupCommit {
   async #commit(accepted: Accepted[]): Promise<void> {
     if (accepted.length === 0) return;
     const changes = accepted.map(({ change }) => change);
+    this.#persisting = accepted;
     try {
       await this.#target.persist(packCommit(this.#atRest(changes)));
     } catch (error) {
-      this.#refuse(accepted, error as StoreError);
+      this.#refuse(this.#takePersisting(), error as StoreError);
       return;
     }
+    const answered = this.#takePersisting();
     this.#target.publish(changes);
-    this.#answered = this.#answered.then(() => this.#answer(accepted));
+    this.#answered = this.#answered.then(() => this.#answer(answered));
+  }
+
+  /** Returns the callers of the present commit. Empty after a stall, which has answered them. */
+  #takePersisting(): readonly Accepted[] {
+    const persisting = this.#persisting;
+    this.#persisting = [];
+    return persisting;
   }
 
   #atRest(changes: readonly Change[]): readonly Change[] {
@@ -177,7 +215,7 @@ export class GroupCommit {
   }
 
   /** A full disk may have space later. After any other error the store stops, because the file's content is unknown. */
-  #refuse(accepted: Accepted[], error: StoreError): void {
+  #refuse(accepted: readonly Accepted[], error: StoreError): void {
     for (const { request } of accepted) request.answer.reject(error, request.write);
     if (error.code === 'full') {
       this.#target.full?.(accepted.length, error);

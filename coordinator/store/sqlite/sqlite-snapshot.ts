@@ -6,6 +6,8 @@ import type { ValueEncryption } from '../encryption/value-encryption.js';
 import { decryptedValue } from '../encryption/value-encryption.js';
 import { HistoryBudget } from '../log/history-retention.js';
 import { PresentValues } from '../log/present-values.js';
+import type { LogPosition } from '../replica/log-operation.js';
+import { readLogPosition } from '../replica/log-position.js';
 import type { StoredValue } from '../store.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
@@ -17,6 +19,8 @@ export interface Snapshot {
   compacted: number;
   history: HistoryBudget;
   identity: Identity;
+  /** Absent in the database of a single coordinator. */
+  position: LogPosition | undefined;
 }
 
 interface SnapshotOptions {
@@ -42,7 +46,11 @@ export function readSnapshot(path: string, { maxHistoryBytes, encryption, log }:
     for (const stored of objects.iterate()) values.set(stored.key, decryptedValue(encryption, stored));
     const compacted = Number(database.prepare('SELECT revision FROM compaction').pluck().get());
     const history = readHistoryBudget(database, maxHistoryBytes);
-    return { values, revision: lastRevision(database), compacted, history, identity: readIdentity(database) };
+    return {
+      ...{ values, revision: lastRevision(database), compacted, history },
+      identity: readIdentity(database),
+      position: readLogPosition(database),
+    };
   } finally {
     database.close();
   }

@@ -13,8 +13,12 @@ import { decryptedChange } from '../encryption/value-encryption.js';
 import { ChangeLog, type ChangeLogLimits } from '../log/change-log.js';
 import { GroupCommit } from '../log/group-commit.js';
 import type { HistoryBudget } from '../log/history-retention.js';
+import type { PackedCommit } from '../log/packed-commit.js';
 import type { OrderedValues, PresentValues } from '../log/present-values.js';
 import { WatchFanout } from '../log/watch-fanout.js';
+import type { CommitReplication, OpenReplication } from '../replica/commit-replication.js';
+import { buffersOf } from '../replica/log-entry.js';
+import type { LogOperation } from '../replica/log-operation.js';
 import {
   type Change,
   Expired,
@@ -52,6 +56,8 @@ interface SqliteStoreOptions {
   /** Receives each durable commit, for metrics. */
   onCommit?(commit: { writes: number; durationMs: number }): void;
   progressMs?: number;
+  /** Makes writes durable in a replicated log instead of the file. Absent = a single coordinator. */
+  openReplication?: OpenReplication;
 }
 
 /**
@@ -66,6 +72,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     lock = acquireDataLock(options.dataDir);
     refuseHalfRestored(options.dataDir, path);
     const snapshot = readSnapshot(path, options);
+    refuseWrongRole(options, snapshot);
     options.log.info({ revision: snapshot.revision, path }, 'store opened');
     return new SqliteStore(path, lock, snapshot, options);
   } catch (error) {
@@ -80,6 +87,31 @@ function refuseHalfRestored(dataDir: string, path: string): void {
   throw new StoreError('damaged', `a restore into ${dataDir} was interrupted: repeat it with --replace`);
 }
 
+/** Without the log, a member would change its database alone, and the members would differ. */
+function refuseWrongRole({ dataDir, openReplication }: SqliteStoreOptions, { position }: Snapshot): void {
+  if (position && !openReplication) {
+    const advice =
+      'start it with --etcd, or turn it back into a single coordinator with "everynode coordinator clusterize --undo"';
+    throw new StoreError('occupied', `${dataDir} belongs to a member of several coordinators: ${advice}`);
+  }
+  if (!position && openReplication) {
+    const advice = 'add it with "everynode coordinator clusterize"';
+    throw new StoreError('occupied', `${dataDir} belongs to a single coordinator: ${advice}`);
+  }
+}
+
+function openReplication(
+  { openReplication: open }: SqliteStoreOptions,
+  { position }: Snapshot,
+  worker: SqliteWorkerClient,
+): CommitReplication | undefined {
+  if (!open || !position) return undefined;
+  return open(position, {
+    apply: async (entry) => void (await worker.call({ kind: 'apply', entry }, buffersOf(entry))),
+    sync: async () => void (await worker.call({ kind: 'sync' })),
+  });
+}
+
 class SqliteStore implements Store {
   readonly #values: PresentValues;
   readonly #log: ChangeLog;
@@ -91,6 +123,7 @@ class SqliteStore implements Store {
   readonly #lock: DataLock;
   readonly #identity: Identity;
   readonly #encryption: ValueEncryption | undefined;
+  readonly #replication: CommitReplication | undefined;
   #isFull = false;
   #compacted: number;
   #closing: Promise<void> | undefined;
@@ -106,7 +139,12 @@ class SqliteStore implements Store {
     this.#history = snapshot.history;
     this.#logger = options.log;
     this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
-    this.#worker = new SqliteWorkerClient(path);
+    this.#worker = new SqliteWorkerClient(path, options.openReplication ? 'on-sync' : 'each');
+    this.#replication = openReplication(options, snapshot, this.#worker);
+    this.#replication?.onStall((stall) => {
+      if (stall) this.#commits.stall(stall.unavailable, stall.unknown);
+      else this.#commits.resume();
+    });
     this.#fanout = new WatchFanout(this.#log, {
       clock,
       progressMs,
@@ -116,27 +154,31 @@ class SqliteStore implements Store {
       present: (key) => this.#values.get(key),
       revision: () => this.#log.end,
       ...(encryption && { atRest: (key: string, value: Buffer) => encryption.encrypt(key, value) }),
-      persist: async (commit) => {
-        const began = clock.monotonic();
-        const writes = commit.keyLengths.length;
-        await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
-        options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
-        if (this.#isFull) options.log.info('disk space is available again: writes are accepted');
-        this.#isFull = false;
-      },
+      persist: (commit) => this.#persist(commit, options),
       full: (writes, error) => {
         if (!this.#isFull)
-          options.log.error({ err: error }, 'the disk is full: writes are refused until there is free space');
+          options.log.error({ err: error }, 'no space is left: writes are refused until there is free space');
         this.#isFull = true;
         options.onFull?.(writes);
       },
       publish: (changes) => this.#publish(changes),
+      ...(this.#replication && { maxBytes: this.#replication.maxCommitBytes }),
       clock,
       failed: (error) => {
         options.log.error({ err: error }, 'store failed');
         options.onFailed?.(error);
       },
     });
+  }
+
+  async #persist(commit: PackedCommit, { clock, log, onCommit }: SqliteStoreOptions): Promise<void> {
+    const began = clock.monotonic();
+    const writes = commit.keyLengths.length;
+    if (this.#replication) await this.#replication.append({ kind: 'commit', commit });
+    else await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
+    onCommit?.({ writes, durationMs: clock.monotonic() - began });
+    if (this.#isFull) log.info('disk space is available again: writes are accepted');
+    this.#isFull = false;
   }
 
   async get(key: string): Promise<StoredValue | undefined> {
@@ -184,7 +226,12 @@ class SqliteStore implements Store {
     this.#compacted = upTo;
     this.#log.forget(upTo);
     this.#history.forget(upTo);
-    await this.#worker.call({ kind: 'compact', revision: upTo });
+    await this.#write({ kind: 'compact', revision: upTo });
+  }
+
+  async #write(operation: Exclude<LogOperation, { kind: 'commit' | 'start' }>): Promise<void> {
+    if (this.#replication) await this.#replication.append(operation);
+    else await this.#worker.call(operation);
   }
 
   clusterUID(): string {
@@ -204,7 +251,7 @@ class SqliteStore implements Store {
   }
 
   async confirmRestore(): Promise<void> {
-    await this.#worker.call({ kind: 'confirmRestore' });
+    await this.#write({ kind: 'confirmRestore' });
     this.#identity.isUnconfirmed = false;
   }
 
@@ -216,6 +263,7 @@ class SqliteStore implements Store {
   async #close(): Promise<void> {
     this.#fanout.close();
     await this.#commits.close();
+    await this.#replication?.close();
     try {
       await this.#worker.call({ kind: 'close' });
     } finally {

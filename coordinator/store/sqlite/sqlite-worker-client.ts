@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import type { PackedCommit } from '../log/packed-commit.js';
+import type { LogEntry } from '../replica/log-entry.js';
 import type { Change } from '../store.js';
 import type { StoreErrorCode } from '../store-error.js';
 import { StoreError } from '../store-error.js';
@@ -17,8 +18,9 @@ export class SqliteWorkerClient {
   #lastId = 0;
   #failure: StoreError | undefined;
 
-  constructor(databasePath: string) {
-    this.#worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), { workerData: databasePath });
+  constructor(databasePath: string, durability: Durability) {
+    const workerData: WorkerInput = { path: databasePath, durability };
+    this.#worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), { workerData });
     this.#worker.on('message', (reply: WorkerReply) => this.#settle(reply));
     this.#worker.on('error', (error) => this.#fail(error.message));
     this.#worker.on('exit', () => this.#fail('its thread exited'));
@@ -63,8 +65,23 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/**
+ * - `each`: a call that writes resolves when the write is durable.
+ * - `on-sync`: writes are durable after `sync`. For databases that a log can repeat.
+ */
+export type Durability = 'each' | 'on-sync';
+
+export interface WorkerInput {
+  path: string;
+  durability: Durability;
+}
+
 export type WorkerCall =
   | { kind: 'commit'; commit: PackedCommit }
+  /** Applies an entry of the replicated log and stores its position. */
+  | { kind: 'apply'; entry: LogEntry }
+  /** Makes all earlier calls durable. */
+  | { kind: 'sync' }
   /** Changes with `after < revision <= until`, oldest first. */
   | { kind: 'changes'; after: number; until: number; limit: number }
   /** The value of each key of the prefix before its first change in `after < revision <= until`. */

@@ -4,11 +4,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import { HistoryChanges, type HistoryRow } from '../log/history-changes.js';
 import { type PackedCommit, unpackCommit } from '../log/packed-commit.js';
+import type { LogEntry } from '../replica/log-entry.js';
+import type { LogPosition } from '../replica/log-operation.js';
+import { preparePositionWriter, readLogPosition } from '../replica/log-position.js';
 import type { Change } from '../store.js';
 import { toStoreError } from '../store-error.js';
 import { confirmRestore } from './sqlite-identity.js';
 import { openDatabase } from './sqlite-schema.js';
-import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-worker-client.js';
+import type { WorkerCall, WorkerInput, WorkerReply, WorkerRequest } from './sqlite-worker-client.js';
 
 /** History rows per transaction. Commits run between transactions. */
 const COMPACTION_SLICE = 2_000;
@@ -25,10 +28,14 @@ class Connection {
   readonly #reads = new Set<Promise<unknown>>();
   readonly #before;
   readonly #forget;
+  /** Absent in the database of a single coordinator. */
+  readonly #putPosition: ((position: LogPosition) => void) | undefined;
 
-  constructor(path: string) {
+  constructor({ path, durability }: WorkerInput) {
     const database = openDatabase(path);
+    if (durability === 'on-sync') database.pragma('synchronous = NORMAL');
     this.#database = database;
+    this.#putPosition = readLogPosition(database) && preparePositionWriter(database);
     this.#changes = new HistoryChanges(database, nextTurn);
     this.#rememberNothing = database.prepare<[number, string]>(
       'INSERT INTO history (revision, key) VALUES (?, ?)',
@@ -66,6 +73,12 @@ class Connection {
       case 'commit':
         this.#commit(call.commit);
         return [];
+      case 'apply':
+        await this.#apply(call.entry);
+        return [];
+      case 'sync':
+        this.#sync();
+        return [];
       case 'changes':
         return (await this.#read(this.#changes.read(call))).map(toChange);
       case 'before':
@@ -97,6 +110,28 @@ class Connection {
     })();
   }
 
+  async #apply({ operation, position }: LogEntry): Promise<void> {
+    this.#database.transaction(() => {
+      if (operation.kind === 'commit') this.#commit(operation.commit);
+      else if (operation.kind === 'confirmRestore') confirmRestore(this.#database);
+      else if (operation.kind === 'compact') this.#compactUpTo(operation.revision);
+      this.#putPosition?.(position);
+    })();
+    if (operation.kind === 'compact') await this.#compact(operation.revision);
+  }
+
+  /** Storing the position again with an fsync makes all earlier transactions of the write-ahead log durable. */
+  #sync(): void {
+    const position = readLogPosition(this.#database);
+    if (!position) return;
+    this.#database.pragma('synchronous = FULL');
+    try {
+      this.#putPosition?.(position);
+    } finally {
+      this.#database.pragma('synchronous = NORMAL');
+    }
+  }
+
   async #read<T>(reading: Promise<T>): Promise<T> {
     this.#reads.add(reading);
     try {
@@ -116,8 +151,12 @@ class Connection {
     }
   }
 
-  async #deleteUntil(revision: number): Promise<void> {
+  #compactUpTo(revision: number): void {
     this.#database.prepare('UPDATE compaction SET revision = max(revision, ?)').run(revision);
+  }
+
+  async #deleteUntil(revision: number): Promise<void> {
+    this.#compactUpTo(revision);
     while (this.#database.open) {
       if (this.#forget.run({ revision, limit: COMPACTION_SLICE }).changes < COMPACTION_SLICE) return;
       await nextTurn();
@@ -135,8 +174,9 @@ function toChange({ revision, key, value, previousRevision, previousValue }: His
   };
 }
 
-function serve(path: string): void {
-  const connection = new Connection(path);
+function serve(input: WorkerInput): void {
+  const { path } = input;
+  const connection = new Connection(input);
   parentPort?.on('message', async ({ id, call }: WorkerRequest) => {
     let reply: WorkerReply;
     try {

@@ -1,0 +1,195 @@
+/** A member that does not lead: its database follows the log until it is elected. */
+import { join } from 'node:path';
+import type { Logger } from '../../shared/process/output/logger.js';
+import { acquireDataLock, DATABASE_FILE, type DataLock } from '../store/data-files.js';
+import { EntryDiverged, EntryTooNew } from '../store/replica/log-entry.js';
+import { LogFollower } from '../store/replica/log-follower.js';
+import {
+  type ClusterStorage,
+  type Leader,
+  type Leadership,
+  LogTrimmed,
+} from '../store/replica/replicated-log.js';
+import { type OpenMemberDatabase, openMemberDatabase } from '../store/sqlite/member-database.js';
+import { StoreError } from '../store/store-error.js';
+import type { MemberState } from './cluster-member.js';
+
+/** A wake-up may be missing, so the log is read at least this often. */
+const POLL_MS = 500;
+/** Pause after an error that time may end, such as a full disk. */
+const RETRY_MS = 5_000;
+
+interface StandbyDeps {
+  dataDir: string;
+  memberId: string;
+  /** The name of the log. A database of another log is replaced by a snapshot. */
+  generation: string;
+  storage: ClusterStorage;
+  /** Replaces the database by a snapshot of the leader. Rejects if there is no leader. */
+  takeSnapshot(leader: Leader): Promise<void>;
+  /** Resolves when this member has the newest keys of the fleet. */
+  syncKeys(): Promise<void>;
+  onLeader(leader: Leader | undefined): void;
+  log: Logger;
+}
+
+/** The end of a standby: this member leads, and its database is closed. */
+export interface Elected {
+  readonly leadership: Leadership;
+  /** Index of the next record in the log. */
+  readonly nextRecord: number;
+}
+
+export class Standby {
+  readonly #deps: StandbyDeps;
+  #lock: DataLock | undefined;
+  #database: OpenMemberDatabase | undefined;
+  #follower: LogFollower | undefined;
+  #state: MemberState = { role: 'follower' };
+  #isStopped = false;
+  #wake: () => void = () => undefined;
+  #lastError = '';
+
+  constructor(deps: StandbyDeps) {
+    this.#deps = deps;
+  }
+
+  get state(): MemberState {
+    return this.#state;
+  }
+
+  get durableRecord(): number {
+    return this.#follower?.durableRecord ?? 0;
+  }
+
+  /** Makes the applied entries durable, so that `durableRecord` is current. */
+  async sync(): Promise<void> {
+    await this.#follower?.sync();
+  }
+
+  /** Resolves when this member is elected, or with undefined after `stop`. Rejects with StoreError if the data directory cannot be used. */
+  async untilElected(): Promise<Elected | undefined> {
+    this.#lock = acquireDataLock(this.#deps.dataDir);
+    const end = this.#deps.storage.onChange(() => this.#wake());
+    try {
+      while (!this.#isStopped) {
+        const elected = await this.#step();
+        if (elected) return elected;
+        await this.#pause();
+      }
+      return undefined;
+    } finally {
+      end();
+      await this.#closeDatabase();
+      this.#lock.release();
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#wake();
+  }
+
+  async #step(): Promise<Elected | undefined> {
+    const { storage, memberId, onLeader, syncKeys } = this.#deps;
+    let leader: Leader | undefined;
+    try {
+      leader = await storage.leader();
+      onLeader(leader);
+      await syncKeys();
+      const follower = await this.#openFollower();
+      await follower.catchUp();
+      this.#recover();
+      if (leader || this.#isStopped) return undefined;
+      const leadership = await storage.campaign(memberId);
+      if (!leadership) return undefined;
+      // Nobody else can append now. The last leader may have appended after the read above.
+      return await this.#readToEnd(follower, leadership);
+    } catch (error) {
+      await this.#handle(error, leader);
+      return undefined;
+    }
+  }
+
+  async #readToEnd(follower: LogFollower, leadership: Leadership): Promise<Elected> {
+    try {
+      await follower.catchUp();
+      await follower.sync();
+    } catch (error) {
+      await leadership.resign();
+      throw error;
+    }
+    return { leadership, nextRecord: follower.nextRecord };
+  }
+
+  async #openFollower(): Promise<LogFollower> {
+    if (this.#follower) return this.#follower;
+    const { dataDir, storage, log, generation } = this.#deps;
+    const database = openMemberDatabase(join(dataDir, DATABASE_FILE));
+    if (database?.position.generation !== generation) {
+      await database?.close();
+      throw new LogTrimmed('the database does not belong to this log');
+    }
+    this.#database = database;
+    this.#follower = new LogFollower({ log: storage, position: database.position, database, logger: log });
+    return this.#follower;
+  }
+
+  async #closeDatabase(): Promise<void> {
+    const database = this.#database;
+    this.#database = undefined;
+    this.#follower = undefined;
+    await database?.close();
+  }
+
+  /** Nothing here ends the process: a standby that waits can say what is wrong. */
+  async #handle(error: unknown, leader: Leader | undefined): Promise<void> {
+    const { log, takeSnapshot } = this.#deps;
+    if (String(error) !== this.#lastError)
+      log.warn({ err: error }, 'this coordinator cannot follow the log at present');
+    this.#lastError = String(error);
+    if (error instanceof LogTrimmed || error instanceof EntryDiverged) {
+      await this.#closeDatabase();
+      this.#impede(
+        'SnapshotNeeded',
+        'Its database lacks entries that the log no longer has. It takes a snapshot of the leader.',
+      );
+      if (!leader) return;
+      log.info({ leader: leader.memberId }, 'taking a snapshot of the leader');
+      await takeSnapshot(leader).catch((failure: unknown) =>
+        log.warn({ err: failure }, 'the snapshot could not be taken; trying again'),
+      );
+    } else if (error instanceof EntryTooNew) {
+      await this.#closeDatabase();
+      this.#impede('OlderVersion', `${sentence(error.message)} Upgrade this coordinator.`);
+    } else if (error instanceof StoreError) {
+      await this.#closeDatabase();
+      this.#impede(error.code === 'full' ? 'DiskFull' : 'DatabaseError', sentence(error.message));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  #impede(reason: string, message: string): void {
+    this.#state = { role: 'impeded', reason, message };
+  }
+
+  #recover(): void {
+    if (this.#lastError) this.#deps.log.info('this coordinator follows the log again');
+    this.#lastError = '';
+    this.#state = { role: 'follower' };
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, POLL_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

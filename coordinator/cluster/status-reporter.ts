@@ -1,0 +1,58 @@
+/** Writes this member's status to the cluster's keys while the process runs. */
+import type { Logger } from '../../shared/process/output/logger.js';
+import { type Clock, every } from '../../shared/process/time/clock.js';
+import { LOG_FORMAT } from '../store/replica/log-entry.js';
+import { type ClusterKeys, LogUnavailable } from '../store/replica/replicated-log.js';
+import type { MemberState } from './cluster-member.js';
+import { writeStatus } from './member-directory.js';
+
+const INTERVAL_MS = 5_000;
+
+/** The part of the member that changes with its role. */
+export interface StatusSource {
+  readonly state: MemberState;
+  readonly durableRecord: number;
+  /** Makes `durableRecord` current. */
+  sync(): Promise<void>;
+}
+
+interface StatusReporterDeps {
+  keys: ClusterKeys;
+  memberId: string;
+  version: string;
+  source: () => StatusSource;
+  clock: Clock;
+  log: Logger;
+}
+
+export class StatusReporter {
+  readonly #deps: StatusReporterDeps;
+  #stop: () => void = () => undefined;
+
+  constructor(deps: StatusReporterDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#stop = every(this.#deps.clock, INTERVAL_MS, () => void this.report());
+    void this.report();
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  /** A status that could not be written is written at the next interval. */
+  async report(): Promise<void> {
+    const { keys, memberId, version, source, clock, log } = this.#deps;
+    const member = source();
+    try {
+      await member.sync();
+      const { state, durableRecord: appliedRecord } = member;
+      const status = { version, logFormat: LOG_FORMAT, appliedRecord, clockMs: clock.now(), state };
+      await writeStatus(keys, memberId, status);
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) log.debug({ err: error }, 'status not written');
+    }
+  }
+}
