@@ -34,6 +34,7 @@ interface ApiComponentDeps
     | 'hosts'
     | 'readings'
     | 'restore'
+    | 'cluster'
     | 'clock'
     | 'log'
   > {

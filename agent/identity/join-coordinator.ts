@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { JOIN_PATH } from '../../shared/link/messages/link-messages.js';
+import { findAuthority } from '../../shared/link/pinned-authority.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
 import { generateKeyPem } from '../../shared/process/files/private-key.js';
@@ -16,7 +17,6 @@ import {
 } from './coordinator-client.js';
 import { certificateRequest } from './host-certificate-request.js';
 import { type Identity, readIdentity, removeIdentity, writeIdentity } from './identity-file.js';
-import { findAuthority } from './pinned-authority.js';
 
 /** Interval of queries for an operator's decision. */
 const POLL_INTERVAL_MS = 5_000;

@@ -17,6 +17,7 @@ import { addConsole } from '../console/console-routes.js';
 import { ConsoleSessions } from '../console/console-sessions.js';
 import { ResourceTable } from '../discovery/resource-table.js';
 import { type AgentFiles, SCRIPT_PATH } from '../join/agent-downloads.js';
+import { addCoordinatorRoutes } from '../join/coordinator-routes.js';
 import { addJoinRoutes } from '../join/join-routes.js';
 import { queueHandshakes } from '../limits/handshake-queue.js';
 import { LargeReads } from '../limits/large-reads.js';
@@ -112,6 +113,7 @@ function addRoutes(
   authFilter: AuthFilter,
 ): void {
   addJoinRoutes(app, options.agentLink, options);
+  addCoordinatorRoutes(app, options);
   addAgentFiles(app, options.agentFiles, authFilter);
   app.route({
     method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
