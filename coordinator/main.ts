@@ -17,7 +17,7 @@ import { HostChangePreview } from './controllers/views/host-change-preview.js';
 import { HostIndex } from './controllers/views/host-index.js';
 import { PolicyCalendars } from './controllers/views/policy-calendars.js';
 import { ServiceExplainer } from './controllers/views/service-explainer.js';
-import { createCoordinatorCore } from './coordinator-core.js';
+import { type CoordinatorCore, createCoordinatorCore } from './coordinator-core.js';
 import { secretsKeyPath } from './coordinator-data-dir.js';
 import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
@@ -31,6 +31,7 @@ import { ServingCertificates } from './serving-certificates.js';
 import { BACKUPS_DIRECTORY } from './store/backup/take-backup.js';
 import { loadEncryptionKeys } from './store/encryption/encryption-keys.js';
 import { ValueEncryption } from './store/encryption/value-encryption.js';
+import type { OpenReplication } from './store/replica/commit-replication.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import { StartReserve, waitForStartSpace } from './store/start-reserve.js';
 import type { Store } from './store/store.js';
@@ -38,7 +39,14 @@ import type { Store } from './store/store.js';
 /** Key prefixes of the kinds that are stored encrypted. */
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
-interface RunningCoordinator extends RunningComponents {
+/** What a coordinator that leads others gets from the cluster. */
+export interface MemberEnvironment {
+  readonly openReplication: OpenReplication;
+  /** Called when the store is open, before anything reads it. Rejects with `ExitError` if another coordinator leads. */
+  begin(): Promise<void>;
+}
+
+export interface RunningCoordinator extends RunningComponents {
   /** `https://HOST:PORT` as in the kubeconfig. */
   readonly server: string;
 }
@@ -50,12 +58,17 @@ interface RunningCoordinator extends RunningComponents {
 export async function startCoordinator(
   settings: CoordinatorSettings,
   log: Logger,
+  member?: MemberEnvironment,
 ): Promise<RunningCoordinator> {
   const clock = systemClock;
   const { data } = settings;
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
-  const store = await openStore(settings, log, metrics);
+  const store = await openStore(settings, log, {
+    onCommit: metrics.onCommit,
+    onFull: metrics.onFull,
+    ...member,
+  });
   const objectMacKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
   const certificates = new ServingCertificates({ settings, clock, log });
   const authority = new CertificateAuthority(
@@ -75,12 +88,7 @@ export async function startCoordinator(
     clock,
     log,
   });
-  core.clockSteps.onStep(() => {
-    // A certificate that was issued with a wrong clock may have expired, or may not be valid yet.
-    certificates
-      .renew()
-      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
-  });
+  renewAfterClockSteps(core, certificates, log);
   const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
@@ -119,6 +127,19 @@ export async function startCoordinator(
   return { server: api.server, stop: () => running.stop() };
 }
 
+/** A certificate that was issued with a wrong clock may have expired, or may not be valid yet. */
+function renewAfterClockSteps(
+  { clockSteps }: CoordinatorCore,
+  certificates: ServingCertificates,
+  log: Logger,
+): void {
+  clockSteps.onStep(() => {
+    certificates
+      .renew()
+      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
+  });
+}
+
 /**
  * Closes the store if an error occurs before it is a started component. Otherwise its lock would outlive the failed
  * start.
@@ -130,11 +151,13 @@ function closing(store: Store): (error: unknown) => Promise<never> {
   };
 }
 
+type StoreHooks = Pick<Metrics, 'onCommit' | 'onFull'> & Partial<MemberEnvironment>;
+
 /** Opens the store. Throws `ExitError` for problems with the data. */
 async function openStore(
   settings: CoordinatorSettings,
   log: Logger,
-  { onCommit, onFull }: Pick<Metrics, 'onCommit' | 'onFull'>,
+  { onCommit, onFull, openReplication, begin }: StoreHooks,
 ): Promise<Store> {
   const { data: dataDir } = settings;
   // After a failed write only a new start can find out what the disk contains.
@@ -145,9 +168,14 @@ async function openStore(
     keyOption,
   );
   const seal = new ValueEncryption(ENCRYPTED_PREFIXES, keys);
-  return withExitErrors(() =>
-    openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal }),
+  const store = await withExitErrors(() =>
+    openSqliteStore({
+      ...{ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal },
+      ...(openReplication && { openReplication }),
+    }),
   );
+  await begin?.().catch(closing(store));
+  return store;
 }
 
 function backupSettings({
