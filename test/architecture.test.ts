@@ -39,7 +39,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/process',
   ],
   'coordinator/pki': ['shared/link', 'shared/process'],
-  'coordinator/cluster': ['coordinator/store', 'coordinator/pki', 'shared/link', 'shared/process'],
+  'coordinator/cluster': [
+    // The port of a follower has the limits of the API's port, and the same errors at start.
+    'coordinator/api/limits',
+    'coordinator/api/http/tls-options.ts',
+    'coordinator/store',
+    'coordinator/pki',
+    'shared/link',
+    'shared/process',
+  ],
   'coordinator/hub': [
     'coordinator/decisions',
     'coordinator/informers',

@@ -65,7 +65,7 @@ export interface ApiServerOptions
 const KEEP_ALIVE_MS = 65_000;
 
 /** A port that another part of this process has opened. */
-export interface OpenPort {
+interface OpenPort {
   /** Resolves when `server` accepts the connections of the port. */
   serveWith(server: Server): Promise<void>;
 }
