@@ -43,6 +43,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'coordinator/decisions',
     'coordinator/store',
     'coordinator/pki',
+    // The objects of `kubectl get coordinators`.
+    'shared/kube',
     'shared/link',
     'shared/process',
   ],
