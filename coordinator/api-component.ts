@@ -13,7 +13,7 @@ import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/http/api-context.js';
 import { type ApiServer, createApiServer } from './api/http/api-server.js';
 import type { ServingTls } from './api/http/tls-options.js';
 import { AgentFiles } from './api/join/agent-downloads.js';
-import type { JoinFacts, MetricsPage } from './api/ports.js';
+import type { JoinFacts, LeadershipProof, MetricsPage } from './api/ports.js';
 import { pidPath, releasePaths } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import type { Hub } from './hub/hub.js';
@@ -34,6 +34,7 @@ interface ApiComponentDeps
     | 'hosts'
     | 'readings'
     | 'restore'
+    | 'cluster'
     | 'clock'
     | 'log'
   > {
@@ -41,6 +42,8 @@ interface ApiComponentDeps
   hub: Hub;
   informers: Informers;
   metrics: MetricsPage;
+  /** Absent if this is the only coordinator. */
+  leadership?: LeadershipProof;
 }
 
 /** Start order: certificates, port, kubeconfig with the address. */

@@ -14,6 +14,7 @@ import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type {
   ChangeCalendarSource,
   ChangePlanner,
+  CoordinatorSource,
   Explainer,
   HostEffectPlanner,
   HostFeed,
@@ -73,6 +74,8 @@ export interface ApiDeps {
   calendars: ChangeCalendarSource;
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
+  /** Absent if this is the only coordinator. */
+  cluster?: CoordinatorSource;
   identities: Identities;
   /** Absent if the audit log is off. */
   audit?: AuditLog;
@@ -114,8 +117,8 @@ export type ApiResponse =
   | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
   /** JSON text in pieces that are encoded while it is sent. */
   | { type: 'pieces'; pieces: Iterable<BodyPiece> }
-  /** Plain text, e.g. of a health check. */
-  | { type: 'text'; text: string }
+  /** Plain text, e.g. of a health check. `code`: default 200. */
+  | { type: 'text'; text: string; code?: number }
   | { type: 'notModified'; etag: string }
   /** A body of unknown length. `write` returns early if the client disconnects. */
   | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };
