@@ -6,9 +6,11 @@ import type { Clock } from '../shared/process/time/clock.js';
 import { ClusterControl } from './cluster/cluster-control.js';
 import type { ClusterView, MemberState } from './cluster/cluster-member.js';
 import { createClusterView, serverOf } from './cluster/cluster-view.js';
+import { CoordinatorFeed } from './cluster/coordinator-feed.js';
 import type { FrontDoor } from './cluster/front-door/front-door.js';
 import type { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
 import { LogTrimmer } from './cluster/log-trimmer.js';
+import { MemberAddresses } from './cluster/member-addresses.js';
 import type { MemberFile } from './cluster/member-file.js';
 import { type Elected, Standby } from './cluster/standby.js';
 import { StatusReporter, type StatusSource } from './cluster/status-reporter.js';
@@ -103,10 +105,12 @@ export class RunningMember implements RunningCoordinator {
     log.info({ term }, 'this coordinator leads');
     leadership.onState((state) => this.#onLeadership(state));
     await keys.publish();
-    const trimmer = new LogTrimmer({ storage, term, view: this.#view, clock, log });
+    const view = this.#view;
+    const trimmer = new LogTrimmer({ storage, term, view, clock, log });
+    const addresses = new MemberAddresses({ view, clock, log });
     let leaderLog: LeaderLog | undefined;
     this.#coordinator = await startCoordinator(settings, log, {
-      openReplication: (position, database) => {
+      openReplication: (position, database, observer) => {
         leaderLog = new LeaderLog({
           ...{
             log: storage,
@@ -119,7 +123,11 @@ export class RunningMember implements RunningCoordinator {
             logger: log,
           },
           onFailed: (error) => this.#exit(error.message),
-          onRecord: (index, bytes) => trimmer.add(index, bytes),
+          onAppend: observer.onAppend,
+          onRecord: (index, bytes) => {
+            trimmer.add(index, bytes);
+            observer.onRecord(index, bytes);
+          },
         });
         this.#source = leaderSource(leaderLog, term);
         return leaderLog;
@@ -127,7 +135,8 @@ export class RunningMember implements RunningCoordinator {
       begin: () => withExitErrors(async () => leaderLog?.start()),
       frontDoor: door.leading(term),
       cluster: this.#control(leadership),
-      components: [trimmer, keys.component('leader')],
+      ...{ leadership, addresses, coordinators: new CoordinatorFeed({ view, log: storage, clock }) },
+      components: [trimmer, addresses, keys.component('leader')],
     });
     await this.#reporter.report();
   }

@@ -10,6 +10,7 @@ import {
 } from '../shared/process/service/program-lifecycle.js';
 import { systemClock } from '../shared/process/time/clock.js';
 import type { ClusterPort } from './api/join/cluster-port.js';
+import type { CoordinatorSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
@@ -24,7 +25,9 @@ import { secretsKeyPath } from './coordinator-data-dir.js';
 import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { loadObjectMacKey } from './hub/restore/object-signer.js';
+import type { CoordinatorList } from './hub/sessions/coordinator-list-sender.js';
 import { secretKind } from './kinds/index.js';
+import type { AppendObserver } from './metrics/cluster-metrics.js';
 import { Metrics } from './metrics/prometheus-metrics.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/storage-keys.js';
@@ -33,7 +36,7 @@ import { ServingCertificates } from './serving-certificates.js';
 import { BACKUPS_DIRECTORY } from './store/backup/take-backup.js';
 import { loadEncryptionKeys } from './store/encryption/encryption-keys.js';
 import { ValueEncryption } from './store/encryption/value-encryption.js';
-import type { OpenReplication } from './store/replica/commit-replication.js';
+import type { CommitReplication, OpenReplication } from './store/replica/commit-replication.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import { StartReserve, waitForStartSpace } from './store/start-reserve.js';
 import type { Store } from './store/store.js';
@@ -43,11 +46,15 @@ const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
 /** What a coordinator that leads others gets from the cluster. */
 export interface MemberEnvironment {
-  readonly openReplication: OpenReplication;
+  openReplication(...input: [...Parameters<OpenReplication>, AppendObserver]): CommitReplication;
   /** Called when the store is open, before anything reads it. Rejects with `ExitError` if another coordinator leads. */
   begin(): Promise<void>;
   readonly frontDoor: LeaderDoor;
   readonly cluster: ClusterPort;
+  readonly leadership: LeadershipProof;
+  readonly coordinators: CoordinatorSource;
+  /** The addresses that agents learn. */
+  readonly addresses: CoordinatorList;
   readonly components: readonly Component[];
 }
 
@@ -69,13 +76,9 @@ export async function startCoordinator(
   const { data } = settings;
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
-  const store = await openStore(settings, log, {
-    onCommit: metrics.onCommit,
-    onFull: metrics.onFull,
-    ...member,
-  });
+  const store = await openStore(settings, log, metrics, member);
   const objectMacKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
-  const certificates = new ServingCertificates({ settings, clock, log });
+  const certificates = servingCertificates(settings, log, member);
   const authority = new CertificateAuthority(
     () => certificates.pki,
     clock,
@@ -85,6 +88,7 @@ export async function startCoordinator(
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
     ...settings,
+    ...(member && { coordinators: member.addresses }),
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,
@@ -99,7 +103,7 @@ export async function startCoordinator(
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiComponent(settings, {
     ...{ ...shared, certificates, hub, restore },
-    ...(member && { frontDoor: member.frontDoor, cluster: member.cluster }),
+    ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     serviceExplainer: new ServiceExplainer({ informers, clock, sent: hub.services }),
     hosts: new HostIndex({ informers, liveness, clock }),
@@ -108,7 +112,10 @@ export async function startCoordinator(
     hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
     metrics: metrics.page(
-      { informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
+      {
+        ...{ informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
+        ...(member && { cluster: member.coordinators }),
+      },
       new Set(registry.kinds.map(({ resource }) => resource)),
     ),
   });
@@ -132,6 +139,29 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
+}
+
+function servingCertificates(
+  settings: CoordinatorSettings,
+  log: Logger,
+  member: MemberEnvironment | undefined,
+): ServingCertificates {
+  if (!member) return new ServingCertificates({ settings, clock: systemClock, log });
+  const otherNames = () => member.addresses.list().map((server) => new URL(server).hostname);
+  const certificates = new ServingCertificates({ settings, otherNames, clock: systemClock, log });
+  member.addresses.onChange(() => {
+    if (!certificates.isLoaded) return;
+    certificates
+      .renew()
+      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
+  });
+  return certificates;
+}
+
+function apiPartsOf(member: MemberEnvironment | undefined) {
+  if (!member) return {};
+  const { frontDoor, cluster, coordinators, leadership } = member;
+  return { frontDoor, cluster, coordinators, leadership };
 }
 
 /** A certificate that was issued with a wrong clock may have expired, or may not be valid yet. */
@@ -158,13 +188,12 @@ function closing(store: Store): (error: unknown) => Promise<never> {
   };
 }
 
-type StoreHooks = Pick<Metrics, 'onCommit' | 'onFull'> & Partial<MemberEnvironment>;
-
 /** Opens the store. Throws `ExitError` for problems with the data. */
 async function openStore(
   settings: CoordinatorSettings,
   log: Logger,
-  { onCommit, onFull, openReplication, begin }: StoreHooks,
+  metrics: Metrics,
+  member: MemberEnvironment | undefined,
 ): Promise<Store> {
   const { data: dataDir } = settings;
   // After a failed write only a new start can find out what the disk contains.
@@ -177,12 +206,18 @@ async function openStore(
   const seal = new ValueEncryption(ENCRYPTED_PREFIXES, keys);
   const store = await withExitErrors(() =>
     openSqliteStore({
-      ...{ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal },
-      ...(openReplication && { openReplication }),
+      ...{ dataDir, clock: systemClock, log, onFailed, encryption: seal },
+      ...{ onCommit: metrics.onCommit, onFull: metrics.onFull },
+      ...(member && replicationOf(member, metrics)),
     }),
   );
-  await begin?.().catch(closing(store));
+  await member?.begin().catch(closing(store));
   return store;
+}
+
+function replicationOf(member: MemberEnvironment, metrics: Metrics): { openReplication: OpenReplication } {
+  const observer = metrics.observeAppends();
+  return { openReplication: (position, database) => member.openReplication(position, database, observer) };
 }
 
 function backupSettings({
