@@ -137,11 +137,14 @@ export function queueHandshakes(server: Server, options: QueueOptions): { close:
     handshakes.add(socket);
   };
   const sockets = new PreHandshakeSockets({ ...options, onFirstRecord });
+  let isClosed = false;
   server.on('connection', (socket: Socket) => sockets.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => {
     clearVerifyErrors(socket);
     peers.apply(socket);
     handshakes.onHandshakeEnd(socket);
+    // The server closed its connections before this one was complete, and would wait for it.
+    if (isClosed) socket.destroy();
   });
   server.on('tlsClientError', (_error, socket) => {
     peers.apply(socket);
@@ -149,6 +152,7 @@ export function queueHandshakes(server: Server, options: QueueOptions): { close:
   });
   return {
     close: () => {
+      isClosed = true;
       sockets.close();
       handshakes.close();
     },

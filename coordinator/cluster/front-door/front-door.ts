@@ -199,19 +199,24 @@ export class FrontDoor {
       this.#report(connection, 421, 'forwarded to a coordinator that does not lead');
       return;
     }
-    const header = (client: Socket) => this.#header(client, leader.term);
-    this.#spliced.add(connection, { host, port, header });
-  }
-
-  #header(client: Socket, term: number): Buffer {
-    const { remoteAddress = '', remotePort = 0, localAddress = '', localPort = 0 } = client;
-    this.#sequence += 1;
-    const connection = {
+    const { remoteAddress, remotePort, localAddress, localPort } = connection.socket;
+    if (!remoteAddress || remotePort === undefined || !localAddress || localPort === undefined) {
+      // The client has reset the connection, so the kernel no longer knows its addresses.
+      connection.socket.destroy();
+      return;
+    }
+    const ends = {
       client: { address: remoteAddress, port: remotePort },
       server: { address: localAddress, port: localPort },
-      ...{ doorId: this.#id, sequence: this.#sequence, term },
     };
-    return encodeProxyHeader(connection, this.#key);
+    const header = () => {
+      this.#sequence += 1;
+      return encodeProxyHeader(
+        { ...ends, doorId: this.#id, sequence: this.#sequence, term: leader.term },
+        this.#key,
+      );
+    };
+    this.#spliced.add(connection, { host, port, header });
   }
 
   #holdAndRetry(connection: ClientConnection): void {

@@ -16,8 +16,8 @@ export const TCP_KEEP_ALIVE_MS = 30_000;
 interface Target {
   readonly host: string;
   readonly port: number;
-  /** Returns the bytes to send before those of the client. */
-  header(client: Socket): Buffer;
+  /** Returns the bytes to send before those of the client. Called when the target has accepted the connection. */
+  header(): Buffer;
 }
 
 interface Unforwarded {
@@ -67,7 +67,7 @@ export class SplicedConnections {
       timer.cancel();
       if (client.destroyed) return;
       isConnected = true;
-      leader.write(target.header(client));
+      leader.write(target.header());
       pump(client, leader);
     });
     leader.once('close', () => {

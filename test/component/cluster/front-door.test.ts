@@ -152,6 +152,22 @@ test('exec over a WebSocket through a follower passes bytes in both directions',
   socket.terminate();
 });
 
+test('a request that is never completed is ended by the time limits of the API', async (t) => {
+  const limits = { headersTimeoutMs: 100, requestTimeoutMs: 200, checkIntervalMs: 20 };
+  const { through } = await startCluster(t, { limits });
+  const { closed } = await rawConnection(through, `GET ${MAPS} HTTP/1.1\r\nHost: x\r\nX-Slow`);
+  assert.match(await closed, /^HTTP\/1\.1 408 /);
+});
+
+test('an API that stops closes the connections of followers, and the port', async (t) => {
+  const { api, through, follower } = await startCluster(t);
+  const idle = await rawConnection(through, '');
+  await api.stop();
+  await idle.closed;
+  await until(() => follower.counts.forwarded === 0);
+  await assert.rejects(call(api, 'GET /healthz'), { code: 'ECONNREFUSED' });
+});
+
 test('a client has one limit at all addresses, and other clients of a follower are not limited by it', async (t) => {
   const settings = { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0.01, burst: 5 } };
   const { api, through } = await startCluster(t, { settings });
