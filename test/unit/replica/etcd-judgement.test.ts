@@ -103,7 +103,7 @@ const TROUBLES: readonly [string, string, EtcdAccess, RegExp][] = [
     secure,
     /rejects.*client/,
   ],
-  ['ECONNRESET', 'read ECONNRESET', secure, /may reject.*client\.pem/],
+  ['ECONNRESET', 'read ECONNRESET', secure, /does not speak TLS/],
   ['ECONNRESET', 'read ECONNRESET', plain, /may need https/],
   ['EXDEV', 'something new', secure, /something new/],
 ];
@@ -130,6 +130,11 @@ for (const [code, details, outcome] of OUTCOMES)
   test(`the gRPC error ${code} '${details}' means ${outcome}`, () => {
     assert.equal(outcomeOf(code, details), outcome);
   });
+
+test('a connection that ends after the TLS handshake means a rejected client certificate', () => {
+  const reset = { code: 'ECONNRESET', message: 'closed', isAfterHandshake: true };
+  assert.match(describeTrouble(reset, secure), /rejects the client certificate in client\.pem/);
+});
 
 test('the health of a member names its alarms once, and why it cannot serve', () => {
   const header = { memberId: '18446744073709551615', revision: '1' };

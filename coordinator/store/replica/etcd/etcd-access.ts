@@ -31,3 +31,8 @@ export function readTlsFiles(access: EtcdAccess): TlsFiles | undefined {
     key: readFileSync(access.keyFile, 'utf8'),
   };
 }
+
+/** Returns the host of `HOST:PORT`, an IPv6 address without its brackets. */
+export function hostOf(target: string): string {
+  return target.replace(/:[0-9]+$/, '').replace(/^\[|\]$/g, '');
+}

@@ -1,4 +1,6 @@
 /** The gRPC channel to one member of etcd. */
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import {
   type CallOptions,
   type ChannelOptions,
@@ -8,7 +10,7 @@ import {
   Metadata,
 } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/proto-loader';
-import { type EtcdAccess, readTlsFiles, type TlsFiles } from './etcd-access.js';
+import { type EtcdAccess, hostOf, readTlsFiles, type TlsFiles } from './etcd-access.js';
 
 const OPTIONS: ChannelOptions = {
   // grpc-js would use the proxy of the environment, and retry calls by itself.
@@ -101,10 +103,14 @@ export class GrpcMember {
   }
 
   #open(): Client {
-    const files = this.#files;
-    const secured = files
-      ? credentials.createSsl(Buffer.from(files.ca), Buffer.from(files.key), Buffer.from(files.cert))
-      : credentials.createInsecure();
-    return new Client(this.#target, secured, OPTIONS);
+    if (!this.#files) return new Client(this.#target, credentials.createInsecure(), OPTIONS);
+    const { ca, key, cert } = this.#files;
+    const host = hostOf(this.#target);
+    const secured = credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(cert), {
+      checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+    });
+    // grpc-js would send an IP address as the server name of TLS, and Node prints a deprecation warning for that.
+    const name = isIP(host) ? { 'grpc.ssl_target_name_override': 'etcd' } : {};
+    return new Client(this.#target, secured, { ...OPTIONS, ...name });
   }
 }
