@@ -2,6 +2,7 @@
 import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
+import { limitConnectTime } from '../../shared/link/limit-connect-time.js';
 import {
   JOIN_PATH,
   type JoinRequest,
@@ -11,7 +12,6 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { escapeLine } from '../../shared/process/output/terminal-output.js';
 import { systemClock } from '../../shared/process/time/clock.js';
 import { CONNECT_TIMEOUT_MS } from '../decisions/link/next-address.js';
-import { limitConnectTime } from '../link/link-target.js';
 import { connectTrusting } from '../link/server-trust.js';
 
 const TIMEOUT_MS = 15_000;

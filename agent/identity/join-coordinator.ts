@@ -5,6 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readCoordinatorAddress } from '../../shared/link/coordinator-list.js';
 import { JOIN_PATH } from '../../shared/link/messages/link-messages.js';
+import { findAuthority } from '../../shared/link/pinned-authority.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
 import { generateKeyPem } from '../../shared/process/files/private-key.js';
@@ -19,7 +20,6 @@ import {
 } from './coordinator-client.js';
 import { certificateRequest } from './host-certificate-request.js';
 import { type Identity, readIdentity, removeIdentity, writeIdentity } from './identity-file.js';
-import { findAuthority } from './pinned-authority.js';
 
 /** Interval of queries for an operator's decision. */
 const POLL_INTERVAL_MS = 5_000;

@@ -1,5 +1,6 @@
 /** Joins a host by its settings, with errors for the user who typed them. */
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { readJoinToken } from '../../shared/process/settings/join-token-source.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import { JoinError, toExitError } from './coordinator-client.js';
 import { hasJoined } from './identity-file.js';
@@ -9,7 +10,6 @@ import {
   parseServers,
   rejectTokenOfOtherCoordinator,
 } from './join-coordinator.js';
-import { readJoinToken } from './join-token-source.js';
 
 /**
  * Resolves with the host's enrolment, after joining if necessary, and the addresses of `--server`. `onWaiting` is called

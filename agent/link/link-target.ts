@@ -4,6 +4,7 @@ import type { createConnection, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket } from 'ws';
 import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
+import { limitConnectTime } from '../../shared/link/limit-connect-time.js';
 import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages/link-messages.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { CoordinatorAddresses } from './coordinator-addresses.js';
@@ -59,20 +60,6 @@ export function openSocket(target: LinkTarget, clock: Clock): WebSocket {
     maxPayload: MAX_FRAME_BYTES,
     skipUTF8Validation: true,
   });
-}
-
-/** Destroys the socket unless its TCP connection is established in time. Absent timeout: no limit. Returns the socket. */
-export function limitConnectTime<S extends Socket>(
-  socket: S,
-  clock: Clock,
-  timeoutMs: number | undefined,
-): S {
-  if (timeoutMs === undefined) return socket;
-  const timer = clock.after(timeoutMs, () =>
-    socket.destroy(new Error(`no connection within ${timeoutMs / 1000} s`)),
-  );
-  for (const event of ['connect', 'secureConnect', 'close']) socket.once(event, () => timer.cancel());
-  return socket;
 }
 
 function headersOf({ key, certificate, joinMac }: LinkTarget): Record<string, string> {

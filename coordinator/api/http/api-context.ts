@@ -8,12 +8,14 @@ import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { Identities } from '../../access/identities.js';
 import type { Registry } from '../../registry/registry.js';
 import type { AuditLog } from '../audit/audit-file.js';
+import type { ClusterPort } from '../join/cluster-port.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/client-limits.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type {
   ChangeCalendarSource,
   ChangePlanner,
+  CoordinatorSource,
   Explainer,
   HostEffectPlanner,
   HostFeed,
@@ -73,6 +75,10 @@ export interface ApiDeps {
   calendars: ChangeCalendarSource;
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
+  /** Absent for a single coordinator. */
+  cluster?: ClusterPort;
+  /** Absent if this is the only coordinator. */
+  coordinators?: CoordinatorSource;
   identities: Identities;
   /** Absent if the audit log is off. */
   audit?: AuditLog;
@@ -114,8 +120,8 @@ export type ApiResponse =
   | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
   /** JSON text in pieces that are encoded while it is sent. */
   | { type: 'pieces'; pieces: Iterable<BodyPiece> }
-  /** Plain text, e.g. of a health check. */
-  | { type: 'text'; text: string }
+  /** Plain text, e.g. of a health check. `code`: default 200. */
+  | { type: 'text'; text: string; code?: number }
   | { type: 'notModified'; etag: string }
   /** A body of unknown length. `write` returns early if the client disconnects. */
   | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };

@@ -1,8 +1,8 @@
 /** Trust on first contact, secured by the token: only the authority with the token's key hash is accepted. */
 import { connect, type TLSSocket } from 'node:tls';
-import { publicKeyHash } from '../../shared/link/public-key-hash.js';
-import { systemClock } from '../../shared/process/time/clock.js';
-import { limitConnectTime } from '../link/link-target.js';
+import { systemClock } from '../process/time/clock.js';
+import { limitConnectTime } from './limit-connect-time.js';
+import { publicKeyHash } from './public-key-hash.js';
 
 const TIMEOUT_MS = 15_000;
 /** Longer than any real chain; a chain may contain a cycle. */
