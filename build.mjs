@@ -17,6 +17,7 @@ const ROOT = dirname(fileURLToPath(import.meta.url));
 const DATA = [
   'coordinator/kinds/schema',
   'coordinator/api',
+  'coordinator/store/replica/etcd/etcd-rpc.proto',
   'agent/everynode-agent.sh',
   'agent/runtime/sandbox',
   'test/conformance/cases',

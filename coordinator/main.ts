@@ -9,7 +9,10 @@ import {
   startComponents,
 } from '../shared/process/service/program-lifecycle.js';
 import { systemClock } from '../shared/process/time/clock.js';
+import type { ClusterPort } from './api/join/cluster-port.js';
+import type { CoordinatorSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
+import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
 import { ConditionHistory } from './controllers/views/condition-history.js';
 import { DaemonSetExplainer } from './controllers/views/daemonset-explainer.js';
@@ -17,12 +20,14 @@ import { HostChangePreview } from './controllers/views/host-change-preview.js';
 import { HostIndex } from './controllers/views/host-index.js';
 import { PolicyCalendars } from './controllers/views/policy-calendars.js';
 import { ServiceExplainer } from './controllers/views/service-explainer.js';
-import { createCoordinatorCore } from './coordinator-core.js';
+import { type CoordinatorCore, createCoordinatorCore } from './coordinator-core.js';
 import { secretsKeyPath } from './coordinator-data-dir.js';
 import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { loadObjectMacKey } from './hub/restore/object-signer.js';
+import type { CoordinatorList } from './hub/sessions/coordinator-list-sender.js';
 import { secretKind } from './kinds/index.js';
+import type { AppendObserver } from './metrics/cluster-metrics.js';
 import { Metrics } from './metrics/prometheus-metrics.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/storage-keys.js';
@@ -31,6 +36,7 @@ import { ServingCertificates } from './serving-certificates.js';
 import { BACKUPS_DIRECTORY } from './store/backup/take-backup.js';
 import { loadEncryptionKeys } from './store/encryption/encryption-keys.js';
 import { ValueEncryption } from './store/encryption/value-encryption.js';
+import type { CommitReplication, OpenReplication } from './store/replica/commit-replication.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import { StartReserve, waitForStartSpace } from './store/start-reserve.js';
 import type { Store } from './store/store.js';
@@ -38,7 +44,21 @@ import type { Store } from './store/store.js';
 /** Key prefixes of the kinds that are stored encrypted. */
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
-interface RunningCoordinator extends RunningComponents {
+/** What a coordinator that leads others gets from the cluster. */
+export interface MemberEnvironment {
+  openReplication(...input: [...Parameters<OpenReplication>, AppendObserver]): CommitReplication;
+  /** Called when the store is open, before anything reads it. Rejects with `ExitError` if another coordinator leads. */
+  begin(): Promise<void>;
+  readonly frontDoor: LeaderDoor;
+  readonly cluster: ClusterPort;
+  readonly leadership: LeadershipProof;
+  readonly coordinators: CoordinatorSource;
+  /** The addresses that agents learn. */
+  readonly addresses: CoordinatorList;
+  readonly components: readonly Component[];
+}
+
+export interface RunningCoordinator extends RunningComponents {
   /** `https://HOST:PORT` as in the kubeconfig. */
   readonly server: string;
 }
@@ -50,14 +70,15 @@ interface RunningCoordinator extends RunningComponents {
 export async function startCoordinator(
   settings: CoordinatorSettings,
   log: Logger,
+  member?: MemberEnvironment,
 ): Promise<RunningCoordinator> {
   const clock = systemClock;
   const { data } = settings;
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
-  const store = await openStore(settings, log, metrics);
+  const store = await openStore(settings, log, metrics, member);
   const objectMacKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
-  const certificates = new ServingCertificates({ settings, clock, log });
+  const certificates = servingCertificates(settings, log, member);
   const authority = new CertificateAuthority(
     () => certificates.pki,
     clock,
@@ -67,6 +88,7 @@ export async function startCoordinator(
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
     ...settings,
+    ...(member && { coordinators: member.addresses }),
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,
@@ -75,17 +97,13 @@ export async function startCoordinator(
     clock,
     log,
   });
-  core.clockSteps.onStep(() => {
-    // A certificate that was issued with a wrong clock may have expired, or may not be valid yet.
-    certificates
-      .renew()
-      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
-  });
+  renewAfterClockSteps(core, certificates, log);
   const { registry, informers, hub, restore, activeRollouts, refusals, liveness } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiComponent(settings, {
     ...{ ...shared, certificates, hub, restore },
+    ...apiPartsOf(member),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     serviceExplainer: new ServiceExplainer({ informers, clock, sent: hub.services }),
     hosts: new HostIndex({ informers, liveness, clock }),
@@ -94,7 +112,10 @@ export async function startCoordinator(
     hostEffects: new HostChangePreview({ informers, clock }),
     calendars: new PolicyCalendars({ informers, clock }),
     metrics: metrics.page(
-      { informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
+      {
+        ...{ informers, connected: () => hub.connected, meters: hub.meters, services: hub.services },
+        ...(member && { cluster: member.coordinators }),
+      },
       new Set(registry.kinds.map(({ resource }) => resource)),
     ),
   });
@@ -102,6 +123,7 @@ export async function startCoordinator(
     [
       { name: 'store', stop: () => store.close() },
       ...core.components,
+      ...(member?.components ?? []),
       scheduledJobs({
         ...shared,
         ...{ store, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },
@@ -119,6 +141,42 @@ export async function startCoordinator(
   return { server: api.server, stop: () => running.stop() };
 }
 
+function servingCertificates(
+  settings: CoordinatorSettings,
+  log: Logger,
+  member: MemberEnvironment | undefined,
+): ServingCertificates {
+  if (!member) return new ServingCertificates({ settings, clock: systemClock, log });
+  const otherNames = () => member.addresses.list().map((server) => new URL(server).hostname);
+  const certificates = new ServingCertificates({ settings, otherNames, clock: systemClock, log });
+  member.addresses.onChange(() => {
+    if (!certificates.isLoaded) return;
+    certificates
+      .renew()
+      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
+  });
+  return certificates;
+}
+
+function apiPartsOf(member: MemberEnvironment | undefined) {
+  if (!member) return {};
+  const { frontDoor, cluster, coordinators, leadership } = member;
+  return { frontDoor, cluster, coordinators, leadership };
+}
+
+/** A certificate that was issued with a wrong clock may have expired, or may not be valid yet. */
+function renewAfterClockSteps(
+  { clockSteps }: CoordinatorCore,
+  certificates: ServingCertificates,
+  log: Logger,
+): void {
+  clockSteps.onStep(() => {
+    certificates
+      .renew()
+      .catch((error: unknown) => log.error({ err: error }, 'failed to renew the certificate'));
+  });
+}
+
 /**
  * Closes the store if an error occurs before it is a started component. Otherwise its lock would outlive the failed
  * start.
@@ -134,7 +192,8 @@ function closing(store: Store): (error: unknown) => Promise<never> {
 async function openStore(
   settings: CoordinatorSettings,
   log: Logger,
-  { onCommit, onFull }: Pick<Metrics, 'onCommit' | 'onFull'>,
+  metrics: Metrics,
+  member: MemberEnvironment | undefined,
 ): Promise<Store> {
   const { data: dataDir } = settings;
   // After a failed write only a new start can find out what the disk contains.
@@ -145,9 +204,20 @@ async function openStore(
     keyOption,
   );
   const seal = new ValueEncryption(ENCRYPTED_PREFIXES, keys);
-  return withExitErrors(() =>
-    openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal }),
+  const store = await withExitErrors(() =>
+    openSqliteStore({
+      ...{ dataDir, clock: systemClock, log, onFailed, encryption: seal },
+      ...{ onCommit: metrics.onCommit, onFull: metrics.onFull },
+      ...(member && replicationOf(member, metrics)),
+    }),
   );
+  await member?.begin().catch(closing(store));
+  return store;
+}
+
+function replicationOf(member: MemberEnvironment, metrics: Metrics): { openReplication: OpenReplication } {
+  const observer = metrics.observeAppends();
+  return { openReplication: (position, database) => member.openReplication(position, database, observer) };
 }
 
 function backupSettings({

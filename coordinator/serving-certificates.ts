@@ -14,6 +14,8 @@ import { servingNames } from './server-addresses.js';
 
 interface ServingCertificatesDeps {
   settings: CoordinatorSettings;
+  /** Returns further names of the certificate: clients reach the leader through the addresses of all coordinators. */
+  otherNames?: () => readonly string[];
   clock: Clock;
   log: Logger;
 }
@@ -32,6 +34,10 @@ export class ServingCertificates {
 
   constructor(deps: ServingCertificatesDeps) {
     this.#deps = deps;
+  }
+
+  get isLoaded(): boolean {
+    return this.#pki !== undefined;
   }
 
   /** Throws an Error before the first `load`. */
@@ -60,11 +66,12 @@ export class ServingCertificates {
   }
 
   async #loadPki(): Promise<Pki> {
-    const { settings, clock } = this.#deps;
+    const { settings, clock, otherNames } = this.#deps;
     const { data, advertise } = settings;
     const supplied = await readSupplied(settings);
     const now = clock.now();
-    this.#pki = await loadPki(join(data, 'pki'), servingNames(advertise ? [advertise] : []), now, supplied);
+    const names = servingNames([...(advertise ? [advertise] : []), ...(otherNames?.() ?? [])]);
+    this.#pki = await loadPki(join(data, 'pki'), names, now, supplied);
     this.#warnOfWrongTimes(this.#pki, now);
     return this.#pki;
   }

@@ -41,6 +41,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'coordinator/pki': ['shared/link', 'shared/process'],
   'coordinator/cluster': [
     'coordinator/decisions',
+    // The port of a follower has the limits of the API's port, and the same errors at start.
+    'coordinator/api/limits',
+    'coordinator/api/http/tls-options.ts',
     'coordinator/store',
     'coordinator/pki',
     // The objects of `kubectl get coordinators`.
@@ -60,6 +63,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'coordinator/api': [
     'coordinator/access',
+    // Types of the members of a cluster.
+    'coordinator/cluster/cluster-member.ts',
     'coordinator/registry',
     'coordinator/kinds',
     'shared/kube',

@@ -12,6 +12,7 @@ import {
 } from '../../shared/process/service/program-lifecycle.js';
 import { serviceManager } from '../../shared/process/service/systemd-notify.js';
 import { createCommandLine, runCommandLine } from '../../shared/process/settings/command-line.js';
+import { STANDARD_INPUT } from '../../shared/process/settings/join-token-source.js';
 import {
   addSettingFlags,
   loadCommandSettings,
@@ -19,7 +20,6 @@ import {
   type SettingsSchema,
 } from '../../shared/process/settings/settings-schema.js';
 import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js';
-import { STANDARD_INPUT } from '../identity/join-token-source.js';
 import { SIMULATE_SETTINGS } from '../simulate/simulate-settings.js';
 import { runService } from './agent-service.js';
 import {

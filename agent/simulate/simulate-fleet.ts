@@ -8,7 +8,7 @@ import { countText } from '../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printErrorLine } from '../../shared/process/output/terminal-output.js';
 import { untilStopSignal } from '../../shared/process/service/program-lifecycle.js';
-import { readJoinToken, STANDARD_INPUT } from '../identity/join-token-source.js';
+import { readJoinToken, STANDARD_INPUT } from '../../shared/process/settings/join-token-source.js';
 import { FleetSupervisor } from './fleet-supervisor.js';
 import { type NodeTemplate, nodesFromDocuments, numberedNodes } from './node-templates.js';
 import { ProgressLine } from './progress-line.js';

@@ -61,3 +61,9 @@ export interface ClusterView {
 export const CLUSTER_KEY = 'cluster';
 export const memberKey = (id: string): string => `members/${id}`;
 export const statusKey = (id: string): string => `status/${id}`;
+/** The fleet's keys, sealed: see keys/fleet-key-sync.ts. */
+export const KEYS_KEY = 'keys';
+/** A token by which a coordinator joins, sealed: see join/coordinator-tokens.ts. */
+export const tokenKey = (id: string): string => `tokens/${id}`;
+export const TOKENS_PREFIX = 'tokens/';
+export const MEMBERS_PREFIX = 'members/';

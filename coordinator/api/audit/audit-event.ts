@@ -1,7 +1,7 @@
 /** Selects the audited requests and builds their audit events. */
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
-import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
 import type { LoggedRequest } from '../http/request-log.js';
 
@@ -105,6 +105,35 @@ export function joinEvent(join: JoinAudit): AuditEvent {
     verb: 'join',
     user: { username, groups: username ? ['system:bootstrappers'] : [] },
     objectRef: { resource: 'nodes', apiVersion: 'v1', ...(node ? { name: node } : {}) },
+  };
+}
+
+/** A coordinator's request to join, or for the database. */
+interface CoordinatorAudit {
+  auditID: string;
+  path: string;
+  verb: string;
+  /** The public part of its token. */
+  tokenId?: string | undefined;
+  /** The member's id, as it was claimed. */
+  member?: string | undefined;
+  remoteAddress: string;
+  code: number;
+  at: number;
+}
+
+export function coordinatorEvent(request: CoordinatorAudit): AuditEvent {
+  const { verb, tokenId, member } = request;
+  const username = tokenId ? `everynode:coordinator-token:${tokenId}` : '';
+  const known = member && request.code === 200 && !tokenId ? `everynode:coordinator:${member}` : username;
+  return {
+    ...commonFields(request),
+    verb,
+    user: { username: known, groups: [] },
+    objectRef: {
+      ...{ resource: 'coordinators', apiGroup: FLEET_GROUP, apiVersion: 'v1' },
+      ...(member ? { name: member } : {}),
+    },
   };
 }
 

@@ -7,6 +7,11 @@ import type { Kind } from '../../kinds/kind.js';
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
 import { handleTokenRequest } from '../auth/token-request.js';
+import {
+  COORDINATOR_TOKEN_RESOURCE,
+  handleCoordinatorToken,
+  handleStepDown,
+} from '../fleet/coordinator-actions.js';
 import { COORDINATOR_RESOURCE, handleCoordinators } from '../fleet/coordinators-resource.js';
 import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
 import { handleHostMeters, handleHostReadings } from '../fleet/host-telemetry-resource.js';
@@ -51,8 +56,9 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
   discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
-  discovered(COORDINATOR_RESOURCE, handleCoordinators),
+  discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
+  undiscovered(COORDINATOR_TOKEN_RESOURCE, handleCoordinatorToken),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, handlePlan),

@@ -1,24 +1,29 @@
 /**
- * The resource `coordinators` of `fleet.everynode.dev/v1`, for the console and `kubectl get coordinators`. Computed and
- * read-only. A single coordinator is one object without etcd.
+ * The resource `coordinators` of `fleet.everynode.dev/v1`, for the console and `kubectl get coordinators`. Computed. `delete`
+ * removes a member. A single coordinator is one object without etcd.
  */
-import { hostname } from 'node:os';
 import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
-import { VERSION } from '../../../shared/process/release-version.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from '../../kinds/table-column.js';
+import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { methodNotAllowed } from '../http/status-response.js';
 import type { ObjectText } from '../ports.js';
 import { computedTable, wantsTable } from './computed-table.js';
 import { type ObjectLineEncoder, objectLine, watchComputed } from './computed-watch.js';
+import { removeCoordinator } from './coordinator-actions.js';
+import { findCoordinator, listCoordinators } from './list-coordinators.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 const WATCH_INTERVAL_MS = 2_000;
 
-export const COORDINATOR_RESOURCE = computedResource('Coordinator', 'coordinators', ['get', 'list', 'watch']);
+export const COORDINATOR_RESOURCE: DiscoveredResource = {
+  ...computedResource('Coordinator', 'coordinators', ['delete', 'get', 'list', 'watch']),
+  subresources: {
+    stepdown: { group: FLEET_GROUP, version: 'v1', kind: 'Coordinator', verbs: ['create'] },
+  },
+};
 
 const COLUMNS = [
   NAME_COLUMN,
@@ -53,37 +58,16 @@ function problemText({ status: { problems } }: Coordinator): string {
 export async function handleCoordinators(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { verb, name } = request.info;
   if (verb === 'watch') return watchCoordinators(deps, request);
-  const coordinators = await listCoordinators(deps);
+  if (verb === 'delete') return removeCoordinator(deps, await findCoordinator(deps, name));
   const now = deps.clock.now();
-  if (verb === 'get' && name !== undefined) {
-    const found = coordinators.find(({ metadata }) => metadata.name === name);
-    if (!found) throw coordinatorNotFound(name);
+  if (verb === 'get') {
+    const found = await findCoordinator(deps, name);
     return ok(wantsTable(request) ? computedTable(COLUMNS, [found], now) : found);
   }
   if (verb !== 'list') throw methodNotAllowed();
+  const coordinators = await listCoordinators(deps);
   if (wantsTable(request)) return ok(computedTable(COLUMNS, coordinators, now));
   return ok({ kind: 'CoordinatorList', apiVersion: API_VERSION, metadata: {}, items: coordinators });
-}
-
-async function listCoordinators({ cluster, joinFacts }: ApiDeps): Promise<readonly Coordinator[]> {
-  return cluster ? cluster.list() : [soleCoordinator((await joinFacts()).server)];
-}
-
-/** A single coordinator has no lag and nobody to compare its clock with. */
-function soleCoordinator(server: string): Coordinator {
-  const creationTimestamp = `${new Date(performance.timeOrigin).toISOString().slice(0, 19)}Z`;
-  const leads = {
-    type: 'Ready',
-    status: 'True',
-    reason: 'Leads',
-    message: 'It serves all requests.',
-  } as const;
-  return {
-    ...{ kind: 'Coordinator', apiVersion: API_VERSION },
-    metadata: { name: hostname().toLowerCase() || 'coordinator', creationTimestamp },
-    spec: { server },
-    status: { role: 'Leader', version: VERSION, lagRecords: 0, problems: [], conditions: [leads] },
-  };
 }
 
 async function watchCoordinators(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
@@ -145,9 +129,4 @@ async function subscribe(
     timer.cancel();
   };
   return { first, leave };
-}
-
-function coordinatorNotFound(name: string): ApiError {
-  const details = { group: FLEET_GROUP, kind: 'coordinators', name };
-  return new ApiError('NotFound', `coordinators.${FLEET_GROUP} "${name}" not found`, details);
 }

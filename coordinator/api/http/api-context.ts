@@ -8,6 +8,7 @@ import type { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import type { Identities } from '../../access/identities.js';
 import type { Registry } from '../../registry/registry.js';
 import type { AuditLog } from '../audit/audit-file.js';
+import type { ClusterPort } from '../join/cluster-port.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from '../limits/client-limits.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from '../limits/large-reads.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
@@ -74,8 +75,10 @@ export interface ApiDeps {
   calendars: ChangeCalendarSource;
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
+  /** Absent for a single coordinator. */
+  cluster?: ClusterPort;
   /** Absent if this is the only coordinator. */
-  cluster?: CoordinatorSource;
+  coordinators?: CoordinatorSource;
   identities: Identities;
   /** Absent if the audit log is off. */
   audit?: AuditLog;

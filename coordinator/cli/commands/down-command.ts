@@ -9,6 +9,7 @@ import { agentDataDir, pidPath } from '../../coordinator-data-dir.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { acquireDataLock, DATABASE_FILE, type DataLock } from '../../store/data-files.js';
 import { StoreError } from '../../store/store-error.js';
+import { CLUSTER_FILE } from '../local-cluster/cluster-layout.js';
 import { runAgentCommand } from '../machine/agent-process.js';
 import { type Progress, terminalProgress } from '../terminal/terminal-progress.js';
 
@@ -29,7 +30,7 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const { data } = options;
   if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `${data} does not exist.`);
   // The whole directory will be deleted, so a mistyped path must not delete anything else.
-  if (!existsSync(join(data, DATABASE_FILE))) {
+  if (![DATABASE_FILE, CLUSTER_FILE].some((name) => existsSync(join(data, name)))) {
     throw new ExitError(
       EXIT_CODES.usage,
       `${data} is not a data directory of Everynode. Nothing was changed.`,

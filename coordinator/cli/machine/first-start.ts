@@ -17,10 +17,11 @@ export interface FirstStart {
 
 /**
  * Call it before anything is created. Data of an earlier start or of another coordinator in the same directory is never
- * removed.
+ * removed. A directory that contains one of the files in `markers` was used by an earlier start.
  */
-export function trackFirstStart(dataDir: string): FirstStart {
-  if (existsSync(join(dataDir, DATABASE_FILE))) return { keep: () => undefined, undo: () => false };
+export function trackFirstStart(dataDir: string, markers: readonly string[] = [DATABASE_FILE]): FirstStart {
+  if (markers.some((name) => existsSync(join(dataDir, name))))
+    return { keep: () => undefined, undo: () => false };
   const removeNew = trackNewFiles(dataDir);
   let isKept = false;
   return {

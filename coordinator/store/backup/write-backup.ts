@@ -42,7 +42,10 @@ export async function writeBackup({ dataDir, path, takenAt }: BackupRequest): Pr
 /**
  * Copies the database with one statement, which sees one state even during writes. Returns the identity of the copy.
  */
-function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUID' | 'epoch' | 'revision'> {
+export function copyDatabase(
+  from: string,
+  to: string,
+): Pick<BackupManifest, 'clusterUID' | 'epoch' | 'revision'> {
   const source = openDatabase(from);
   try {
     makePrivateFile(to);

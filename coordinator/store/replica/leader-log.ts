@@ -35,6 +35,8 @@ interface LeaderLogDeps {
   logger: Logger;
   /** Called once: this process leads no longer, or its database cannot follow the log. It must exit. */
   onFailed(error: StoreError): void;
+  /** Receives each record that was appended. */
+  onRecord?(index: number, bytes: number): void;
   /** Receives the duration of each append, for metrics. */
   onAppend?(durationMs: number): void;
 }
@@ -44,6 +46,7 @@ export class LeaderLog implements CommitReplication {
   readonly #deps: LeaderLogDeps;
   readonly #unapplied = new Set<Promise<void>>();
   #position: LogPosition;
+  #durable: number;
   #nextRecord: number;
   #last: Promise<unknown> = Promise.resolve();
   #onStall: (stall: Stall | undefined) => void = () => undefined;
@@ -53,6 +56,7 @@ export class LeaderLog implements CommitReplication {
   constructor(deps: LeaderLogDeps) {
     this.#deps = deps;
     this.#position = deps.position;
+    this.#durable = deps.position.record;
     this.#nextRecord = deps.nextRecord;
   }
 
@@ -63,6 +67,20 @@ export class LeaderLog implements CommitReplication {
 
   get isStalled(): boolean {
     return this.#isStalled;
+  }
+
+  /** Index of the last record that the database has durably. */
+  get durableRecord(): number {
+    return this.#durable;
+  }
+
+  /** Makes `durableRecord` current. */
+  async sync(): Promise<void> {
+    const { record } = this.#position;
+    if (record === this.#durable) return;
+    // The database's thread has received all entries up to `record`, and syncs after them.
+    await this.#deps.database.sync();
+    this.#durable = record;
   }
 
   onStall(listener: (stall: Stall | undefined) => void): void {
@@ -83,7 +101,7 @@ export class LeaderLog implements CommitReplication {
   async close(): Promise<void> {
     await this.#last;
     await Promise.all(this.#unapplied);
-    await this.#deps.database.sync();
+    await this.sync();
   }
 
   async #append(operation: LogOperation): Promise<void> {
@@ -117,6 +135,7 @@ export class LeaderLog implements CommitReplication {
     if (outcome === 'overtaken')
       throw this.#fail(new StoreError('failed', 'another coordinator leads: nothing was written'));
     this.#nextRecord = record.index + 1;
+    this.#deps.onRecord?.(record.index, record.bytes.length);
   }
 
   #apply(entry: LogEntry): void {

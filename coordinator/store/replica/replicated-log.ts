@@ -23,8 +23,9 @@ export interface ReplicatedLog {
   /**
    * Appends a record if `term` still leads and no record has this index. Repeats the call until the outcome is known,
    * however long that takes, so one append of a leader is in flight at a time. Resolves with `overtaken` if another
-   * coordinator leads or has written this index. Rejects with `LogFull` or `LogClosed`: nothing was appended then, and
-   * after `LogFull` a later append may succeed.
+   * coordinator leads or has written this index. A stored record with the same bytes counts as appended, so the bytes
+   * of different terms must differ. Rejects with `LogFull`: nothing was appended then, and a later append may succeed.
+   * Rejects with `LogClosed`: the outcome is not known.
    */
   append(record: LogRecord, term: number): Promise<'appended' | 'overtaken'>;
   /**
@@ -35,7 +36,10 @@ export interface ReplicatedLog {
   read(from: number, limit: number): Promise<readonly LogRecord[]>;
   /** Linearizable. Rejects with `LogUnavailable`. */
   bounds(): Promise<LogBounds>;
-  /** Deletes the records before `index`, if `term` still leads. Rejects with `LogUnavailable`. */
+  /**
+   * Deletes the records before `index`, if `term` still leads. The last record stays, because the next index follows
+   * from it. Rejects with `LogUnavailable`.
+   */
   trim(index: number, term: number): Promise<void>;
   /**
    * Calls `listener` after the log, the leader or a key may have changed. A call may be late, missing or repeated, so
@@ -71,8 +75,8 @@ export interface LeaderElection {
   /** Returns the present leader. Linearizable. Rejects with `LogUnavailable`. */
   leader(): Promise<Leader | undefined>;
   /**
-   * Leads from now on unless another coordinator does; then resolves with undefined. Rejects with `LogUnavailable`.
-   * The leadership ends `LEASE_SECONDS` after the engine last heard of this process.
+   * Leads from now on unless another coordinator does; then resolves with undefined. Rejects with `LogUnavailable`, or
+   * with `LogFull`: a leader's key needs space too. The leadership ends `LEASE_SECONDS` after the engine last heard of this process.
    */
   campaign(memberId: string): Promise<Leadership | undefined>;
 }
@@ -88,7 +92,7 @@ export interface ClusterValue {
   readonly version: number;
 }
 
-interface PutOptions {
+export interface PutOptions {
   /** The expected version; 0 = the name must be absent. Absent = any. */
   readonly version?: number;
   /** The value disappears when this process ends or is cut off for `MEMBER_LEASE_SECONDS`. */
@@ -97,12 +101,18 @@ interface PutOptions {
 
 export const MEMBER_LEASE_SECONDS = 15;
 
-/** Small keys beside the log: members, their status, the sealed keys of the fleet. All calls reject with `LogUnavailable`. */
+/**
+ * Small keys next to the log: members, their status, the sealed keys of the fleet. All calls reject with
+ * `LogUnavailable`, writes also with `LogFull`.
+ */
 export interface ClusterKeys {
   get(name: string): Promise<ClusterValue | undefined>;
-  /** Returns the values whose names begin with `prefix`, by name. */
+  /** Returns the values with names that begin with `prefix`, by name. `prefix` is not empty. */
   list(prefix: string): Promise<readonly ClusterValue[]>;
-  /** Resolves with false if the version is another one. Nothing is changed then. */
+  /**
+   * Resolves with false if the version is another one. Nothing is changed then. If an answer was lost, a stored value
+   * with the same bytes counts as written.
+   */
   put(name: string, value: Buffer, options?: PutOptions): Promise<boolean>;
   delete(name: string): Promise<void>;
 }

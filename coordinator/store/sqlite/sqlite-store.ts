@@ -13,6 +13,7 @@ import { decryptedChange } from '../encryption/value-encryption.js';
 import { ChangeLog, type ChangeLogLimits } from '../log/change-log.js';
 import { GroupCommit } from '../log/group-commit.js';
 import type { HistoryBudget } from '../log/history-retention.js';
+import type { PackedCommit } from '../log/packed-commit.js';
 import type { OrderedValues, PresentValues } from '../log/present-values.js';
 import { WatchFanout } from '../log/watch-fanout.js';
 import type { CommitReplication, OpenReplication } from '../replica/commit-replication.js';
@@ -99,6 +100,18 @@ function refuseWrongRole({ dataDir, openReplication }: SqliteStoreOptions, { pos
   }
 }
 
+function openReplication(
+  { openReplication: open }: SqliteStoreOptions,
+  { position }: Snapshot,
+  worker: SqliteWorkerClient,
+): CommitReplication | undefined {
+  if (!open || !position) return undefined;
+  return open(position, {
+    apply: async (entry) => void (await worker.call({ kind: 'apply', entry }, buffersOf(entry))),
+    sync: async () => void (await worker.call({ kind: 'sync' })),
+  });
+}
+
 class SqliteStore implements Store {
   readonly #values: PresentValues;
   readonly #log: ChangeLog;
@@ -126,16 +139,8 @@ class SqliteStore implements Store {
     this.#history = snapshot.history;
     this.#logger = options.log;
     this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
-    const { openReplication } = options;
-    this.#worker = new SqliteWorkerClient(path, openReplication ? 'on-sync' : 'each');
-    this.#replication =
-      openReplication && snapshot.position
-        ? openReplication(snapshot.position, {
-            apply: async (entry) =>
-              void (await this.#worker.call({ kind: 'apply', entry }, buffersOf(entry))),
-            sync: async () => void (await this.#worker.call({ kind: 'sync' })),
-          })
-        : undefined;
+    this.#worker = new SqliteWorkerClient(path, options.openReplication ? 'on-sync' : 'each');
+    this.#replication = openReplication(options, snapshot, this.#worker);
     this.#replication?.onStall((stall) => {
       if (stall) this.#commits.stall(stall.unavailable, stall.unknown);
       else this.#commits.resume();
@@ -149,18 +154,10 @@ class SqliteStore implements Store {
       present: (key) => this.#values.get(key),
       revision: () => this.#log.end,
       ...(encryption && { atRest: (key: string, value: Buffer) => encryption.encrypt(key, value) }),
-      persist: async (commit) => {
-        const began = clock.monotonic();
-        const writes = commit.keyLengths.length;
-        if (this.#replication) await this.#replication.append({ kind: 'commit', commit });
-        else await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
-        options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
-        if (this.#isFull) options.log.info('disk space is available again: writes are accepted');
-        this.#isFull = false;
-      },
+      persist: (commit) => this.#persist(commit, options),
       full: (writes, error) => {
         if (!this.#isFull)
-          options.log.error({ err: error }, 'the disk is full: writes are refused until there is free space');
+          options.log.error({ err: error }, 'no space is left: writes are refused until there is free space');
         this.#isFull = true;
         options.onFull?.(writes);
       },
@@ -172,6 +169,16 @@ class SqliteStore implements Store {
         options.onFailed?.(error);
       },
     });
+  }
+
+  async #persist(commit: PackedCommit, { clock, log, onCommit }: SqliteStoreOptions): Promise<void> {
+    const began = clock.monotonic();
+    const writes = commit.keyLengths.length;
+    if (this.#replication) await this.#replication.append({ kind: 'commit', commit });
+    else await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
+    onCommit?.({ writes, durationMs: clock.monotonic() - began });
+    if (this.#isFull) log.info('disk space is available again: writes are accepted');
+    this.#isFull = false;
   }
 
   async get(key: string): Promise<StoredValue | undefined> {

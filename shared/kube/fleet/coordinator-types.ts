@@ -57,3 +57,17 @@ export interface Coordinator extends KubeObject {
   spec: { server: string; memberId?: string };
   status: CoordinatorStatus;
 }
+
+/** Answer to `create` on `coordinatortokens`. Shown once. */
+export interface CoordinatorTokenDocument {
+  kind: 'CoordinatorToken';
+  apiVersion: string;
+  /** `ID.SECRET.CAHASH`. */
+  token: string;
+  /** RFC 3339. */
+  expirationTime: string;
+  /** `https://HOST:PORT` of the coordinator that the new one joins. */
+  server: string;
+  /** Addresses of etcd, as the coordinators use them. */
+  etcd: readonly string[];
+}

@@ -7,8 +7,18 @@ export const LINK_PATH = '/link';
 export const JOIN_PATH = '/join';
 /** POST signed with the host's key: renews a certificate, or asks for the state of a request. */
 export const CERTIFICATE_PATH = '/certificate';
+/** POST with a coordinator's token: obtains the keys of the fleet. */
+export const COORDINATOR_JOIN_PATH = '/coordinators/join';
+/** GET by a coordinator of the fleet: obtains the database. */
+export const SNAPSHOT_PATH = '/coordinators/snapshot';
+/** Response header of a snapshot: hex SHA-256 of the body. */
+export const SNAPSHOT_HASH_HEADER = 'everynode-snapshot-sha256';
 /** Request header of a link: the `mac` of the node's join. */
 export const JOIN_MAC_HEADER = 'everynode-join-mac';
+
+/** Coordinators of a fleet, and the length of an address: a DNS name has at most 253 characters. */
+export const MAX_COORDINATORS = 16;
+export const MAX_ADDRESS_LENGTH = 300;
 
 export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 export const STREAM_CHUNK_BYTES = 16 * 1024;

@@ -80,7 +80,7 @@ test('a single coordinator is one row that leads', async () => {
 });
 
 test('several coordinators are listed, read by name and shown as a table', async () => {
-  await withApi({ cluster: threeCoordinators() }, async (api) => {
+  await withApi({ coordinators: threeCoordinators() }, async (api) => {
     const list = (await call(api, `GET ${PATH}`)).json() as { kind: string; items: Coordinator[] };
     assert.equal(list.kind, 'CoordinatorList');
     assert.deepEqual(
@@ -114,7 +114,7 @@ test('several coordinators are listed, read by name and shown as a table', async
 });
 
 test('the resource is read-only, and an unknown name is not found', async () => {
-  await withApi({ cluster: threeCoordinators() }, async (api) => {
+  await withApi({ coordinators: threeCoordinators() }, async (api) => {
     for (const request of [`POST ${PATH}`, `DELETE ${PATH}/a`, `PUT ${PATH}/a`])
       assert.equal((await call(api, request)).code, 405, request);
     const { code, text } = await call(api, `GET ${PATH}/x`);
@@ -125,7 +125,7 @@ test('the resource is read-only, and an unknown name is not found', async () => 
 
 test('a watch starts with all coordinators and sends those that change or are removed', async () => {
   const cluster = threeCoordinators();
-  await withApi({ cluster }, async (api) => {
+  await withApi({ coordinators: cluster }, async (api) => {
     const watch = await openWatch(api, `${PATH}?watch=true`);
     const next = async () => {
       const event = await watch.next();

@@ -2,17 +2,19 @@
  * Reads the join token. It is never a command line argument: every user of the host can read those, and sudo logs them.
  */
 import { readFile } from 'node:fs/promises';
-import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { printErrorLine } from '../../shared/process/output/terminal-output.js';
-import type { AgentSettings } from '../program/agent-settings.js';
+import { EXIT_CODES, ExitError } from '../exit-error.js';
+import { printErrorLine } from '../output/terminal-output.js';
 
 export const STANDARD_INPUT = '-';
 
+interface TokenSettings {
+  /** Value of the environment variable. */
+  token?: string | undefined;
+  tokenFile?: string | undefined;
+}
+
 /** Resolves with the file's first line, or the variable's value; undefined without either. Throws `ExitError`. */
-export async function readJoinToken({
-  token,
-  tokenFile,
-}: Pick<AgentSettings, 'token' | 'tokenFile'>): Promise<string | undefined> {
+export async function readJoinToken({ token, tokenFile }: TokenSettings): Promise<string | undefined> {
   if (tokenFile === undefined) return token?.trim();
   const line = tokenFile === STANDARD_INPUT ? await firstInputLine() : await firstLineOf(tokenFile);
   if (line?.trim()) return line.trim();

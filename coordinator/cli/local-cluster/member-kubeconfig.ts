@@ -1,0 +1,30 @@
+/** A kubeconfig with one context for each coordinator, all with the same user. */
+import { parse, stringify } from 'yaml';
+
+interface NamedCluster {
+  name: string;
+  cluster: Record<string, unknown>;
+}
+
+interface Kubeconfig {
+  clusters: NamedCluster[];
+  contexts: { name: string; context: { cluster: string; user: string } }[];
+  users: { name: string }[];
+}
+
+/**
+ * `text` is the kubeconfig of one coordinator. The current context stays and uses the first of `servers`; the others
+ * are added as `NAME-2`, `NAME-3` and so on. Pure.
+ */
+export function withServers(text: string, servers: readonly string[]): string {
+  const config: Kubeconfig = parse(text);
+  const [entry] = config.clusters;
+  const user = config.users[0]?.name ?? '';
+  if (!entry) return text;
+  const clusters = servers.map((server, index) => ({
+    name: index === 0 ? entry.name : `${entry.name}-${index + 1}`,
+    cluster: { ...entry.cluster, server },
+  }));
+  const contexts = clusters.map(({ name }) => ({ name, context: { cluster: name, user } }));
+  return stringify({ ...config, clusters, contexts });
+}

@@ -1,0 +1,209 @@
+/** `everynode coordinator clusterize`: makes a single coordinator the first member of a cluster, and the way back. */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { acquireDataLock, DATABASE_FILE } from '../store/data-files.js';
+import { clearLogPosition, readLogPosition, startLog } from '../store/replica/log-position.js';
+import type { ClusterStorage } from '../store/replica/replicated-log.js';
+import { readIdentity } from '../store/sqlite/sqlite-identity.js';
+import { openDatabase, prepareSchema } from '../store/sqlite/sqlite-schema.js';
+import {
+  CLUSTER_KEY,
+  type ClusterRecord,
+  KEYS_KEY,
+  MEMBERS_PREFIX,
+  memberKey,
+  statusKey,
+  TOKENS_PREFIX,
+} from './cluster-member.js';
+import { createClusterView, encodeRecord, readClusterRecord, registerMember } from './cluster-view.js';
+import type { OpenStorage } from './join/join-cluster.js';
+import {
+  exportFleetKeys,
+  KEYS_VERSION_FILE,
+  requireBundledSecretsKey,
+  writeKeysVersion,
+} from './keys/fleet-key-files.js';
+import { packFleetKeys } from './keys/fleet-keys.js';
+import { clusterKeyPath, createClusterKey, sealValue } from './keys/sealed-value.js';
+import { type MemberFile, readMemberFile, removeMemberFile, writeMemberFile } from './member-file.js';
+
+interface ClusterizeOptions {
+  dataDir: string;
+  secretsKeyPath: string;
+  /** Host name of this machine. */
+  name: string;
+  /** `https://HOST:PORT` at which others reach this coordinator. */
+  server: string;
+  openStorage: OpenStorage;
+  /** The present time, ms. */
+  now: number;
+}
+
+/** Changes nothing on failure. Throws `ExitError`, StoreError, LogUnavailable, FleetKeysError. */
+export async function clusterize(options: ClusterizeOptions): Promise<MemberFile> {
+  const { dataDir } = options;
+  requireDatabase(dataDir);
+  const lock = acquireDataLock(dataDir);
+  try {
+    const present = await readMemberFile(dataDir);
+    if (present) throw refused(`${dataDir} is already coordinator ${present.memberId} of a cluster`);
+    requireBundledSecretsKey(dataDir, options.secretsKeyPath);
+    const record: ClusterRecord = {
+      clusterUID: withDatabase(dataDir, (database) => readIdentity(database).clusterUID),
+      generation: randomBytes(4).toString('hex'),
+    };
+    const storage = options.openStorage(record);
+    try {
+      await requireFreeEtcd(storage, record, options.name);
+      return await createCluster(options, storage, record);
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Local files first and the record of the cluster last: an interrupted run can be repeated. */
+async function createCluster(
+  { dataDir, name, server, now }: ClusterizeOptions,
+  storage: ClusterStorage,
+  record: ClusterRecord,
+): Promise<MemberFile> {
+  const member: MemberFile = { memberId: randomBytes(4).toString('hex'), ...record, server, name };
+  const { memberId: id } = member;
+  const before = await storage.get(CLUSTER_KEY);
+  let isRecorded = false;
+  try {
+    const clusterKey = await createClusterKey(dataDir);
+    const { files } = await exportFleetKeys(dataDir);
+    const packed = packFleetKeys({ version: 1, files });
+    await storage.put(KEYS_KEY, sealValue(clusterKey, `${record.clusterUID}/${KEYS_KEY}`, packed));
+    await registerMember(storage, { id, name, server, joinedAt: now });
+    isRecorded = await storage.put(CLUSTER_KEY, encodeRecord(record), { version: before?.version ?? 0 });
+    if (!isRecorded) throw refused('another coordinator took this etcd at the same time');
+    await writeKeysVersion(dataDir, 1);
+    withDatabase(dataDir, (database) => startLog(database, record.generation));
+    await writeMemberFile(dataDir, member);
+    return member;
+  } catch (error) {
+    await removeLocal(dataDir);
+    const written = [memberKey(id), KEYS_KEY, ...(isRecorded ? [CLUSTER_KEY] : [])];
+    for (const key of written) await storage.delete(key).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Refuses an etcd with another fleet, or with other members of this one. */
+async function requireFreeEtcd(storage: ClusterStorage, record: ClusterRecord, name: string): Promise<void> {
+  const present = await readClusterRecord(storage);
+  if (!present) return;
+  if (present.clusterUID !== record.clusterUID) {
+    throw refused(
+      `this etcd belongs to another fleet (${present.clusterUID}): each fleet needs an etcd cluster of its own`,
+    );
+  }
+  const members = await createClusterView(storage, '').members();
+  // An interrupted run leaves a member with this machine's name that never reported.
+  const other = members.find(({ member, status }) => status !== undefined || member.name !== name);
+  if (!other && !(await storage.leader())) {
+    for (const { member } of members) await storage.delete(memberKey(member.id));
+    return;
+  }
+  throw refused(
+    `this etcd has the coordinators of this fleet already${other ? `, such as ${other.member.name}` : ''}: use "everynode coordinator join" with an empty data directory`,
+  );
+}
+
+/**
+ * Makes the only member a single coordinator again. Throws like `clusterize`, and if other members are registered, if
+ * one leads, or if the database lacks records of the log.
+ */
+export async function undoClusterize(dataDir: string, openStorage: OpenStorage): Promise<MemberFile> {
+  requireDatabase(dataDir);
+  const lock = acquireDataLock(dataDir);
+  try {
+    const member = await readMemberFile(dataDir);
+    if (!member) throw refused(`${dataDir} is the data of a single coordinator`);
+    const storage = openStorage(member);
+    try {
+      await leaveCluster(dataDir, member, storage);
+      return member;
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function leaveCluster(dataDir: string, member: MemberFile, storage: ClusterStorage): Promise<void> {
+  const others = (await createClusterView(storage, member.memberId).members()).filter(
+    (each) => each.member.id !== member.memberId,
+  );
+  if (others.length > 0) {
+    const names = others.map((each) => `${each.member.name} (${each.member.id})`).join(', ');
+    throw refused(
+      `the cluster has other coordinators: ${names}. Stop them, and run "everynode coordinator remove ID" for each`,
+    );
+  }
+  // While this command leads, no other process can append to the log.
+  const leadership = await storage.campaign(member.memberId);
+  if (!leadership) throw refused('a coordinator leads: stop it, wait 5 s, and try again');
+  try {
+    const { next } = await storage.bounds();
+    const position = withDatabase(dataDir, readLogPosition);
+    const missing = next - 1 - (position?.record ?? 0);
+    if (position?.generation !== member.generation || missing > 0) {
+      throw refused(
+        `the database lacks ${Math.max(1, missing)} records of the log: start this coordinator, wait until "everynode coordinator members" shows no lag, and stop it`,
+      );
+    }
+    await removeLocal(dataDir);
+    await storage.trim(next, leadership.term);
+    await removeFleet(storage, member.memberId);
+  } finally {
+    await leadership.resign();
+  }
+}
+
+/** The member file is removed first: without it the directory is that of a single coordinator. */
+async function removeLocal(dataDir: string): Promise<void> {
+  await removeMemberFile(dataDir);
+  withDatabase(dataDir, clearLogPosition);
+  await rm(clusterKeyPath(dataDir), { force: true });
+  await rm(join(dataDir, KEYS_VERSION_FILE), { force: true });
+}
+
+/** The record of the cluster is removed last, because it names the fleet that the other keys belong to. */
+async function removeFleet(storage: ClusterStorage, memberId: string): Promise<void> {
+  for (const prefix of [TOKENS_PREFIX, MEMBERS_PREFIX]) {
+    for (const { name } of await storage.list(prefix)) await storage.delete(name);
+  }
+  for (const name of [statusKey(memberId), KEYS_KEY, CLUSTER_KEY]) await storage.delete(name);
+}
+
+function withDatabase<T>(dataDir: string, work: (database: ReturnType<typeof openDatabase>) => T): T {
+  const database = openDatabase(join(dataDir, DATABASE_FILE));
+  try {
+    prepareSchema(database);
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+function requireDatabase(dataDir: string): void {
+  if (existsSync(join(dataDir, DATABASE_FILE))) return;
+  throw new ExitError(
+    EXIT_CODES.environment,
+    `There is no database of a coordinator in ${dataDir}: pass its data directory with --data.`,
+  );
+}
+
+function refused(why: string): ExitError {
+  return new ExitError(EXIT_CODES.refused, `${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
+}

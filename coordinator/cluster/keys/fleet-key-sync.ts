@@ -1,0 +1,120 @@
+/**
+ * Keeps the keys of all members equal. The leader stores them sealed under the cluster key `keys` when they change: a
+ * rotation of the authority, of a signing key, or of the encryption keys of Secrets. The others write them to disk. A
+ * version number decides which are newer, never a time of a file.
+ */
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Component } from '../../../shared/process/service/program-lifecycle.js';
+import { type Clock, every } from '../../../shared/process/time/clock.js';
+import type { ClusterKeys } from '../../store/replica/replicated-log.js';
+import { KEYS_KEY } from '../cluster-member.js';
+import { exportFleetKeys, importFleetKeys, writeKeysVersion } from './fleet-key-files.js';
+import { contentHash, type FleetKeys, FleetKeysError, packFleetKeys, unpackFleetKeys } from './fleet-keys.js';
+import { openValue, readClusterKey, sealValue } from './sealed-value.js';
+
+const INTERVAL_MS = 60_000;
+
+interface FleetKeySyncDeps {
+  dataDir: string;
+  clusterUID: string;
+  keys: Pick<ClusterKeys, 'get' | 'put'>;
+  clock: Clock;
+  log: Logger;
+}
+
+export class FleetKeySync {
+  readonly #deps: FleetKeySyncDeps;
+  /** Calls run one after another, because both change the same files. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: FleetKeySyncDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Writes newer keys of the leader to disk. Returns true if a file changed. A member must not lead before this has
+   * resolved. Rejects with LogUnavailable, SealError, FleetKeysError and errors of the disk.
+   */
+  pull(): Promise<boolean> {
+    return this.#inTurn(() => this.#pull());
+  }
+
+  /**
+   * Stores this member's keys if they differ from the stored ones. A leader calls it before it opens its store, after
+   * each renewal of certificates, and before it uses a new key. Rejects like `pull`.
+   */
+  publish(): Promise<void> {
+    return this.#inTurn(() => this.#publish());
+  }
+
+  /** Publishes or pulls every minute. A failure is logged and repeated a minute later. */
+  component(role: 'leader' | 'follower'): Component {
+    const { clock, log } = this.#deps;
+    let stop = (): void => undefined;
+    const run = () => {
+      const work: Promise<unknown> = role === 'leader' ? this.publish() : this.pull();
+      work.catch((error: unknown) => log.warn({ err: error, role }, "failed to share the fleet's keys"));
+    };
+    return {
+      name: 'fleet-keys',
+      start: () => {
+        stop = every(clock, INTERVAL_MS, run);
+      },
+      stop: () => {
+        stop();
+        return this.#last.then(
+          () => undefined,
+          () => undefined,
+        );
+      },
+    };
+  }
+
+  async #pull(): Promise<boolean> {
+    const { dataDir, log } = this.#deps;
+    const stored = await this.#stored();
+    if (!stored) return false;
+    const { version } = await exportFleetKeys(dataDir);
+    if (stored.bundle.version <= version) return false;
+    const isChanged = await importFleetKeys(dataDir, stored.bundle);
+    log.info({ version: stored.bundle.version, isChanged }, "the fleet's keys were written to disk");
+    return isChanged;
+  }
+
+  async #publish(): Promise<void> {
+    const { dataDir, keys, log } = this.#deps;
+    const own = await exportFleetKeys(dataDir);
+    const stored = await this.#stored();
+    if (stored && stored.bundle.version > own.version) {
+      throw new FleetKeysError('etcd has newer keys of the fleet than this coordinator: it may not lead');
+    }
+    if (stored && contentHash(stored.bundle.files) === contentHash(own.files)) return;
+    const version = (stored?.bundle.version ?? own.version) + 1;
+    const plain = packFleetKeys({ version, files: own.files });
+    const sealed = sealValue(await readClusterKey(dataDir), this.#name, plain);
+    if (!(await keys.put(KEYS_KEY, sealed, { version: stored?.valueVersion ?? 0 }))) {
+      throw new FleetKeysError("another coordinator changed the fleet's keys at the same time");
+    }
+    await writeKeysVersion(dataDir, version);
+    log.info({ version }, "the fleet's keys changed and were stored for the other coordinators");
+  }
+
+  /** The name under which the value is sealed. Another fleet's value does not open. */
+  get #name(): string {
+    return `${this.#deps.clusterUID}/${KEYS_KEY}`;
+  }
+
+  async #stored(): Promise<{ bundle: FleetKeys; valueVersion: number } | undefined> {
+    const { keys, dataDir } = this.#deps;
+    const found = await keys.get(KEYS_KEY);
+    if (!found) return undefined;
+    const plain = openValue(await readClusterKey(dataDir), this.#name, found.value);
+    return { bundle: unpackFleetKeys(plain), valueVersion: found.version };
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work, work);
+    this.#last = result;
+    return result;
+  }
+}

@@ -1,0 +1,190 @@
+/** Real etcd members on loopback, with their data in memory where possible. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EtcdAccess } from '../../../coordinator/store/replica/etcd/etcd-access.js';
+import { freePort } from '../basics/test-sockets.js';
+import { until } from '../basics/wait-until.js';
+import type { EtcdTestPki } from './etcd-test-pki.js';
+
+const ETCD = '/usr/bin/etcd';
+
+/** Returns why etcd cannot be started here. */
+export function missingEtcd(): string | undefined {
+  return existsSync(ETCD) ? undefined : `${ETCD} is missing (Debian package etcd-server)`;
+}
+
+interface EtcdOptions {
+  readonly members?: 1 | 3;
+  readonly pki?: EtcdTestPki;
+  /** Further arguments, such as `--quota-backend-bytes=…`. */
+  readonly args?: readonly string[];
+}
+
+const running = new Set<EtcdProcesses>();
+process.on('exit', () => {
+  for (const cluster of running) cluster.destroy();
+});
+
+/** Starts members and waits until they have a leader. */
+export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdProcesses> {
+  const cluster = new EtcdProcesses(options);
+  await cluster.start();
+  return cluster;
+}
+
+interface Member {
+  readonly name: string;
+  readonly client: string;
+  readonly peer: string;
+  process: ChildProcess | undefined;
+}
+
+export class EtcdProcesses {
+  readonly #options: EtcdOptions;
+  readonly #directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'everynode-etcd-'));
+  #members: Member[] = [];
+
+  constructor(options: EtcdOptions) {
+    this.#options = options;
+    running.add(this);
+  }
+
+  get endpoints(): string[] {
+    return this.#members.map(({ client }) => client);
+  }
+
+  get access(): EtcdAccess {
+    const { pki } = this.#options;
+    const { endpoints } = this;
+    return pki ? { endpoints, isSecure: true, ...pki.client } : { endpoints, isSecure: false };
+  }
+
+  async start(): Promise<void> {
+    const scheme = this.#options.pki ? 'https' : 'http';
+    for (let index = 0; index < (this.#options.members ?? 1); index += 1) {
+      const [client, peer] = [await freePort(), await freePort()];
+      const at = (port: number) => `${scheme}://127.0.0.1:${port}`;
+      this.#members.push({
+        name: `m${index}`,
+        client: at(client),
+        peer: `http://127.0.0.1:${peer}`,
+        process: undefined,
+      });
+    }
+    for (const member of this.#members) this.#spawn(member);
+    await until(() => this.#members.every((_, index) => this.isHealthy(index)), {
+      what: 'etcd to start',
+      pollMs: 100,
+      timeoutMs: 60_000,
+    });
+  }
+
+  /** Runs etcdctl against one member, or all. */
+  ctl(args: readonly string[], endpoints: readonly string[] = this.endpoints): string {
+    const { pki } = this.#options;
+    const tls = pki
+      ? [`--cacert=${pki.client.caFile}`, `--cert=${pki.client.certFile}`, `--key=${pki.client.keyFile}`]
+      : [];
+    return execFileSync('/usr/bin/etcdctl', [`--endpoints=${endpoints.join(',')}`, ...tls, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ETCDCTL_API: '3' },
+      timeout: 10_000,
+    });
+  }
+
+  /** True if the member answers and has a leader. */
+  isHealthy(index: number): boolean {
+    try {
+      this.ctl(['endpoint', 'health', '--command-timeout=2s'], [this.#member(index).client]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Index of the member that leads. */
+  leader(): number {
+    const status = JSON.parse(this.ctl(['endpoint', 'status', '--write-out=json'])) as {
+      Endpoint: string;
+      Status: { header: { member_id: number }; leader: number };
+    }[];
+    const found = status.find(({ Status }) => Status.leader === Status.header.member_id);
+    return this.endpoints.indexOf(found?.Endpoint ?? '');
+  }
+
+  signal(index: number, signal: NodeJS.Signals): void {
+    this.#member(index).process?.kill(signal);
+  }
+
+  /** Ends a member like a power cut and resolves when it has exited. */
+  async kill(index: number): Promise<void> {
+    const member = this.#member(index);
+    const child = member.process;
+    if (!child) return;
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exited;
+    member.process = undefined;
+  }
+
+  /** Starts a killed member on the same ports and data. Does not wait for its health. */
+  restart(index: number): void {
+    this.#spawn(this.#member(index));
+  }
+
+  async stop(): Promise<void> {
+    for (const index of this.#members.keys()) await this.kill(index);
+    this.destroy();
+  }
+
+  /** Kills what runs and deletes the data. */
+  destroy(): void {
+    running.delete(this);
+    for (const { process: child } of this.#members) child?.kill('SIGKILL');
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  log(index: number): string {
+    return readFileSync(join(this.#directory, `${this.#member(index).name}.log`), 'utf8');
+  }
+
+  #member(index: number): Member {
+    const member = this.#members[index];
+    if (!member) throw new RangeError(`no etcd member ${index}`);
+    return member;
+  }
+
+  #spawn(member: Member): void {
+    const { pki, args = [] } = this.#options;
+    const { name, client, peer } = member;
+    const peers = this.#members.map((each) => `${each.name}=${each.peer}`).join(',');
+    const tls = pki
+      ? [
+          '--client-cert-auth',
+          `--trusted-ca-file=${pki.server.caFile}`,
+          `--cert-file=${pki.server.certFile}`,
+          `--key-file=${pki.server.keyFile}`,
+        ]
+      : [];
+    const log = openSync(join(this.#directory, `${name}.log`), 'a');
+    member.process = spawn(
+      ETCD,
+      [
+        `--name=${name}`,
+        `--data-dir=${join(this.#directory, name)}`,
+        `--listen-client-urls=${client}`,
+        `--advertise-client-urls=${client}`,
+        `--listen-peer-urls=${peer}`,
+        `--initial-advertise-peer-urls=${peer}`,
+        `--initial-cluster=${peers}`,
+        ...tls,
+        ...args,
+      ],
+      { stdio: ['ignore', log, log] },
+    );
+    closeSync(log);
+  }
+}
