@@ -13,6 +13,9 @@ const AuditPage = lazy(async () => ({ default: (await import('./audit/audit-page
 const CalendarPage = lazy(async () => ({
   default: (await import('./calendar/calendar-page.js')).CalendarPage,
 }));
+const CoordinatorsPage = lazy(async () => ({
+  default: (await import('./coordinators/coordinators-page.js')).CoordinatorsPage,
+}));
 const DaemonSetPage = lazy(async () => ({
   default: (await import('./daemonsets/daemonset-page.js')).DaemonSetPage,
 }));
@@ -55,6 +58,7 @@ function Console() {
             <Route path="/services/:namespace/:name" component={ServicePage} />
             <Route path="/calendar" component={CalendarPage} />
             <Route path="/onboarding" component={OnboardingPage} />
+            <Route path="/coordinators" component={CoordinatorsPage} />
             <Route path="/audit" component={AuditPage} />
             <Route component={NotFoundPage} />
           </Switch>

@@ -161,6 +161,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/audit': ['console/api', 'console/layout', 'shared/kube'],
   'console/calendar': ['console/api', 'console/layout', 'shared/kube'],
   'console/onboarding': ['console/api', 'console/layout', 'shared/kube'],
+  'console/coordinators': ['console/api', 'console/layout', 'shared/kube'],
   'console/palette': ['console/api', 'console/layout', 'shared/kube'],
   'console/pods': ['console/api', 'console/layout', 'shared/kube'],
   'console/charts': [],

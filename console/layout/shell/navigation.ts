@@ -4,6 +4,8 @@ export interface NavItem {
   path: string;
   name: string;
   key: string;
+  /** Shown only if there are several coordinators. */
+  needsCluster?: true;
 }
 
 export const NAV_ITEMS: readonly NavItem[] = [
@@ -13,5 +15,6 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { path: '/services', name: 'Services', key: 's' },
   { path: '/calendar', name: 'Calendar', key: 'c' },
   { path: '/onboarding', name: 'Onboarding', key: 'o' },
+  { path: '/coordinators', name: 'Coordinators', key: 'k', needsCluster: true },
   { path: '/audit', name: 'Audit', key: 'a' },
 ];

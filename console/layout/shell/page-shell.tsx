@@ -1,7 +1,9 @@
-/** Layout of all pages: navigation, and a banner while the coordinator is unreachable. */
+/** Layout of all pages: navigation, and banners for the coordinator and for several of them. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
+import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
 import { useIsCoordinatorLost } from '../../api/coordinator-contact.js';
+import { hasCluster, problemsOf, useKnownCoordinators } from '../../api/known-coordinators.js';
 import { NAV_ITEMS, type NavItem as PlaceOf } from './navigation.js';
 import classes from './page-shell.module.css';
 import { UserMenu } from './user-menu.js';
@@ -25,9 +27,11 @@ function Place({ place: { path, name } }: { place: PlaceOf }) {
   );
 }
 
-/** Shows a banner while the coordinator is unreachable. */
+/** Shows a banner while the coordinator is unreachable, or while one of several has an error. */
 export function PageShell({ children }: { children: ReactNode }) {
   const isLost = useIsCoordinatorLost();
+  const coordinators = useKnownCoordinators();
+  const places = NAV_ITEMS.filter(({ needsCluster }) => !needsCluster || hasCluster(coordinators));
   return (
     <>
       <a className={classes.skip} href="#main">
@@ -39,13 +43,14 @@ export function PageShell({ children }: { children: ReactNode }) {
           Reconnecting…
         </div>
       )}
+      {!isLost && <ClusterBanner coordinators={coordinators} />}
       <div className={classes.shell}>
         <nav className={classes.nav} aria-label="Main">
           <Link href="/" className={classes.brand}>
             Everynode
           </Link>
           <ul className={classes.links}>
-            {NAV_ITEMS.map((place) => (
+            {places.map((place) => (
               <Place key={place.path} place={place} />
             ))}
           </ul>
@@ -64,5 +69,16 @@ export function PageShell({ children }: { children: ReactNode }) {
         </main>
       </div>
     </>
+  );
+}
+
+/** Names the first error of the coordinators and of etcd. The page of coordinators has all of them. */
+function ClusterBanner({ coordinators }: { coordinators: readonly Coordinator[] }) {
+  const [worst] = problemsOf(coordinators);
+  if (worst?.severity !== 'error') return null;
+  return (
+    <div className={classes.banner} role="alert">
+      {worst.message} <Link href="/coordinators">Show the coordinators</Link>
+    </div>
   );
 }
