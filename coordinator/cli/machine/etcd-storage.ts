@@ -8,7 +8,7 @@ import { FleetKeysError } from '../../cluster/keys/fleet-keys.js';
 import { MemberFileError } from '../../cluster/member-file.js';
 import { withExitErrors } from '../../exit-errors.js';
 
-export type EtcdFlags = Pick<SettingsOf<typeof CLUSTER_SETTINGS>, 'etcd' | 'etcdCa' | 'etcdCert' | 'etcdKey'>;
+type EtcdFlags = Pick<SettingsOf<typeof CLUSTER_SETTINGS>, 'etcd' | 'etcdCa' | 'etcdCert' | 'etcdKey'>;
 
 /** Checks the settings, the files and every endpoint, and prints warnings. Throws `ExitError`. */
 export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
