@@ -13,7 +13,7 @@ import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/http/api-context.js';
 import { type ApiServer, createApiServer } from './api/http/api-server.js';
 import type { ServingTls } from './api/http/tls-options.js';
 import { AgentFiles } from './api/join/agent-downloads.js';
-import type { JoinFacts, MetricsPage } from './api/ports.js';
+import type { JoinFacts, LeadershipProof, MetricsPage } from './api/ports.js';
 import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { pidPath, releasePaths } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
@@ -36,6 +36,7 @@ interface ApiComponentDeps
     | 'readings'
     | 'restore'
     | 'cluster'
+    | 'coordinators'
     | 'clock'
     | 'log'
   > {
@@ -45,6 +46,8 @@ interface ApiComponentDeps
   metrics: MetricsPage;
   /** The open port of a cluster's leader. Absent for a single coordinator, which listens on its own. */
   frontDoor?: LeaderDoor;
+  /** Absent if this is the only coordinator. */
+  leadership?: LeadershipProof;
 }
 
 /** Start order: certificates, port, kubeconfig with the address. */

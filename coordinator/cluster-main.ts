@@ -108,7 +108,16 @@ export class RunningMember implements RunningCoordinator {
     this.#coordinator = await startCoordinator(settings, log, {
       openReplication: (position, database) => {
         leaderLog = new LeaderLog({
-          ...{ log: storage, term, memberId: member.memberId, position, nextRecord, database, clock, logger: log },
+          ...{
+            log: storage,
+            term,
+            memberId: member.memberId,
+            position,
+            nextRecord,
+            database,
+            clock,
+            logger: log,
+          },
           onFailed: (error) => this.#exit(error.message),
           onRecord: (index, bytes) => trimmer.add(index, bytes),
         });

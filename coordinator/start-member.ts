@@ -16,11 +16,11 @@ import { foundCluster } from './found-cluster.js';
 import type { RunningCoordinator } from './main.js';
 import { loadPki } from './pki/load-pki.js';
 import { servingNames } from './server-addresses.js';
-import { waitForStartSpace } from './store/start-reserve.js';
 import { readEtcdSettings } from './store/replica/etcd/checks/etcd-addresses.js';
 import { checkEtcd } from './store/replica/etcd/checks/etcd-checks.js';
 import { EtcdRefused } from './store/replica/etcd/checks/etcd-refused.js';
 import { openEtcdCluster } from './store/replica/etcd/open-etcd-cluster.js';
+import { waitForStartSpace } from './store/start-reserve.js';
 
 /** Resolves when the port is open. Throws `ExitError` for causes that an operator can fix; nothing is changed then. */
 export async function startMember(
@@ -32,7 +32,8 @@ export async function startMember(
   await waitForStartSpace({ dataDir: data, clock, log });
   const member = await ownMember(settings, log);
   const access = readEtcdSettings(settings);
-  const onFailure = (endpoint: string, reason: string) => log.warn({ endpoint, reason }, 'etcd does not answer');
+  const onFailure = (endpoint: string, reason: string) =>
+    log.warn({ endpoint, reason }, 'etcd does not answer');
   const storage = openEtcdCluster({ access, name: member, clock, onFailure });
   const clusterKey = await readClusterKey(data);
   const door = await openFrontDoor({ host: settings.host, port: settings.port, key: clusterKey, clock, log });
@@ -42,7 +43,15 @@ export async function startMember(
     keys: new FleetKeySync({ dataDir: data, clusterUID, keys: storage, clock, log }),
     takeSnapshot: async (server) => {
       const { trustBundle } = await loadPki(join(data, 'pki'), servingNames([]), clock.now());
-      const source = { server, ca: trustBundle, clusterKey, clusterUID, generation, memberId, now: clock.now() };
+      const source = {
+        server,
+        ca: trustBundle,
+        clusterKey,
+        clusterUID,
+        generation,
+        memberId,
+        now: clock.now(),
+      };
       await downloadSnapshot(source, data);
     },
   });
@@ -78,7 +87,10 @@ async function requireSameLog(
   if (!fleet) {
     const advice =
       'check --etcd. If etcd lost its data, restore it from its own backup, or start a new log from the newest member with "everynode coordinator clusterize --new-log"';
-    throw new ExitError(EXIT_CODES.refused, `This etcd has no fleet, but ${dataDir} belongs to one: ${advice}.`);
+    throw new ExitError(
+      EXIT_CODES.refused,
+      `This etcd has no fleet, but ${dataDir} belongs to one: ${advice}.`,
+    );
   }
   if (fleet.generation === member.generation) return member;
   const renewed = { ...member, generation: fleet.generation };

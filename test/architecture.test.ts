@@ -46,6 +46,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'coordinator/api/http/tls-options.ts',
     'coordinator/store',
     'coordinator/pki',
+    // The objects of `kubectl get coordinators`.
+    'shared/kube',
     'shared/link',
     'shared/process',
   ],

@@ -40,7 +40,7 @@ export interface AgentDeps {
   config: ConfigCache;
   volumes: PodVolumes;
   /** Requests Pods' tokens, and the API's address for Pods; absent for simulated hosts. */
-  api?: { askToken: RequestToken; server: URL; ca: () => string };
+  api?: { askToken: RequestToken; server: () => URL; ca: () => string };
   isolation: IsolationSettings;
   files: PodFiles;
   images: ImageHandling;

@@ -53,7 +53,7 @@ export interface AgentHandovers {
   onWelcome(hub: HubContact): void;
   /** Receives the coordinator's time, ms since the epoch. */
   onCoordinatorTime(serverTimeMs: number): void;
-  onLinkFailed(reason: string): void;
+  onLinkFailed(reasons: readonly string[]): void;
   /** Called when the coordinator has committed handovers, with the uids of the successors. */
   onAcknowledged(uids: readonly string[]): void;
 }
@@ -110,7 +110,7 @@ export function createAgentHandovers(options: AgentHandoversOptions): AgentHando
       void time.update(serverTimeMs);
       runner.reconcile();
     },
-    onLinkFailed: (reason) => confirmations.onLinkFailed(reason),
+    onLinkFailed: (reasons) => confirmations.onLinkFailed(reasons),
     onAcknowledged: (uids) => {
       const acknowledged = uids.flatMap((uid) => cache.get(uid) ?? []).map(afterHandoverAcknowledged);
       if (acknowledged.length === 0) return;

@@ -83,12 +83,13 @@ export function createLinkDelegate(deps: AgentLinkDelegateDeps): LinkDelegate {
       ...config.have().map(([uid]) => uid),
       ...orphans(),
     ],
-    onFailed: (reason) => {
-      handovers.onLinkFailed(reason);
-      deps.onFailed?.(reason);
+    onFailed: (reasons) => {
+      handovers.onLinkFailed(reasons);
+      for (const reason of reasons) deps.onFailed?.(reason);
     },
     onLive: ({ clusterUID, serverTimeMs, node: { metadata } }, hub) => {
-      log.info({ clusterUID }, 'connected to the coordinator');
+      const { coordinator } = hub;
+      log.info({ clusterUID, ...(coordinator ? { coordinator } : {}) }, 'connected to the coordinator');
       workers.resendRemoved();
       handovers.onWelcome(hub);
       onCoordinatorTime(serverTimeMs);

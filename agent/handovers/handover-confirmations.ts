@@ -109,10 +109,10 @@ export class HandoverConfirmations {
     this.reconcile();
   }
 
-  /** Called when the link broke or a connection attempt failed, with the reason. */
-  onLinkFailed(reason: string): void {
+  /** Called when the link broke, or when no address could be connected, with the reasons. */
+  onLinkFailed(reasons: readonly string[]): void {
     const since = this.#link.state === 'lost' ? this.#link.since : this.#deps.clock.now();
-    this.#link = { state: 'lost', since, lastTry: linkEvidenceOf(reason) };
+    this.#link = { state: 'lost', since, lastTry: linkEvidenceOf(reasons) };
     this.reconcile();
   }
 

@@ -22,7 +22,8 @@ const POLL_INTERVAL_MS = 10_000;
 
 interface CertificateRenewerOptions {
   identity: HostIdentity;
-  server: URL;
+  /** Returns the coordinator's current address. */
+  server: () => URL;
   /** A monotonic clock. */
   clock: Clock;
   random: Random;
@@ -129,7 +130,7 @@ export class CertificateRenewer implements LinkCertificateHandler {
     const request = { node, csr: await this.#request() };
     for (;;) {
       const { ca, certificate: own } = identity;
-      const trusted = { server, ca, certificate: own };
+      const trusted = { server: server(), ca, certificate: own };
       const answer = await requestCertificate(trusted, CERTIFICATE_PATH, request);
       if (answer.state === 'joined') {
         const { certificate, ca, joinMac } = answer;

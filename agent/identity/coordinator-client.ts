@@ -2,6 +2,7 @@
 import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
+import { limitConnectTime } from '../../shared/link/limit-connect-time.js';
 import {
   JOIN_PATH,
   type JoinRequest,
@@ -9,6 +10,8 @@ import {
 } from '../../shared/link/messages/link-messages.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { escapeLine } from '../../shared/process/output/terminal-output.js';
+import { systemClock } from '../../shared/process/time/clock.js';
+import { CONNECT_TIMEOUT_MS } from '../decisions/link/next-address.js';
 import { connectTrusting } from '../link/server-trust.js';
 
 const TIMEOUT_MS = 15_000;
@@ -38,11 +41,17 @@ export function toExitError({ message, isTemporary }: JoinError): ExitError {
   return new ExitError(code, `${line.charAt(0).toUpperCase()}${line.slice(1)}.`);
 }
 
-/** A coordinator that a join token or an earlier join has made trusted. */
-export interface TrustedCoordinator {
+/** Where to reach a coordinator. */
+export interface ServerAddress {
   server: URL;
   /** The address as the user typed it, for errors; absent after the join. */
   serverText?: string;
+  /** Timeout for the TCP connection; absent: that of the whole request. */
+  connectTimeoutMs?: number;
+}
+
+/** A coordinator that a join token or an earlier join has made trusted. */
+export interface TrustedCoordinator extends ServerAddress {
   /** PEM of its certificate authorities. */
   ca: string;
   /** PEM of the host's own certificate, if it has one: its start is a lower bound of the current time. */
@@ -85,8 +94,34 @@ export async function requestCertificate(
   );
 }
 
+/**
+ * Calls with one address after the other until one of them succeeds. A refusal ends the attempts: the other coordinators
+ * would refuse as well. Throws `JoinError` with the reasons of all addresses.
+ */
+export async function tryInTurn<T>(
+  addresses: readonly ServerAddress[],
+  call: (address: ServerAddress) => Promise<T>,
+): Promise<T> {
+  const failures: JoinError[] = [];
+  for (const [index, address] of addresses.entries()) {
+    const isLast = index === addresses.length - 1;
+    try {
+      return await call(isLast ? address : { ...address, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+    } catch (error) {
+      if (!(error instanceof JoinError) || error.isRefusal) throw error;
+      failures.push(error);
+    }
+  }
+  const [only] = failures;
+  if (only && failures.length === 1) throw only;
+  throw new JoinError(
+    failures.map(({ message }) => message).join('; '),
+    failures.some(({ isTemporary }) => isTemporary),
+  );
+}
+
 /** Returns the coordinator's address for errors, as typed if known. */
-function nameOf({ server, serverText }: TrustedCoordinator): string {
+function nameOf({ server, serverText }: ServerAddress): string {
   return serverText ?? server.host;
 }
 
@@ -120,10 +155,14 @@ function post(
   body: string,
   connections: Agent | false,
 ): Promise<{ code: number; text: string }> {
-  const { server, ca, bearer, certificate } = coordinator;
+  const { server, ca, bearer, certificate, connectTimeoutMs } = coordinator;
   const url = new URL(path, server);
   const trusting = (options: ClientRequestArgs) =>
-    connectTrusting(options as ConnectionOptions, { ca, certificate });
+    limitConnectTime(
+      connectTrusting(options as ConnectionOptions, { ca, certificate }),
+      systemClock,
+      connectTimeoutMs,
+    );
   const connection = connections ? { ca, agent: connections } : { createConnection: trusting };
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>

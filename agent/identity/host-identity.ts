@@ -1,6 +1,7 @@
 /** The host's current identity. The link reads it at each connect; changes are on disk before they take effect. */
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import type { CoordinatorAddresses } from '../link/coordinator-addresses.js';
 import type { LinkTarget } from '../link/link-target.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import { connectTrusting } from '../link/server-trust.js';
@@ -8,20 +9,23 @@ import { writeIdentity } from './identity-file.js';
 import type { Enrolment } from './join-coordinator.js';
 
 export class HostIdentity implements LinkTarget {
-  readonly url: string;
+  readonly addresses: CoordinatorAddresses;
   readonly #dataDir: string;
   readonly #tls = new ResumingTls(undefined, (options) => connectTrusting(options, this));
   #enrolment: Enrolment;
   #bearer: string | undefined;
 
-  /** `url`: `wss://HOST:PORT/link`. */
-  constructor(url: string, dataDir: string, enrolment: Enrolment) {
-    this.url = url;
+  constructor(addresses: CoordinatorAddresses, dataDir: string, enrolment: Enrolment) {
+    this.addresses = addresses;
     this.#dataDir = dataDir;
     this.#enrolment = enrolment;
   }
 
   readonly connect = (options: ConnectionOptions): Socket => this.#tls.connect(options);
+
+  get url(): string {
+    return this.addresses.linkUrl;
+  }
 
   get enrolment(): Readonly<Enrolment> {
     return this.#enrolment;

@@ -3,6 +3,7 @@
  * Later starts need no token.
  */
 import { X509Certificate } from 'node:crypto';
+import { readCoordinatorAddress } from '../../shared/link/coordinator-list.js';
 import { JOIN_PATH } from '../../shared/link/messages/link-messages.js';
 import { findAuthority } from '../../shared/link/pinned-authority.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
@@ -13,7 +14,9 @@ import {
   JoinError,
   type Registration,
   requestCertificate,
+  type ServerAddress,
   type TrustedCoordinator,
+  tryInTurn,
 } from './coordinator-client.js';
 import { certificateRequest } from './host-certificate-request.js';
 import { type Identity, readIdentity, removeIdentity, writeIdentity } from './identity-file.js';
@@ -27,7 +30,7 @@ export type Enrolment = Identity & { clusterUID: string };
 export interface JoinOptions {
   /** Created if missing. */
   dataDir: string;
-  /** `https://HOST:PORT`. */
+  /** `https://HOST:PORT`, or several of them, comma-separated: they are tried in turn. */
   server: string;
   node: string;
   /** `ID.SECRET.CAHASH`; required until the node has joined. */
@@ -98,11 +101,18 @@ export async function rejectTokenOfOtherCoordinator(dataDir: string, token: stri
 async function join(
   coordinator: TrustedCoordinator,
   key: string,
-  { node, labels, onWaiting, pollIntervalMs = POLL_INTERVAL_MS }: JoinOptions,
+  options: JoinOptions,
 ): Promise<Registration> {
+  const { node, labels, onWaiting, pollIntervalMs = POLL_INTERVAL_MS } = options;
   const request = { node, csr: await certificateRequest(key, node), ...(labels ? { labels } : {}) };
+  // The coordinator that was reached first, then the others.
+  const servers = new Map(
+    [coordinator, ...parseServers(options.server)].map((each) => [each.server.href, each]),
+  );
   for (;;) {
-    const answer = await requestCertificate(coordinator, JOIN_PATH, request);
+    const answer = await tryInTurn([...servers.values()], (each) =>
+      requestCertificate({ ...coordinator, ...each }, JOIN_PATH, request),
+    );
     if (answer.state === 'joined') {
       const { state: _, ...registration } = answer;
       return registration;
@@ -112,15 +122,16 @@ async function join(
   }
 }
 
-/** Fetches the server's authority and compares it with the token. Throws `JoinError`. */
+/** Fetches the authority of the first server that can be reached, and compares it with the token. Throws `JoinError`. */
 export async function trustCoordinator(
   serverText: string,
   tokenText: string,
 ): Promise<TrustedCoordinator & { bearer: string }> {
   const token = parseToken(tokenText);
-  const server = parseServer(serverText);
-  const ca = await pinAuthority(server, serverText, token.caHash);
-  return { server, serverText, bearer: token.bearer, ca };
+  return tryInTurn(parseServers(serverText), async (address) => {
+    const ca = await pinAuthority(address, token.caHash);
+    return { server: address.server, serverText: address.serverText, bearer: token.bearer, ca };
+  });
 }
 
 function parseToken(token: string): { bearer: string; caHash: string } {
@@ -129,19 +140,22 @@ function parseToken(token: string): { bearer: string; caHash: string } {
   return { bearer: match[1], caHash: match[2] };
 }
 
-/** Throws `JoinError`. */
-export function parseServer(server: string): URL {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url?.protocol !== 'https:')
-    throw new JoinError(`--server: must be of the form https://HOST:PORT, not "${server}"`, false);
-  return url;
+/** Reads `https://HOST:PORT`, or several of them, comma-separated. Throws `JoinError`. */
+export function parseServers(text: string): ServerAddress[] {
+  const texts = text.split(',').map((each) => each.trim());
+  return texts.map((serverText) => {
+    const address = readCoordinatorAddress(serverText);
+    if (address === undefined)
+      throw new JoinError(`--server: must be of the form https://HOST:PORT, not "${serverText}"`, false);
+    return { server: new URL(address), serverText };
+  });
 }
 
-/** `serverText`: the address as the user typed it, for errors. */
-async function pinAuthority(server: URL, serverText: string, caHash: string): Promise<string> {
+async function pinAuthority(address: ServerAddress, caHash: string): Promise<string> {
+  const { server, serverText, connectTimeoutMs } = address;
   let authority: string | undefined;
   try {
-    authority = await findAuthority(server, caHash);
+    authority = await findAuthority(server, caHash, connectTimeoutMs);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new JoinError(`the coordinator at ${serverText} cannot be reached: ${why}`, true);

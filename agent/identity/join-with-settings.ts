@@ -7,12 +7,12 @@ import { hasJoined } from './identity-file.js';
 import {
   type Enrolment,
   joinCoordinator,
-  parseServer,
+  parseServers,
   rejectTokenOfOtherCoordinator,
 } from './join-coordinator.js';
 
 /**
- * Resolves with the host's enrolment, after joining if necessary, and the coordinator's address. `onWaiting` is called
+ * Resolves with the host's enrolment, after joining if necessary, and the addresses of `--server`. `onWaiting` is called
  * while an operator has to approve the host. An installation rejects a token of another coordinator; a starting agent
  * ignores an old token. Throws `ExitError`.
  */
@@ -20,12 +20,12 @@ export async function joinWithSettings(
   { data: dataDir, nodeName: node, server, labels, ...given }: JoinSettings,
   onWaiting: (message: string) => void,
   isInstallation = false,
-): Promise<{ enrolment: Enrolment; server: URL }> {
+): Promise<{ enrolment: Enrolment; servers: string[] }> {
   if (server === undefined) {
     throw new ExitError(EXIT_CODES.usage, 'No coordinator address: pass --server https://HOST:PORT.');
   }
   try {
-    const url = parseServer(server);
+    const servers = parseServers(server).map((address) => address.server.origin);
     // A host that has joined needs no token; the token file may have been deleted.
     const token = isInstallation || !(await hasJoined(dataDir)) ? await readJoinToken(given) : undefined;
     if (isInstallation && token) await rejectTokenOfOtherCoordinator(dataDir, token);
@@ -37,7 +37,7 @@ export async function joinWithSettings(
       onWaiting,
       ...(token ? { token } : {}),
     });
-    return { enrolment, server: url };
+    return { enrolment, servers };
   } catch (error) {
     if (!(error instanceof JoinError)) throw error;
     throw toExitError(error);

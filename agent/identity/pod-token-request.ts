@@ -8,9 +8,9 @@ import type { HostIdentity } from './host-identity.js';
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
 
-/** `server`: the coordinator's address. If a proxy terminates TLS, the link's bearer token identifies the host. */
+/** `server` returns the coordinator's current address. If a proxy terminates TLS, the link's bearer token identifies the host. */
 export function podTokenRequester(
-  server: URL,
+  server: () => URL,
   identity: Pick<HostIdentity, 'ca' | 'key' | 'certificate' | 'bearer'>,
 ): RequestToken {
   return (params) =>
@@ -20,7 +20,7 @@ export function podTokenRequester(
         .map((part, index) => (index === 0 ? part : encodeURIComponent(part)))
         .join('/');
       const sent = request(
-        new URL(`/${path}`, server),
+        new URL(`/${path}`, server()),
         {
           method: 'POST',
           headers: {

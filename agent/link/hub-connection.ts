@@ -60,7 +60,7 @@ export class HubConnection {
       () => events.readLoad?.(),
       clock,
     );
-    this.#socket = openSocket(target);
+    this.#socket = openSocket(target, clock);
     this.#listen();
   }
 

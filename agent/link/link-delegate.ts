@@ -38,6 +38,8 @@ export interface DesiredChange {
 
 /** The hub at the other end of a live link. */
 export interface HubContact {
+  /** `https://HOST:PORT` of the coordinator; undefined for a simulated network. */
+  readonly coordinator: string | undefined;
   /** Returns the time since the last bytes from the hub, ms; Infinity without a connection. */
   silentMs(): number;
   /** Sends a ping at once, so that a reachable hub responds soon. */
@@ -81,8 +83,11 @@ export interface LinkDelegate {
   onHandoversAcknowledged(uids: readonly string[]): void;
   /** Returns all uids on this host, including those unknown to the hub. */
   assignedUids(): string[];
-  /** Called when the link broke or a connect failed. The link retries unless `onEnded` follows. */
-  onFailed(reason: string): void;
+  /**
+   * Called when the link broke, or when no address could be connected: the reasons, one for each tried address. The
+   * link retries unless `onEnded` follows.
+   */
+  onFailed(reasons: readonly string[]): void;
   /** Called when a live link broke; it reconnects by itself. */
   onLost(reason: string): void;
   /**

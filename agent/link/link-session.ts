@@ -3,6 +3,7 @@ import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import {
   CERTIFICATES,
   CHANNELS,
+  COORDINATORS,
   FEATURES,
   HOST_HANDOVERS,
   METERS,
@@ -107,12 +108,15 @@ export class LinkSession {
   }
 
   sendHello(introduction: Introduction): void {
-    const { delegate, services } = this.#deps;
+    const { target, delegate, services } = this.#deps;
+    const isUsable = (feature: string) =>
+      (feature !== SERVICES || services !== undefined) &&
+      (feature !== COORDINATORS || target.addresses !== undefined);
     this.#connection.send({
       kind: 'hello',
       ...introduction,
       ...delegate.resumePoint(),
-      features: FEATURES.filter((feature) => feature !== SERVICES || services !== undefined),
+      features: FEATURES.filter(isUsable),
       register: delegate.registration(),
       status: delegate.nodeStatus(),
     });
@@ -143,6 +147,9 @@ export class LinkSession {
         return;
       case 'time':
         if (this.#fleet) this.#onCoordinatorTime(message.serverTimeMs);
+        return;
+      case 'coordinators':
+        if (this.#fleet) this.#deps.target.addresses?.learn(message.coordinators);
         return;
       case 'desired':
         if (this.#fleet) void this.#apply(message, this.#fleet);

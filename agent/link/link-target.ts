@@ -4,7 +4,10 @@ import type { createConnection, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket } from 'ws';
 import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
+import { limitConnectTime } from '../../shared/link/limit-connect-time.js';
 import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages/link-messages.js';
+import type { Clock } from '../../shared/process/time/clock.js';
+import type { CoordinatorAddresses } from './coordinator-addresses.js';
 import { connectTrusting } from './server-trust.js';
 
 /** Timeout from the first packet to the answer of the upgrade. */
@@ -14,6 +17,8 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 export interface LinkTarget {
   /** `wss://HOST:PORT/link`. */
   url: string;
+  /** The addresses to try in turn; `url` is the current one. Absent: `url` is the only one. */
+  addresses?: CoordinatorAddresses;
   /** PEM of the only trusted certificate authorities. */
   ca?: string | undefined;
   /** PEM of the host's key and of its certificate. */
@@ -35,13 +40,15 @@ export interface LinkTarget {
 }
 
 /** Starts to connect; the socket's events report the result. */
-export function openSocket(target: LinkTarget): WebSocket {
+export function openSocket(target: LinkTarget, clock: Clock): WebSocket {
   if (target.openWebSocket) return target.openWebSocket();
-  const { url, ca, key, certificate } = target;
+  const { url, addresses, ca, key, certificate } = target;
+  const timeoutMs = addresses?.connectTimeoutMs;
   const trusting = ca
     ? (options: ConnectionOptions) => connectTrusting(options, { ca, certificate })
     : undefined;
-  const connect = target.connect ?? trusting;
+  const dial = target.connect ?? trusting;
+  const connect = dial && ((options: ConnectionOptions) => limitConnectTime(dial(options), clock, timeoutMs));
   return new WebSocket(url, SUBPROTOCOL, {
     ...(ca ? { ca } : {}),
     ...(key && certificate ? { key, cert: certificate } : {}),

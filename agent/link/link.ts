@@ -4,7 +4,12 @@
  */
 import type { HeartbeatReading } from '../../shared/link/heartbeat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
-import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages/link-messages.js';
+import type {
+  Goodbye,
+  GoodbyeReason,
+  MetersReport,
+  Welcome,
+} from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { LinkCertificateHandler, LinkDelegate, LinkServiceHandler } from './link-delegate.js';
@@ -25,6 +30,11 @@ import { ProcessCostReports } from './process-cost-reports.js';
 const WELCOME_TIMEOUT_MS = 45_000;
 /** HTTP status of an upgrade that was refused for a missing proof. */
 const UNAUTHORIZED = 401;
+/**
+ * Goodbyes that another address may not give: the coordinator stops, or it belongs to another fleet. The other goodbyes
+ * are about this host, and every address leads to the same leader.
+ */
+const ADDRESS_REASONS: readonly GoodbyeReason[] = ['draining', 'refused'];
 /** A link that was live for this long counts as a success: the next reconnect starts with the shortest delay. */
 const SETTLED_MS = 10_000;
 
@@ -72,6 +82,8 @@ export class Link {
   #timer: Timer | undefined;
   #nodeUid: string | undefined;
   #breakReason = '';
+  /** Why the addresses of this round failed. */
+  #failures: string[] = [];
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -107,6 +119,10 @@ export class Link {
   #roundTrip(): { roundTripMs?: number } {
     const { roundTripMs } = this;
     return roundTripMs === undefined ? {} : { roundTripMs };
+  }
+
+  get coordinator(): string | undefined {
+    return this.#options.target.addresses?.current;
   }
 
   /** Sends a ping at once, so that a reachable hub responds soon. */
@@ -200,9 +216,27 @@ export class Link {
 
   #break(reason: string): void {
     this.#breakReason = reason;
-    this.#options.log.warn({ reason, phase: this.#state.phase }, 'link broke');
-    this.#options.delegate.onFailed(reason);
-    this.#handle({ kind: 'broken', chance: this.#options.random() });
+    const { phase } = this.#state;
+    this.#options.log.warn({ reason, phase, ...this.#coordinatorField() }, 'link broke');
+    const hasOtherAddress = this.#failed(reason, phase !== 'live');
+    this.#handle({ kind: 'broken', chance: this.#options.random(), hasOtherAddress });
+  }
+
+  /** Returns true if the current round has another address. Otherwise the delegate receives all reasons of the round. */
+  #failed(reason: string, mayHelp: boolean): boolean {
+    const { addresses } = this.#options.target;
+    this.#failures.push(reason);
+    if (mayHelp && addresses?.failed()) return true;
+    if (!mayHelp) addresses?.startRound();
+    const reasons = this.#failures;
+    this.#failures = [];
+    this.#options.delegate.onFailed(reasons);
+    return false;
+  }
+
+  #coordinatorField(): { coordinator?: string } {
+    const { coordinator } = this;
+    return coordinator === undefined ? {} : { coordinator };
   }
 
   #closed(reason: string, code: number | undefined): void {
@@ -222,7 +256,11 @@ export class Link {
 
   #welcomed(welcome: Welcome): void {
     this.#nodeUid = welcome.node.metadata.uid;
-    this.#options.target.onWelcome?.(welcome.bearerToken);
+    const { target } = this.#options;
+    this.#failures = [];
+    target.onWelcome?.(welcome.bearerToken);
+    target.addresses?.connected();
+    if (welcome.coordinators) target.addresses?.learn(welcome.coordinators);
     this.#handle({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     this.#options.delegate.onLive(welcome, this);
   }
@@ -231,16 +269,22 @@ export class Link {
   #refuse(message: string): void {
     this.#breakReason = message;
     const chance = this.#options.random();
-    this.#handle({ kind: 'dismissed', reason: 'refused', message, retryMs: MAX_RECONNECT_MS, chance });
+    const hasOtherAddress = this.#failed(message, true);
+    const retryMs = MAX_RECONNECT_MS;
+    this.#handle({ kind: 'dismissed', reason: 'refused', message, retryMs, chance, hasOtherAddress });
   }
 
   #dismissed(goodbye: Goodbye): void {
     const { reason, message, retryMs } = goodbye;
-    this.#options.log.warn({ reason, message, retryMs }, 'hub ended the session');
+    this.#options.log.warn(
+      { reason, message, retryMs, ...this.#coordinatorField() },
+      'hub ended the session',
+    );
     this.#breakReason = `${reason}: ${message}`;
-    this.#options.delegate.onFailed(this.#breakReason);
+    const mayHelp = this.#state.phase !== 'live' && ADDRESS_REASONS.includes(reason);
+    const hasOtherAddress = this.#failed(this.#breakReason, mayHelp);
     const chance = this.#options.random();
-    const event: LinkEvent = { kind: 'dismissed', reason, message, retryMs, chance };
+    const event: LinkEvent = { kind: 'dismissed', reason, message, retryMs, chance, hasOtherAddress };
     if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#handle(event));
     else this.#handle(event);
   }

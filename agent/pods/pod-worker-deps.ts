@@ -81,8 +81,8 @@ export interface PodWorkerDeps {
   findConfig: FindConfig;
   /** Absent on simulated hosts. */
   tokens?: PodTokenCache;
-  /** Address of the API as Pods reach it. */
-  apiServer?: URL;
+  /** Returns the address of the API as Pods reach it. */
+  apiServer?: () => URL;
   handlers: ProbeHandlers;
   files: PodFiles;
   reports: PodReports;

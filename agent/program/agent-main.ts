@@ -1,7 +1,6 @@
 /** Builds the agent from its components, like a table of contents. */
 import { uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
-import { LINK_PATH } from '../../shared/link/messages/link-messages.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { trackNewFiles, trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -27,10 +26,12 @@ import { findTpmSealer } from '../desired/tpm-sealer.js';
 import { type BootClock, CoordinatorTime } from '../handovers/coordinator-time.js';
 import { updateLockAt } from '../handovers/update-lock.js';
 import { CertificateRenewer } from '../identity/certificate-renewer.js';
+import { openCoordinatorAddresses } from '../identity/coordinator-address-file.js';
 import { HostIdentity } from '../identity/host-identity.js';
 import { hasIdentity } from '../identity/identity-file.js';
 import { joinWithSettings } from '../identity/join-with-settings.js';
 import { podTokenRequester } from '../identity/pod-token-request.js';
+import type { CoordinatorAddresses } from '../link/coordinator-addresses.js';
 import { EventJournal } from '../link/event-journal.js';
 import { eventJournalFile } from '../link/event-journal-file.js';
 import { AgentMetrics } from '../metrics/agent-metrics.js';
@@ -65,6 +66,8 @@ interface StartContext {
   log: Logger;
   /** Called while an operator has to approve this host. */
   onWaiting?: (message: string) => void;
+  /** Called with a sentence when the link to the coordinator is live or has failed. */
+  onLinkChange?: (text: string) => void;
   /** Resolves when the agent has to stop. */
   stop?: Promise<unknown>;
 }
@@ -117,12 +120,10 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const runtime = await openRuntime(settings.runtime, locations, dataDir, clock);
   const joined = await joinUnlessStopped(start);
   if (!joined) return undefined;
-  const { enrolment, server } = joined;
-  const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
-  const keeping = { identity, server, clock, random: systemRandom };
-  const certificates = new CertificateRenewer({ ...keeping, log: log.child({ component: 'certificates' }) });
+  const { identity, certificates, server } = await openIdentity(joined, start);
+  const { addresses, clusterUID } = identity;
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
-  const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
+  const engine = runtime.driverFor({ clusterUID, nodeName });
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
@@ -148,7 +149,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     coordinatorTime: heardTime,
     journal,
     previousExit: await marker.markStarted(bootMark),
-    onLive: () => upgrades.confirm(),
+    ...linkListeners(start, upgrades, addresses),
     podCounts: metrics.pods,
     cost: readProcessUsage,
     load: hostLoad(dataDir, clock),
@@ -166,6 +167,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
       { name: 'reserve', stop: () => reserve.stop() },
+      { name: 'addresses', stop: () => addresses.flush() },
       { name: 'cache', stop: () => cache.flush() },
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
@@ -179,13 +181,39 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   );
 }
 
+/** Opens the identity of a host that has joined, and the addresses of its coordinators. */
+async function openIdentity(
+  { enrolment, servers }: Joined,
+  { settings: { data }, clock, log }: Pick<AgentStart, 'settings' | 'clock' | 'log'>,
+) {
+  const addresses = await openCoordinatorAddresses(data, servers, log.child({ component: 'link' }));
+  const server = () => addresses.server;
+  const identity = new HostIdentity(addresses, data, enrolment);
+  const certificates = new CertificateRenewer({
+    ...{ identity, server, clock, random: systemRandom },
+    log: log.child({ component: 'certificates' }),
+  });
+  return { identity, certificates, server };
+}
+
+function linkListeners(
+  { settings: { nodeName }, onLinkChange }: Pick<AgentStart, 'settings' | 'onLinkChange'>,
+  upgrades: AgentUpgrades,
+  addresses: CoordinatorAddresses,
+) {
+  return {
+    onLive: () => {
+      upgrades.confirm();
+      onLinkChange?.(`node ${nodeName}, connected to ${addresses.current}`);
+    },
+    onFailed: () => onLinkChange?.(`node ${nodeName}, not connected to a coordinator`),
+  };
+}
+
+type Joined = Awaited<ReturnType<typeof joinWithSettings>>;
+
 /** Resolves with the enrolment; undefined if the agent has to stop first, because an approval may take days. */
-function joinUnlessStopped({
-  settings,
-  log,
-  onWaiting,
-  stop,
-}: AgentStart): Promise<Awaited<ReturnType<typeof joinWithSettings>> | undefined> {
+function joinUnlessStopped({ settings, log, onWaiting, stop }: AgentStart): Promise<Joined | undefined> {
   const joining = joinWithSettings(settings, (message) => {
     log.warn(message);
     onWaiting?.(message);
@@ -266,10 +294,4 @@ async function startUpgrades(dataDir: string, clock: Clock, log: Logger): Promis
 /** A metered link is a label of the Node, which an operator can also set. */
 function labelsOf({ labels, lowData }: AgentSettings): Record<string, string> {
   return lowData ? { ...labels, [LINK_LABEL]: METERED } : labels;
-}
-
-function linkUrl(server: URL): string {
-  const url = new URL(LINK_PATH, server);
-  url.protocol = 'wss:';
-  return url.href;
 }

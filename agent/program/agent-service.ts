@@ -30,7 +30,12 @@ export async function runService({
   let log = loggerOf(settings);
   // Report readiness while waiting for an operator's approval; otherwise systemd would abort the start.
   const onWaiting = (message: string): void => manager.ready(message);
-  const started = await startAgent(settings, { places: locations, log, onWaiting, stop });
+  let shown = '';
+  const onLinkChange = (text: string): void => {
+    if (text !== shown) manager.status(text);
+    shown = text;
+  };
+  const started = await startAgent(settings, { places: locations, log, onWaiting, onLinkChange, stop });
   if (!started) return;
   let agent: RunningComponents | undefined = started;
   log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
@@ -43,7 +48,7 @@ export async function runService({
       if (!next) return;
       await agent?.stop();
       log = loggerOf(next);
-      agent = await startAgent(next, { places: locations, log });
+      agent = await startAgent(next, { places: locations, log, onLinkChange });
       log.info('settings reloaded');
     };
     process.on('SIGHUP', () => {

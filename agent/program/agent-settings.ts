@@ -75,7 +75,10 @@ export const RUNTIME_SETTING = {
 };
 
 export const AGENT_SETTINGS = {
-  server: optionalTextSetting('the coordinator, https://HOST:PORT', 'URL'),
+  server: optionalTextSetting(
+    'the coordinator, https://HOST:PORT; several are comma-separated and tried in turn, and the agent learns the others of the fleet',
+    'URL,…',
+  ),
   token: secretTextSetting('EVERYNODE_TOKEN'),
   tokenFile: optionalTextSetting(
     'file with the join token, - for standard input; else EVERYNODE_TOKEN in the environment. Needed until this host has joined',

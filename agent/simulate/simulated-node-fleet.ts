@@ -1,7 +1,7 @@
 /** Many simulated hosts in one process. */
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages/link-messages.js';
+import { JOIN_PATH, type JoinRequest } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import { monotonicClock, systemClock } from '../../shared/process/time/clock.js';
 import { TimeSlice } from '../../shared/process/time/time-slice.js';
@@ -12,7 +12,8 @@ import {
   type TrustedCoordinator,
 } from '../identity/coordinator-client.js';
 import { certificateRequest } from '../identity/host-certificate-request.js';
-import { trustCoordinator } from '../identity/join-coordinator.js';
+import { parseServers, trustCoordinator } from '../identity/join-coordinator.js';
+import { CoordinatorAddresses } from '../link/coordinator-addresses.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import { simulatedHostKey } from './hollow-host.js';
 import type { NodeQuery } from './node-query.js';
@@ -31,6 +32,7 @@ const REJOIN_DELAY_MS = 500;
 const SOCKETS_PER_ADDRESS = 400;
 
 interface SimulatedNodeFleetOptions {
+  /** `https://HOST:PORT`, comma-separated. */
   server: string;
   /** `ID.SECRET.CAHASH`. */
   token: string;
@@ -128,11 +130,11 @@ export class SimulatedNodeFleet {
     const key = simulatedHostKey(bearer, node);
     const request = { node, csr: await certificateRequest(key, node) };
     const { clusterUID, certificate } = await this.#join(() => register(coordinator, request, connections));
-    const url = new URL(LINK_PATH, server);
-    url.protocol = 'wss:';
+    const others = parseServers(this.#options.server).map((each) => each.server.origin);
+    const addresses = new CoordinatorAddresses({ configured: [server.origin, ...others], log });
     const host = new SimulatedNode({
       template: template,
-      url: url.href,
+      addresses,
       identity: { key, certificate, ca: coordinator.ca },
       clusterUID,
       // A TLS session belongs to the host whose certificate made it.

@@ -11,6 +11,7 @@ import { effectivePod, podsNeededBy } from '../decisions/handovers/assigned-pod-
 import { fullImageName } from '../decisions/images/image-name.js';
 import { ConfigCache } from '../desired/config-object-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
+import type { CoordinatorAddresses } from '../link/coordinator-addresses.js';
 import type { LinkTarget } from '../link/link-target.js';
 import { HollowDriver } from '../runtime/hollow/hollow-driver.js';
 import { HollowEngine } from '../runtime/hollow/hollow-engine.js';
@@ -28,7 +29,7 @@ const KILLED = 137;
 interface SimulatedNodeOptions {
   template: NodeTemplate;
   /** `wss://HOST:PORT/link`. */
-  url: string;
+  addresses: CoordinatorAddresses;
   identity: Pick<LinkTarget, 'ca' | 'key' | 'certificate'>;
   clusterUID: string;
   network: SimulatedHostNetwork;
@@ -100,13 +101,16 @@ export class SimulatedNode implements QueriedNode {
 
   /** Starts the agent. `onLive` is called at each welcome. Resolves before the first. */
   async start(onLive: () => void): Promise<void> {
-    const { template, url, identity, clusterUID, clock, log } = this.#options;
+    const { template, addresses, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
     this.#agent = createAgent({
       ...hollowHostDeps(),
       settings: { nodeName: this.name, labels: this.labels, taints: template.spec?.taints ?? [] },
       target: {
-        url,
+        addresses,
+        get url() {
+          return addresses.linkUrl;
+        },
         ...identity,
         node: this.name,
         clusterUID,

@@ -18,7 +18,8 @@ const MAX_TEXT_BYTES = 65_536;
 const MAX_AGENT_BYTES = 512 * 2 ** 20;
 
 export interface ReleaseSourceOptions {
-  server: URL;
+  /** Returns the coordinator's current address. */
+  server: () => URL;
   /** Returns the PEM of the coordinator's current CA certificates. */
   ca: () => string;
   /** PEM file of the key that signs releases, pinned at the installation. */
@@ -145,7 +146,7 @@ export class ReleaseSource {
 
   #request(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
     const { server, ca } = this.options;
-    const url = new URL(`/agent/${version}/${name}`, server);
+    const url = new URL(`/agent/${version}/${name}`, server());
     return new Promise((resolve, reject) => {
       const sent = get(url, { ca: ca(), agent: false, signal, timeout: IDLE_TIMEOUT_MS }, resolve);
       sent.on('timeout', () => sent.destroy(new Error('no response')));

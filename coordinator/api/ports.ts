@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { ChangeCalendar } from '../../shared/kube/fleet/change-calendar-types.js';
+import type { Coordinator } from '../../shared/kube/fleet/coordinator-types.js';
 import type { HostEffect, HostEffectRequest } from '../../shared/kube/fleet/host-effect-types.js';
 import type { HostMeters } from '../../shared/kube/fleet/host-meter-types.js';
 import type { HostReadings } from '../../shared/kube/fleet/host-reading-types.js';
@@ -188,8 +189,8 @@ export interface ChangeCalendarSource {
   calendarOf(policy: ObjectRef, days: number): Promise<ChangeCalendar>;
 }
 
-/** One host as JSON text; `undefined` if it was deleted. */
-export interface HostText {
+/** One computed object as JSON text; `undefined` if it was deleted. */
+export interface ObjectText {
   name: string;
   json: string | undefined;
 }
@@ -198,7 +199,20 @@ export interface HostFeed {
   list(): Promise<readonly Host[]>;
   get(name: string): Promise<Host | undefined>;
   /** Resolves with all hosts, then reports each change until `leave` is called. */
-  watch(onChange: (changed: readonly HostText[]) => void): Promise<{ first: HostText[]; leave: () => void }>;
+  watch(
+    onChange: (changed: readonly ObjectText[]) => void,
+  ): Promise<{ first: ObjectText[]; leave: () => void }>;
+}
+
+/** Several coordinators on etcd. A single coordinator has no source. */
+export interface CoordinatorSource {
+  /** Returns all coordinators of the fleet, by name, within 3 s. Throws ApiError 503 while they are not known. */
+  list(): Promise<readonly Coordinator[]>;
+}
+
+/** Whether this coordinator can prove that no other one leads. A single coordinator needs no proof. */
+export interface LeadershipProof {
+  readonly state: 'proven' | 'unproven' | 'lost';
 }
 
 export interface HostMeterSource {

@@ -32,6 +32,7 @@ import { ResyncTracker } from './restore/resync-tracker.js';
 import type { PendingRestore } from './restore/returned-pods.js';
 import { ReturnedPods } from './restore/returned-pods.js';
 import { ServicePublisher } from './services/service-publisher.js';
+import { type CoordinatorList, CoordinatorListSender } from './sessions/coordinator-list-sender.js';
 import { HelloHandler } from './sessions/hello-handler.js';
 import { InboundQueue } from './sessions/inbound-queue.js';
 import { LinkUpgrader, type OnRefused } from './sessions/link-upgrade.js';
@@ -60,6 +61,8 @@ export interface HubOptions {
     Pick<CertificateAuthority, 'trustBundleToResend'>;
   /** True if an operator has to approve each new node. */
   approveNodes?: boolean;
+  /** The addresses that agents learn. Absent if there is one coordinator. */
+  coordinators?: CoordinatorList;
   /** A restore that an operator has not confirmed yet. Absent if restores are not possible. */
   restore?: PendingRestore;
   /** Event recorders by component: for the hub's own Events, and for Events that agents report. */
@@ -138,6 +141,8 @@ export class Hub {
     );
     this.#hellos = new HelloHandler({
       ...reporting,
+      coordinators:
+        options.coordinators && new CoordinatorListSender(options.coordinators, this.#live, clock),
       objects,
       services: this.services,
       rightsOf: (node) => this.#enrolment.rightsOf(node),

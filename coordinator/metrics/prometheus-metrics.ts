@@ -1,6 +1,7 @@
 /** All Prometheus metrics of a coordinator. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { MetricsPage } from '../api/ports.js';
+import type { CoordinatorSource, MetricsPage } from '../api/ports.js';
+import { type AppendObserver, addClusterMetrics, appendMetrics } from './cluster-metrics.js';
 import { addClockMetrics, addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
@@ -12,6 +13,8 @@ import { addZoneMetrics, type EvictionObserver, evictionMetrics } from './zone-m
 interface MetricsPageDeps extends FleetMetricsDeps {
   meters: LinkMeters;
   services: CountedServices;
+  /** Absent if this is the only coordinator. */
+  cluster?: CoordinatorSource;
 }
 
 /** Created before the store, because the store needs its commit observer. */
@@ -27,6 +30,11 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
+  /** Registers the metrics of the replicated log. Call it once, and only with several coordinators. */
+  observeAppends(): AppendObserver {
+    return appendMetrics(this.#registry);
+  }
+
   /** Returns the pages. `resources` are the names of all served resources. */
   page(parts: MetricsPageDeps, resources: ReadonlySet<string>): MetricsPage {
     addFleetMetrics(this.#registry, parts);
@@ -34,6 +42,7 @@ export class Metrics {
     addClockMetrics(this.#registry, parts.informers);
     addLinkMetrics(this.#registry, parts.meters);
     addServiceMetrics(this.#registry, parts.services);
+    if (parts.cluster) addClusterMetrics(this.#registry, parts.cluster);
     const observe = requestMetrics(this.#registry, resources);
     const { contentType } = this.#registry;
     return {

@@ -13,8 +13,19 @@ export const METERS = 'meters';
 /** The agent may send `serviceInterest`. The hub responds with `serviceViews` and `endpointChanges`. */
 export const SERVICES = 'services';
 
+/** The hub names the addresses of all coordinators in the welcome, and sends `coordinators` when they change. */
+export const COORDINATORS = 'coordinators';
+
 /** All features of this build. A message of a feature is only sent if both ends name it. */
-export const FEATURES: readonly string[] = ['logs', CHANNELS, HOST_HANDOVERS, CERTIFICATES, METERS, SERVICES];
+export const FEATURES: readonly string[] = [
+  'logs',
+  CHANNELS,
+  HOST_HANDOVERS,
+  CERTIFICATES,
+  METERS,
+  SERVICES,
+  COORDINATORS,
+];
 
 export function commonFeatures(theirs: readonly string[]): string[] {
   return FEATURES.filter((feature) => theirs.includes(feature));

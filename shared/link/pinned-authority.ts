@@ -1,5 +1,7 @@
 /** Trust on first contact, secured by the token: only the authority with the token's key hash is accepted. */
 import { connect, type TLSSocket } from 'node:tls';
+import { systemClock } from '../process/time/clock.js';
+import { limitConnectTime } from './limit-connect-time.js';
 import { publicKeyHash } from './public-key-hash.js';
 
 const TIMEOUT_MS = 15_000;
@@ -8,10 +10,15 @@ const MAX_CHAIN = 10;
 
 /**
  * Resolves with the PEM of the certificate with this key hash in the server's chain; undefined if the chain has none.
- * Sends nothing to the untrusted server. Rejects if it cannot be reached.
+ * Sends nothing to the untrusted server. Rejects if it cannot be reached. `connectTimeoutMs`: limit of the TCP
+ * connection; absent: that of the whole handshake.
  */
-export async function findAuthority(server: URL, keyHash: string): Promise<string | undefined> {
-  const socket = await connectUnverified(server);
+export async function findAuthority(
+  server: URL,
+  keyHash: string,
+  connectTimeoutMs?: number,
+): Promise<string | undefined> {
+  const socket = await connectUnverified(server, connectTimeoutMs);
   try {
     let certificate = socket.getPeerX509Certificate();
     for (let depth = 0; certificate && depth < MAX_CHAIN; depth++) {
@@ -24,7 +31,7 @@ export async function findAuthority(server: URL, keyHash: string): Promise<strin
   }
 }
 
-function connectUnverified(server: URL): Promise<TLSSocket> {
+function connectUnverified(server: URL, connectTimeoutMs: number | undefined): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       host: server.hostname.replace(/^\[|\]$/g, ''),
@@ -33,6 +40,7 @@ function connectUnverified(server: URL): Promise<TLSSocket> {
       rejectUnauthorized: false,
       timeout: TIMEOUT_MS,
     });
+    limitConnectTime(socket, systemClock, connectTimeoutMs);
     socket.once('secureConnect', () => resolve(socket));
     socket.once('error', reject);
     socket.once('timeout', () => socket.destroy(new Error('no answer')));

@@ -109,8 +109,17 @@ function lostStep(
   return { kind: 'revert', reason: 'LinkLost', message };
 }
 
-/** Classifies a broken or failed connection by the link's reason text. */
-export function linkEvidenceOf(reason: string): 'answered' | 'refused' | 'unreachable' {
+/**
+ * Classifies broken or failed connections by the link's reason texts, one for each address that was tried. One answer
+ * of any coordinator proves that the network works.
+ */
+export function linkEvidenceOf(reasons: readonly string[]): 'answered' | 'refused' | 'unreachable' {
+  const evidence = reasons.map(evidenceOfReason);
+  if (evidence.includes('answered')) return 'answered';
+  return evidence.includes('refused') ? 'refused' : 'unreachable';
+}
+
+function evidenceOfReason(reason: string): 'answered' | 'refused' | 'unreachable' {
   if (
     /^refused with \d|^(draining|duplicate|superseded|refused|nodeDeleted): |another clusterUID/.test(reason)
   )

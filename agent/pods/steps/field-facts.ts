@@ -19,7 +19,7 @@ export function fieldFacts(
     allocatable,
     findConfig,
     ...(tokens ? { findToken: (uid, source) => tokens.find(uid, source) } : {}),
-    ...(apiServer ? { apiServer: reachableApi(apiServer, pod, hostIP) } : {}),
+    ...(apiServer ? { apiServer: reachableApi(apiServer(), pod, hostIP) } : {}),
   };
 }
 

@@ -5,6 +5,7 @@ import { healthResponse } from '../http/health-checks.js';
 import { parseMediaType } from '../http/media-type.js';
 import type { PathRequest } from '../http/request-info.js';
 import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
+import type { LeadershipProof } from '../ports.js';
 import {
   AGGREGATED_TYPE,
   aggregatedDiscovery,
@@ -89,6 +90,7 @@ const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 export function createPathResponses(
   { rows }: Pick<ResourceTable, 'rows'>,
   programVersion: string,
+  leadership?: LeadershipProof,
 ): (request: PathRequest, headers: PathHeaders) => ApiResponse {
   const resources = rows.filter(({ isDiscovered }) => isDiscovered);
   const discovery = discoveryDocuments(resources);
@@ -100,7 +102,7 @@ export function createPathResponses(
 
   return (request, { accept, ifNoneMatch }) => {
     const { method, path } = request;
-    const health = healthResponse(request);
+    const health = healthResponse(request, leadership);
     const found = discovery.get(path);
     const document = path === '/openapi/v3' ? openApi.index : openApi.byPath.get(path);
     const isKnown = found || document || health || OTHER_PATHS.has(path);

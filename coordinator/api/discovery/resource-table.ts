@@ -8,12 +8,11 @@ import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
 import { handleTokenRequest } from '../auth/token-request.js';
 import {
-  COORDINATOR_RESOURCE,
   COORDINATOR_TOKEN_RESOURCE,
-  handleCoordinators,
   handleCoordinatorToken,
   handleStepDown,
-} from '../fleet/coordinators-resource.js';
+} from '../fleet/coordinator-actions.js';
+import { COORDINATOR_RESOURCE, handleCoordinators } from '../fleet/coordinators-resource.js';
 import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-resource.js';
 import { handleHostMeters, handleHostReadings } from '../fleet/host-telemetry-resource.js';
 import { HOST_RESOURCE, handleHosts } from '../fleet/hosts-resource.js';
@@ -57,8 +56,8 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
   discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
+  discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
-  undiscovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(COORDINATOR_TOKEN_RESOURCE, handleCoordinatorToken),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),

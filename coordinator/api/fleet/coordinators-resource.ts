@@ -1,125 +1,132 @@
 /**
- * The resources `coordinators` and `coordinatortokens` of `fleet.everynode.dev/v1`. They exist only for coordinators that
- * share a fleet. `delete` removes a member, `create` on `coordinators/ID/stepdown` ends its leadership, and `create` on
- * `coordinatortokens` returns a token that fetches the keys of the fleet: only cluster administrators have this right.
+ * The resource `coordinators` of `fleet.everynode.dev/v1`, for the console and `kubectl get coordinators`. Computed. `delete`
+ * removes a member. A single coordinator is one object without etcd.
  */
-import { X509Certificate } from 'node:crypto';
-import type {
-  Coordinator,
-  CoordinatorList,
-  CoordinatorStatus,
-  CoordinatorTokenDocument,
-} from '../../../shared/kube/fleet/coordinator-types.js';
-import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
-import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { publicKeyHash } from '../../../shared/link/public-key-hash.js';
-import type { MemberView } from '../../cluster/cluster-member.js';
+import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from '../../kinds/table-column.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
-import { type ClusterPort, clusterOf, withEtcd } from '../join/cluster-port.js';
-import { integerParameter, requireKnownParameters } from '../resources/query-options.js';
+import { methodNotAllowed } from '../http/status-response.js';
+import type { ObjectText } from '../ports.js';
+import { computedTable, wantsTable } from './computed-table.js';
+import { type ObjectLineEncoder, objectLine, watchComputed } from './computed-watch.js';
+import { removeCoordinator } from './coordinator-actions.js';
+import { findCoordinator, listCoordinators } from './list-coordinators.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
-const DEFAULT_TTL_SECONDS = 15 * 60;
-const MAX_TTL_SECONDS = 24 * 60 * 60;
+const WATCH_INTERVAL_MS = 2_000;
 
 export const COORDINATOR_RESOURCE: DiscoveredResource = {
-  ...computedResource('Coordinator', 'coordinators', ['delete', 'get', 'list']),
+  ...computedResource('Coordinator', 'coordinators', ['delete', 'get', 'list', 'watch']),
   subresources: {
     stepdown: { group: FLEET_GROUP, version: 'v1', kind: 'Coordinator', verbs: ['create'] },
   },
 };
 
-export const COORDINATOR_TOKEN_RESOURCE = computedResource('CoordinatorToken', 'coordinatortokens', [
-  'create',
-]);
+const COLUMNS = [
+  NAME_COLUMN,
+  column<Coordinator>('Role', 'string', 'Leader, Follower, Impeded or Down.', ({ status }) => status.role),
+  column<Coordinator>('Lag', 'string', 'Log records that its database lacks.', lagText),
+  column<Coordinator>('Version', 'string', 'Version of the coordinator.', versionText),
+  column<Coordinator>('Server', 'string', 'Address for kubectl and agents.', ({ spec }) => spec.server),
+  AGE_COLUMN,
+  wideColumn<Coordinator>('Term', 'string', 'Term of the leader.', ({ status }) => `${status.term ?? NONE}`),
+  wideColumn<Coordinator>('Clock', 'string', "Difference to the leader's clock.", clockText),
+  wideColumn<Coordinator>('Problem', 'string', 'The most severe problem.', problemText),
+];
 
-/** Throws ApiError: 404, 409, 503. */
-export async function handleCoordinators(deps: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
-  const cluster = clusterOf(deps);
-  const { verb, name } = info;
-  return withEtcd(async () => {
-    if (verb === 'list') return ok(await listOf(cluster));
-    const found = (await listOf(cluster)).items.find(({ metadata }) => metadata.name === name);
-    if (!found) throw coordinatorNotFound(name);
-    if (verb === 'get') return ok(found);
-    const outcome = await cluster.removeMember(found.metadata.name);
-    if (outcome === 'absent') throw coordinatorNotFound(name);
-    if (outcome === 'removed') return ok(found);
-    throw new ApiError(
-      'Conflict',
-      `coordinator ${name} leads and cannot be removed: run "everynode coordinator step-down" first`,
-    );
-  });
+function lagText({ status: { lagRecords } }: Coordinator): string {
+  return `${lagRecords ?? UNKNOWN}`;
 }
 
-/** `POST …/coordinators/ID/stepdown`. The answer is 200 before the leadership ends. Throws ApiError: 404, 409, 503. */
-export async function handleStepDown(deps: ApiDeps, { info: { name } }: ApiRequest): Promise<ApiResponse> {
-  const cluster = clusterOf(deps);
-  return withEtcd(async () => {
-    const { items } = await listOf(cluster);
-    const found = items.find(({ metadata }) => metadata.name === name);
-    if (!found) throw coordinatorNotFound(name);
-    // The caller may have read an older leader.
-    if (found.status.role !== 'leader') throw new ApiError('Conflict', `coordinator ${name} does not lead`);
-    const obstacle = await cluster.stepDown();
-    if (obstacle === undefined) return ok(found);
-    throw new ApiError('Conflict', `coordinator ${name} must stay the leader: ${obstacle}`);
-  });
+function versionText({ status: { version } }: Coordinator): string {
+  return version ?? UNKNOWN;
 }
 
-/** `POST …/coordinatortokens?ttlSeconds=900`. Throws ApiError: 400, 404, 503. */
-export async function handleCoordinatorToken(deps: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
-  const cluster = clusterOf(deps);
-  requireKnownParameters(info.query, ['ttlSeconds']);
-  const ttlSeconds = integerParameter(info.query, 'ttlSeconds', 1) ?? DEFAULT_TTL_SECONDS;
-  if (ttlSeconds > MAX_TTL_SECONDS) {
-    throw badRequest(`ttlSeconds: must be at most ${MAX_TTL_SECONDS}, not ${ttlSeconds}`);
+function clockText({ status: { clockSkewSeconds: seconds } }: Coordinator): string {
+  if (seconds === undefined) return UNKNOWN;
+  return seconds === 0 ? 'ok' : `${seconds > 0 ? '+' : ''}${seconds}s`;
+}
+
+function problemText({ status: { problems } }: Coordinator): string {
+  return problems[0]?.message ?? NONE;
+}
+
+/** Handles `get`, `list` and `watch`. Throws 404, 405, and 503 while the coordinators are not known. */
+export async function handleCoordinators(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const { verb, name } = request.info;
+  if (verb === 'watch') return watchCoordinators(deps, request);
+  if (verb === 'delete') return removeCoordinator(deps, await findCoordinator(deps, name));
+  const now = deps.clock.now();
+  if (verb === 'get') {
+    const found = await findCoordinator(deps, name);
+    return ok(wantsTable(request) ? computedTable(COLUMNS, [found], now) : found);
   }
-  return withEtcd(async () => {
-    const { server, authority } = await deps.joinFacts();
-    const { engine } = await cluster.describe();
-    const { id, secret, expiresAt } = await cluster.createJoinToken(ttlSeconds * 1000);
-    const value: CoordinatorTokenDocument = {
-      ...{ kind: 'CoordinatorToken', apiVersion: API_VERSION },
-      token: `${id}.${secret}.${publicKeyHash(new X509Certificate(authority))}`,
-      expirationTime: toTimestamp(expiresAt),
-      ...{ server, etcd: engine.map(({ endpoint }) => endpoint) },
-    };
-    return { type: 'value', code: 201, value };
+  if (verb !== 'list') throw methodNotAllowed();
+  const coordinators = await listCoordinators(deps);
+  if (wantsTable(request)) return ok(computedTable(COLUMNS, coordinators, now));
+  return ok({ kind: 'CoordinatorList', apiVersion: API_VERSION, metadata: {}, items: coordinators });
+}
+
+async function watchCoordinators(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  return watchComputed(deps, request, {
+    kind: 'Coordinator',
+    subscribe: (onChange) => subscribe(deps, onChange),
+    lineOf: wantsTable(request) ? tableLine(deps) : coordinatorLine,
   });
 }
 
-async function listOf(cluster: ClusterPort): Promise<CoordinatorList> {
-  const { members, engine, problems } = await cluster.describe();
-  return {
-    ...{ kind: 'CoordinatorList', apiVersion: API_VERSION, metadata: {} },
-    items: members.map(documentOf),
-    etcd: engine,
-    problems,
+const coordinatorLine: ObjectLineEncoder = (type, { name, json }) =>
+  objectLine(type, json ?? JSON.stringify(deletedCoordinator(name)));
+
+function tableLine({ clock }: ApiDeps): ObjectLineEncoder {
+  return (type, { name, json }) => {
+    const object = json === undefined ? deletedCoordinator(name) : (JSON.parse(json) as Coordinator);
+    return objectLine(type, JSON.stringify(computedTable(COLUMNS, [object], clock.now())));
   };
 }
 
-function documentOf(view: MemberView): Coordinator {
-  const { id, name, server, joinedAt } = view.member;
+function deletedCoordinator(name: string): Coordinator {
   return {
-    ...{ kind: 'Coordinator', apiVersion: API_VERSION },
-    metadata: { name: id, creationTimestamp: toTimestamp(joinedAt) },
-    spec: { hostName: name, server },
-    status: statusOf(view),
+    ...{ kind: 'Coordinator', apiVersion: API_VERSION, metadata: { name }, spec: { server: '' } },
+    status: { role: 'Down', problems: [], conditions: [] },
   };
 }
 
-function statusOf({ status, lagRecords = 0 }: MemberView): CoordinatorStatus {
-  if (!status) return { role: 'down' };
-  const { version, clockMs, state } = status;
-  const reported = { version, lagRecords, lastReportTime: toTimestamp(clockMs) };
-  if (state.role !== 'impeded') return { ...reported, role: state.role };
-  return { ...reported, role: 'impeded', reason: state.reason, message: state.message };
-}
-
-function coordinatorNotFound(name = ''): ApiError {
-  const details = { group: FLEET_GROUP, kind: 'coordinators', name };
-  return new ApiError('NotFound', `coordinators.${FLEET_GROUP} "${name}" not found`, details);
+/** Reads the coordinators at each interval while a client watches, and reports those that changed. */
+async function subscribe(
+  deps: ApiDeps,
+  onChange: (changed: readonly ObjectText[]) => void,
+): Promise<{ first: ObjectText[]; leave: () => void }> {
+  const sent = new Map<string, string>();
+  const changes = async (): Promise<ObjectText[]> => {
+    const texts = (await listCoordinators(deps)).map((each) => ({
+      name: each.metadata.name,
+      json: JSON.stringify(each),
+    }));
+    const names = new Set(texts.map(({ name }) => name));
+    const deleted = [...sent.keys()].filter((name) => !names.has(name));
+    const changed = texts.filter(({ name, json }) => sent.get(name) !== json);
+    for (const { name, json } of changed) sent.set(name, json);
+    for (const name of deleted) sent.delete(name);
+    return [...changed, ...deleted.map((name) => ({ name, json: undefined }))];
+  };
+  const first = await changes();
+  let hasLeft = false;
+  const poll = () =>
+    deps.clock.after(WATCH_INTERVAL_MS, async () => {
+      // The next read repeats what a failed one has missed.
+      const changed = await changes().catch(() => []);
+      if (hasLeft) return;
+      if (changed.length > 0) onChange(changed);
+      timer = poll();
+    });
+  let timer = poll();
+  const leave = () => {
+    hasLeft = true;
+    timer.cancel();
+  };
+  return { first, leave };
 }

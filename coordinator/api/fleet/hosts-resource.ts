@@ -11,9 +11,10 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../../kinds/t
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import { computedResource } from '../discovery/served-resource.js';
 import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
-import { negotiateAnswer } from '../http/media-type.js';
 import { methodNotAllowed } from '../http/status-response.js';
-import { deletedHost, type HostLineEncoder, hostLine, watchHosts } from './host-watch.js';
+import { computedTable, wantsTable } from './computed-table.js';
+import { type ObjectLineEncoder, objectLine } from './computed-watch.js';
+import { deletedHost, hostLine, watchHosts } from './host-watch.js';
 import { visibleHosts } from './visible-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
@@ -52,7 +53,7 @@ function troubleText({ status }: Host): string {
 /** Handles `get`, `list` and `watch`. Throws 404, 405. */
 export async function handleHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { verb, name } = request.info;
-  if (verb === 'watch') return watchHosts(deps, request, isTable(request) ? tableLine(deps) : hostLine);
+  if (verb === 'watch') return watchHosts(deps, request, wantsTable(request) ? tableLine(deps) : hostLine);
   if (verb === 'get' && name !== undefined) return oneHost(deps, request, name);
   if (verb === 'list') return allHosts(deps, request);
   throw methodNotAllowed();
@@ -62,13 +63,17 @@ async function oneHost(deps: ApiDeps, request: ApiRequest, name: string): Promis
   const found = await deps.hosts.get(name);
   if (!found) throw hostNotFound(name);
   const host = visibleHosts(deps, request).hostFor(found);
-  return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], deps.clock.now()) : host };
+  return {
+    type: 'value',
+    code: 200,
+    value: wantsTable(request) ? hostTable([host], deps.clock.now()) : host,
+  };
 }
 
 async function allHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { hostFor } = visibleHosts(deps, request);
   const hosts = (await deps.hosts.list()).map(hostFor);
-  if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, deps.clock.now()) };
+  if (wantsTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, deps.clock.now()) };
   const pieces = function* () {
     yield `{"kind":"HostList","apiVersion":"${API_VERSION}","metadata":{},"items":[`;
     for (const [index, host] of hosts.entries()) yield `${index > 0 ? ',' : ''}${JSON.stringify(host)}`;
@@ -77,30 +82,14 @@ async function allHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse
   return { type: 'pieces', pieces: pieces() };
 }
 
-function isTable({ headers }: ApiRequest): boolean {
-  return negotiateAnswer(headers.accept) === 'table';
-}
-
-/** Returns the Table for kubectl. `now` in ms, for the age column. */
 function hostTable(hosts: readonly Host[], now: number): object {
-  return {
-    kind: 'Table',
-    apiVersion: 'meta.k8s.io/v1',
-    metadata: {},
-    columnDefinitions: COLUMNS.map(({ name, type, format = '', description, priority }) => ({
-      ...{ name, type, format, description, priority },
-    })),
-    rows: hosts.map((host) => ({
-      cells: COLUMNS.map(({ cell }) => cell(host, now)),
-      object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: host.metadata },
-    })),
-  };
+  return computedTable(COLUMNS, hosts, now);
 }
 
-function tableLine({ clock }: ApiDeps): HostLineEncoder {
+function tableLine({ clock }: ApiDeps): ObjectLineEncoder {
   return (type, { name, json }) => {
     const host = json === undefined ? deletedHost(name) : (JSON.parse(json) as Host);
-    return `${JSON.stringify({ type, object: hostTable([host], clock.now()) })}\n`;
+    return objectLine(type, JSON.stringify(hostTable([host], clock.now())));
   };
 }
 

@@ -3,11 +3,11 @@ import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { podKind } from '../../kinds/index.js';
 import { readRights } from '../auth/read-rights.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
-import type { HostText } from '../ports.js';
+import type { ObjectText } from '../ports.js';
 
 interface ShownHosts {
   hostFor(host: Host): Host;
-  textFor(text: HostText): HostText;
+  textFor(text: ObjectText): ObjectText;
 }
 
 /** The removed Pods are still counted. */

@@ -15,6 +15,7 @@ import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type {
   ChangeCalendarSource,
   ChangePlanner,
+  CoordinatorSource,
   Explainer,
   HostEffectPlanner,
   HostFeed,
@@ -76,6 +77,8 @@ export interface ApiDeps {
   restore: RestoreControl;
   /** Absent for a single coordinator. */
   cluster?: ClusterPort;
+  /** Absent if this is the only coordinator. */
+  coordinators?: CoordinatorSource;
   identities: Identities;
   /** Absent if the audit log is off. */
   audit?: AuditLog;
@@ -117,8 +120,8 @@ export type ApiResponse =
   | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
   /** JSON text in pieces that are encoded while it is sent. */
   | { type: 'pieces'; pieces: Iterable<BodyPiece> }
-  /** Plain text, e.g. of a health check. */
-  | { type: 'text'; text: string }
+  /** Plain text, e.g. of a health check. `code`: default 200. */
+  | { type: 'text'; text: string; code?: number }
   | { type: 'notModified'; etag: string }
   /** A body of unknown length. `write` returns early if the client disconnects. */
   | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };

@@ -8,7 +8,7 @@ import { createPathResponses } from '../discovery/path-responses.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import { InFlightLimit } from '../limits/in-flight-limit.js';
 import { networkOf } from '../limits/peer-network.js';
-import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from '../ports.js';
+import { AGENTS_METRICS_PATH, type LeadershipProof, METRICS_PATH, type MetricsPage } from '../ports.js';
 import type { ApiDeps, ApiResponse } from './api-context.js';
 import { dispatchRequest } from './request-dispatch.js';
 import { isLongRunning, type RequestInfo, readRequest } from './request-info.js';
@@ -22,6 +22,8 @@ export interface RequestHandlerOptions extends ApiDeps {
   /** The coordinator's version, for `/version`. */
   version: string;
   maxInFlight: number;
+  /** For the check `etcd` of `/readyz`. Absent if this is the only coordinator. */
+  leadership?: LeadershipProof;
   /** Absent: `/metrics` is not served. */
   metrics?: MetricsPage;
   /** Records completed requests in the request log and in the audit log. */
@@ -52,10 +54,10 @@ export class RequestHandler {
   #onDrained: (() => void) | undefined;
 
   constructor(options: RequestHandlerOptions) {
-    const { resources, version } = options;
+    const { resources, version, leadership } = options;
     this.#options = options;
     this.#inFlight = new InFlightLimit(options.maxInFlight);
-    this.#answerPath = createPathResponses(resources, version);
+    this.#answerPath = createPathResponses(resources, version, leadership);
   }
 
   /** Runs before the body is read: authenticates, authorizes and takes an in-flight slot. */

@@ -102,7 +102,10 @@ export async function writeResponse(
       reply.type(JSON_TYPE);
       return writePieces(reply, answer.pieces, context);
     case 'text':
-      await reply.type('text/plain; charset=utf-8').send(answer.text);
+      await reply
+        .code(answer.code ?? 200)
+        .type('text/plain; charset=utf-8')
+        .send(answer.text);
       return;
     case 'notModified':
       await reply.code(304).header('etag', answer.etag).send();

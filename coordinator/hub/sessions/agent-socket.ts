@@ -7,7 +7,11 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { WebSocket } from 'ws';
 import { type HeartbeatConfig, STANDARD_HEARTBEAT } from '../../../shared/kube/nodes/heartbeat-config.js';
-import { decodeFromAgent, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
+import {
+  decodeFromAgent,
+  encodeMessage,
+  type SharedMessage,
+} from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import type { LinkMeter } from '../../../shared/link/link-meter.js';
 import type { FromAgent, FromHub } from '../../../shared/link/messages/link-messages.js';
@@ -109,6 +113,13 @@ export class AgentSocket {
   /** Queues a message. Ignored after the end of the connection. */
   send(message: FromHub): void {
     this.#socket.send(this.#encoded(message));
+  }
+
+  /** Queues a message that many agents receive. */
+  sendShared(shared: SharedMessage<FromHub>): void {
+    const frame = shared.frame(this.#compresses);
+    this.#meter.message('down', shared.message, frame.length);
+    this.#socket.send(frame);
   }
 
   /** Resolves when the operating system accepted the message, or when the socket is closed. */

@@ -26,6 +26,7 @@ import type { ObjectSigner } from '../restore/object-signer.js';
 import type { ResyncTracker } from '../restore/resync-tracker.js';
 import type { PendingRestore, ReturnedPods } from '../restore/returned-pods.js';
 import type { ServicePublisher } from '../services/service-publisher.js';
+import type { CoordinatorListSender } from './coordinator-list-sender.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
 import type { NodeLiveness } from './node-liveness.js';
 import { PerNodeQueue } from './per-node-queue.js';
@@ -43,6 +44,8 @@ interface HelloHandlerDeps {
   resync: ResyncTracker;
   objects: NodeObjects;
   services: Pick<ServicePublisher, 'connected'>;
+  /** Absent if there is one coordinator. */
+  coordinators?: CoordinatorListSender | undefined;
   clusterUID: string;
   epoch: string;
   authority: { trustBundleToResend(): string | undefined };
@@ -144,6 +147,7 @@ export class HelloHandler {
     session.send({
       ...this.#welcomeFor(node, hello),
       ...(session.bearer ? { bearerToken: session.bearer } : {}),
+      ...this.#deps.coordinators?.welcomeField(hello.features),
     });
     this.#deps.resync.welcomed(
       session,
@@ -159,6 +163,7 @@ export class HelloHandler {
     session.becomeLive(hello.instanceID, sender);
     const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: [] };
     live.set(session.node, entry);
+    this.#deps.coordinators?.connected(entry, hello.features);
     const ca = this.#deps.authority.trustBundleToResend();
     if (ca !== undefined) session.send({ kind: 'certified', ca });
     // Reads the Node again: it may have changed after admission, when there was no session to notify.

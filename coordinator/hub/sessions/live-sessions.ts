@@ -13,6 +13,8 @@ export interface LiveSession {
   prefetchImages: readonly string[];
   /** True once the host has reported its status after the hello, so that the status in the hello is outdated. */
   hasReportedStatus?: boolean;
+  /** True if the agent keeps the addresses of all coordinators. */
+  learnsCoordinators?: boolean;
 }
 
 export class LiveSessions {

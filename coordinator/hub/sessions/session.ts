@@ -6,6 +6,7 @@ import {
 } from '../../../shared/kube/nodes/heartbeat-config.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { SharedMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
 import type {
   FromAgent,
@@ -131,6 +132,11 @@ export class Session {
   /** Queues a message. Ignored after the end of the session. */
   send(message: FromHub): void {
     if (this.#state.phase === 'greeting' || this.#state.phase === 'live') this.#socket.send(message);
+  }
+
+  /** Queues a message that many agents receive. Ignored unless live. */
+  sendShared(shared: SharedMessage<FromHub>): void {
+    if (this.#state.phase === 'live') this.#socket.sendShared(shared);
   }
 
   becomeLive(instanceID: string, sender: DesiredSender): void {

@@ -1,52 +1,61 @@
-/** fleet.everynode.dev/v1 Coordinator and CoordinatorToken. Served only by coordinators that share a fleet. */
+/** fleet.everynode.dev/v1 Coordinator: one coordinator of the fleet, as the leader sees it. Computed, never stored. */
+import type { Condition } from '../objects/conditions.js';
 import type { KubeObject } from '../objects/meta.js';
 
-/** `name` in the metadata is the member's id: 8 hex digits. */
-export interface Coordinator extends KubeObject {
-  kind: 'Coordinator';
-  spec: {
-    /** Host name of the machine. */
-    hostName: string;
-    /** `https://HOST:PORT`. */
-    server: string;
-  };
-  status: CoordinatorStatus;
+/**
+ * - `Leader`: serves all requests.
+ * - `Follower`: its database follows the log, so it can take over.
+ * - `Impeded`: it runs but cannot take over; the condition `Ready` has the reason.
+ * - `Down`: it has not reported for 15 s, or was replaced as leader and has not reported since.
+ */
+export type CoordinatorRole = 'Leader' | 'Follower' | 'Impeded' | 'Down';
+
+/** `error`: something does not work, or the next failure stops writes. `warning`: it works, with less safety. */
+export interface ClusterProblem {
+  severity: 'error' | 'warning';
+  /** CamelCase, stable. */
+  reason: string;
+  /** What is wrong and what to do. */
+  message: string;
 }
 
-export type CoordinatorStatus =
-  /** It has not reported to etcd for 15 s. */
-  | { role: 'down' }
-  | (ReportedCoordinatorStatus & { role: 'leader' | 'follower' })
-  /** It cannot lead. `message` says what to do. */
-  | (ReportedCoordinatorStatus & { role: 'impeded'; reason: string; message: string });
-
-interface ReportedCoordinatorStatus {
-  version: string;
-  /** Records of the log that its database lacks. */
-  lagRecords: number;
-  /** Its clock at its last report, RFC 3339. */
-  lastReportTime: string;
-}
-
-/** A member of etcd. */
+/** One endpoint of etcd, as the leader sees it. */
 export interface EtcdEndpoint {
   endpoint: string;
-  /** Absent if it does not answer; then there is an `error`. */
+  /** Absent if the endpoint does not answer; `error` has the reason then. */
   version?: string;
   isLeader?: boolean;
   dbBytes?: number;
+  /** Such as `NOSPACE`. */
   alarms?: readonly string[];
   error?: string;
 }
 
-export interface CoordinatorList {
-  kind: 'CoordinatorList';
-  apiVersion: string;
-  metadata: Record<string, never>;
-  items: Coordinator[];
-  etcd: readonly EtcdEndpoint[];
-  /** What is wrong, in sentences that say what to do. */
-  problems: readonly string[];
+export interface CoordinatorStatus {
+  role: CoordinatorRole;
+  version?: string;
+  /** Only of the leader. */
+  term?: number;
+  /** Index of the last log record that its database contains durably. */
+  appliedRecord?: number;
+  /** Records that its database lacks; at most 5 s old. 0 for the leader. */
+  lagRecords?: number;
+  /** Seconds by which its clock is ahead of the leader's (positive) or behind it; 0 = no error was noticed. */
+  clockSkewSeconds?: number;
+  /** Of this coordinator, the most severe first. The leader also has those of the cluster and of etcd. */
+  problems: readonly ClusterProblem[];
+  /** `Ready`: it serves or can take over. `Degraded`: it has problems. */
+  conditions: readonly Condition[];
+  /** Only of the leader. Absent without etcd. */
+  etcd?: readonly EtcdEndpoint[];
+  /** Number of records in the replicated log. Only of the leader. */
+  logRecords?: number;
+}
+
+/** Its name is the host name of its machine. */
+export interface Coordinator extends KubeObject {
+  spec: { server: string; memberId?: string };
+  status: CoordinatorStatus;
 }
 
 /** Answer to `create` on `coordinatortokens`. Shown once. */

@@ -34,6 +34,25 @@ export function encodeMessage(message: Message, { compress = false } = {}): Buff
   return frame;
 }
 
+/** A message for many peers, encoded at most once in each form. */
+export class SharedMessage<M extends Message = Message> {
+  readonly message: M;
+  #plain: Buffer | undefined;
+  #compressed: Buffer | undefined;
+
+  constructor(message: M) {
+    this.message = message;
+  }
+
+  /** Throws `ProtocolError` above the frame limit. */
+  frame(compress: boolean): Buffer {
+    this.#plain ??= encodeMessage(this.message);
+    if (!compress) return this.#plain;
+    this.#compressed ??= compressed(this.#plain);
+    return this.#compressed;
+  }
+}
+
 function compressed(frame: Buffer): Buffer {
   if (frame.length < MIN_COMPRESSED_BYTES || frame.length > MAX_FRAME_BYTES) return frame;
   const smaller = Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(frame)]);

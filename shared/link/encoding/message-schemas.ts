@@ -8,6 +8,8 @@ import {
   type FromHub,
   type HandedOverPod,
   type LogStreamRequest,
+  MAX_ADDRESS_LENGTH,
+  MAX_COORDINATORS,
   MAX_FRAME_BYTES,
   type MirrorPod,
   type ObjectMac,
@@ -47,6 +49,7 @@ const amount = integer(0);
 const durationMs = integer(0, 2 ** 31);
 const features = list(text(64), 100);
 const note = text(4_096);
+const coordinators = list(text(MAX_ADDRESS_LENGTH), MAX_COORDINATORS);
 const podName = { uid, namespace: name, name };
 const streamNumber = integer(1);
 
@@ -179,6 +182,7 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
       }),
     }),
     bearerToken: optional(text(128)),
+    coordinators: optional(coordinators),
   }),
   heartbeatConfig: record<Of<'heartbeatConfig'>>({
     kind: oneOf('heartbeatConfig'),
@@ -188,6 +192,7 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     compress: flag,
   }),
   time: record<Of<'time'>>({ kind: oneOf('time'), serverTimeMs: timeMs }),
+  coordinators: record<Of<'coordinators'>>({ kind: oneOf('coordinators'), coordinators }),
   desired: record<Of<'desired'>>({
     kind: oneOf('desired'),
     id,

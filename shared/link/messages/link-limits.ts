@@ -16,6 +16,10 @@ export const SNAPSHOT_HASH_HEADER = 'everynode-snapshot-sha256';
 /** Request header of a link: the `mac` of the node's join. */
 export const JOIN_MAC_HEADER = 'everynode-join-mac';
 
+/** Coordinators of a fleet, and the length of an address: a DNS name has at most 253 characters. */
+export const MAX_COORDINATORS = 16;
+export const MAX_ADDRESS_LENGTH = 300;
+
 export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 export const STREAM_CHUNK_BYTES = 16 * 1024;
 /** Initial credit of a stream, in bytes. */

@@ -11,6 +11,7 @@ import type { EndpointChanges, ServiceInterest, ServiceViews } from './service-m
 import type {
   CertificateIssued,
   ClockChange,
+  CoordinatorsChange,
   Goodbye,
   HeartbeatConfigChange,
   Hello,
@@ -52,6 +53,7 @@ export type FromHub =
   | Welcome
   | HeartbeatConfigChange
   | ClockChange
+  | CoordinatorsChange
   | Desired
   | ReturnRequest
   | PrefetchImages

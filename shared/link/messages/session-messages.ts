@@ -43,6 +43,17 @@ export interface Welcome {
   node: Pick<Node, 'metadata'>;
   /** Token for HTTPS requests while the link is open, for hosts behind a proxy that terminates TLS. */
   bearerToken?: string;
+  /** Feature `coordinators`: as in `CoordinatorsChange`. Absent if there is one coordinator. */
+  coordinators?: string[];
+}
+
+/**
+ * Feature `coordinators`: the addresses of all coordinators of the fleet, `https://HOST:PORT`, the leader first. Replaces
+ * the list of the welcome.
+ */
+export interface CoordinatorsChange {
+  kind: 'coordinators';
+  coordinators: string[];
 }
 
 /** Changes heartbeat interval and traffic savings of the open link. */

@@ -28,7 +28,7 @@ async function release(
   writeFileSync(keyFile, key.publicKey);
   const server = new URL(await serve(context, places));
   const { ca } = await sharedPki();
-  const source = new ReleaseSource({ server, ca: () => ca.cert, keyFile });
+  const source = new ReleaseSource({ server: () => server, ca: () => ca.cert, keyFile });
   const target = join(directory, 'versions', VERSION, 'everynode-agent');
   const fetch = (version = VERSION) => source.fetch(version, target, AbortSignal.timeout(10_000));
   return { source, fetch, target, keyFile, key, places, folder: join(places.directory, VERSION) };
@@ -117,7 +117,7 @@ test('a version below the coordinator’s minimum is neither fetched nor allowed
 test('a coordinator that cannot be asked about a version is asked again later', async () => {
   const { ca } = await sharedPki();
   const server = new URL('https://127.0.0.1:1');
-  const source = new ReleaseSource({ server, ca: () => ca.cert, keyFile: '/nonexistent' });
+  const source = new ReleaseSource({ server: () => server, ca: () => ca.cert, keyFile: '/nonexistent' });
   await assert.rejects(source.requireAllowed(VERSION), {
     temporary: true,
     message: /cannot ask the coordinator/,

@@ -67,7 +67,7 @@ test("behind such a proxy a host gets its Pods' tokens while its link is up; wit
     return { namespace: 'default', serviceAccount: 'robot', pod: { name, uid }, expirationSeconds: 3607 };
   };
   const [mine, theirs] = [await made('mine', 'n1'), await made('theirs', 'n2')];
-  const ask = podTokenRequester(new URL(server), identity);
+  const ask = podTokenRequester(() => new URL(server), identity);
   assert.ok('token' in (await ask(mine)));
   assert.ok('refused' in (await ask(theirs)));
   link.stop();

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CertificateRenewer } from '../../../agent/identity/certificate-renewer.js';
+import { openCoordinatorAddresses } from '../../../agent/identity/coordinator-address-file.js';
 import { HostIdentity } from '../../../agent/identity/host-identity.js';
 import { type JoinOptions, joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { Link } from '../../../agent/link/link.js';
@@ -21,7 +22,6 @@ import { certificateUsers, linkUsers } from '../../../coordinator/open-identitie
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { LINK_PATH } from '../../../shared/link/messages/link-messages.js';
 import { type Logger, silentLogger } from '../../../shared/process/output/logger.js';
 import { type Clock, monotonicClock, systemClock } from '../../../shared/process/time/clock.js';
 import { systemRandom } from '../../../shared/process/time/random.js';
@@ -32,7 +32,7 @@ import { MemoryStore } from '../controllers/memory-store.js';
 import { TestAgent } from './hub-fixture.js';
 
 interface EnrolmentFixtureOptions
-  extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent' | 'authority'>> {
+  extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent' | 'authority' | 'coordinators'>> {
   log?: Logger;
   audit?: AuditLog;
 }
@@ -85,14 +85,18 @@ export async function startEnrolment(context: TestContext, change: EnrolmentFixt
   });
   /** Starts a host like agent/program/agent-main.ts, with certificate renewal. It connects at once. */
   const host = async (enrolled: JoinOptions, labels: Record<string, string> = { zone: 'a' }) => {
-    const url = `${enrolled.server.replace('https', 'wss')}${LINK_PATH}`;
-    const identity = new HostIdentity(url, enrolled.dataDir, await joinCoordinator(enrolled));
+    const enrolment = await joinCoordinator(enrolled);
+    const addresses = await openCoordinatorAddresses(
+      enrolled.dataDir,
+      enrolled.server.split(','),
+      silentLogger,
+    );
+    const identity = new HostIdentity(addresses, enrolled.dataDir, enrolment);
     const steady = monotonicClock(systemClock);
     const log = silentLogger;
-    const server = new URL(enrolled.server);
     const keeper = new CertificateRenewer({
       identity,
-      server,
+      server: () => addresses.server,
       clock: steady,
       random: systemRandom,
       log,

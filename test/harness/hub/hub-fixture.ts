@@ -172,8 +172,8 @@ export class TestAgent implements LinkDelegate {
     return [...this.held.keys()];
   }
 
-  onFailed(reason: string): void {
-    this.failures.push(reason);
+  onFailed(reasons: readonly string[]): void {
+    this.failures.push(...reasons);
   }
 
   onLost(reason: string): void {

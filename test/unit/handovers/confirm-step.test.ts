@@ -252,5 +252,17 @@ describe('the kind of a failed connection', () => {
     ['Opening handshake has timed out', 'unreachable'],
     ['never welcomed', 'unreachable'],
   ];
-  for (const [reason, evidence] of cases) test(reason, () => assert.equal(linkEvidenceOf(reason), evidence));
+  for (const [reason, evidence] of cases)
+    test(reason, () => assert.equal(linkEvidenceOf([reason]), evidence));
+
+  test('an answer of any coordinator proves that the network works, also if another was tried last', () => {
+    const [answer, refusal, silence] = [
+      'refused with 503: no leader',
+      'connect ECONNREFUSED 192.0.2.1:6443',
+      'no connection within 2 s',
+    ];
+    assert.equal(linkEvidenceOf([answer, silence]), 'answered');
+    assert.equal(linkEvidenceOf([refusal, silence]), 'refused');
+    assert.equal(linkEvidenceOf([silence, silence]), 'unreachable');
+  });
 });
