@@ -18,7 +18,7 @@ import {
 } from './cluster-member.js';
 
 /** What the view needs of the engine. */
-export type ViewedStorage = Pick<ClusterKeys, 'list'> &
+type ViewedStorage = Pick<ClusterKeys, 'list'> &
   Pick<ReplicatedLog, 'bounds'> &
   Pick<LeaderElection, 'leader'> & { health(): Promise<readonly EngineHealth[]> };
 

@@ -32,7 +32,7 @@ export function parseCoordinatorToken(text: string): CoordinatorToken | undefine
 }
 
 /** A token that may be redeemed. */
-export interface FoundToken {
+interface FoundToken {
   readonly id: string;
   readonly key: Buffer;
   /** Of the stored value. */

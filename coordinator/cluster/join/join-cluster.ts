@@ -28,7 +28,7 @@ const SCRATCH = 'joining';
 /** Moved in this order: with the member file, the directory is complete. */
 const INSTALLED = ['pki', 'kubeconfig', 'ticket-keys', KEYS_VERSION_FILE, MEMBER_FILE];
 
-export interface JoinClusterOptions {
+interface JoinClusterOptions {
   /** `https://HOST:PORT` of any coordinator of the fleet. */
   coordinator: string;
   /** `ID.SECRET.CAHASH`. */
@@ -109,7 +109,7 @@ async function joinLocked(options: JoinClusterOptions, token: CoordinatorToken):
 }
 
 /** Reads which fleet the etcd cluster belongs to. */
-export async function findFleet(openStorage: OpenStorage): Promise<ClusterRecord> {
+async function findFleet(openStorage: OpenStorage): Promise<ClusterRecord> {
   const probe = openStorage(UNKNOWN);
   try {
     const record = await readClusterRecord(probe);

@@ -19,7 +19,7 @@ import { isMemberId, isMemberServer } from '../member-file.js';
 const KEY_BYTES = 32;
 
 /** What the joining coordinator is called. */
-export type JoiningMember = Pick<ClusterMember, 'id' | 'name' | 'server'>;
+type JoiningMember = Pick<ClusterMember, 'id' | 'name' | 'server'>;
 
 /** Body of `POST /coordinators/join`. */
 export interface CoordinatorJoinRequest {
@@ -45,7 +45,7 @@ export function tokenKeyOf(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'everynode coordinator token', KEY_BYTES));
 }
 
-export interface JoinAttempt {
+interface JoinAttempt {
   readonly request: CoordinatorJoinRequest;
   /** Returns the packed keys. Throws SealError if the answer was not made with the token. */
   open(answer: unknown): Buffer;

@@ -88,7 +88,7 @@ export function contentHash(files: ReadonlyMap<string, Buffer>): string {
 }
 
 /** A file to write; `undefined` content: to remove. */
-export type KeyFileChange = readonly [name: string, content: Buffer | undefined];
+type KeyFileChange = readonly [name: string, content: Buffer | undefined];
 
 /**
  * Returns the changes that give a data directory the files of the bundle. The kubeconfig is replaced only if its token

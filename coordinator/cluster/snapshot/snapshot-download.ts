@@ -19,7 +19,7 @@ import { snapshotProof } from './snapshot-proof.js';
 /** The leader needs this long at most before it sends the first byte, and between two pieces. */
 const IDLE_MS = 120_000;
 
-export interface SnapshotSource {
+interface SnapshotSource {
   /** The leader's address, `https://HOST:PORT`. */
   server: string;
   /** PEM of the authorities by which the server is verified. */
