@@ -9,7 +9,9 @@ import {
   startComponents,
 } from '../shared/process/service/program-lifecycle.js';
 import { systemClock } from '../shared/process/time/clock.js';
+import type { ClusterPort } from './api/join/cluster-port.js';
 import { ApiComponent } from './api-component.js';
+import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { ManifestPlanner } from './controllers/plan/manifest-planner.js';
 import { ConditionHistory } from './controllers/views/condition-history.js';
 import { DaemonSetExplainer } from './controllers/views/daemonset-explainer.js';
@@ -44,6 +46,9 @@ export interface MemberEnvironment {
   readonly openReplication: OpenReplication;
   /** Called when the store is open, before anything reads it. Rejects with `ExitError` if another coordinator leads. */
   begin(): Promise<void>;
+  readonly frontDoor: LeaderDoor;
+  readonly cluster: ClusterPort;
+  readonly components: readonly Component[];
 }
 
 export interface RunningCoordinator extends RunningComponents {
@@ -94,6 +99,7 @@ export async function startCoordinator(
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiComponent(settings, {
     ...{ ...shared, certificates, hub, restore },
+    ...(member && { frontDoor: member.frontDoor, cluster: member.cluster }),
     explainer: new DaemonSetExplainer({ informers, clock, rollouts: activeRollouts, refusals }),
     serviceExplainer: new ServiceExplainer({ informers, clock, sent: hub.services }),
     hosts: new HostIndex({ informers, liveness, clock }),
@@ -110,6 +116,7 @@ export async function startCoordinator(
     [
       { name: 'store', stop: () => store.close() },
       ...core.components,
+      ...(member?.components ?? []),
       scheduledJobs({
         ...shared,
         ...{ store, restore, sinceClockStepMs: () => core.clockSteps.sinceStepMs() },

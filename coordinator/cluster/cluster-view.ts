@@ -58,6 +58,26 @@ export function registerMember(keys: Pick<ClusterKeys, 'put'>, member: ClusterMe
   return keys.put(memberKey(member.id), encodeRecord(member), { version: 0 });
 }
 
+/** Writes what this member reports. It disappears when the process ends. Rejects with LogUnavailable or LogFull. */
+export async function writeStatus(
+  keys: Pick<ClusterKeys, 'put'>,
+  id: string,
+  status: MemberStatus,
+): Promise<void> {
+  await keys.put(statusKey(id), Buffer.from(JSON.stringify(status)), { isEphemeral: true });
+}
+
+/** Writes the record of a member, such as a changed address. Rejects with LogUnavailable. */
+export async function updateMember(keys: Pick<ClusterKeys, 'put'>, member: ClusterMember): Promise<void> {
+  await keys.put(memberKey(member.id), encodeRecord(member));
+}
+
+/** Returns the address of a member, or undefined after its removal. Rejects with LogUnavailable. */
+export async function serverOf(keys: Pick<ClusterKeys, 'get'>, id: string): Promise<string | undefined> {
+  const found = await keys.get(memberKey(id));
+  return found && parsed<ClusterMember>(found.value)?.server;
+}
+
 export function encodeRecord(value: ClusterMember | ClusterRecord): Buffer {
   return Buffer.from(JSON.stringify(value));
 }

@@ -29,7 +29,10 @@ interface StandbyDeps {
   takeSnapshot(leader: Leader): Promise<void>;
   /** Resolves when this member has the newest keys of the fleet. */
   syncKeys(): Promise<void>;
-  onLeader(leader: Leader | undefined): void;
+  /** Called at each look, also without a change. */
+  onLeader(leader: Leader | undefined): Promise<void>;
+  /** False: this member was removed. It must not lead, and follows the log no longer. */
+  isMember(): Promise<boolean>;
   log: Logger;
 }
 
@@ -91,11 +94,12 @@ export class Standby {
   }
 
   async #step(): Promise<Elected | undefined> {
-    const { storage, memberId, onLeader, syncKeys } = this.#deps;
+    const { storage, memberId, onLeader, isMember, syncKeys } = this.#deps;
     let leader: Leader | undefined;
     try {
       leader = await storage.leader();
-      onLeader(leader);
+      await onLeader(leader);
+      if (!(await isMember())) throw new MemberRemoved();
       await syncKeys();
       const follower = await this.#openFollower();
       await follower.catchUp();
@@ -159,6 +163,9 @@ export class Standby {
       await takeSnapshot(leader).catch((failure: unknown) =>
         log.warn({ err: failure }, 'the snapshot could not be taken; trying again'),
       );
+    } else if (error instanceof MemberRemoved) {
+      await this.#closeDatabase();
+      this.#impede('Removed', error.message);
     } else if (error instanceof EntryTooNew) {
       await this.#closeDatabase();
       this.#impede('OlderVersion', `${sentence(error.message)} Upgrade this coordinator.`);
@@ -187,6 +194,13 @@ export class Standby {
         resolve();
       };
     });
+  }
+}
+
+/** "everynode coordinator remove" was run for this member. */
+class MemberRemoved extends Error {
+  constructor() {
+    super('This coordinator was removed. Uninstall it, or join again with an empty data directory.');
   }
 }
 

@@ -4,7 +4,7 @@ import { type Clock, every } from '../../shared/process/time/clock.js';
 import { LOG_FORMAT } from '../store/replica/log-entry.js';
 import { type ClusterKeys, LogUnavailable } from '../store/replica/replicated-log.js';
 import type { MemberState } from './cluster-member.js';
-import { writeStatus } from './member-directory.js';
+import { writeStatus } from './cluster-view.js';
 
 const INTERVAL_MS = 5_000;
 

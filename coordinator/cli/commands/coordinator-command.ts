@@ -1,10 +1,11 @@
 /** `everynode coordinator`: runs the coordinator, installs it as a service, or uninstalls it. */
 import type { Command } from 'commander';
-import { createLogger } from '../../../shared/process/output/logger.js';
+import { createLogger, type Logger } from '../../../shared/process/output/logger.js';
 import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import { serviceManager } from '../../../shared/process/service/systemd-notify.js';
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
-import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../../coordinator-settings.js';
+import { COORDINATOR_SETTINGS, type CoordinatorSettings, INSTALL_SETTINGS } from '../../coordinator-settings.js';
+import type { RunningCoordinator } from '../../main.js';
 import { trackFirstStart } from '../machine/first-start.js';
 import { readSettings } from '../terminal/command-options.js';
 
@@ -33,9 +34,9 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(COORDINATOR_SETTINGS, flags);
   const log = createLogger(settings.logLevel);
   // Imported here, because it would slow down the start of all other commands.
-  const { startCoordinator } = await import('../../main.js');
+  const start = await starterOf(settings, log);
   const firstStart = trackFirstStart(settings.data);
-  const coordinator = await startCoordinator(settings, log).catch((error: unknown) => {
+  const coordinator = await start().catch((error: unknown) => {
     firstStart.undo();
     throw error;
   });
@@ -44,4 +45,18 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   await untilStopSignal();
   manager.stopping();
   await coordinator.stop();
+}
+
+/** gRPC is loaded only with etcd. */
+async function starterOf(
+  settings: CoordinatorSettings,
+  log: Logger,
+): Promise<() => Promise<RunningCoordinator>> {
+  const { etcd } = settings;
+  if (etcd === undefined) {
+    const { startCoordinator } = await import('../../main.js');
+    return () => startCoordinator(settings, log);
+  }
+  const { startMember } = await import('../../start-member.js');
+  return () => startMember({ ...settings, etcd }, log);
 }

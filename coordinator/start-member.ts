@@ -1,0 +1,91 @@
+/** Starts a coordinator with `--etcd`: checks etcd and the data directory, opens the port, and follows the log. */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
+import type { Logger } from '../shared/process/output/logger.js';
+import { systemClock } from '../shared/process/time/clock.js';
+import { openFrontDoor } from './cluster/front-door/front-door.js';
+import { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
+import { readClusterKey } from './cluster/keys/sealed-value.js';
+
+import { type MemberFile, MemberFileError, readMemberFile, writeMemberFile } from './cluster/member-file.js';
+import { downloadSnapshot } from './cluster/snapshot/snapshot-download.js';
+import { RunningMember } from './cluster-main.js';
+import type { CoordinatorSettings } from './coordinator-settings.js';
+import { foundCluster } from './found-cluster.js';
+import type { RunningCoordinator } from './main.js';
+import { loadPki } from './pki/load-pki.js';
+import { servingNames } from './server-addresses.js';
+import { waitForStartSpace } from './store/start-reserve.js';
+import { readEtcdSettings } from './store/replica/etcd/checks/etcd-addresses.js';
+import { checkEtcd } from './store/replica/etcd/checks/etcd-checks.js';
+import { EtcdRefused } from './store/replica/etcd/checks/etcd-refused.js';
+import { openEtcdCluster } from './store/replica/etcd/open-etcd-cluster.js';
+
+/** Resolves when the port is open. Throws `ExitError` for causes that an operator can fix; nothing is changed then. */
+export async function startMember(
+  settings: CoordinatorSettings & { etcd: string },
+  log: Logger,
+): Promise<RunningCoordinator> {
+  const clock = systemClock;
+  const { data } = settings;
+  await waitForStartSpace({ dataDir: data, clock, log });
+  const member = await ownMember(settings, log);
+  const access = readEtcdSettings(settings);
+  const onFailure = (endpoint: string, reason: string) => log.warn({ endpoint, reason }, 'etcd does not answer');
+  const storage = openEtcdCluster({ access, name: member, clock, onFailure });
+  const clusterKey = await readClusterKey(data);
+  const door = await openFrontDoor({ host: settings.host, port: settings.port, key: clusterKey, clock, log });
+  const { clusterUID, generation, memberId } = member;
+  const running = new RunningMember({
+    ...{ settings, member, clusterKey, door, storage, clock, log },
+    keys: new FleetKeySync({ dataDir: data, clusterUID, keys: storage, clock, log }),
+    takeSnapshot: async (server) => {
+      const { trustBundle } = await loadPki(join(data, 'pki'), servingNames([]), clock.now());
+      const source = { server, ca: trustBundle, clusterKey, clusterUID, generation, memberId, now: clock.now() };
+      await downloadSnapshot(source, data);
+    },
+  });
+  running.start();
+  return running;
+}
+
+/** Returns this directory's member. Founds a cluster if directory and etcd are empty. Throws `ExitError`. */
+async function ownMember(settings: CoordinatorSettings & { etcd: string }, log: Logger): Promise<MemberFile> {
+  try {
+    const member = await readMemberFile(settings.data);
+    const report = await checkEtcd(readEtcdSettings(settings), member?.clusterUID);
+    for (const warning of report.warnings) log.warn(warning);
+    if (member) return requireSameLog(member, report.fleet, settings.data);
+    if (report.fleet) {
+      const advice = 'join it with "everynode coordinator join" and an empty data directory';
+      throw new ExitError(EXIT_CODES.refused, `This etcd already serves a fleet: ${advice}.`);
+    }
+    return await foundCluster(settings, hostname());
+  } catch (error) {
+    if (error instanceof EtcdRefused) throw new ExitError(EXIT_CODES[error.code], sentence(error.message));
+    if (error instanceof MemberFileError) throw new ExitError(EXIT_CODES.data, sentence(error.message));
+    throw error;
+  }
+}
+
+/** A restore starts a new log: this member follows it from now on, and takes a snapshot. */
+async function requireSameLog(
+  member: MemberFile,
+  fleet: { generation: string } | undefined,
+  dataDir: string,
+): Promise<MemberFile> {
+  if (!fleet) {
+    const advice =
+      'check --etcd. If etcd lost its data, restore it from its own backup, or start a new log from the newest member with "everynode coordinator clusterize --new-log"';
+    throw new ExitError(EXIT_CODES.refused, `This etcd has no fleet, but ${dataDir} belongs to one: ${advice}.`);
+  }
+  if (fleet.generation === member.generation) return member;
+  const renewed = { ...member, generation: fleet.generation };
+  await writeMemberFile(dataDir, renewed);
+  return renewed;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
