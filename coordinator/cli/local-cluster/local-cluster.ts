@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { makePrivateDirectory, writePrivateFile } from '../../../shared/process/files/private-file.js';
+import { MEMBER_FILE } from '../../cluster/member-file.js';
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS, type CoordinatorSettings } from '../../coordinator-settings.js';
 import type { DataLock } from '../../store/data-files.js';
@@ -16,11 +17,12 @@ import {
   ETCD_MEMBERS,
   etcdFlags,
   etcdPaths,
+  LOOPBACK,
   loopbackUrl,
 } from './cluster-layout.js';
 import { writeEtcdCertificates } from './etcd-certificates.js';
 import { etcdArguments, etcdEnvironment, etcdName } from './etcd-program.js';
-import { clusterizeFirst, isMember, joinMember, type NewMember } from './join-member.js';
+import { joinMember } from './join-member.js';
 import { contextName, withServers } from './member-kubeconfig.js';
 import { EVERYNODE } from './run-everynode.js';
 import { settingFlags } from './setting-flags.js';
@@ -126,38 +128,33 @@ export class LocalCluster implements ForegroundCoordinators {
 
   async #startCoordinator(number: number): Promise<void> {
     const { settings } = this.#options;
-    const dataDir = coordinatorDir(settings.data, number);
-    const server = this.servers[number - 1] ?? '';
-    const member = { dataDir, server, etcdFlags: etcdFlags(settings.data, this.#ports) };
-    makePrivateDirectory(dataDir);
-    if (!isMember(dataDir) && number === 1) await this.#makeFirstMember(member);
-    else if (!isMember(dataDir)) await joinMember(withRetries(this.#apiOf(1)), member);
-    await this.#writeKubeconfig();
-    const coordinator = this.#runCoordinator(number, member.etcdFlags);
-    await coordinator.untilReady(() => serves(this.#apiOf(number)), COORDINATOR_START_MS);
-  }
-
-  /** A first start without etcd makes the database and the keys. */
-  async #makeFirstMember(member: NewMember): Promise<void> {
-    const alone = this.#runCoordinator(1, []);
-    const serving = () => serves(apiClientFromKubeconfig(kubeconfigPath(member.dataDir)));
-    await alone.untilReady(serving, COORDINATOR_START_MS);
-    await alone.stop();
-    await clusterizeFirst(member);
-  }
-
-  #runCoordinator(number: number, flags: readonly string[]): SupervisedProcess {
-    const { settings } = this.#options;
-    const { port } = new URL(this.servers[number - 1] ?? '');
-    const own = settingFlags(COORDINATOR_SETTINGS, { ...settings }, ['data', 'port']);
     const data = coordinatorDir(settings.data, number);
-    return this.#run(this.#coordinators, {
+    makePrivateDirectory(data);
+    const flags = ['--data', data, ...this.#memberFlags(number)];
+    // The first start of the first coordinator makes the fleet.
+    if (number > 1 && !existsSync(join(data, MEMBER_FILE)))
+      await joinMember(withRetries(this.#apiOf(1)), flags);
+    const own = settingFlags(COORDINATOR_SETTINGS, { ...settings }, ['data', 'port', 'advertise']);
+    const coordinator = this.#run(this.#coordinators, {
       name: `coordinator-${number}`,
       program: EVERYNODE[0],
-      args: [EVERYNODE[1], 'coordinator', '--data', data, '--port', port, ...flags, ...own],
+      args: [EVERYNODE[1], 'coordinator', ...flags, ...own],
       logFile: join(settings.data, `coordinator-${number}.log`),
       environment: process.env,
     });
+    await coordinator.untilReady(async () => {
+      if (number === 1) await this.#writeKubeconfig();
+      await this.#apiOf(number).request('GET', '/version');
+      return true;
+    }, COORDINATOR_START_MS);
+  }
+
+  /** The settings that a member and the command that joins it have in common. */
+  #memberFlags(number: number): string[] {
+    const { data, host, advertise = isLoopback(host) ? LOOPBACK : undefined } = this.#options.settings;
+    const port = String(this.#ports.coordinators[number - 1]);
+    const address = advertise === undefined ? [] : ['--advertise', advertise];
+    return ['--port', port, ...address, ...etcdFlags(data, this.#ports)];
   }
 
   async #writeKubeconfig(): Promise<void> {
@@ -200,9 +197,8 @@ function withRetries(api: ApiClient): ApiClient {
   return { ...api, request };
 }
 
-async function serves(api: ApiClient): Promise<boolean> {
-  await api.request('GET', '/version');
-  return true;
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 function getText(url: string, tls: { ca: Buffer; cert: Buffer; key: Buffer }): Promise<string> {

@@ -79,8 +79,8 @@ export class CoordinatorCluster {
     });
     const [first] = this.#members;
     this.#members.push(member);
+    // The first start of the first coordinator makes the fleet.
     if (first) await this.#join(first, member);
-    else await this.#createCluster(member);
     member.start();
     await this.untilServes(member);
     return member;
@@ -187,20 +187,12 @@ export class CoordinatorCluster {
 
   async #serves(member: CoordinatorMember): Promise<boolean> {
     if (!member.isRunning) return false;
-    const answer = await this.api(member)
-      .send('GET', '/api/v1/namespaces/default')
-      .catch(() => undefined);
-    return answer?.code === 200;
-  }
-
-  /** A single coordinator becomes the first member. */
-  async #createCluster(member: CoordinatorMember): Promise<void> {
-    member.startAlone();
-    await until(() => this.#serves(member).catch(() => false), {
-      ...{ timeoutMs: PATIENCE_MS, what: 'the first coordinator to serve' },
-    });
-    await member.stop();
-    await command(['coordinator', 'clusterize', ...addressFlags(member), ...member.etcdFlags]);
+    try {
+      return (await this.api(member).send('GET', '/api/v1/namespaces/default')).code === 200;
+    } catch {
+      // The kubeconfig is not written yet, or nothing listens.
+      return false;
+    }
   }
 
   /** Makes the data directory of `member` that of a further coordinator. */

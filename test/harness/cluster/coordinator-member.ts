@@ -93,12 +93,7 @@ export class CoordinatorMember {
   /** Starts the process. It is started again whenever it exits by itself, as systemd does. */
   start(): void {
     this.#isRestarted = true;
-    this.#run(this.etcdFlags);
-  }
-
-  /** Starts the process without etcd. */
-  startAlone(): void {
-    this.#run([]);
+    this.#run();
   }
 
   /** Ends the process with SIGKILL. It stays down until `start`. */
@@ -153,16 +148,16 @@ export class CoordinatorMember {
     return `${this.dataDir}-coordinator.log`;
   }
 
-  #run(etcdFlags: readonly string[]): void {
+  #run(): void {
     const { dataDir, port, args, environment } = this.#options;
     const own = ['--data', dataDir, '--host', '127.0.0.1', '--port', String(port)];
-    const all = ['coordinator', ...own, '--advertise', '127.0.0.1', ...etcdFlags, ...args];
+    const all = ['coordinator', ...own, '--advertise', '127.0.0.1', ...this.etcdFlags, ...args];
     const program = startProgram('coordinator/cli/everynode.js', all, this.#logFile, environment);
     this.#program = program;
     void program.ended.then(() => {
       if (!this.#isRestarted) return;
       this.exits.push(program.exitStatus);
-      setTimeout(() => this.#isRestarted && this.#run(etcdFlags), RESTART_MS);
+      setTimeout(() => this.#isRestarted && this.#run(), RESTART_MS);
     });
   }
 }
