@@ -14,6 +14,7 @@ import { type ApiServer, createApiServer } from './api/http/api-server.js';
 import type { ServingTls } from './api/http/tls-options.js';
 import { AgentFiles } from './api/join/agent-downloads.js';
 import type { JoinFacts, MetricsPage } from './api/ports.js';
+import type { LeaderDoor } from './cluster/front-door/front-door.js';
 import { pidPath, releasePaths } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import type { Hub } from './hub/hub.js';
@@ -42,6 +43,8 @@ interface ApiComponentDeps
   hub: Hub;
   informers: Informers;
   metrics: MetricsPage;
+  /** The open port of a cluster's leader. Absent for a single coordinator, which listens on its own. */
+  frontDoor?: LeaderDoor;
 }
 
 /** Start order: certificates, port, kubeconfig with the address. */
@@ -61,7 +64,7 @@ export class ApiComponent implements Component {
   async start(): Promise<void> {
     const { data, host, port, advertise } = this.#settings;
     const { clientRequestsPerSecond, clientBurst, requestLog, requestLogFile } = this.#settings;
-    const { hub, informers, certificates, ...deps } = this.#deps;
+    const { hub, informers, certificates, frontDoor, ...deps } = this.#deps;
     const tls = await certificates.load((renewed, isTrustChanged) =>
       this.#onRenewed(renewed, isTrustChanged),
     );
@@ -93,12 +96,13 @@ export class ApiComponent implements Component {
         clientLimits: { requestsPerSecond: clientRequestsPerSecond, burst: clientBurst },
       },
       ...(requestLogFile ? { requestLog: openRequestLog(requestLogFile) } : {}),
+      ...(frontDoor ? { forwarding: frontDoor.forwarding } : {}),
       tls,
       identities,
       authenticateSocket: certificateUsers(hub, deps.clock),
       version: VERSION,
     });
-    const listening = await this.#api.listen({ host, port });
+    const listening = await listenOn(this.#api, { host, port }, frontDoor);
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
     adminHash = await this.#writeKubeconfig();
     writeFileSync(pidPath(data), `${process.pid}\n`);
@@ -131,6 +135,17 @@ export class ApiComponent implements Component {
     await this.#api?.close();
     await this.#audit?.flush();
   }
+}
+
+/** Returns the port. */
+async function listenOn(
+  api: ApiServer,
+  address: { host: string; port: number },
+  door: LeaderDoor | undefined,
+): Promise<number> {
+  if (!door) return api.listen(address);
+  await api.listenOn(door);
+  return door.port;
 }
 
 /** Throws `ExitError` that names the option. */

@@ -148,8 +148,10 @@ export class RunningMember implements RunningCoordinator {
   }
 
   async #forwardTo(leader: Leader | undefined): Promise<void> {
-    const { door, storage } = this.#deps;
-    const server = leader && (await serverOf(storage, leader.memberId));
+    const { door, storage, member } = this.#deps;
+    // The key of an earlier process of this member, which has ended.
+    const isStale = leader?.memberId === member.memberId;
+    const server = isStale ? undefined : leader && (await serverOf(storage, leader.memberId));
     door.spliceTo(leader && server ? { server, term: leader.term } : undefined);
   }
 

@@ -41,6 +41,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'coordinator/pki': ['shared/link', 'shared/process'],
   'coordinator/cluster': [
     'coordinator/decisions',
+    // The port of a follower has the limits of the API's port, and the same errors at start.
+    'coordinator/api/limits',
+    'coordinator/api/http/tls-options.ts',
     'coordinator/store',
     'coordinator/pki',
     'shared/link',

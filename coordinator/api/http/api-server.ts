@@ -21,6 +21,7 @@ import { addCoordinatorRoutes } from '../join/coordinator-routes.js';
 import { addJoinRoutes } from '../join/join-routes.js';
 import { queueHandshakes } from '../limits/handshake-queue.js';
 import { LargeReads } from '../limits/large-reads.js';
+import type { ForwardingHeaders } from '../limits/pre-handshake-sockets.js';
 import { RefusedPeers } from '../limits/refused-peers.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest } from '../limits/refused-socket.js';
 import { WatchCoalescer } from '../limits/watch-coalescer.js';
@@ -54,6 +55,8 @@ export interface ApiServerOptions
   /** Signs users in to the console at an OpenID Connect issuer. Absent if no issuer is configured. */
   oidcSignIn?: OidcSignIn;
   limits?: Partial<ConnectionLimits>;
+  /** Reads the headers of coordinators that forward connections. Absent for a single coordinator. */
+  forwarding?: ForwardingHeaders;
 }
 
 /**
@@ -61,9 +64,18 @@ export interface ApiServerOptions
  * sends a POST on it.
  */
 const KEEP_ALIVE_MS = 65_000;
+
+/** A port that another part of this process has opened. */
+interface OpenPort {
+  /** Resolves when `server` accepts the connections of the port. */
+  serveWith(server: Server): Promise<void>;
+}
+
 export interface ApiServer {
   /** Resolves with the port. Throws `ExitError` if the port cannot be used. */
   listen(address: { host: string; port: number }): Promise<number>;
+  /** Serves on a port that is open already. */
+  listenOn(door: OpenPort): Promise<void>;
   renewCertificate(tls: ServingTls): void;
   /**
    * Ends watches and logs as if their timeout had passed, waits `drainMs` for other responses, and closes all
@@ -169,9 +181,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const { oidcSignIn: oidc } = options;
   addConsole(app, { authFilter, sessions, clock, record, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, authFilter);
-  const handshakes = queueHandshakes(app.server, options.clock, (refusal) =>
-    peers.report({ path: '', ...refusal }),
-  );
+  const handshakes = queueHandshakes(app.server, {
+    ...options,
+    onRefused: (refusal) => peers.report({ path: '', ...refusal }),
+  });
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if ((request.url ?? '').split('?', 1)[0] === LINK_PATH) {
       options.agentLink.handleUpgrade(request, socket, head, (refusal) =>
@@ -190,6 +203,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       }
       const address = app.server.address();
       return typeof address === 'object' && address ? address.port : port;
+    },
+    listenOn: async (door) => {
+      // Fastify closes connections only of a server that it started itself.
+      app.addHook('preClose', async () => app.server.closeAllConnections());
+      await app.ready();
+      await door.serveWith(app.server);
     },
     renewCertificate: (tls) => app.server.setSecureContext(secureOptions(tls)),
     close: async () => {

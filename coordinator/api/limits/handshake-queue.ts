@@ -7,8 +7,9 @@ import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { FairQueue } from './fair-queue.js';
+import { ForwardedPeers } from './forwarded-peers.js';
 import { siteOf } from './peer-network.js';
-import { PreHandshakeSockets } from './pre-handshake-sockets.js';
+import { type Arrival, type ForwardingHeaders, PreHandshakeSockets } from './pre-handshake-sockets.js';
 
 /** Large enough for hundreds of handshakes per second with clients at a round trip time of 500 ms. */
 export const MAX_CONCURRENT_HANDSHAKES = 128;
@@ -113,23 +114,39 @@ export class HandshakeQueue {
   }
 }
 
+interface QueueOptions {
+  clock: Clock;
+  onRefused: OnRefused;
+  /** Absent: no other coordinator forwards connections. */
+  forwarding?: ForwardingHeaders;
+}
+
 /**
  * Puts the queue before the server's own connection listener. `close` closes connections without a handshake: otherwise
  * the server would wait for them when it closes.
  */
-export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefused): { close: () => void } {
+export function queueHandshakes(server: Server, options: QueueOptions): { close: () => void } {
+  const { clock, onRefused } = options;
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
   server.removeAllListeners('connection');
   const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
-  const onFirstRecord = (socket: Socket) => handshakes.add(socket);
-  const sockets = new PreHandshakeSockets({ clock, onFirstRecord, onRefused });
+  const peers = new ForwardedPeers();
+  const onFirstRecord = (socket: Socket, { path, address }: Arrival) => {
+    if (path === 'forwarded') peers.add(socket, address);
+    handshakes.add(socket);
+  };
+  const sockets = new PreHandshakeSockets({ ...options, onFirstRecord });
   server.on('connection', (socket: Socket) => sockets.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => {
     clearVerifyErrors(socket);
+    peers.apply(socket);
     handshakes.onHandshakeEnd(socket);
   });
-  server.on('tlsClientError', (_error, socket) => handshakes.onHandshakeEnd(socket));
+  server.on('tlsClientError', (_error, socket) => {
+    peers.apply(socket);
+    handshakes.onHandshakeEnd(socket);
+  });
   return {
     close: () => {
       sockets.close();

@@ -26,20 +26,36 @@ const MAX_RECORD_BYTES = 2 ** 14 + 256;
 /** A closed connection, with the equivalent HTTP status. */
 interface PreHandshakeRefusal {
   remoteAddress: string;
-  code: 408 | 429;
+  code: 401 | 408 | 429;
   reason: string;
 }
+
+/** Reads the header that another coordinator sends before the bytes of a client whose connection it forwards. */
+export interface ForwardingHeaders {
+  /** Returns the length of the header, or undefined if the bytes begin with none. Grows with `bytes` until it is known. */
+  lengthIn(bytes: Buffer): number | undefined;
+  /** Returns the client's address, or why the connection is refused. */
+  read(header: Buffer): { readonly client: string } | { readonly refused: string };
+}
+
+/** How a client reached this server. */
+export type Arrival =
+  | { readonly path: 'direct'; readonly address: string }
+  /** Through another coordinator. `address` is the client's; the header is no longer in the socket. */
+  | { readonly path: 'forwarded'; readonly address: string; readonly header: Buffer };
 
 interface PreHandshakeOptions {
   clock: Clock;
   /** The first record is complete. The socket returns it again when it is read. */
-  onFirstRecord: (socket: Socket) => void;
+  onFirstRecord: (socket: Socket, arrival: Arrival) => void;
+  /** Absent: no other coordinator forwards connections, and a header is as invalid as other bytes that are not TLS. */
+  forwarding?: ForwardingHeaders;
   onRefused: (refusal: PreHandshakeRefusal) => void;
 }
 
 interface Connection {
   socket: Socket;
-  address: string;
+  arrival: Arrival;
   network: string;
   since: number;
   received: Buffer[];
@@ -76,18 +92,21 @@ export class PreHandshakeSockets {
     }
     const address = socket.remoteAddress ?? '';
     const connection: Connection = {
-      ...{ socket, address, network: networkOf(address), since: this.#options.clock.monotonic() },
+      ...{
+        socket,
+        arrival: { path: 'direct', address },
+        network: '',
+        since: this.#options.clock.monotonic(),
+      },
       ...{ received: [], bytes: 0, needed: HEADER_BYTES },
       read: () => this.#read(connection),
       forget: () => this.#forget(connection),
     };
     this.#all.add(connection);
-    const ofNetwork = this.#byNetwork.get(connection.network) ?? new Set();
-    this.#byNetwork.set(connection.network, ofNetwork.add(connection));
     socket.on('error', ignore);
     socket.once('close', connection.forget);
     socket.on('readable', connection.read);
-    if (this.#isTooMany(ofNetwork)) void this.#closeSurplus();
+    this.#count(connection, address);
     this.#timer ??= this.#options.clock.after(FIRST_RECORD_TIMEOUT_MS, () => this.#closeOverdue());
   }
 
@@ -108,19 +127,59 @@ export class PreHandshakeSockets {
     const { received } = connection;
     const bytes = received.length === 1 && received[0] ? received[0] : Buffer.concat(received);
     connection.received = [bytes];
-    connection.needed = firstRecordBytes(bytes);
+    this.#parse(connection, bytes);
+  }
+
+  #parse(connection: Connection, bytes: Buffer): void {
+    const { socket, arrival } = connection;
+    const { forwarding, onFirstRecord } = this.#options;
+    const headerBytes = arrival.path === 'direct' ? forwarding?.lengthIn(bytes) : undefined;
+    connection.needed = headerBytes ?? firstRecordBytes(bytes);
     if (bytes.length < connection.needed) return;
+    if (forwarding && headerBytes !== undefined) {
+      this.#readHeader(connection, forwarding, bytes);
+      return;
+    }
     this.#forget(connection);
     socket.unshift(bytes);
-    this.#options.onFirstRecord(socket);
+    onFirstRecord(socket, arrival);
+  }
+
+  /** From here on the connection counts for the network of the client. */
+  #readHeader(connection: Connection, forwarding: ForwardingHeaders, bytes: Buffer): void {
+    const header = bytes.subarray(0, connection.needed);
+    const rest = bytes.subarray(connection.needed);
+    const verdict = forwarding.read(header);
+    if ('refused' in verdict) {
+      this.#refuse(connection, 401, verdict.refused);
+      return;
+    }
+    this.#uncount(connection);
+    connection.arrival = { path: 'forwarded', address: verdict.client, header };
+    this.#count(connection, verdict.client);
+    connection.received = [rest];
+    connection.bytes = rest.length;
+    connection.needed = HEADER_BYTES;
+    if (rest.length >= HEADER_BYTES) this.#parse(connection, rest);
+  }
+
+  #count(connection: Connection, address: string): void {
+    connection.network = networkOf(address);
+    const ofNetwork = this.#byNetwork.get(connection.network) ?? new Set();
+    this.#byNetwork.set(connection.network, ofNetwork.add(connection));
+    if (this.#isTooMany(ofNetwork)) void this.#closeSurplus();
+  }
+
+  #uncount(connection: Connection): void {
+    const ofNetwork = this.#byNetwork.get(connection.network);
+    ofNetwork?.delete(connection);
+    if (ofNetwork?.size === 0) this.#byNetwork.delete(connection.network);
   }
 
   #forget(connection: Connection): void {
-    const { socket, network, read, forget } = connection;
+    const { socket, read, forget } = connection;
     this.#all.delete(connection);
-    const ofNetwork = this.#byNetwork.get(network);
-    ofNetwork?.delete(connection);
-    if (ofNetwork?.size === 0) this.#byNetwork.delete(network);
+    this.#uncount(connection);
     socket.off('readable', read);
     socket.off('close', forget);
     if (!socket.destroyed) socket.off('error', ignore);
@@ -166,10 +225,10 @@ export class PreHandshakeSockets {
 
   #refuse(connection: Connection | undefined, code: PreHandshakeRefusal['code'], reason: string): void {
     if (!connection) return;
-    const { socket, address } = connection;
+    const { socket, arrival } = connection;
     socket.destroy();
     this.#forget(connection);
-    this.#options.onRefused({ remoteAddress: address, code, reason });
+    this.#options.onRefused({ remoteAddress: arrival.address, code, reason });
   }
 }
 

@@ -30,6 +30,7 @@ import type {
   RestoreControl,
   ServiceExplainer,
 } from '../../../coordinator/api/ports.js';
+import type { LeaderDoor } from '../../../coordinator/cluster/front-door/front-door.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS, daemonSetKind, serviceKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
@@ -174,8 +175,14 @@ export async function testIdentities(
   });
 }
 
-/** Starts a server with the real registry over memory. `change` replaces the options under test. */
-export async function startTestApi(change: Partial<ApiServerOptions> = {}): Promise<TestApi> {
+/**
+ * Starts a server with the real registry over memory. `change` replaces the options under test. With a door it serves on
+ * the door's port.
+ */
+export async function startTestApi(
+  change: Partial<ApiServerOptions> = {},
+  door?: LeaderDoor,
+): Promise<TestApi> {
   const log = silentLogger;
   const registry =
     change.registry ??
@@ -202,9 +209,11 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     agentLink: NO_AGENTS,
     agentFiles: new AgentFiles({ directory: '/nonexistent', trustFile: '/nonexistent' }, '0.0.0'),
     version: '0.0.0',
+    ...(door ? { forwarding: door.forwarding } : {}),
     ...change,
   });
-  const port = await server.listen({ host: '127.0.0.1', port: 0 });
+  const port = door?.port ?? (await server.listen({ host: '127.0.0.1', port: 0 }));
+  await (door && server.listenOn(door));
   const url = `https://127.0.0.1:${port}`;
   const namespaces = registry.kinds.find(({ resource }) => resource === 'namespaces');
   for (const name of namespaces ? NAMESPACES : []) {

@@ -13,6 +13,8 @@ export interface CallOptions {
   inPieces?: boolean;
   /** Client certificate and key, PEM. */
   client?: { cert: string; key: string };
+  /** Address of this machine to connect from. */
+  from?: string;
 }
 
 export interface CallAnswer {
@@ -27,7 +29,14 @@ export interface CallAnswer {
 export function call(
   api: Pick<TestApi, 'port' | 'pki'>,
   line: string,
-  { body, headers = {}, token = TEST_TOKEN, client = undefined, inPieces = false }: CallOptions = {},
+  {
+    body,
+    headers = {},
+    token = TEST_TOKEN,
+    client = undefined,
+    inPieces = false,
+    from = undefined,
+  }: CallOptions = {},
 ): Promise<CallAnswer> {
   const [method, path] = line.split(' ', 2);
   const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
@@ -43,6 +52,7 @@ export function call(
         path,
         ca: api.pki.ca.cert,
         ...client,
+        localAddress: from,
         agent: false,
         headers: { ...authorization, ...type, ...headers },
       },

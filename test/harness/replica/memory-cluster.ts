@@ -11,8 +11,8 @@ import {
 import type { ClusterStorage } from '../../../coordinator/store/replica/replicated-log.js';
 import { isInRange, type MemoryEngine } from './memory-engine.js';
 
-/** What happens to a request of which the answer is lost. */
-export type LostAnswer = 'applied' | 'notApplied';
+/** What happens to a request: it is answered, or its answer is lost and it has taken effect or not. */
+type RequestFate = 'answered' | 'applied' | 'notApplied';
 
 /** A watch that cannot be opened fails after this time. */
 const WATCH_TIMEOUT_MS = 1_000;
@@ -41,7 +41,7 @@ export class ConnectionFaults {
   readonly #engine: MemoryEngine;
   readonly #leases: ReadonlySet<string>;
   readonly #endWatches: () => void;
-  readonly #lostAnswers: LostAnswer[] = [];
+  readonly #fates: RequestFate[] = [];
   readonly #held: (() => void)[] = [];
   #isCutOff = false;
   #isFrozen = false;
@@ -72,9 +72,9 @@ export class ConnectionFaults {
     if (!isFrozen) for (const apply of this.#held.splice(0)) apply();
   }
 
-  /** The answers of the next requests are lost, one after another. */
-  loseAnswers(...fates: readonly LostAnswer[]): void {
-    this.#lostAnswers.push(...fates);
+  /** Decides about the next requests, one after another. Later ones are answered. */
+  nextRequests(...fates: readonly RequestFate[]): void {
+    this.#fates.push(...fates);
   }
 
   /** Ends the leases of this connection now, the leadership among them. */
@@ -82,8 +82,8 @@ export class ConnectionFaults {
     for (const lease of this.#leases) this.#engine.revoke(lease);
   }
 
-  nextLostAnswer(): LostAnswer | undefined {
-    return this.#lostAnswers.shift();
+  takeFate(): RequestFate {
+    return this.#fates.shift() ?? 'answered';
   }
 
   hold(apply: () => void): void {
@@ -138,12 +138,8 @@ class MemoryTransport implements EtcdTransport {
   watch(_endpoint: number, ranges: readonly EtcdRange[], events: WatchEvents): () => void {
     const watch: OpenWatch = { ranges, events };
     this.#watches.add(watch);
-    this.#after(0, () => {
-      if (this.#watches.has(watch) && this.#isReachable()) events.changed();
-    });
-    this.#engine.clock.after(WATCH_TIMEOUT_MS, () => {
-      if (!this.#isReachable()) this.#end(watch);
-    });
+    if (this.#isReachable()) this.#engine.clock.after(0, () => this.#opened(watch));
+    else this.#engine.clock.after(WATCH_TIMEOUT_MS, () => this.#opened(watch));
     return () => this.#watches.delete(watch);
   }
 
@@ -159,12 +155,12 @@ class MemoryTransport implements EtcdTransport {
     request: EtcdCalls[Method][0],
     answered: (answer: EtcdCalls[Method][1] | EtcdCallError) => void,
   ): void {
-    const fate = this.faults.nextLostAnswer();
+    const fate = this.faults.takeFate();
     if (fate === 'notApplied') return;
     const apply = (): void => {
       if (!this.#isReachable() && method !== 'Status') return;
       const answer = this.#apply(method, request);
-      if (fate === undefined)
+      if (fate === 'answered')
         this.#after(this.faults.delayMs, () => {
           if (!this.faults.isCutOff) answered(answer);
         });
@@ -192,6 +188,11 @@ class MemoryTransport implements EtcdTransport {
 
   #isReachable(): boolean {
     return !this.faults.isCutOff && this.#engine.hasQuorum;
+  }
+
+  #opened(watch: OpenWatch): void {
+    if (!this.#isReachable()) this.#end(watch);
+    else if (this.#watches.has(watch)) watch.events.changed();
   }
 
   #wake(key: string): void {

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import {
   FIRST_RECORD_TIMEOUT_MS,
+  type ForwardingHeaders,
   firstRecordBytes,
   MAX_PRE_HANDSHAKE,
   MAX_PRE_HANDSHAKE_PER_NETWORK,
@@ -13,13 +14,18 @@ import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const HELLO = Buffer.from([22, 3, 1, 0, 3, 7, 8, 9]);
 
-function room() {
+function room(forwarding?: ForwardingHeaders) {
   const clock = new ManualClock();
   const spoken: Socket[] = [];
+  const arrivals: string[] = [];
   const refused: string[] = [];
   const silent = new PreHandshakeSockets({
     clock,
-    onFirstRecord: (socket) => spoken.push(socket),
+    onFirstRecord: (socket, { path, address }) => {
+      spoken.push(socket);
+      arrivals.push(`${path} ${address}`);
+    },
+    ...(forwarding ? { forwarding } : {}),
     onRefused: ({ code, remoteAddress }) => refused.push(`${code} ${remoteAddress}`),
   });
   const come = (remoteAddress: string) => {
@@ -30,7 +36,7 @@ function room() {
   const settle = async () => {
     for (let turn = 0; turn < 4; turn += 1) await clock.yieldToEventLoop();
   };
-  return { clock, spoken, refused, silent, come, settle };
+  return { clock, spoken, arrivals, refused, silent, come, settle };
 }
 
 describe('silent sockets', () => {
@@ -119,6 +125,69 @@ describe('silent sockets', () => {
     await settle();
     assert.equal(silent.size, 0);
     assert.deepEqual(refused, []);
+  });
+});
+
+/** A header is `\r`, the length of the address and the address. The address `bad` is refused. */
+const SHORT_HEADERS: ForwardingHeaders = {
+  lengthIn: (bytes) => (bytes[0] === 13 ? 2 + (bytes[1] ?? 0) : undefined),
+  read: (header) => {
+    const client = header.toString('latin1', 2);
+    return client === 'bad' ? { refused: 'not signed' } : { client };
+  },
+};
+const headerOf = (client: string) => Buffer.concat([Buffer.of(13, client.length), Buffer.from(client)]);
+
+describe('sockets that another coordinator forwards', () => {
+  test('the header is removed and names the client, in whatever pieces it arrives', async () => {
+    const bytes = Buffer.concat([headerOf('client-1'), HELLO]);
+    for (let at = 0; at <= bytes.length; at += 1) {
+      const { arrivals, silent, come, settle } = room(SHORT_HEADERS);
+      const socket = come('follower');
+      socket.write(bytes.subarray(0, at));
+      await settle();
+      socket.write(bytes.subarray(at));
+      await settle();
+      assert.deepEqual([arrivals, silent.size], [['forwarded client-1'], 0], `cut at ${at}`);
+      assert.deepEqual(socket.read(), HELLO);
+    }
+  });
+
+  test('a refused header closes the socket, and the follower is reported', async () => {
+    const { arrivals, refused, come, settle } = room(SHORT_HEADERS);
+    const socket = come('follower');
+    socket.write(Buffer.concat([headerOf('bad'), HELLO]));
+    await settle();
+    assert.deepEqual([socket.destroyed, arrivals, refused], [true, [], ['401 follower']]);
+  });
+
+  test('a socket counts for the network of its client: many clients of one follower are no crowd', async () => {
+    const { refused, come, settle } = room(SHORT_HEADERS);
+    for (let at = 0; at < MAX_PRE_HANDSHAKE_PER_NETWORK; at += 1)
+      come('follower').write(headerOf(`client-${at}`));
+    await settle();
+    for (let at = 0; at < MAX_PRE_HANDSHAKE_PER_NETWORK; at += 1) come('follower').write(headerOf('crowd'));
+    await settle();
+    come('other').write(headerOf('crowd'));
+    await settle();
+    assert.deepEqual(refused, ['429 crowd']);
+  });
+
+  test('a second header is not read: it is no TLS', async () => {
+    const { arrivals, come, settle } = room(SHORT_HEADERS);
+    const socket = come('follower');
+    socket.write(Buffer.concat([headerOf('first'), headerOf('second')]));
+    await settle();
+    assert.deepEqual(arrivals, ['forwarded first']);
+    assert.deepEqual(socket.read(), headerOf('second'));
+  });
+
+  test('without other coordinators the bytes of a header are passed on like any that are not TLS', async () => {
+    const { arrivals, come, settle } = room();
+    const socket = come('a');
+    socket.write(headerOf('client'));
+    await settle();
+    assert.deepEqual([arrivals, socket.read()], [['direct a'], headerOf('client')]);
   });
 });
 

@@ -31,14 +31,15 @@ type Method = MethodDefinition<object, object>;
 type Answered = (error: unknown, reply: unknown) => void;
 
 export class GrpcMember {
-  readonly #endpoint: URL;
+  /** `HOST:PORT`. */
+  readonly #target: string;
   readonly #access: EtcdAccess;
   #files: TlsFiles | undefined;
   #client: Client;
   readonly #inFlight = new Set<{ cancel(): void }>();
 
   constructor(endpoint: string, access: EtcdAccess) {
-    this.#endpoint = new URL(endpoint);
+    this.#target = endpoint.replace(/^https?:\/\//, '');
     this.#access = access;
     this.#files = readTlsFiles(access);
     this.#client = this.#open();
@@ -100,11 +101,10 @@ export class GrpcMember {
   }
 
   #open(): Client {
-    const { hostname, port } = this.#endpoint;
     const files = this.#files;
     const secured = files
       ? credentials.createSsl(Buffer.from(files.ca), Buffer.from(files.key), Buffer.from(files.cert))
       : credentials.createInsecure();
-    return new Client(`${hostname}:${port}`, secured, OPTIONS);
+    return new Client(this.#target, secured, OPTIONS);
   }
 }

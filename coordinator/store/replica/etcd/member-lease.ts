@@ -11,7 +11,8 @@ const RETRY_MS = 1_000;
 export class MemberLease {
   readonly #connection: EtcdConnection;
   readonly #clock: Clock;
-  #granted: Promise<string> | undefined;
+  /** Granted, or being granted. */
+  #lease: { readonly id: Promise<string> } | { readonly id: string } | undefined;
   #timer: Timer | undefined;
   #isClosed = false;
 
@@ -21,26 +22,16 @@ export class MemberLease {
   }
 
   /** Rejects with LogUnavailable, LogFull or LogClosed. */
-  id(): Promise<string> {
-    if (this.#granted) return this.#granted;
-    const granted = grantLease(this.#connection, MEMBER_LEASE_SECONDS);
-    this.#granted = granted;
-    granted.then(
-      (lease) => this.#renewAfter(RENEW_MS, lease),
-      () => {
-        this.#granted = undefined;
-      },
-    );
-    return granted;
+  async id(): Promise<string> {
+    this.#lease ??= { id: this.#grant() };
+    return this.#lease.id;
   }
 
   /** Called when etcd does not know the lease. */
-  forget(lease: string): void {
-    void this.#granted?.then((current) => {
-      if (current !== lease) return;
-      this.#granted = undefined;
-      this.#timer?.cancel();
-    });
+  forget(id: string): void {
+    if (this.#lease?.id !== id) return;
+    this.#lease = undefined;
+    this.#timer?.cancel();
   }
 
   /** Ends the renewals. */
@@ -49,15 +40,28 @@ export class MemberLease {
     this.#timer?.cancel();
   }
 
-  #renewAfter(delayMs: number, lease: string): void {
-    if (this.#isClosed) return;
-    this.#timer?.cancel();
-    this.#timer = this.#clock.after(delayMs, () => void this.#renew(lease));
+  async #grant(): Promise<string> {
+    try {
+      const id = await grantLease(this.#connection, MEMBER_LEASE_SECONDS);
+      this.#lease = { id };
+      this.#renewAfter(RENEW_MS, id);
+      return id;
+    } catch (error) {
+      this.#lease = undefined;
+      throw error;
+    }
   }
 
-  async #renew(lease: string): Promise<void> {
-    const answer = await renewLease(this.#connection, lease).catch(() => undefined);
-    if (answer === false) this.forget(lease);
-    else this.#renewAfter(answer ? RENEW_MS : RETRY_MS, lease);
+  #renewAfter(delayMs: number, id: string): void {
+    if (this.#isClosed) return;
+    this.#timer?.cancel();
+    this.#timer = this.#clock.after(delayMs, () => void this.#renew(id));
+  }
+
+  async #renew(id: string): Promise<void> {
+    const answer = await renewLease(this.#connection, id).catch(() => undefined);
+    if (this.#lease?.id !== id) return;
+    if (answer === false) this.forget(id);
+    else this.#renewAfter(answer ? RENEW_MS : RETRY_MS, id);
   }
 }
