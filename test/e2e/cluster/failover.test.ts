@@ -191,10 +191,9 @@ async function podOf(cluster: CoordinatorCluster): Promise<Pod> {
   return pod as Pod;
 }
 
-/** True if the leader has a link to the agent: only then it can execute commands there. */
+/** True if the agent has connected to the present leader. */
 async function isConnected(cluster: CoordinatorCluster): Promise<boolean> {
-  const { code, body } = await cluster.send('GET', `/apis/fleet.everynode.dev/v1/hosts/${NODE}`);
-  return code === 200 && (body as { connected?: boolean }).connected === true;
+  return (await cluster.send('GET', `/apis/fleet.everynode.dev/v1/hosts/${NODE}/meters`)).code === 200;
 }
 
 /** Returns the acknowledged names that are not stored. */
