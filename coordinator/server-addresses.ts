@@ -54,3 +54,8 @@ export function servingNames(given: readonly string[]): string[] {
     .map(({ address }) => address);
   return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...addresses, ...given])];
 }
+
+/** Returns the address of this coordinator for other coordinators: `https://HOST:PORT`. */
+export function memberServer({ advertise, port }: { advertise?: string | undefined; port: number }): string {
+  return withHost(`https://localhost:${port}`, advertise ?? ownHost());
+}

@@ -12,6 +12,9 @@ import {
 import type { RunningCoordinator } from '../../main.js';
 import { trackFirstStart } from '../machine/first-start.js';
 import { readSettings } from '../terminal/command-options.js';
+import { addClusterizeCommand } from './clusterize-command.js';
+import { addJoinCommands } from './coordinator-join-command.js';
+import { addMembersCommands } from './coordinator-members-command.js';
 
 export function coordinatorCommand(program: Command): void {
   const command = program
@@ -32,6 +35,9 @@ export function coordinatorCommand(program: Command): void {
     .description('as root: stop the coordinator and remove its service')
     .option('--purge', 'also remove database, keys, backups, settings and user')
     .action(async (flags) => (await import('../machine/coordinator-service.js')).uninstallCoordinator(flags));
+  addMembersCommands(command);
+  addJoinCommands(command);
+  addClusterizeCommand(command);
 }
 
 async function runCoordinator(flags: Record<string, unknown>): Promise<void> {

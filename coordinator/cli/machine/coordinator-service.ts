@@ -27,11 +27,11 @@ import { createToken } from '../commands/token-command.js';
 import { readSettings } from '../terminal/command-options.js';
 
 /** The service's user. It has no login shell. */
-const SERVICE_USER = 'everynode';
-const DATA_DIR = '/var/lib/everynode';
+export const SERVICE_USER = 'everynode';
+export const DATA_DIR = '/var/lib/everynode';
 const CONFIG_DIR = '/etc/everynode';
-const CONFIG_FILE = `${CONFIG_DIR}/coordinator.yaml`;
-const SERVICE_UNIT = 'everynode-coordinator.service';
+export const CONFIG_FILE = `${CONFIG_DIR}/coordinator.yaml`;
+export const SERVICE_UNIT = 'everynode-coordinator.service';
 const UNIT_FILE = `/etc/systemd/system/${SERVICE_UNIT}`;
 /** The unit starts the program here, so that it does not contain the path of an npm package. */
 const PROGRAM_DIR = '/usr/local/lib/everynode';

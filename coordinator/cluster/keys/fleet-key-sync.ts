@@ -6,7 +6,7 @@
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Component } from '../../../shared/process/service/program-lifecycle.js';
 import { type Clock, every } from '../../../shared/process/time/clock.js';
-import type { ClusterKeys } from '../../store/replica/replicated-log.js';
+import type { ClusterKeys, ClusterValue } from '../../store/replica/replicated-log.js';
 import { KEYS_KEY } from '../cluster-member.js';
 import { exportFleetKeys, importFleetKeys, writeKeysVersion } from './fleet-key-files.js';
 import { contentHash, type FleetKeys, FleetKeysError, packFleetKeys, unpackFleetKeys } from './fleet-keys.js';
@@ -22,10 +22,18 @@ interface FleetKeySyncDeps {
   log: Logger;
 }
 
+interface StoredKeys {
+  readonly bundle: FleetKeys;
+  /** Of the cluster value. */
+  readonly valueVersion: number;
+}
+
 export class FleetKeySync {
   readonly #deps: FleetKeySyncDeps;
   /** Calls run one after another, because both change the same files. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Version of the cluster value that this member has on disk. A standby pulls often, so it is not opened again. */
+  #known: number | undefined;
 
   constructor(deps: FleetKeySyncDeps) {
     this.#deps = deps;
@@ -71,12 +79,18 @@ export class FleetKeySync {
   }
 
   async #pull(): Promise<boolean> {
-    const { dataDir, log } = this.#deps;
-    const stored = await this.#stored();
-    if (!stored) return false;
+    const { dataDir, keys, log } = this.#deps;
+    const found = await keys.get(KEYS_KEY);
+    if (!found || found.version === this.#known) return false;
+    const stored = await this.#open(found);
     const { version } = await exportFleetKeys(dataDir);
-    if (stored.bundle.version <= version) return false;
+    this.#known = undefined;
+    if (stored.bundle.version <= version) {
+      this.#known = found.version;
+      return false;
+    }
     const isChanged = await importFleetKeys(dataDir, stored.bundle);
+    this.#known = found.version;
     log.info({ version: stored.bundle.version, isChanged }, "the fleet's keys were written to disk");
     return isChanged;
   }
@@ -104,12 +118,14 @@ export class FleetKeySync {
     return `${this.#deps.clusterUID}/${KEYS_KEY}`;
   }
 
-  async #stored(): Promise<{ bundle: FleetKeys; valueVersion: number } | undefined> {
-    const { keys, dataDir } = this.#deps;
-    const found = await keys.get(KEYS_KEY);
-    if (!found) return undefined;
-    const plain = openValue(await readClusterKey(dataDir), this.#name, found.value);
-    return { bundle: unpackFleetKeys(plain), valueVersion: found.version };
+  async #stored(): Promise<StoredKeys | undefined> {
+    const found = await this.#deps.keys.get(KEYS_KEY);
+    return found && this.#open(found);
+  }
+
+  async #open({ value, version }: ClusterValue): Promise<StoredKeys> {
+    const plain = openValue(await readClusterKey(this.#deps.dataDir), this.#name, value);
+    return { bundle: unpackFleetKeys(plain), valueVersion: version };
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,59 @@
+/** Opens etcd for a command, after the checks that a coordinator makes at its start. */
+import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
+import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
+import type { SettingsOf } from '../../../shared/process/settings/settings-schema.js';
+import type { CLUSTER_SETTINGS } from '../../cluster/cluster-settings.js';
+import type { OpenStorage } from '../../cluster/join/join-cluster.js';
+import { FleetKeysError } from '../../cluster/keys/fleet-keys.js';
+import { MemberFileError } from '../../cluster/member-file.js';
+import { withExitErrors } from '../../exit-errors.js';
+
+export type EtcdFlags = Pick<SettingsOf<typeof CLUSTER_SETTINGS>, 'etcd' | 'etcdCa' | 'etcdCert' | 'etcdKey'>;
+
+/** Checks the settings, the files and every endpoint, and prints warnings. Throws `ExitError`. */
+export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
+  const { etcd, ...files } = flags;
+  if (etcd === undefined) {
+    throw new ExitError(
+      EXIT_CODES.usage,
+      '--etcd is missing: pass the addresses of etcd, such as https://a:2379.',
+    );
+  }
+  return withClusterErrors(async () => {
+    // Imported here, because gRPC would slow down the start of all other commands.
+    const { readEtcdSettings } = await import('../../store/replica/etcd/checks/etcd-addresses.js');
+    const { checkEtcd } = await import('../../store/replica/etcd/checks/etcd-checks.js');
+    const { openEtcdCluster } = await import('../../store/replica/etcd/open-etcd-cluster.js');
+    const access = readEtcdSettings({ etcd, ...files });
+    const { warnings } = await checkEtcd(access);
+    for (const warning of warnings) printErrorLine(`Warning: ${warning}`);
+    return (name) => openEtcdCluster({ access, name });
+  });
+}
+
+/** Converts errors that an operator can fix to `ExitError`. */
+export function withClusterErrors<T>(work: () => Promise<T>): Promise<T> {
+  return withExitErrors(async () => {
+    try {
+      return await work();
+    } catch (error) {
+      throw exitErrorOf(error) ?? error;
+    }
+  });
+}
+
+function exitErrorOf(error: unknown): ExitError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const sentence = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`;
+  if (error.name === 'EtcdRefused' && 'code' in error) {
+    const codes: Record<string, keyof typeof EXIT_CODES> = { usage: 'usage', refused: 'refused' };
+    return new ExitError(EXIT_CODES[codes[String(error.code)] ?? 'environment'], sentence);
+  }
+  if (error.name === 'LogUnavailable') {
+    return new ExitError(EXIT_CODES.environment, `etcd does not answer: ${error.message}.`);
+  }
+  if (error instanceof FleetKeysError || error instanceof MemberFileError) {
+    return new ExitError(EXIT_CODES.data, sentence);
+  }
+  return undefined;
+}

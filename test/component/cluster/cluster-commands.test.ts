@@ -1,0 +1,219 @@
+/** Clusterize and its way back, snapshots, the keys of a follower, and the API of the members. */
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CLUSTER_KEY, statusKey } from '../../../coordinator/cluster/cluster-member.js';
+import { registerMember } from '../../../coordinator/cluster/cluster-view.js';
+import { clusterize, undoClusterize } from '../../../coordinator/cluster/clusterize.js';
+import { exportFleetKeys, importFleetKeys } from '../../../coordinator/cluster/keys/fleet-key-files.js';
+import { FleetKeySync } from '../../../coordinator/cluster/keys/fleet-key-sync.js';
+import { readClusterKey } from '../../../coordinator/cluster/keys/sealed-value.js';
+import { readMemberFile } from '../../../coordinator/cluster/member-file.js';
+import { downloadSnapshot, SnapshotError } from '../../../coordinator/cluster/snapshot/snapshot-download.js';
+import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
+import type { CoordinatorList } from '../../../shared/kube/fleet/coordinator-types.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
+import { startTestApi } from '../../harness/api/api-fixture.js';
+import { call } from '../../harness/api/https-call.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import {
+  type ClusterFixture,
+  contentOf,
+  makeCoordinatorData,
+  startClusterFixture,
+} from '../../harness/cluster/coordinator-data.js';
+
+const COORDINATORS = '/apis/fleet.everynode.dev/v1/coordinators';
+
+function again(fixture: ClusterFixture, dataDir: string, name = 'first') {
+  const about = { name, server: 'https://first:6443', now: Date.now() };
+  const secretsKeyPath = join(dataDir, 'pki', 'secrets.key');
+  return clusterize({ ...about, dataDir, secretsKeyPath, openStorage: fixture.openStorage });
+}
+
+/** The names and contents of all files but the lock and the database. */
+function stateOf(dataDir: string): Record<string, string> {
+  const names = readdirSync(dataDir, { recursive: true, withFileTypes: true });
+  const files = names.filter((each) => each.isFile() && !/^(lock|everynode\.db)/.test(each.name));
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => [
+      join(parentPath, name),
+      readFileSync(join(parentPath, name), 'base64'),
+    ]),
+  );
+}
+
+test('a coordinator that is clusterized and undone is a single one with its data', async (context) => {
+  const { dataDir, openStorage, member } = await startClusterFixture(context);
+  assert.deepEqual(await readMemberFile(dataDir), member);
+  await undoClusterize(dataDir, openStorage);
+  assert.equal(await readMemberFile(dataDir), undefined);
+  assert.equal(existsSync(join(dataDir, 'pki', 'cluster.key')), false);
+  const storage = openStorage(member);
+  assert.equal(await storage.get(CLUSTER_KEY), undefined);
+  assert.deepEqual(await storage.list('members/'), []);
+  await storage.close();
+  const onFailed = (error: unknown) => assert.fail(String(error));
+  const store = await openSqliteStore({ dataDir, clock: systemClock, log: silentLogger, onFailed });
+  assert.equal((await store.get('/things/a'))?.value.toString(), '{}');
+  await store.close();
+});
+
+test('an etcd with another fleet is refused, and nothing changes', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const dataDir = await makeCoordinatorData();
+  const before = stateOf(dataDir);
+  await assert.rejects(again(fixture, dataDir), /belongs to another fleet/);
+  assert.deepEqual(stateOf(dataDir), before);
+});
+
+test('clusterize is refused for a member, and for Secrets that are encrypted with a file elsewhere', async (context) => {
+  const fixture = await startClusterFixture(context);
+  await assert.rejects(again(fixture, fixture.dataDir), /is already coordinator/);
+  const dataDir = await makeCoordinatorData();
+  const options = { dataDir, secretsKeyPath: '/etc/keys', name: 'x', server: 'https://x:1', now: 0 };
+  await assert.rejects(
+    clusterize({ ...options, openStorage: fixture.openStorage }),
+    /settings name \/etc\/keys/,
+  );
+});
+
+test('undo is refused while others are members, while one leads, and while records of the log are missing', async (context) => {
+  const { dataDir, openStorage, member, control } = await startClusterFixture(context);
+  const storage = openStorage(member);
+  context.after(() => storage.close());
+  await registerMember(storage, { id: 'ffffffff', name: 'second', server: 'https://second:1', joinedAt: 0 });
+  await assert.rejects(undoClusterize(dataDir, openStorage), /has other coordinators: second \(ffffffff\)/);
+  assert.equal(await control.removeMember('ffffffff'), 'removed');
+  const leadership = await storage.campaign('ffffffff');
+  await assert.rejects(undoClusterize(dataDir, openStorage), /a coordinator leads/i);
+  await storage.append({ index: 1, bytes: Buffer.from('x') }, leadership?.term ?? 0);
+  await leadership?.resign();
+  await assert.rejects(undoClusterize(dataDir, openStorage), /lacks 1 records of the log/);
+  assert.deepEqual(await readMemberFile(dataDir), member);
+});
+
+function syncOf({ openStorage, member }: ClusterFixture, dataDir: string): FleetKeySync {
+  const keys = openStorage(member);
+  return new FleetKeySync({
+    dataDir,
+    keys,
+    clusterUID: member.clusterUID,
+    clock: systemClock,
+    log: silentLogger,
+  });
+}
+
+test('a key that changes on the leader reaches a follower, once, and not the other way round', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const follower = temporaryDirectory();
+  await importFleetKeys(follower, { ...(await exportFleetKeys(fixture.dataDir)), version: 1 });
+  const [leading, following] = [syncOf(fixture, fixture.dataDir), syncOf(fixture, follower)];
+  await leading.publish();
+  assert.equal(await following.pull(), false);
+  appendFileSync(join(fixture.dataDir, 'pki', 'secrets.key'), 'new 0000\n');
+  writeFileSync(join(follower, 'pki', 'secrets.key'), 'changed by hand');
+  await leading.publish();
+  assert.equal(await following.pull(), true);
+  assert.equal(
+    await contentOf(follower, 'pki/secrets.key'),
+    await contentOf(fixture.dataDir, 'pki/secrets.key'),
+  );
+  assert.equal((await exportFleetKeys(follower)).version, 2);
+  assert.equal(await following.pull(), false);
+  // A leader that fell behind must not overwrite newer keys.
+  writeFileSync(join(follower, 'fleet-keys.json'), '{"version":1}');
+  await assert.rejects(syncOf(fixture, follower).publish(), /newer keys/);
+});
+
+test('keys that another writer of etcd put there are not taken', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const storage = fixture.openStorage(fixture.member);
+  context.after(() => storage.close());
+  const before = stateOf(fixture.dataDir);
+  await storage.put('keys', Buffer.from('{"format":1,"version":9,"files":{}}'));
+  await assert.rejects(syncOf(fixture, fixture.dataDir).pull(), /unknown format/);
+  assert.deepEqual(stateOf(fixture.dataDir), before);
+});
+
+async function sourceOf({ api, dataDir, member }: ClusterFixture) {
+  const clusterKey = await readClusterKey(dataDir);
+  return { ...member, server: api.url, ca: api.pki.ca.cert, clusterKey, now: Date.now() };
+}
+
+test('a member gets the database with its place in the log, and replaces its own', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const target = temporaryDirectory();
+  writeFileSync(join(target, 'everynode.db'), 'an old database');
+  const position = await downloadSnapshot(await sourceOf(fixture), target);
+  assert.deepEqual(position, { generation: fixture.member.generation, record: 0, term: 0, chain: '' });
+  assert.deepEqual(readdirSync(target), ['everynode.db']);
+  assert.deepEqual(
+    readdirSync(fixture.dataDir).filter((name) => name.startsWith('snapshot-')),
+    [],
+  );
+  assert.equal(
+    fixture.audit.entriesFor('get').at(-1),
+    `200  everynode:coordinator:${fixture.member.memberId} 127.0.0.1`,
+  );
+});
+
+test('without the key of the cluster, after a removal, or for another log there is no snapshot', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const source = await sourceOf(fixture);
+  const target = temporaryDirectory();
+  writeFileSync(join(target, 'everynode.db'), 'an old database');
+  const attempts: [object, RegExp][] = [
+    [{ clusterKey: Buffer.alloc(32) }, /status 401/],
+    [{ memberId: 'ffffffff' }, /status 401/],
+    [{ now: Date.now() - 3_600_000 }, /status 401/],
+    [{ generation: 'other' }, /another fleet or another log/],
+  ];
+  for (const [bad, message] of attempts) {
+    const isExpected = (error: unknown) => error instanceof SnapshotError && message.test(error.message);
+    await assert.rejects(downloadSnapshot({ ...source, ...bad }, target), isExpected);
+  }
+  assert.equal(readFileSync(join(target, 'everynode.db'), 'utf8'), 'an old database');
+  assert.deepEqual(readdirSync(target), ['everynode.db']);
+});
+
+test('the API lists members and problems, removes followers, and keeps the last coordinator that can lead', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const { api, member, openStorage } = fixture;
+  const storage = openStorage(member);
+  context.after(() => storage.close());
+  const status = { version: '1', logFormat: 1, appliedRecord: 0, clockMs: Date.now() };
+  const put = (id: string, state: object) =>
+    storage.put(statusKey(id), Buffer.from(JSON.stringify({ ...status, state })));
+  await put(member.memberId, { role: 'leader', term: 1 });
+  await registerMember(storage, { id: 'ffffffff', name: 'second', server: 'https://second:1', joinedAt: 0 });
+  const list = (await call(api, `GET ${COORDINATORS}`)).json<CoordinatorList & Record<string, unknown>>();
+  assert.deepEqual(list.items.map((each) => each.status.role).sort(), ['down', 'leader']);
+  assert.match(list.problems.join('\n'), /second \(ffffffff\) is down.*\n.*Only first/);
+  const stepDown = `POST ${COORDINATORS}/${member.memberId}/stepdown`;
+  const refused = await call(api, stepDown);
+  assert.match(refused.text, /must stay the leader: no other coordinator is a follower/);
+  await put('ffffffff', { role: 'follower' });
+  assert.equal((await call(api, `POST ${COORDINATORS}/ffffffff/stepdown`)).code, 409);
+  assert.equal(fixture.stepDowns(), 0);
+  assert.equal((await call(api, stepDown)).code, 200);
+  assert.equal(fixture.stepDowns(), 1);
+  assert.match(
+    (await call(api, `DELETE ${COORDINATORS}/${member.memberId}`)).text,
+    /leads and cannot be removed/,
+  );
+  assert.equal((await call(api, `DELETE ${COORDINATORS}/ffffffff`)).code, 200);
+  assert.equal((await call(api, `DELETE ${COORDINATORS}/ffffffff`)).code, 404);
+});
+
+test('a single coordinator answers 404 and says why', async (context) => {
+  const api = await startTestApi();
+  context.after(() => api.stop());
+  for (const line of [`GET ${COORDINATORS}`, 'POST /coordinators/join', 'GET /coordinators/snapshot']) {
+    const answer = await call(api, line);
+    assert.equal(answer.code, 404, line);
+    assert.match(answer.text, /single coordinator/, line);
+  }
+});
