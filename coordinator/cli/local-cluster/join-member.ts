@@ -1,32 +1,13 @@
-/** Makes an empty data directory that of a further coordinator, by the commands that an operator would use. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+/** Makes an empty data directory that of a further coordinator, by the command that an operator would use. */
+import type { CoordinatorTokenDocument } from '../../../shared/kube/fleet/coordinator-types.js';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import type { ApiClient } from '../client/api-client.js';
 import { runEverynode } from './run-everynode.js';
 
-/** Of coordinator/cluster: the directory belongs to a member. */
-const MEMBER_FILE = 'member.json';
+const TOKEN_PATH = `/apis/${FLEET_GROUP}/v1/coordinatortokens?ttlSeconds=600`;
 
-interface JoinOptions {
-  /** Data directory of a coordinator that is a member. */
-  readonly memberDir: string;
-  readonly dataDir: string;
-  /** `https://HOST:PORT` of a member, and of the new one. */
-  readonly memberServer: string;
-  readonly server: string;
-  readonly etcdFlags: readonly string[];
-}
-
-/** Does nothing if the directory belongs to a member. Throws `ExitError`. */
-export async function joinMember({
-  memberDir,
-  dataDir,
-  memberServer,
-  server,
-  etcdFlags,
-}: JoinOptions): Promise<void> {
-  if (existsSync(join(dataDir, MEMBER_FILE))) return;
-  const token = await runEverynode(['coordinator', 'token', '--data', memberDir]);
-  const args = ['coordinator', 'join', memberServer, '--token-file', '-', '--data', dataDir];
-  const { hostname, port } = new URL(server);
-  await runEverynode([...args, '--advertise', hostname, '--port', port, ...etcdFlags], token);
+/** `api` is that of the other members, `flags` are those of the new one. Throws `ExitError`. */
+export async function joinMember(api: ApiClient, flags: readonly string[]): Promise<void> {
+  const { token } = await api.request<CoordinatorTokenDocument>('POST', TOKEN_PATH);
+  await runEverynode(['coordinator', 'join', api.server, '--token-file', '-', ...flags], token);
 }

@@ -4,31 +4,26 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { makePrivateDirectory, writePrivateFile } from '../../../shared/process/files/private-file.js';
-import { kubeconfigPath, pidPath } from '../../coordinator-data-dir.js';
+import { MEMBER_FILE } from '../../cluster/member-file.js';
+import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS, type CoordinatorSettings } from '../../coordinator-settings.js';
-import { withExitErrors } from '../../exit-errors.js';
-import { acquireDataLock, DATABASE_FILE, type DataLock } from '../../store/data-files.js';
-import { type ApiClient, apiClientFromKubeconfig } from '../client/api-client.js';
+import type { DataLock } from '../../store/data-files.js';
+import { type ApiClient, apiClientFromKubeconfig, connect } from '../client/api-client.js';
 import type { Progress } from '../terminal/terminal-progress.js';
+import { openClusterDirectory } from './cluster-directory.js';
 import {
-  CLUSTER_FILE,
   type ClusterPorts,
-  clusterFileText,
-  contradiction,
   coordinatorDir,
   ETCD_MEMBERS,
   etcdFlags,
   etcdPaths,
-  FIRST_ETCD_PORT,
+  LOOPBACK,
   loopbackUrl,
-  newPorts,
-  readClusterFile,
 } from './cluster-layout.js';
 import { writeEtcdCertificates } from './etcd-certificates.js';
 import { etcdArguments, etcdEnvironment, etcdName } from './etcd-program.js';
-import { freePortsFrom, isFree } from './free-ports.js';
 import { joinMember } from './join-member.js';
-import { withServers } from './member-kubeconfig.js';
+import { contextName, withServers } from './member-kubeconfig.js';
 import { EVERYNODE } from './run-everynode.js';
 import { settingFlags } from './setting-flags.js';
 import { SupervisedProcess } from './supervised-process.js';
@@ -82,15 +77,15 @@ export class LocalCluster implements ForegroundCoordinators {
 
   async #start(): Promise<ApiClient> {
     const { settings, progress, count } = this.#options;
-    await this.#openDirectory();
+    const { ports, lock } = await openClusterDirectory({ ...settings, coordinators: count });
+    this.#ports = ports;
+    this.#lock = lock;
     await progress.step(`starting etcd (${ETCD_MEMBERS} members)`, () => this.#startEtcd());
     for (let number = 1; number <= count; number += 1) {
       const isNew = !existsSync(coordinatorDir(settings.data, number));
       const verb = isNew && number > 1 ? 'adding' : 'starting';
       await progress.step(`${verb} coordinator ${number} of ${count}`, () => this.#startCoordinator(number));
     }
-    const own = readFileSync(kubeconfigPath(coordinatorDir(settings.data, 1)), 'utf8');
-    await writePrivateFile(kubeconfigPath(settings.data), withServers(own, this.servers));
     return withRetries(apiClientFromKubeconfig(kubeconfigPath(settings.data)));
   }
 
@@ -102,46 +97,6 @@ export class LocalCluster implements ForegroundCoordinators {
     // A step that waits for a program notices that the program was stopped.
     await this.#starting?.catch(() => undefined);
     this.#lock?.release();
-  }
-
-  /** Locks the directory and reads or decides the ports. Changes nothing if the flags or the directory do not fit. */
-  async #openDirectory(): Promise<void> {
-    const { settings, count } = this.#options;
-    const { data } = settings;
-    const file = join(data, CLUSTER_FILE);
-    const present = existsSync(file) ? readClusterFile(readFileSync(file, 'utf8')) : undefined;
-    if (existsSync(file) && !present)
-      throw new ExitError(EXIT_CODES.data, `${file} is damaged: remove ${data} with everynode down.`);
-    const why = present && contradiction(present, { coordinators: count, port: settings.port });
-    if (why) throw new ExitError(EXIT_CODES.usage, `${data}: ${why}, or choose another place with --data.`);
-    if (!present && existsSync(join(data, DATABASE_FILE)))
-      throw new ExitError(
-        EXIT_CODES.usage,
-        `${data} belongs to a single coordinator: choose another place with --data, or see docs/several-coordinators.md.`,
-      );
-    const ports = present ?? (await this.#choosePorts());
-    makePrivateDirectory(data);
-    this.#lock = await withExitErrors(async () => acquireDataLock(data));
-    await this.#refusePortsInUse(ports);
-    await writePrivateFile(file, clusterFileText(ports));
-    await writePrivateFile(pidPath(data), `${process.pid}\n`);
-    this.#ports = ports;
-  }
-
-  async #choosePorts(): Promise<ClusterPorts> {
-    const { settings, count } = this.#options;
-    const free = await freePortsFrom(FIRST_ETCD_PORT, 2 * ETCD_MEMBERS);
-    if (settings.port !== 0) return newPorts(count, settings.port, free);
-    const afterEtcd = (free.at(-1) ?? FIRST_ETCD_PORT) + 1;
-    return { ...newPorts(count, 0, free), coordinators: await freePortsFrom(afterEtcd, count) };
-  }
-
-  async #refusePortsInUse({ etcd, coordinators }: ClusterPorts): Promise<void> {
-    for (const port of [...etcd.flatMap(({ client, peer }) => [client, peer]), ...coordinators]) {
-      if (await isFree(port)) continue;
-      const advice = coordinators.includes(port) ? ': choose others with --port' : '';
-      throw new ExitError(EXIT_CODES.environment, `Port ${port} is in use by another program${advice}.`);
-    }
   }
 
   async #startEtcd(): Promise<void> {
@@ -173,34 +128,45 @@ export class LocalCluster implements ForegroundCoordinators {
 
   async #startCoordinator(number: number): Promise<void> {
     const { settings } = this.#options;
-    const { data } = settings;
-    const dataDir = coordinatorDir(data, number);
-    const server = this.servers[number - 1] ?? '';
-    const flags = etcdFlags(data, this.#ports);
-    makePrivateDirectory(dataDir);
-    if (number > 1) {
-      const [memberServer = ''] = this.servers;
-      const memberDir = coordinatorDir(data, 1);
-      await joinMember({ memberDir, dataDir, memberServer, server, etcdFlags: flags });
-    }
-    const own = settingFlags(COORDINATOR_SETTINGS, { ...settings }, ['data', 'port']);
+    const data = coordinatorDir(settings.data, number);
+    makePrivateDirectory(data);
+    const flags = ['--data', data, ...this.#memberFlags(number)];
+    // The first start of the first coordinator makes the fleet.
+    if (number > 1 && !existsSync(join(data, MEMBER_FILE)))
+      await joinMember(withRetries(this.#apiOf(1)), flags);
+    const own = settingFlags(COORDINATOR_SETTINGS, { ...settings }, ['data', 'port', 'advertise']);
     const coordinator = this.#run(this.#coordinators, {
       name: `coordinator-${number}`,
       program: EVERYNODE[0],
-      args: [
-        EVERYNODE[1],
-        'coordinator',
-        ...['--data', dataDir, '--port', new URL(server).port, ...flags],
-        ...own,
-      ],
-      logFile: join(data, `coordinator-${number}.log`),
+      args: [EVERYNODE[1], 'coordinator', ...flags, ...own],
+      logFile: join(settings.data, `coordinator-${number}.log`),
       environment: process.env,
     });
     await coordinator.untilReady(async () => {
-      // Each coordinator has the address of its own port in its kubeconfig.
-      await apiClientFromKubeconfig(kubeconfigPath(dataDir)).request('GET', '/version');
+      if (number === 1) await this.#writeKubeconfig();
+      await this.#apiOf(number).request('GET', '/version');
       return true;
     }, COORDINATOR_START_MS);
+  }
+
+  /** The settings that a member and the command that joins it have in common. */
+  #memberFlags(number: number): string[] {
+    const { data, host, advertise = isLoopback(host) ? LOOPBACK : undefined } = this.#options.settings;
+    const port = String(this.#ports.coordinators[number - 1]);
+    const address = advertise === undefined ? [] : ['--advertise', advertise];
+    return ['--port', port, ...address, ...etcdFlags(data, this.#ports)];
+  }
+
+  async #writeKubeconfig(): Promise<void> {
+    const { data } = this.#options.settings;
+    const own = readFileSync(kubeconfigPath(coordinatorDir(data, 1)), 'utf8');
+    await writePrivateFile(kubeconfigPath(data), withServers(own, this.servers));
+  }
+
+  /** Returns a client of one coordinator's address. */
+  #apiOf(number: number): ApiClient {
+    const kubeconfig = kubeconfigPath(this.#options.settings.data);
+    return connect({ kubeconfig, context: contextName(number) });
   }
 
   #run(
@@ -229,6 +195,10 @@ function withRetries(api: ApiClient): ApiClient {
     }
   };
   return { ...api, request };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 function getText(url: string, tls: { ca: Buffer; cert: Buffer; key: Buffer }): Promise<string> {

@@ -12,6 +12,11 @@ interface Kubeconfig {
   users: { name: string }[];
 }
 
+/** Name of the context with the address of coordinator `number`, which begins at 1. */
+export function contextName(number: number, first = 'everynode'): string {
+  return number === 1 ? first : `${first}-${number}`;
+}
+
 /**
  * `text` is the kubeconfig of one coordinator. The current context stays and uses the first of `servers`; the others
  * are added as `NAME-2`, `NAME-3` and so on. Pure.
@@ -22,7 +27,7 @@ export function withServers(text: string, servers: readonly string[]): string {
   const user = config.users[0]?.name ?? '';
   if (!entry) return text;
   const clusters = servers.map((server, index) => ({
-    name: index === 0 ? entry.name : `${entry.name}-${index + 1}`,
+    name: contextName(index + 1, entry.name),
     cluster: { ...entry.cluster, server },
   }));
   const contexts = clusters.map(({ name }) => ({ name, context: { cluster: name, user } }));

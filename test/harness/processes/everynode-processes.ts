@@ -16,6 +16,8 @@ export interface RunningProgram {
   readonly running: boolean;
   /** Exit code, or the signal that ended it. Undefined while it runs. */
   readonly exitStatus: number | NodeJS.Signals | undefined;
+  /** Resolves when the process has exited. */
+  readonly ended: Promise<void>;
   /** Sends the signal and resolves when the process has exited. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
@@ -41,6 +43,7 @@ export function startProgram(
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   return {
     pid: child.pid ?? 0,
+    ended,
     get running() {
       return isRunning();
     },
