@@ -63,8 +63,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'coordinator/api': [
     'coordinator/access',
-    // Types of the members of a cluster.
-    'coordinator/cluster/cluster-member.ts',
     'coordinator/registry',
     'coordinator/kinds',
     'shared/kube',
