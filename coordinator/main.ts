@@ -88,7 +88,7 @@ export async function startCoordinator(
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
     ...settings,
-    ...(member && { coordinators: member.addresses }),
+    ...(member && { coordinatorList: member.addresses }),
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,

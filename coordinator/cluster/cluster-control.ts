@@ -1,10 +1,8 @@
-/** What a leader does for its API: shows the cluster, admits and removes members, steps down, sends its database. */
+/** What a leader does for its API: admits and removes members, steps down, sends its database. */
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type DatabaseSnapshot, takeSnapshot } from '../store/backup/take-snapshot.js';
-import type { ClusterStorage, EngineHealth } from '../store/replica/replicated-log.js';
-import type { MemberView } from './cluster-member.js';
+import type { ClusterStorage } from '../store/replica/replicated-log.js';
 import { memberKey, statusKey } from './cluster-member.js';
-import { clusterProblems, stepDownObstacle } from './cluster-problems.js';
 import { createClusterView } from './cluster-view.js';
 import { CoordinatorTokens } from './join/coordinator-tokens.js';
 import { answerJoin, type CoordinatorJoinAnswer, readJoinRequest } from './join/join-exchange.js';
@@ -12,6 +10,7 @@ import { exportFleetKeys } from './keys/fleet-key-files.js';
 import { packFleetKeys } from './keys/fleet-keys.js';
 import type { MemberFile } from './member-file.js';
 import { verifySnapshotProof } from './snapshot/snapshot-proof.js';
+import { stepDownObstacle } from './step-down-obstacle.js';
 
 interface ClusterControlDeps {
   dataDir: string;
@@ -22,15 +21,6 @@ interface ClusterControlDeps {
   /** Ends the leadership of this process. Called after the answer to the request was decided. */
   stepDown: () => void;
   clock: Clock;
-}
-
-interface ClusterDescription {
-  /** The member that answers: the leader. */
-  readonly self: string;
-  readonly members: readonly MemberView[];
-  readonly engine: readonly EngineHealth[];
-  /** Sentences. */
-  readonly problems: readonly string[];
 }
 
 type CoordinatorJoinOutcome =
@@ -65,9 +55,9 @@ export class ClusterControl {
     this.#view = createClusterView(storage, self.memberId);
   }
 
-  async describe(): Promise<ClusterDescription> {
-    const [members, engine] = await Promise.all([this.#view.members(), this.#view.engine()]);
-    return { self: this.#view.self, members, engine, problems: clusterProblems(members, engine) };
+  /** Returns the addresses of etcd, as the coordinators use them. */
+  async etcdEndpoints(): Promise<readonly string[]> {
+    return (await this.#view.engine()).map(({ endpoint }) => endpoint);
   }
 
   createJoinToken(ttlMs: number): Promise<{ id: string; secret: string; expiresAt: number }> {

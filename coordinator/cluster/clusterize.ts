@@ -147,7 +147,7 @@ async function leaveCluster(dataDir: string, member: MemberFile, storage: Cluste
   if (others.length > 0) {
     const names = others.map((each) => `${each.member.name} (${each.member.id})`).join(', ');
     throw refused(
-      `the cluster has other coordinators: ${names}. Stop them, and run "everynode coordinator remove ID" for each`,
+      `the cluster has other coordinators: ${names}. Stop them, and run "everynode coordinator remove NAME" for each`,
     );
   }
   // While this command leads, no other process can append to the log.

@@ -56,13 +56,13 @@ export async function handleCoordinatorToken(deps: ApiDeps, { info }: ApiRequest
   }
   return withEtcd(async () => {
     const { server, authority } = await deps.joinFacts();
-    const { engine } = await cluster.describe();
+    const etcd = await cluster.etcdEndpoints();
     const { id, secret, expiresAt } = await cluster.createJoinToken(ttlSeconds * 1000);
     const value: CoordinatorTokenDocument = {
       ...{ kind: 'CoordinatorToken', apiVersion: `${FLEET_GROUP}/v1` },
       token: `${id}.${secret}.${publicKeyHash(new X509Certificate(authority))}`,
       expirationTime: toTimestamp(expiresAt),
-      ...{ server, etcd: engine.map(({ endpoint }) => endpoint) },
+      ...{ server, etcd },
     };
     return { type: 'value', code: 201, value };
   });

@@ -8,9 +8,11 @@ import type { ApiDeps } from '../http/api-context.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
-/** Throws ApiError 404. */
+/** `name`: of the object, or the id of the member. Throws ApiError 404. */
 export async function findCoordinator(deps: ApiDeps, name = ''): Promise<Coordinator> {
-  const found = (await listCoordinators(deps)).find(({ metadata }) => metadata.name === name);
+  const found = (await listCoordinators(deps)).find(
+    ({ metadata, spec }) => metadata.name === name || spec.memberId === name,
+  );
   if (found) return found;
   const details = { group: FLEET_GROUP, kind: 'coordinators', name };
   throw new ApiError('NotFound', `coordinators.${FLEET_GROUP} "${name}" not found`, details);

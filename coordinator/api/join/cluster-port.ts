@@ -4,18 +4,10 @@
  */
 import type { Readable } from 'node:stream';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { ClusterView, MemberView } from '../../cluster/cluster-member.js';
-
-type EngineMember = Awaited<ReturnType<ClusterView['engine']>>[number];
 
 export interface ClusterPort {
-  /** `self`: the member that answers. `problems`: sentences. */
-  describe(): Promise<{
-    readonly self: string;
-    readonly members: readonly MemberView[];
-    readonly engine: readonly EngineMember[];
-    readonly problems: readonly string[];
-  }>;
+  /** Returns the addresses of etcd, as the coordinators use them. */
+  etcdEndpoints(): Promise<readonly string[]>;
   /** Makes a token for one coordinator. `expiresAt` in ms since the epoch. */
   createJoinToken(ttlMs: number): Promise<{ id: string; secret: string; expiresAt: number }>;
   /** `body`: decoded JSON, not validated. */

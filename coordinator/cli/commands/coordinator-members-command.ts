@@ -28,7 +28,7 @@ export function addMembersCommands(coordinator: Command): void {
   addKubeconfigOptions(stepDown).action(handOver);
   const removeCommand = coordinator
     .command('remove')
-    .argument('<ID>', 'id in "everynode coordinator members"')
+    .argument('<NAME>', 'name or id in "everynode coordinator members"')
     .description('remove a coordinator that is gone or must not lead any more');
   addKubeconfigOptions(removeCommand).action(remove);
 }
@@ -39,7 +39,7 @@ async function list({ output, ...options }: KubeconfigOptions & { output: string
   }
   const found = await connect(options).request<CoordinatorList>('GET', COORDINATORS);
   if (output === 'json') printLine(JSON.stringify(found, null, 2));
-  else for (const line of coordinatorLines(found, Date.now())) printLine(line);
+  else for (const line of coordinatorLines(found.items)) printLine(line);
 }
 
 async function handOver(options: KubeconfigOptions): Promise<void> {
@@ -48,11 +48,11 @@ async function handOver(options: KubeconfigOptions): Promise<void> {
   if (!before)
     throw new ExitError(EXIT_CODES.environment, 'No coordinator leads now: try again in a few seconds.');
   const { step } = terminalProgress();
-  const after = await step(`${before.spec.hostName} (${before.metadata.name}) steps down`, async () => {
+  const after = await step(`${before.metadata.name} steps down`, async () => {
     await api.request('POST', `${COORDINATORS}/${before.metadata.name}/stepdown`);
     return newLeader(api, before.metadata.name);
   });
-  printLine(`${after.spec.hostName} (${after.metadata.name}) leads at ${after.spec.server}.`);
+  printLine(`${after.metadata.name} leads at ${after.spec.server}.`);
 }
 
 /** Resolves when another coordinator serves. Connections break meanwhile. */
@@ -77,17 +77,16 @@ function ignoreOutage(error: unknown): undefined {
 }
 
 function leaderOf({ items }: CoordinatorList): Coordinator | undefined {
-  return items.find(({ status }) => status.role === 'leader');
+  return items.find(({ status }) => status.role === 'Leader');
 }
 
-async function remove(id: string, options: KubeconfigOptions): Promise<void> {
+async function remove(name: string, options: KubeconfigOptions): Promise<void> {
   const api = connect(options);
-  const { spec } = await api.request<Coordinator>('DELETE', `${COORDINATORS}/${encodeURIComponent(id)}`);
-  printLine(`coordinator ${id} (${spec.hostName}) removed`);
+  const path = `${COORDINATORS}/${encodeURIComponent(name)}`;
+  const { metadata, spec } = await api.request<Coordinator>('DELETE', path);
+  printLine(`coordinator ${metadata.name} (${spec.server}) removed`);
   printLine(
-    `Its disk still has the keys of the fleet. On ${spec.hostName} run "everynode coordinator uninstall --purge", or delete its data directory.`,
+    'Its disk still has the keys of the fleet. On that machine run "everynode coordinator uninstall --purge", or delete its data directory.',
   );
-  printLine(
-    'If the machine is lost or in other hands, see SECURITY.md: the authority of the fleet must be replaced.',
-  );
+  printLine('If you cannot, because the machine is in other hands, see "A lost coordinator" in SECURITY.md.');
 }

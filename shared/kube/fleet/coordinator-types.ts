@@ -58,6 +58,13 @@ export interface Coordinator extends KubeObject {
   status: CoordinatorStatus;
 }
 
+export interface CoordinatorList {
+  kind: 'CoordinatorList';
+  apiVersion: string;
+  metadata: Record<string, never>;
+  items: readonly Coordinator[];
+}
+
 /** Answer to `create` on `coordinatortokens`. Shown once. */
 export interface CoordinatorTokenDocument {
   kind: 'CoordinatorToken';

@@ -43,7 +43,7 @@ async function refuses(fixture: ClusterFixture, token: string, message: RegExp):
   const { dataDir, joined } = joinOf(fixture, token);
   await assert.rejects(joined, (error) => error instanceof ExitError && message.test(error.message));
   assert.equal(existsSync(dataDir), false);
-  assert.equal((await fixture.control.describe()).members.length, 1);
+  assert.equal((await fixture.members()).length, 1);
 }
 
 test('a coordinator joins with a token: it has all keys, its own member file, and is registered', async (context) => {
@@ -65,7 +65,7 @@ test('a coordinator joins with a token: it has all keys, its own member file, an
     'member.json',
     'pki',
   ]);
-  const { members } = await fixture.control.describe();
+  const members = await fixture.members();
   assert.deepEqual(members.map((each) => each.member.name).sort(), ['first', 'second']);
   const joins = fixture.audit.events.filter(({ verb }) => verb === 'join');
   assert.deepEqual(

@@ -5,7 +5,10 @@ import type { TestContext } from 'node:test';
 import { loadSigningKeys } from '../../../coordinator/access/token-signing-keys.js';
 import { loadAdminAccess } from '../../../coordinator/api/auth/admin-kubeconfig.js';
 import { ClusterControl } from '../../../coordinator/cluster/cluster-control.js';
+import type { MemberView } from '../../../coordinator/cluster/cluster-member.js';
+import { createClusterView } from '../../../coordinator/cluster/cluster-view.js';
 import { clusterize } from '../../../coordinator/cluster/clusterize.js';
+import { CoordinatorFeed } from '../../../coordinator/cluster/coordinator-feed.js';
 import type { OpenStorage } from '../../../coordinator/cluster/join/join-cluster.js';
 import { readClusterKey } from '../../../coordinator/cluster/keys/sealed-value.js';
 import type { MemberFile } from '../../../coordinator/cluster/member-file.js';
@@ -63,6 +66,8 @@ export interface ClusterFixture {
   clock: ManualClock;
   api: TestApi;
   audit: MemoryAuditLog;
+  /** The registered members. */
+  members(): Promise<readonly MemberView[]>;
   /** Number of times that the leader was told to step down. */
   stepDowns: () => number;
 }
@@ -86,9 +91,11 @@ export async function startClusterFixture(context: TestContext): Promise<Cluster
       stepDowns += 1;
     },
   });
+  const view = createClusterView(storage, member.memberId);
+  const coordinators = new CoordinatorFeed({ view, log: storage, clock: systemClock });
   const audit = new MemoryAuditLog();
   const api: TestApi = await startTestApi({
-    ...{ cluster: control, audit },
+    ...{ cluster: control, coordinators, audit },
     joinFacts: async () => ({
       ...{ server: api.url, authority: api.pki.ca.cert, serving: api.pki.serving.cert },
       ...{ hasRelease: false, approval: false },
@@ -96,5 +103,9 @@ export async function startClusterFixture(context: TestContext): Promise<Cluster
   });
   context.after(() => api.stop());
   context.after(() => storage.close());
-  return { dataDir, member, engine, openStorage, control, clock, api, audit, stepDowns: () => stepDowns };
+  return {
+    ...{ dataDir, member, engine, openStorage, control, clock, api, audit },
+    members: () => view.members(),
+    stepDowns: () => stepDowns,
+  };
 }
