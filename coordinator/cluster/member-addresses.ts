@@ -4,7 +4,7 @@ import { type Clock, every } from '../../shared/process/time/clock.js';
 import type { ClusterView } from './cluster-member.js';
 
 /** Members change by commands of an operator, so a late list does no harm. */
-const INTERVAL_MS = 10_000;
+const INTERVAL_MS = 5_000;
 
 interface MemberAddressesDeps {
   view: Pick<ClusterView, 'members' | 'self'>;
