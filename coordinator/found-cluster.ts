@@ -13,7 +13,7 @@ import type { CoordinatorSettings } from './coordinator-settings.js';
 import { loadObjectMacKey } from './hub/restore/object-signer.js';
 import { loadPki } from './pki/load-pki.js';
 import { loadTicketKeys } from './pki/tls-ticket-keys.js';
-import { reachableServer, servingNames } from './server-addresses.js';
+import { memberServer, servingNames } from './server-addresses.js';
 import { DATABASE_FILE } from './store/data-files.js';
 import { loadEncryptionKeys } from './store/encryption/encryption-keys.js';
 import { readEtcdSettings } from './store/replica/etcd/checks/etcd-addresses.js';
@@ -28,7 +28,7 @@ export async function foundCluster(
   settings: CoordinatorSettings & { etcd: string },
   name: string,
 ): Promise<MemberFile> {
-  const { data: dataDir, port, advertise } = settings;
+  const { data: dataDir } = settings;
   const database = join(dataDir, DATABASE_FILE);
   if (existsSync(database)) {
     const advice = `run "everynode coordinator clusterize" with the same --etcd options, then start it again`;
@@ -41,7 +41,7 @@ export async function foundCluster(
   opened.close();
   return clusterize({
     ...{ dataDir, name, secretsKeyPath: secretsKeyPath(settings, process.env), now: systemClock.now() },
-    server: await reachableServer(`https://${advertise ?? '127.0.0.1'}:${port}`, advertise),
+    server: memberServer(settings),
     openStorage: (record) => openEtcdCluster({ access: readEtcdSettings(settings), name: record }),
   });
 }

@@ -47,7 +47,7 @@ function connect(etcd: EtcdProcesses, first = 0): ClusterStorage {
 }
 
 async function lead(storage: ClusterStorage): Promise<Leadership> {
-  const leadership = await storage.campaign('a');
+  const leadership = await storage.campaign({ memberId: 'a', bootId: 'boot' });
   assert.ok(leadership);
   return leadership;
 }

@@ -25,7 +25,7 @@ class Fixture {
   }
 
   async lead(cluster = this.a, memberId = 'a'): Promise<Leadership> {
-    const leadership = await this.within(1_000, cluster.storage.campaign(memberId));
+    const leadership = await this.within(1_000, cluster.storage.campaign({ memberId, bootId: 'boot' }));
     assert.ok(leadership);
     return leadership;
   }
@@ -127,9 +127,16 @@ for (const [place, call] of ['read', 'lease', 'key'].entries())
   test(`a campaign wins although the answer to its ${call} is lost`, async () => {
     const fixture = new Fixture();
     fixture.a.faults.nextRequests(...Array<'answered'>(place).fill('answered'), 'applied');
-    const leadership = await fixture.within(6_000, fixture.a.storage.campaign('a'));
+    const leadership = await fixture.within(
+      6_000,
+      fixture.a.storage.campaign({ memberId: 'a', bootId: 'boot' }),
+    );
     assert.ok(leadership);
-    assert.deepEqual(await fixture.b.storage.leader(), { memberId: 'a', term: leadership.term });
+    assert.deepEqual(await fixture.b.storage.leader(), {
+      memberId: 'a',
+      bootId: 'boot',
+      term: leadership.term,
+    });
   });
 
 test('a read without an answer is rejected after 5 s, and later reads are answered', async () => {
