@@ -198,7 +198,8 @@ class MemoryTransport implements EtcdTransport {
   #wake(key: string): void {
     for (const { ranges, events } of this.#watches) {
       if (!ranges.some((range) => isInRange(key, range))) continue;
-      this.#after(this.faults.delayMs, () => {
+      // Also without a delay, a listener never runs within the write of another connection.
+      this.#engine.clock.after(this.faults.delayMs, () => {
         if (this.#isReachable() && !this.faults.isFrozen) events.changed();
       });
     }
