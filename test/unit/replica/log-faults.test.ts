@@ -103,6 +103,26 @@ test('an append of a frozen leader takes no effect after another coordinator lea
   assert.equal(old.state, 'lost');
 });
 
+test('an append that arrives after another coordinator began to lead leaves no record', async () => {
+  const fixture = new Fixture();
+  const old = await fixture.lead();
+  fixture.a.faults.isFrozen = true;
+  const append = fixture.a.storage.append(record(1), old.term);
+  await fixture.advance(6_000);
+  await fixture.lead(fixture.b, 'b');
+  fixture.a.faults.isFrozen = false;
+  assert.equal(await fixture.within(3_000, append), 'overtaken');
+  assert.deepEqual(await fixture.b.storage.bounds(), { first: 1, next: 1 });
+});
+
+test('no coordinator can begin to lead while the engine is full', async () => {
+  const fixture = new Fixture();
+  fixture.engine.isFull = true;
+  await assert.rejects(fixture.a.storage.campaign('a'), LogFull);
+  fixture.engine.isFull = false;
+  await fixture.lead();
+});
+
 test('a leader that is cut off is unproven within its lease, and proven again if no other led', async () => {
   const fixture = new Fixture();
   const leadership = await fixture.lead();

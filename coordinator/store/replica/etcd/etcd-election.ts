@@ -1,13 +1,19 @@
 /** The leader's key in etcd. Its create revision is the term. */
 import type { Clock } from '../../../../shared/process/time/clock.js';
 import { type LeadershipLease, LeaseLeadership } from '../lease-leadership.js';
-import { type Candidate, LEASE_SECONDS, type Leader, type Leadership } from '../replicated-log.js';
+import {
+  type Candidate,
+  LEASE_SECONDS,
+  type Leader,
+  type LeaderElection,
+  type Leadership,
+} from '../replicated-log.js';
 import type { EtcdConnection } from './etcd-connection.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { grantLease, renewLease, revokeLease } from './etcd-lease.js';
 import { EtcdCallError, type EtcdKeyValue } from './etcd-transport.js';
 
-export class EtcdElection {
+export class EtcdElection implements LeaderElection {
   readonly #connection: EtcdConnection;
   readonly #keys: EtcdKeys;
   readonly #clock: Clock;
