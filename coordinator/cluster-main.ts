@@ -21,7 +21,7 @@ import { LeaderLog } from './store/replica/leader-log.js';
 import type { ClusterStorage, Leader, Leadership } from './store/replica/replicated-log.js';
 
 /** What a member needs of its surroundings. */
-export interface MemberDeps {
+interface MemberDeps {
   readonly settings: CoordinatorSettings;
   readonly member: MemberFile;
   /** See `readClusterKey`. */
@@ -53,7 +53,7 @@ export class RunningMember implements RunningCoordinator {
     this.#deps = deps;
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
-      ...{ dataDir: settings.data, memberId, generation, storage, log },
+      ...{ dataDir: settings.data, memberId, generation, storage, clock, log },
       takeSnapshot: (leader) => this.#takeSnapshot(leader),
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),

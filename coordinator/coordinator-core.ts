@@ -45,7 +45,7 @@ interface CoordinatorCoreDeps {
   /** True if an operator must approve each new node. */
   approveNodes?: boolean;
   /** The addresses of all coordinators, the leader first. Absent if there is one coordinator. */
-  coordinators?: NonNullable<HubOptions['coordinators']>;
+  coordinatorList?: NonNullable<HubOptions['coordinators']>;
   /** Time without contact after which a node's state is Unknown. */
   nodeMonitorGraceMs: number;
   /** Time after the start in which nodes may reconnect before the grace period starts. Default 75 s. */
@@ -104,7 +104,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     signer: new ObjectSigner(host.objectMacKey, history),
     authority: host.authority,
     approveNodes: host.approveNodes ?? false,
-    ...(host.coordinators ? { coordinators: host.coordinators } : {}),
+    ...(host.coordinatorList ? { coordinators: host.coordinatorList } : {}),
     restore,
     recordEvent: {
       asNodeController: events.forComponent('node-controller'),

@@ -45,7 +45,7 @@ import type { Store } from './store/store.js';
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
 /** What a coordinator that leads others gets from the cluster. */
-export interface MemberEnvironment {
+interface MemberEnvironment {
   openReplication(...input: [...Parameters<OpenReplication>, AppendObserver]): CommitReplication;
   /** Called when the store is open, before anything reads it. Rejects with `ExitError` if another coordinator leads. */
   begin(): Promise<void>;
@@ -88,7 +88,7 @@ export async function startCoordinator(
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
     ...settings,
-    ...(member && { coordinators: member.addresses }),
+    ...(member && { coordinatorList: member.addresses }),
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,

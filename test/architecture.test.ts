@@ -91,8 +91,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
-  'agent/dns': ['agent/decisions', 'shared/kube', 'shared/process'],
-  'agent/netfilter': ['agent/decisions', 'shared/kube', 'shared/process'],
+  // It creates the address of the server.
+  'agent/dns': ['agent/decisions', 'agent/runtime/ip-command.ts', 'shared/kube', 'shared/process'],
+  // It sets hairpin mode on the engine's bridge.
+  'agent/netfilter': ['agent/decisions', 'agent/runtime/host-bridges.ts', 'shared/kube', 'shared/process'],
   'agent/images': ['agent/decisions', 'agent/runtime', 'shared/kube', 'shared/process'],
   'agent/pods': [
     'agent/decisions',

@@ -4,13 +4,16 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import type { Logger } from '../../shared/process/output/logger.js';
 import { type Clock, systemClock } from '../../shared/process/time/clock.js';
 import type { RuntimeChoice } from '../program/agent-settings.js';
+import { BridgePin } from '../runtime/bridge-pin.js';
 import { DockerEngine } from '../runtime/docker/docker-engine.js';
 import { askEngine, type EngineSearch, type FoundEngine, findEngine } from '../runtime/docker/find-engine.js';
 import { type EngineNetwork, engineNetwork } from '../runtime/engine-network-namespace.js';
 import { engineProcesses } from '../runtime/engine-processes.js';
 import { withMonotonicTimes } from '../runtime/monotonic-times-driver.js';
+import { withPinnedBridge } from '../runtime/pinned-bridge-driver.js';
 import { type ContainerOwner, type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
 import type { FindProcesses } from '../volumes/engine-mount-namespace.js';
 import { NO_ENGINE } from '../volumes/sub-path-preparation.js';
@@ -67,6 +70,16 @@ async function remember(path: string, engine: Remembered, before: Remembered | u
 export async function reopenRuntime(dataDir: string, clock: Clock): Promise<OpenedRuntime | undefined> {
   const remembered = await readRemembered(memoryPath(dataDir));
   return remembered && openEngine(remembered, dataDir, clock);
+}
+
+/** Opens the driver of an agent that runs Pods. Docker keeps the address of its bridge itself. */
+export function openDriver(
+  { name, driverFor, network }: Pick<OpenedRuntime, 'name' | 'driverFor' | 'network'>,
+  owner: ContainerOwner,
+  log: Logger,
+): RuntimeDriver {
+  const driver = driverFor(owner);
+  return name === 'podman' ? withPinnedBridge(driver, new BridgePin({ network, log })) : driver;
 }
 
 async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Promise<OpenedRuntime> {

@@ -3,9 +3,9 @@
  * translates the address inside the bridge, which sends no frame back through the port that it came from unless the
  * port is in hairpin mode. The kubelet sets it for the same reason (pkg/kubelet/network/hairpin, now in CNI's bridge).
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { BlockList } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { bridgesOfPods } from '../decisions/bridge-to-pin.js';
+import { hostBridges } from '../runtime/host-bridges.js';
 
 const BRIDGE_NETFILTER = '/proc/sys/net/bridge/bridge-nf-call-iptables';
 const DEVICES = '/sys/class/net';
@@ -13,24 +13,12 @@ const DEVICES = '/sys/class/net';
 /** Sets hairpin mode on the ports of bridges with one of these Pod addresses. Throws if the host refuses. */
 export function enableHairpin(podAddresses: readonly string[]): void {
   if (podAddresses.length === 0 || readText(BRIDGE_NETFILTER) !== '1') return;
-  for (const bridge of bridgesOf(podAddresses)) {
-    for (const port of readdirSync(`${DEVICES}/${bridge}/brif`)) {
-      const mode = `${DEVICES}/${bridge}/brif/${port}/hairpin_mode`;
+  for (const { device } of bridgesOfPods(hostBridges(), podAddresses)) {
+    for (const port of readdirSync(`${DEVICES}/${device}/brif`)) {
+      const mode = `${DEVICES}/${device}/brif/${port}/hairpin_mode`;
       if (readText(mode) === '0') writeFileSync(mode, '1');
     }
   }
-}
-
-function bridgesOf(podAddresses: readonly string[]): string[] {
-  return Object.entries(networkInterfaces()).flatMap(([device, addresses = []]) => {
-    if (!existsSync(`${DEVICES}/${device}/brif`)) return [];
-    const subnets = new BlockList();
-    for (const { family, cidr } of addresses) {
-      const [network, length] = cidr?.split('/') ?? [];
-      if (family === 'IPv4' && network) subnets.addSubnet(network, Number(length));
-    }
-    return podAddresses.some((address) => subnets.check(address)) ? [device] : [];
-  });
 }
 
 /** Returns undefined if there is no such file: the port, or the kernel's module, is gone. */

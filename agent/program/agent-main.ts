@@ -14,7 +14,12 @@ import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
 import { createAgent } from '../assembly/create-agent.js';
-import { type EngineLocations, type OpenedRuntime, openRuntime } from '../assembly/open-runtime.js';
+import {
+  type EngineLocations,
+  type OpenedRuntime,
+  openDriver,
+  openRuntime,
+} from '../assembly/open-runtime.js';
 import { AtRestCipher } from '../desired/at-rest-cipher.js';
 import { ConfigCache } from '../desired/config-object-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
@@ -123,7 +128,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const { identity, certificates, server } = await openIdentity(joined, start);
   const { addresses, clusterUID } = identity;
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
-  const engine = runtime.driverFor({ clusterUID, nodeName });
+  const engine = openDriver(runtime, { clusterUID, nodeName }, log);
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };

@@ -5,6 +5,7 @@ import { VERSION } from '../../shared/process/release-version.js';
 import type { RunningComponents } from '../../shared/process/service/program-lifecycle.js';
 import type { ServiceManager } from '../../shared/process/service/systemd-notify.js';
 import type { EngineLocations } from '../assembly/open-runtime.js';
+import { releaseInheritedSockets } from '../dns/serving/server-sockets.js';
 import { startAgent } from './agent-main.js';
 import type { AgentSettings } from './agent-settings.js';
 import { readHostPolicy } from './read-host-policy.js';
@@ -60,6 +61,7 @@ export async function runService({
   log.info({ why }, 'agent stops; containers keep running');
   manager.stopping();
   await reloading;
+  await releaseInheritedSockets();
   await agent?.stop();
 }
 

@@ -4,7 +4,7 @@ import type { ClusterProblem, Coordinator } from '../../shared/kube/fleet/coordi
 import { ApiCallError, callApi } from './api-call.js';
 
 export const COORDINATORS = '/apis/fleet.everynode.dev/v1/coordinators';
-/** Polled: a watch on every page would use one of the six connections that a browser opens to a server. */
+/** Polled: for each open watch, the leader would read etcd every 2 s. */
 const POLL_INTERVAL_MS = 10_000;
 
 let known: readonly Coordinator[] = [];

@@ -67,11 +67,6 @@ export async function writeStatus(
   await keys.put(statusKey(id), Buffer.from(JSON.stringify(status)), { isEphemeral: true });
 }
 
-/** Writes the record of a member, such as a changed address. Rejects with LogUnavailable. */
-export async function updateMember(keys: Pick<ClusterKeys, 'put'>, member: ClusterMember): Promise<void> {
-  await keys.put(memberKey(member.id), encodeRecord(member));
-}
-
 /** Returns the address of a member, or undefined after its removal. Rejects with LogUnavailable. */
 export async function serverOf(keys: Pick<ClusterKeys, 'get'>, id: string): Promise<string | undefined> {
   const found = await keys.get(memberKey(id));

@@ -4,7 +4,7 @@ import { type Clock, every } from '../../shared/process/time/clock.js';
 import type { ClusterView } from './cluster-member.js';
 
 /** Members change by commands of an operator, so a late list does no harm. */
-const INTERVAL_MS = 10_000;
+const INTERVAL_MS = 5_000;
 
 interface MemberAddressesDeps {
   view: Pick<ClusterView, 'members' | 'self'>;
@@ -34,8 +34,8 @@ export class MemberAddresses {
 
   /** Resolves when the addresses are known, or when etcd did not answer. */
   async start(): Promise<void> {
-    this.#stop = every(this.#deps.clock, INTERVAL_MS, () => void this.#read());
-    await this.#read();
+    this.#stop = every(this.#deps.clock, INTERVAL_MS, () => void this.refresh());
+    await this.refresh();
   }
 
   stop(): void {
@@ -43,7 +43,7 @@ export class MemberAddresses {
   }
 
   /** Without an answer of etcd the addresses stay. */
-  async #read(): Promise<void> {
+  async refresh(): Promise<void> {
     const { view, log } = this.#deps;
     try {
       const members = await view.members();

@@ -1,6 +1,7 @@
 /** A member that does not lead: its database follows the log until it is elected. */
 import { join } from 'node:path';
 import type { Logger } from '../../shared/process/output/logger.js';
+import type { Clock } from '../../shared/process/time/clock.js';
 import { acquireDataLock, DATABASE_FILE, type DataLock } from '../store/data-files.js';
 import { EntryDiverged, EntryTooNew } from '../store/replica/log-entry.js';
 import { LogFollower } from '../store/replica/log-follower.js';
@@ -33,6 +34,7 @@ interface StandbyDeps {
   onLeader(leader: Leader | undefined): Promise<void>;
   /** False: this member was removed. It must not lead, and follows the log no longer. */
   isMember(): Promise<boolean>;
+  clock: Clock;
   log: Logger;
 }
 
@@ -172,7 +174,7 @@ export class Standby {
     } else if (error instanceof StoreError) {
       await this.#closeDatabase();
       this.#impede(error.code === 'full' ? 'DiskFull' : 'DatabaseError', sentence(error.message));
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await this.#pause(RETRY_MS);
     }
   }
 
@@ -186,11 +188,11 @@ export class Standby {
     this.#state = { role: 'follower' };
   }
 
-  #pause(): Promise<void> {
+  #pause(ms = POLL_MS): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, POLL_MS);
+      const timer = this.#deps.clock.after(ms, resolve);
       this.#wake = () => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       };
     });

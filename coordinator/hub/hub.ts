@@ -142,7 +142,8 @@ export class Hub {
     this.#hellos = new HelloHandler({
       ...reporting,
       coordinators:
-        options.coordinators && new CoordinatorListSender(options.coordinators, this.#live, clock),
+        options.coordinators &&
+        new CoordinatorListSender(options.coordinators, this.#live, { clock, log: options.log }),
       objects,
       services: this.services,
       rightsOf: (node) => this.#enrolment.rightsOf(node),

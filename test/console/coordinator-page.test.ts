@@ -1,7 +1,7 @@
 /** The page of coordinators and its banner, in a real browser. The responses of a cluster are simulated. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, WebSocketRoute } from 'playwright-core';
 import type { Coordinator } from '../../shared/kube/fleet/coordinator-types.js';
 import { PHONE, signIn, violationsOf } from '../harness/console/browser.js';
 import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
@@ -34,31 +34,42 @@ const DOWN = coordinator('shop-c', {
   problems: [{ severity: 'error', reason: 'Down', message: 'shop-c is down or cut off from etcd.' }],
 });
 
-/** Answers lists and watches of coordinators. A watch ends at once, so that the page repeats it. */
-async function serve(page: Page, stub: { items: readonly Coordinator[] }): Promise<void> {
-  await page.route(PATH, async (route) => {
-    const { items } = stub;
-    if (!route.request().url().includes('watch=true'))
-      return route.fulfill({ json: { kind: 'CoordinatorList', items } });
-    const annotations = { 'k8s.io/initial-events-end': 'true' };
-    const bookmark = { type: 'BOOKMARK', object: { metadata: { name: '', annotations } } };
-    const lines = [...items.map((object) => ({ type: 'ADDED', object })), bookmark];
-    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-    // The page may have been left.
-    await route.fulfill({ contentType: 'application/json', body }).catch(() => undefined);
-  });
+/** Answers lists and watches of coordinators. A change closes the watches, and the page opens another one. */
+class StubbedCoordinators {
+  #items: readonly Coordinator[];
+  readonly #watches = new Set<WebSocketRoute>();
+
+  constructor(items: readonly Coordinator[]) {
+    this.#items = items;
+  }
+
+  async serve(page: Page): Promise<void> {
+    await page.route(PATH, (route) =>
+      route.fulfill({ json: { kind: 'CoordinatorList', items: this.#items } }),
+    );
+    await page.routeWebSocket(PATH, (socket) => {
+      this.#watches.add(socket);
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      const bookmark = { type: 'BOOKMARK', object: { metadata: { name: '', annotations } } };
+      const lines = [...this.#items.map((object) => ({ type: 'ADDED', object })), bookmark];
+      socket.send(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
+    });
+  }
+
+  async change(items: readonly Coordinator[]): Promise<void> {
+    this.#items = items;
+    const open = [...this.#watches];
+    this.#watches.clear();
+    await Promise.all(open.map((socket) => socket.close()));
+  }
 }
 
 function suite(): void {
   const fixture = new ConsoleFixture(1);
 
-  async function visitWith(
-    stub: { items: readonly Coordinator[] },
-    path: string,
-    size?: typeof PHONE,
-  ): Promise<Page> {
+  async function visitWith(stub: StubbedCoordinators, path: string, size?: typeof PHONE): Promise<Page> {
     const { page } = await fixture.visit(size);
-    await serve(page, stub);
+    await stub.serve(page);
     await signIn(page, fixture.access.server, fixture.access.token, path);
     return page;
   }
@@ -72,7 +83,7 @@ function suite(): void {
   });
 
   test('the page shows roles, lag, clocks, etcd and problems', async () => {
-    const page = await visitWith({ items: [LEADER, STANDBY, DOWN] }, 'coordinators');
+    const page = await visitWith(new StubbedCoordinators([LEADER, STANDBY, DOWN]), 'coordinators');
     await page.getByText('shop-a leads (term 7); 1 other can take over.').waitFor();
     const row = async (name: string) => (await page.getByRole('row', { name }).innerText()).split('\t');
     assert.deepEqual((await row('shop-b')).slice(1, 5), [
@@ -89,15 +100,15 @@ function suite(): void {
   });
 
   test('the page changes without a reload', async () => {
-    const stub = { items: [LEADER, STANDBY] };
+    const stub = new StubbedCoordinators([LEADER, STANDBY]);
     const page = await visitWith(stub, 'coordinators');
     await page.getByText('1 other can take over').waitFor();
-    stub.items = [LEADER, DOWN];
+    await stub.change([LEADER, DOWN]);
     await page.getByText('no others can take over').waitFor();
   });
 
   test('every page has a banner for an error, which leads to the coordinators', async () => {
-    const page = await visitWith({ items: [LEADER, STANDBY, DOWN] }, 'services', PHONE);
+    const page = await visitWith(new StubbedCoordinators([LEADER, STANDBY, DOWN]), 'services', PHONE);
     const banner = page.getByRole('alert');
     await banner.getByText('shop-c is down').waitFor();
     await banner.getByRole('link', { name: 'Show the coordinators' }).click();
@@ -108,7 +119,7 @@ function suite(): void {
   test('warnings cause no banner, and the navigation has the page', async () => {
     const warning = { severity: 'warning', reason: 'Lagging', message: 'shop-b is behind.' } as const;
     const lagging = { ...STANDBY, status: { ...STANDBY.status, problems: [warning] } };
-    const page = await visitWith({ items: [LEADER, lagging] }, 'services');
+    const page = await visitWith(new StubbedCoordinators([LEADER, lagging]), 'services');
     await page.getByRole('navigation').getByRole('link', { name: 'Coordinators' }).click();
     await page.getByText('shop-b is behind.').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);

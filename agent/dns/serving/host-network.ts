@@ -1,15 +1,14 @@
 /** The host's network devices, as the DNS server uses them. */
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type BlockList, isIPv6 } from 'node:net';
 import { endianness, networkInterfaces } from 'node:os';
 import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { type DeviceAddress, localClients } from '../../decisions/dns/local-clients.js';
+import { runIp } from '../../runtime/ip-command.js';
 
 const DEVICES = '/sys/class/net';
 const LOOPBACK = 'lo';
-const PROGRAM_PATH = '/usr/sbin:/sbin:/usr/bin:/bin';
 
 /** Resolves when the server's address exists on the loopback device. Rejects with the reason. */
 export function ensureDnsAddress(): Promise<void> {
@@ -39,16 +38,6 @@ export function isServedBy(sockets: string): boolean {
 
 function hasDnsAddress(): boolean {
   return (networkInterfaces()[LOOPBACK] ?? []).some(({ address }) => address === CLUSTER_DNS_ADDRESS);
-}
-
-function runIp(...args: string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    execFile('ip', args, { env: { PATH: PROGRAM_PATH }, timeout: 10_000 }, (error, _, stderr) => {
-      if (!error) resolve();
-      else if (error.code === 'ENOENT') reject(new Error('the program ip (package iproute2) is missing'));
-      else reject(new Error(stderr.trim() || error.message));
-    });
-  });
 }
 
 /** Least time between two readings of the devices. */

@@ -43,11 +43,12 @@ export async function openSockets(address: string, port: number): Promise<Server
 
 /** Passed by systemd from 3 on (sd_listen_fds(3)). */
 const FIRST_FD = 3;
-let inherited: Promise<ServerSockets | undefined> | undefined;
+let inherited: Promise<HeldSockets | undefined> | undefined;
 
 /**
  * Resolves with the sockets that systemd holds for this process; undefined if there are none. They belong to the
- * process and stay open until it ends: after a reload of the settings, systemd does not pass them again.
+ * process and stay open until `releaseInheritedSockets`: after a reload of the settings, systemd does not pass them
+ * again.
  */
 export function inheritedSockets(
   environment: Readonly<Record<string, string | undefined>>,
@@ -56,10 +57,19 @@ export function inheritedSockets(
   return inherited;
 }
 
+/**
+ * Call before the last stop of the server. This process then closes its sockets when the server detaches, and a later
+ * query waits in systemd's sockets for the next process. Otherwise this process would read the query, and exit.
+ */
+export async function releaseInheritedSockets(): Promise<void> {
+  const sockets = await inherited?.catch(() => undefined);
+  sockets?.release();
+}
+
 async function takeInherited({
   LISTEN_PID,
   LISTEN_FDS,
-}: Readonly<Record<string, string | undefined>>): Promise<ServerSockets | undefined> {
+}: Readonly<Record<string, string | undefined>>): Promise<HeldSockets | undefined> {
   if (Number(LISTEN_PID) !== process.pid || Number(LISTEN_FDS) !== 2) return undefined;
   // systemd passes the sockets in the order of the unit: datagram, then stream.
   const udp = createSocket('udp4');
@@ -80,11 +90,15 @@ const MAX_WAITING = 256;
 /** Sockets that outlive their listener. Queries wait while none is attached, as during a reload of the settings. */
 export class HeldSockets implements ServerSockets {
   readonly udp: DatagramSocket;
+  readonly #tcp: Server;
+  #isReleased = false;
+  #isClosed = false;
   #listener: SocketListener | undefined;
   #waiting: ((listener: SocketListener) => void)[] = [];
 
   constructor(udp: DatagramSocket, tcp: Server) {
     this.udp = udp;
+    this.#tcp = tcp;
     udp.on('message', (message, from) => this.#pass((listener) => listener.onMessage(message, from)));
     // A send to a client that is gone must not end the agent.
     udp.on('error', () => undefined);
@@ -99,7 +113,21 @@ export class HeldSockets implements ServerSockets {
 
   detach(): Promise<void> {
     this.#listener = undefined;
+    if (this.#isReleased) this.#close();
     return Promise.resolve();
+  }
+
+  /** The sockets are closed as soon as no listener is attached. */
+  release(): void {
+    this.#isReleased = true;
+    if (!this.#listener) this.#close();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.udp.close();
+    this.#tcp.close();
   }
 
   #pass(to: (listener: SocketListener) => void): void {

@@ -12,7 +12,7 @@ import {
   clusterProblems,
   isReplacedLeader,
   type ObservedMember,
-} from './cluster-problems.js';
+} from './coordinator-problems.js';
 
 /** Returns one object for each member, by name. */
 export function coordinatorObjects(observation: ClusterObservation): Coordinator[] {

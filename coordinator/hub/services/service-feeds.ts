@@ -44,7 +44,7 @@ export class ServiceFeeds implements FeedSource {
   constructor(deps: ServiceFeedsDeps, onUnrequestedChange: (nodes: 'all' | Iterable<string>) => void) {
     this.#deps = deps;
     this.#onUnrequestedChange = onUnrequestedChange;
-    this.#refills = new SlicedQueue(deps.clock, (subscription) => subscription.refill());
+    this.#refills = new SlicedQueue(deps, 'refill of endpoints', (subscription) => subscription.refill());
   }
 
   /** Subscribes to the informers, which report all present objects at once. */

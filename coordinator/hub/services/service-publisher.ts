@@ -42,9 +42,9 @@ export class ServicePublisher {
   constructor(deps: ServiceFeedsDeps) {
     const { clock, informers } = deps;
     this.#deps = deps;
-    this.#answers = new SlicedQueue(clock, (host) => this.#answer(host));
-    this.#syncs = new SlicedQueue(clock, (host) => this.#sync(host));
-    this.#flushes = new SlicedQueue(clock, (host) => this.#flush(host));
+    this.#answers = new SlicedQueue(deps, 'answer to interest in services', (host) => this.#answer(host));
+    this.#syncs = new SlicedQueue(deps, 'unrequested services', (host) => this.#sync(host));
+    this.#flushes = new SlicedQueue(deps, 'changes of services', (host) => this.#flush(host));
     const gathered = (ms: number) =>
       new GatheredSet(clock, ms, (host: HostServices) => this.#flushes.add(host));
     this.#gathered = { soon: gathered(GATHER_MS), later: gathered(GATHER_LATER_MS) };

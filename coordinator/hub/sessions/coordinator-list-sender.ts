@@ -3,6 +3,7 @@ import { validCoordinatorAddresses } from '../../../shared/link/coordinator-list
 import { SharedMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { COORDINATORS } from '../../../shared/link/link-features.js';
 import type { FromHub, Welcome } from '../../../shared/link/messages/link-messages.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
 import type { Session } from './session.js';
@@ -22,10 +23,10 @@ export class CoordinatorListSender {
   readonly #queue: SlicedQueue<Session>;
   #current: SharedMessage<FromHub> | undefined;
 
-  constructor(source: CoordinatorList, live: LiveSessions, clock: Clock) {
+  constructor(source: CoordinatorList, live: LiveSessions, deps: { clock: Clock; log: Logger }) {
     this.#source = source;
     this.#live = live;
-    this.#queue = new SlicedQueue(clock, (session) => {
+    this.#queue = new SlicedQueue(deps, 'addresses of coordinators', (session) => {
       if (this.#current) session.sendShared(this.#current);
     });
     source.onChange(() => this.#send());

@@ -80,7 +80,7 @@ export class HelloHandler {
   constructor(deps: HelloHandlerDeps) {
     this.#deps = deps;
     this.#queue = new PerNodeQueue(deps.informers);
-    this.#flushes = new SlicedQueue(deps.clock, (session) => session.sender?.flush());
+    this.#flushes = new SlicedQueue(deps, 'desired state', (session) => session.sender?.flush());
   }
 
   handle(session: Session, hello: Hello): void {

@@ -1,15 +1,24 @@
 /** Runs work of many sessions in time slices, so that heartbeats and handshakes are not delayed. */
+import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 
+interface SlicedQueueDeps {
+  clock: Clock;
+  log: Logger;
+}
+
 export class SlicedQueue<T> {
-  readonly #clock: Clock;
+  readonly #deps: SlicedQueueDeps;
+  readonly #work: string;
   readonly #perform: (item: T) => void;
   readonly #waiting = new Set<T>();
   #isRunning = false;
 
-  constructor(clock: Clock, perform: (item: T) => void) {
-    this.#clock = clock;
+  /** `work` names the queue in the log. An item for which `perform` throws is logged and dropped; the others follow. */
+  constructor(deps: SlicedQueueDeps, work: string, perform: (item: T) => void) {
+    this.#deps = deps;
+    this.#work = work;
     this.#perform = perform;
   }
 
@@ -22,13 +31,22 @@ export class SlicedQueue<T> {
   }
 
   async #run(): Promise<void> {
-    await this.#clock.yieldToEventLoop();
-    const slice = new TimeSlice(this.#clock);
+    const { clock } = this.#deps;
+    await clock.yieldToEventLoop();
+    const slice = new TimeSlice(clock);
     for (const item of this.#waiting) {
       this.#waiting.delete(item);
-      this.#perform(item);
+      this.#performOrLog(item);
       await slice.yieldIfUsedUp();
     }
     this.#isRunning = false;
+  }
+
+  #performOrLog(item: T): void {
+    try {
+      this.#perform(item);
+    } catch (error) {
+      this.#deps.log.error({ work: this.#work, err: error }, 'work of a session failed');
+    }
   }
 }

@@ -69,7 +69,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
  * - `each`: a call that writes resolves when the write is durable.
  * - `on-sync`: writes are durable after `sync`. For databases that a log can repeat.
  */
-export type Durability = 'each' | 'on-sync';
+type Durability = 'each' | 'on-sync';
 
 export interface WorkerInput {
   path: string;

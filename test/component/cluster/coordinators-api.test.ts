@@ -113,9 +113,9 @@ test('several coordinators are listed, read by name and shown as a table', async
   });
 });
 
-test('a coordinator cannot be created or changed, and an unknown name is not found', async () => {
+test('clients can create and change no coordinator, and an unknown name is not found', async () => {
   await withApi({ coordinators: threeCoordinators() }, async (api) => {
-    for (const request of [`POST ${PATH}`, `PATCH ${PATH}/a`, `PUT ${PATH}/a`])
+    for (const request of [`POST ${PATH}`, `DELETE ${PATH}`, `PUT ${PATH}/a`, `PATCH ${PATH}/a`])
       assert.equal((await call(api, request)).code, 405, request);
     const { code, text } = await call(api, `GET ${PATH}/x`);
     assert.equal(code, 404);

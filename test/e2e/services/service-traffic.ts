@@ -2,6 +2,8 @@
  * Traffic to a Service while a test disturbs the host: a steady connection, new connections and DNS queries. The program
  * runs in the client Pod or on the host, because a test process blocks while it runs commands.
  */
+import assert from 'node:assert/strict';
+import { untilPasses } from '../../harness/basics/wait-until.js';
 import type { TestHost } from '../../harness/hosts/test-hosts.js';
 import { containersOf } from '../../harness/hosts/two-hosts-fixture.js';
 import { DNS_ADDRESS, engineOf, fileOf, SHARED_FOLDER } from './two-host-clients.js';
@@ -18,21 +20,30 @@ export interface Traffic {
   steady: Tally;
   connections: Tally;
   answers: Tally;
+  /** DNS queries of which only the repetition was answered. */
+  lostQueries: number;
 }
 
 /** How long clients wait: glibc asks twice, for 5 s each. */
-const PATIENCE_MS = 10_000;
+const ATTEMPT_MS = 5_000;
+const PATIENCE_MS = 2 * ATTEMPT_MS;
 
-/** Arguments: FILE ADDRESS PORT NAME. Ends when FILE.stop exists, and prints the result. */
+/**
+ * Arguments: FILE ADDRESS PORT NAME. Prints `started` after the first success of each kind. Ends when FILE exists, and
+ * prints the result.
+ */
 const PROGRAM = `
 const { existsSync } = require('node:fs');
 const { connect } = require('node:net');
 const { createSocket } = require('node:dgram');
 const [, , stop, address, port, name] = process.argv;
 const tally = () => ({ good: 0, bad: [], longestMs: 0, last: performance.now() });
-const all = { steady: tally(), connections: tally(), answers: tally() };
+const all = { steady: tally(), connections: tally(), answers: tally(), lostQueries: 0 };
+let isStarted = false;
 const succeeded = (each) => {
   each.good += 1;
+  if (!isStarted && all.steady.good && all.connections.good && all.answers.good) console.log('started');
+  isStarted ||= all.steady.good > 0 && all.connections.good > 0 && all.answers.good > 0;
   each.longestMs = Math.max(each.longestMs, Math.round(performance.now() - each.last));
   each.last = performance.now();
 };
@@ -48,11 +59,18 @@ const connectOnce = () => new Promise((resolve) => {
 });
 const labels = name.split('.').map((each) => Buffer.from([each.length, ...Buffer.from(each)]));
 const query = Buffer.from([0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...Buffer.concat(labels), 0, 0, 1, 0, 1]);
+// With another id. The server answers in order, so a late reply to the first query arrives first.
+const repetition = Buffer.from(query);
+repetition[1] = 8;
 const ask = () => new Promise((resolve) => {
   const socket = createSocket('udp4');
-  const end = (error) => { clearTimeout(timer); socket.close(); error ? failed(all.answers, error) : succeeded(all.answers); resolve(); };
+  const end = (error) => { clearTimeout(again); clearTimeout(timer); socket.close(); error ? failed(all.answers, error) : succeeded(all.answers); resolve(); };
+  const again = setTimeout(() => socket.send(repetition), ${ATTEMPT_MS});
   const timer = setTimeout(end, ${PATIENCE_MS}, new Error('timeout'));
-  socket.on('error', end).on('message', (reply) => end(reply[3] % 16 === 0 && reply[7] > 0 ? undefined : new Error('rcode ' + reply[3] % 16 + ' answers ' + reply[7])));
+  socket.on('error', end).on('message', (reply) => {
+    if (reply[1] === 8) all.lostQueries += 1;
+    end(reply[3] % 16 === 0 && reply[7] > 0 ? undefined : new Error('rcode ' + reply[3] % 16 + ' answers ' + reply[7]));
+  });
   socket.connect(53, '${DNS_ADDRESS}', () => socket.send(query));
 });
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
@@ -71,32 +89,43 @@ interface Target {
   name: string;
 }
 
-/** Starts the traffic from the client Pod or from the host itself. The function that it returns ends it. */
-export function startTraffic(
+/**
+ * Starts the traffic from the client Pod or from the host itself. Resolves when all kinds of it have succeeded once. The
+ * function that it resolves with ends it.
+ */
+export async function startTraffic(
   host: TestHost,
   from: 'Pod' | 'host',
   { address, port, name }: Target,
-): () => Promise<Traffic> {
+): Promise<() => Promise<Traffic>> {
   runs += 1;
   const base = `${SHARED_FOLDER}/traffic-${runs}`;
+  const output = `${base}.json`;
   host.write(`${base}.cjs`, PROGRAM);
   const [id = ''] = containersOf(host, 'client');
   const command = `/usr/local/bin/node ${base}.cjs ${base}.stop ${address} ${port} ${name}`;
   const inPod = from === 'Pod' ? `${engineOf(host)} exec ${id} ` : '';
-  host.runDetached('sh', '-c', `${inPod}${command} >${base}.json 2>&1`);
+  host.runDetached('sh', '-c', `${inPod}${command} >${output} 2>&1`);
+  assert.equal((await fileOf(host, output)).trim(), 'started');
   return async () => {
     host.run('touch', `${base}.stop`);
-    const text = await fileOf(host, `${base}.json`);
-    return JSON.parse(text) as Traffic;
+    let result = '';
+    await untilPasses(async () => {
+      const text = await fileOf(host, output);
+      result = text.replace('started', '').trim();
+      assert.notEqual(result, '');
+    });
+    return JSON.parse(result) as Traffic;
   };
 }
 
 /** Returns the figures of a report line. */
-export function figuresOf(traffic: Traffic): string {
-  return Object.entries(traffic)
+export function figuresOf({ lostQueries, ...tallies }: Traffic): string {
+  const figures = Object.entries(tallies)
     .map(([kind, each]: [string, Tally]) => {
       const reasons = [...new Set(each.bad)].join(' ');
       return `${kind} ${each.good} good, ${each.bad.length} bad ${reasons}, longest pause ${each.longestMs} ms`;
     })
     .join('; ');
+  return `${figures}; ${lostQueries} queries lost`;
 }

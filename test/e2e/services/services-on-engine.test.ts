@@ -40,7 +40,7 @@ onEachEngine('services', (pods) => {
     pods.law(name, async () => {
       assert.ok(existsSync('/usr/sbin/nft'), 'needs nft (see .ci/packages)');
       if (!proxy) {
-        proxy = new ProxyProcess(namespaceOf(pods));
+        proxy = new ProxyProcess(pods.networkName);
         const { reason } = await proxy.start({ name: 'host', zone: '', addresses: [pods.engine.address] });
         assert.equal(reason, 'RulesInEffect');
         pods.assignPod('client', [scripted('app', WAITING)]);
@@ -48,6 +48,21 @@ onEachEngine('services', (pods) => {
       }
       await body(proxy);
     });
+
+  law('the bridge keeps its MAC address when the Pod ends that it has the address from', async () => {
+    await pods.remove('client');
+    // With the last Pod, Podman removes its bridge. The next Pod's port gives the new bridge its address.
+    pods.assignPod('first', [scripted('app', WAITING)]);
+    await pods.until('the first Pod runs', () => pods.isReady('first'));
+    const { address, gateway } = bridgeOf(pods);
+    pods.assignPod('client', [scripted('app', WAITING)]);
+    await pods.until('the client runs', () => pods.isReady('client'));
+    const askGateway = () => fetchIn(pods, 'client', `http://${gateway}:8099/`);
+    await assert.rejects(askGateway(), /ECONNREFUSED/);
+    await pods.remove('first');
+    assert.equal(bridgeOf(pods).address, address);
+    await assert.rejects(askGateway(), /ECONNREFUSED/);
+  });
 
   let started = 0;
   /** Starts the daemon under a name of its own. */
@@ -119,12 +134,15 @@ onEachEngine('services', (pods) => {
   }
 });
 
-function namespaceOf(pods: EnginePods): string {
-  return pods.engine.networkNamespace.replace('/run/netns/', '');
+function onHost(pods: EnginePods, ...command: string[]): string {
+  return run('ip', 'netns', 'exec', pods.networkName, ...command);
 }
 
-function onHost(pods: EnginePods, ...command: string[]): string {
-  return run('ip', 'netns', 'exec', namespaceOf(pods), ...command);
+/** Returns the MAC address and the IPv4 address of the engine's bridge. */
+function bridgeOf(pods: EnginePods): { address: string; gateway: string } {
+  const [bridge] = JSON.parse(onHost(pods, 'ip', '-j', '-4', 'addr', 'show', `${pods.kind}0`));
+  const [link] = JSON.parse(onHost(pods, 'ip', '-j', 'link', 'show', `${pods.kind}0`));
+  return { address: link.address, gateway: bridge.addr_info[0].local };
 }
 
 /** Fetches from the network namespace of a Pod's container. */

@@ -1,11 +1,16 @@
 /**
  * The cluster DNS in a process, for the network namespace of a test engine or a measurement:
  * `node dns-process.js RESOLVER [LISTEN]`. Prints `serving`. It knows a few Services and asks RESOLVER, `ADDRESS:PORT`, for
- * other names. LISTEN replaces its address.
+ * other names. LISTEN replaces its address. SIGTERM stops the server. SIGUSR2 also does, prints `stopped`, and leaves the
+ * process running, like an agent whose other components take long to stop.
  */
 import { createClusterDns } from '../../../agent/dns/cluster-dns-server.js';
 import { ensureDnsAddress, LocalClients } from '../../../agent/dns/serving/host-network.js';
-import { inheritedSockets, openSockets } from '../../../agent/dns/serving/server-sockets.js';
+import {
+  inheritedSockets,
+  openSockets,
+  releaseInheritedSockets,
+} from '../../../agent/dns/serving/server-sockets.js';
 import { CLUSTER_DNS_ADDRESS, DNS_PORT } from '../../../shared/kube/services/cluster-dns.js';
 import { createLogger } from '../../../shared/process/output/logger.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
@@ -41,4 +46,9 @@ const dns = createClusterDns({
 await dns.start?.();
 process.stdout.write(dns.address() ? 'serving\n' : 'not serving\n');
 process.on('SIGTERM', () => process.exit(0));
+process.on('SIGUSR2', async () => {
+  await releaseInheritedSockets();
+  await dns.stop?.();
+  process.stdout.write('stopped\n');
+});
 setInterval(() => undefined, 2 ** 30);

@@ -6,10 +6,13 @@ import { after, before, describe, test } from 'node:test';
 import { DockerEngine } from '../../../agent/runtime/docker/docker-engine.js';
 import { askEngine } from '../../../agent/runtime/docker/find-engine.js';
 import { engineProcesses } from '../../../agent/runtime/engine-processes.js';
+import { withPinnedBridge } from '../../../agent/runtime/pinned-bridge-driver.js';
+import type { RuntimeDriver } from '../../../agent/runtime/runtime-driver.js';
 import type { Container, PodSpec } from '../../../shared/kube/pods/pod-types.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
 import { leaveOut } from '../basics/skip-reason.js';
 import { FIXTURE_OWNER, PodHostFixture, podOf } from '../pods/pod-host-fixture.js';
+import { RemoteBridgePin } from './remote-bridge-pin.js';
 import { type EngineKind, startEngine, type TestEngine } from './test-engines.js';
 import { loadTestImages, shell } from './test-images.js';
 
@@ -29,6 +32,7 @@ export class EnginePods {
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
   #engine: TestEngine | string = 'not started';
   #fixture: PodHostFixture | undefined;
+  #bridge: RemoteBridgePin | undefined;
 
   constructor(readonly kind: EngineKind) {}
 
@@ -88,7 +92,7 @@ export class EnginePods {
     if (typeof this.#engine === 'string') return false;
     const { socketPath } = this.#engine;
     await loadTestImages(socketPath, ['app:1']);
-    const driver = new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER);
+    const driver = this.#withBridge(new DockerEngine(await askEngine({ socketPath }), FIXTURE_OWNER));
     const processes = () => engineProcesses({ socketPath });
     this.#fixture = new PodHostFixture(driver, systemClock, this.kind, undefined, processes);
     // The engine has a network of its own. From here, probes reach only Pods on its host network.
@@ -96,8 +100,21 @@ export class EnginePods {
     return true;
   }
 
+  /** As the agent does for Podman. The bridge is in the engine's network namespace. */
+  #withBridge(driver: RuntimeDriver): RuntimeDriver {
+    if (this.kind === 'docker') return driver;
+    this.#bridge = new RemoteBridgePin(this.networkName);
+    return withPinnedBridge(driver, this.#bridge);
+  }
+
+  /** The name of the engine's network namespace for `ip netns`. */
+  get networkName(): string {
+    return this.engine.networkNamespace.replace('/run/netns/', '');
+  }
+
   async stop(): Promise<void> {
     await this.#fixture?.close();
+    this.#bridge?.close();
     if (typeof this.#engine !== 'string') await this.#engine.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -46,6 +46,8 @@ export class MemoryEngine {
   #hasQuorum = true;
   /** Refuses all writes except deletions, like etcd with the alarm NOSPACE. */
   isFull = false;
+  /** Leases end this much after their time. */
+  leaseDelayMs = 0;
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -198,8 +200,9 @@ export class MemoryEngine {
   #extend(id: string): string {
     const lease = this.#leases.get(id);
     if (!lease) return '0';
-    lease.expiresAt = this.clock.monotonic() + lease.ttlMs;
-    this.clock.after(lease.ttlMs, () => this.#expire(id, lease));
+    const lifetimeMs = lease.ttlMs + this.leaseDelayMs;
+    lease.expiresAt = this.clock.monotonic() + lifetimeMs;
+    this.clock.after(lifetimeMs, () => this.#expire(id, lease));
     return String(lease.ttlMs / 1_000);
   }
 

@@ -1,7 +1,7 @@
 /** Calls to an etcd cluster with several members: one member is used until it does not answer, then the next. */
 import type { Clock } from '../../../../shared/process/time/clock.js';
 import { LogClosed, LogFull, LogUnavailable } from '../replicated-log.js';
-import { EtcdCallError, type EtcdCalls, type EtcdTransport } from './etcd-transport.js';
+import { type CallOutcome, EtcdCallError, type EtcdCalls, type EtcdTransport } from './etcd-transport.js';
 
 /** Timeout of one attempt. A member that hangs costs this much, once. */
 const ATTEMPT_MS = 1_500;
@@ -85,16 +85,16 @@ export class EtcdConnection {
         if (!(error instanceof EtcdCallError) || error.outcome === 'rejected') throw error;
         if (error.outcome === 'full') throw new LogFull(`etcd: ${error.message}`);
         if (error.outcome === 'unknown') onUnknown();
-        await this.pauseAfter(failures, error);
+        await this.pauseAfter(failures, error.outcome);
         if (this.#clock.monotonic() >= deadline) throw new LogUnavailable(`etcd: ${error.message}`);
       }
     }
   }
 
   /** Pauses if each member has failed since the last pause, or if etcd is busy. `failures` counts from 1. */
-  async pauseAfter(failures: number, error: EtcdCallError): Promise<void> {
+  async pauseAfter(failures: number, last: CallOutcome): Promise<void> {
     const isNextUntried = failures % this.#transport.endpoints.length !== 0;
-    if (isNextUntried && (error.outcome === 'notSent' || error.outcome === 'unknown')) return;
+    if (isNextUntried && (last === 'notSent' || last === 'unknown')) return;
     await this.pause(PAUSE_MS);
   }
 

@@ -33,6 +33,7 @@ export function outcomeOf(code: number, details: string): CallOutcome {
 export function toCallError(error: unknown): EtcdCallError {
   const { code = status.UNKNOWN, details } = error as { code?: number; details?: string };
   const text = details ?? String(error);
-  const reason = code === status.DEADLINE_EXCEEDED ? 'no answer in time' : text;
+  // The transport cancels a call at its timeout.
+  const reason = code === status.CANCELLED ? 'no answer in time' : text;
   return new EtcdCallError(outcomeOf(code, text), reason);
 }

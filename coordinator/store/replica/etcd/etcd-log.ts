@@ -3,7 +3,7 @@ import { type AppendAttempt, appendUntilKnown } from '../append-until-known.js';
 import { type LogBounds, type LogRecord, LogTrimmed, MAX_RECORD_BYTES } from '../replicated-log.js';
 import type { EtcdConnection } from './etcd-connection.js';
 import type { EtcdKeys } from './etcd-keys.js';
-import { EtcdCallError, type EtcdCompare, type EtcdRangeReply } from './etcd-transport.js';
+import { type CallOutcome, EtcdCallError, type EtcdCompare, type EtcdRangeReply } from './etcd-transport.js';
 
 /** Records of one page of a read. A page of the largest records fits into a message. */
 const MAX_PAGE_RECORDS = 64;
@@ -23,11 +23,11 @@ export class EtcdLog {
   append(record: LogRecord, term: number): Promise<'appended' | 'overtaken'> {
     if (record.bytes.length > MAX_RECORD_BYTES)
       throw new RangeError(`a record of ${record.bytes.length} bytes is larger than ${MAX_RECORD_BYTES}`);
-    let last = new EtcdCallError('busy', '');
+    let last: CallOutcome = 'busy';
     const attempt = () =>
       this.#appendOnce(record, term).catch((error: unknown) => {
         if (!(error instanceof EtcdCallError)) throw error;
-        last = error;
+        last = error.outcome;
         return attemptOutcome(error);
       });
     return appendUntilKnown(attempt, (failures) => this.#connection.pauseAfter(failures, last));

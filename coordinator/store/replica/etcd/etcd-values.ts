@@ -2,7 +2,8 @@
 import type { ClusterKeys, ClusterValue, PutOptions } from '../replicated-log.js';
 import type { EtcdConnection } from './etcd-connection.js';
 import type { EtcdKeys } from './etcd-keys.js';
-import { EtcdCallError, type EtcdCompare, type EtcdKeyValue } from './etcd-transport.js';
+import { isLeaseGone } from './etcd-lease.js';
+import type { EtcdCompare, EtcdKeyValue } from './etcd-transport.js';
 import type { MemberLease } from './member-lease.js';
 
 export class EtcdValues implements ClusterKeys {
@@ -74,8 +75,4 @@ export class EtcdValues implements ClusterKeys {
 
 function toValue(name: string, { value, modRevision }: EtcdKeyValue): ClusterValue {
   return { name, value, version: Number(modRevision) };
-}
-
-function isLeaseGone(error: unknown): boolean {
-  return error instanceof EtcdCallError && error.message.includes('lease not found');
 }

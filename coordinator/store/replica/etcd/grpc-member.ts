@@ -2,10 +2,10 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import {
-  type CallOptions,
   type ChannelOptions,
   Client,
   type ClientDuplexStream,
+  type ClientUnaryCall,
   credentials,
   Metadata,
 } from '@grpc/grpc-js';
@@ -47,36 +47,25 @@ export class GrpcMember {
     this.#client = this.#open();
   }
 
-  unary(definition: Method, request: object, options: CallOptions, answered: Answered): void {
+  unary(definition: Method, request: object, answered: Answered): ClientUnaryCall {
     const { path, requestSerialize, responseDeserialize } = definition;
     const call = this.#client.makeUnaryRequest(
       path,
       requestSerialize,
       responseDeserialize,
       request,
-      new Metadata(),
-      options,
       (error, reply) => {
         this.#inFlight.delete(call);
         answered(error, reply);
       },
     );
     this.#inFlight.add(call);
+    return call;
   }
 
-  stream(
-    definition: Method,
-    options: CallOptions,
-    metadata = new Metadata(),
-  ): ClientDuplexStream<object, object> {
+  stream(definition: Method, metadata = new Metadata()): ClientDuplexStream<object, object> {
     const { path, requestSerialize, responseDeserialize } = definition;
-    const call = this.#client.makeBidiStreamRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      metadata,
-      options,
-    );
+    const call = this.#client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
     this.#inFlight.add(call);
     call.on('status', () => this.#inFlight.delete(call));
     return call;

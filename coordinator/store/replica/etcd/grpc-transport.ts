@@ -61,16 +61,19 @@ export class GrpcTransport implements EtcdTransport {
   ): Promise<EtcdCalls[Name][1]> {
     const member = this.#member(endpoint);
     const definition = METHODS[name];
-    const options = { deadline: this.#clock.now() + timeoutMs };
     return new Promise((resolve, reject) => {
       const answered = (error: unknown, reply: unknown): void => {
+        timer.cancel();
         if (error) {
           member.reread();
           reject(toCallError(error));
         } else resolve(reply as EtcdCalls[Name][1]);
       };
-      if (definition.requestStream) callOnce(member.stream(definition, options), request, answered);
-      else member.unary(definition, request, options, answered);
+      const call = definition.requestStream
+        ? callOnce(member.stream(definition), request, answered)
+        : member.unary(definition, request, answered);
+      // A deadline of grpc-js would follow the wall clock, which may be set.
+      const timer = this.#clock.after(timeoutMs, () => call.cancel());
     });
   }
 
@@ -79,7 +82,7 @@ export class GrpcTransport implements EtcdTransport {
     const metadata = new Metadata();
     // The member ends the stream when it has lost the leader, as with WithRequireLeader of etcd's Go client.
     metadata.set('hasleader', 'true');
-    const stream = member.stream(WATCH, {}, metadata);
+    const stream = member.stream(WATCH, metadata);
     let isOver = false;
     const end = (error: EtcdCallError): void => {
       if (isOver) return;
@@ -113,12 +116,12 @@ export class GrpcTransport implements EtcdTransport {
   }
 }
 
-/** Sends one request on a stream and closes it after the first reply. */
+/** Sends one request on a stream and closes it after the first reply. Returns the stream. */
 function callOnce(
   stream: ClientDuplexStream<object, object>,
   request: object,
   answered: (error: unknown, reply: unknown) => void,
-): void {
+): ClientDuplexStream<object, object> {
   let reply: unknown;
   stream.on('data', (data) => {
     reply = data;
@@ -132,4 +135,5 @@ function callOnce(
   });
   stream.write(request);
   stream.end();
+  return stream;
 }

@@ -29,7 +29,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /** An error of a connection, as Node reports it. */
-export interface ConnectionError {
+interface ConnectionError {
   readonly code?: string;
   readonly message: string;
   /** The TLS handshake had succeeded. With TLS 1.3 a client certificate is rejected after it. */

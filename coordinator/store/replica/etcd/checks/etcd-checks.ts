@@ -29,7 +29,7 @@ export interface ContentFacts {
 }
 
 /** The fleet that an etcd serves. */
-export interface EtcdFleet {
+interface EtcdFleet {
   readonly clusterUID: string;
   readonly generation: string;
 }

@@ -1,12 +1,12 @@
 /** Problems of several coordinators and of etcd, and the objects that show them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { coordinatorObjects } from '../../../coordinator/decisions/cluster/coordinator-objects.js';
 import {
   type ClusterObservation,
   clusterProblems,
   type ObservedMember,
-} from '../../../coordinator/decisions/cluster/cluster-problems.js';
-import { coordinatorObjects } from '../../../coordinator/decisions/cluster/coordinator-objects.js';
+} from '../../../coordinator/decisions/cluster/coordinator-problems.js';
 import type { ObservedEndpoint } from '../../../coordinator/decisions/cluster/etcd-problems.js';
 import { clockSkewMs } from '../../../coordinator/decisions/cluster/member-clock.js';
 

@@ -66,7 +66,7 @@ export function clusterProblems(observation: ClusterObservation): FoundProblems 
 }
 
 /** Returns true if the member's database follows the log, so that it can lead next. */
-export function canTakeOver({ member, status }: ObservedMember, self: string): boolean {
+function canTakeOver({ member, status }: ObservedMember, self: string): boolean {
   return member.id !== self && status?.state.role === 'follower';
 }
 
