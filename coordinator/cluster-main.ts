@@ -1,4 +1,6 @@
 /** A coordinator that shares its fleet with others: stands by, and serves as `main.ts` does while it leads. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
@@ -53,7 +55,7 @@ export class RunningMember implements RunningCoordinator {
     this.#deps = deps;
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
-      ...{ dataDir: settings.data, memberId, generation, storage, clock, log },
+      ...{ dataDir: settings.data, memberId, bootId: bootId(), generation, storage, clock, log },
       takeSnapshot: (leader) => this.#takeSnapshot(leader),
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),
@@ -184,6 +186,15 @@ export class RunningMember implements RunningCoordinator {
     if (this.#isStopping) return;
     this.#deps.log.error({ why }, 'this process ends, to be started again as a follower');
     process.exit(EXIT_CODES.unexpected);
+  }
+}
+
+/** Without one, such as in a container without /proc, no ended process is recognized. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return randomUUID();
   }
 }
 

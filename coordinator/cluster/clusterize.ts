@@ -151,7 +151,7 @@ async function leaveCluster(dataDir: string, member: MemberFile, storage: Cluste
     );
   }
   // While this command leads, no other process can append to the log.
-  const leadership = await storage.campaign(member.memberId);
+  const leadership = await storage.campaign({ memberId: member.memberId, bootId: 'clusterize' });
   if (!leadership) throw refused('a coordinator leads: stop it, wait 5 s, and try again');
   try {
     const { next } = await storage.bounds();

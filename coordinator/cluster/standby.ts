@@ -23,6 +23,8 @@ const RETRY_MS = 5_000;
 interface StandbyDeps {
   dataDir: string;
   memberId: string;
+  /** Of this boot of the machine. */
+  bootId: string;
   /** The name of the log. A database of another log is replaced by a snapshot. */
   generation: string;
   storage: ClusterStorage;
@@ -96,10 +98,10 @@ export class Standby {
   }
 
   async #step(): Promise<Elected | undefined> {
-    const { storage, memberId, onLeader, isMember, syncKeys } = this.#deps;
+    const { storage, memberId, bootId, onLeader, isMember, syncKeys } = this.#deps;
     let leader: Leader | undefined;
     try {
-      leader = await storage.leader();
+      leader = await this.#liveLeader();
       await onLeader(leader);
       if (!(await isMember())) throw new MemberRemoved();
       await syncKeys();
@@ -107,7 +109,7 @@ export class Standby {
       await follower.catchUp();
       this.#recover();
       if (leader || this.#isStopped) return undefined;
-      const leadership = await storage.campaign(memberId);
+      const leadership = await storage.campaign({ memberId, bootId });
       if (!leadership) return undefined;
       // Nobody else can append now. The last leader may have appended after the read above.
       return await this.#readToEnd(follower, leadership);
@@ -115,6 +117,19 @@ export class Standby {
       await this.#handle(error, leader);
       return undefined;
     }
+  }
+
+  /**
+   * An earlier process of this member that led on this machine since its boot has ended, because this one has the lock of
+   * its data directory. So its lease need not be waited for.
+   */
+  async #liveLeader(): Promise<Leader | undefined> {
+    const { storage, memberId, bootId, log } = this.#deps;
+    const leader = await storage.leader();
+    if (leader?.memberId !== memberId || leader.bootId !== bootId) return leader;
+    await storage.evict(leader);
+    log.info({ term: leader.term }, 'the leadership of the ended process was released');
+    return undefined;
   }
 
   async #readToEnd(follower: LogFollower, leadership: Leadership): Promise<Elected> {
@@ -134,7 +149,7 @@ export class Standby {
     const database = openMemberDatabase(join(dataDir, DATABASE_FILE));
     if (database?.position.generation !== generation) {
       await database?.close();
-      throw new LogTrimmed('the database does not belong to this log');
+      throw new LogTrimmed(database ? 'its database belongs to another log' : 'it has no database yet');
     }
     this.#database = database;
     this.#follower = new LogFollower({ log: storage, position: database.position, database, logger: log });
@@ -151,10 +166,13 @@ export class Standby {
   /** Nothing here ends the process: a standby that waits can say what is wrong. */
   async #handle(error: unknown, leader: Leader | undefined): Promise<void> {
     const { log, takeSnapshot } = this.#deps;
-    if (String(error) !== this.#lastError)
-      log.warn({ err: error }, 'this coordinator cannot follow the log at present');
+    const needsSnapshot = error instanceof LogTrimmed || error instanceof EntryDiverged;
+    const isNew = String(error) !== this.#lastError;
+    if (isNew && needsSnapshot)
+      log.info({ why: error.message }, 'this coordinator needs a snapshot of the leader');
+    else if (isNew) log.warn({ err: error }, 'this coordinator cannot follow the log at present');
     this.#lastError = String(error);
-    if (error instanceof LogTrimmed || error instanceof EntryDiverged) {
+    if (needsSnapshot) {
       await this.#closeDatabase();
       this.#impede(
         'SnapshotNeeded',

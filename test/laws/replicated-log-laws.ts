@@ -27,7 +27,7 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 const record = (index: number, text = `record ${index}`): LogRecord => ({ index, bytes: bytes(text) });
 
 async function lead(storage: ClusterStorage, memberId = 'a'): Promise<Leadership> {
-  const leadership = await storage.campaign(memberId);
+  const leadership = await storage.campaign({ memberId, bootId: 'boot' });
   assert.ok(leadership, `${memberId} leads`);
   return leadership;
 }
@@ -203,16 +203,33 @@ function leaderLaws(law: (rule: string, check: Law) => void): void {
   law('the winner of a campaign is the leader with its term', async (connect, storage) => {
     const leadership = await lead(storage, 'a');
     assert.equal(leadership.state, 'proven');
-    assert.deepEqual(await connect().leader(), { memberId: 'a', term: leadership.term });
+    assert.deepEqual(await connect().leader(), { memberId: 'a', bootId: 'boot', term: leadership.term });
   });
   law('a campaign against a leader returns nothing and changes nothing', async (connect, storage) => {
     const { term } = await lead(storage, 'a');
-    assert.equal(await connect().campaign('b'), undefined);
-    assert.equal(await storage.campaign('a'), undefined);
-    assert.deepEqual(await storage.leader(), { memberId: 'a', term });
+    assert.equal(await connect().campaign({ memberId: 'b', bootId: 'boot' }), undefined);
+    assert.equal(await storage.campaign({ memberId: 'a', bootId: 'boot' }), undefined);
+    assert.deepEqual(await storage.leader(), { memberId: 'a', bootId: 'boot', term });
   });
+  law(
+    'an evicted leader has lost, another one can lead at once, and is not evicted by it',
+    async (connect, storage) => {
+      const first = await lead(storage, 'a');
+      const leader = await connect().leader();
+      assert.ok(leader);
+      await connect().evict(leader);
+      const second = await lead(connect(), 'b');
+      assert.ok(second.term > first.term);
+      await connect().evict(leader);
+      assert.equal((await storage.leader())?.memberId, 'b');
+      assert.equal(await storage.append({ index: 1, bytes: Buffer.from('old') }, first.term), 'overtaken');
+      await until(() => first.state === 'lost', { timeoutMs: 12_000, pollMs: 100 });
+    },
+  );
   law('of concurrent campaigns one wins', async (connect) => {
-    const won = await Promise.all(['a', 'b', 'c'].map((id) => connect().campaign(id)));
+    const won = await Promise.all(
+      ['a', 'b', 'c'].map((id) => connect().campaign({ memberId: id, bootId: 'boot' })),
+    );
     assert.equal(won.filter(Boolean).length, 1);
   });
   law('a leader that resigned has lost, and the next term is higher', async (connect, storage) => {
@@ -240,7 +257,10 @@ function leaderLaws(law: (rule: string, check: Law) => void): void {
     await lead(storage, 'a');
     await storage.close();
     const next = connect();
-    await until(async () => (await next.campaign('b')) !== undefined, { timeoutMs: 12_000, pollMs: 200 });
+    await until(async () => (await next.campaign({ memberId: 'b', bootId: 'boot' })) !== undefined, {
+      timeoutMs: 12_000,
+      pollMs: 200,
+    });
   });
 }
 

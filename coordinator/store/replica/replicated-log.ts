@@ -51,6 +51,8 @@ export interface ReplicatedLog {
 /** Who leads, in which term. Terms rise. */
 export interface Leader {
   readonly memberId: string;
+  /** `bootId` of its `Candidate`. */
+  readonly bootId: string;
   readonly term: number;
 }
 
@@ -71,6 +73,12 @@ export interface Leadership {
   resign(): Promise<void>;
 }
 
+export interface Candidate {
+  readonly memberId: string;
+  /** Identifies a boot of the machine. Without spaces. */
+  readonly bootId: string;
+}
+
 export interface LeaderElection {
   /** Returns the present leader. Linearizable. Rejects with `LogUnavailable`. */
   leader(): Promise<Leader | undefined>;
@@ -78,7 +86,12 @@ export interface LeaderElection {
    * Leads from now on unless another coordinator does; then resolves with undefined. Rejects with `LogUnavailable`, or
    * with `LogFull`: a leader's key needs space too. The leadership ends `LEASE_SECONDS` after the engine last heard of this process.
    */
-  campaign(memberId: string): Promise<Leadership | undefined>;
+  campaign(candidate: Candidate): Promise<Leadership | undefined>;
+  /**
+   * Ends the leadership of this term, whose process is known to have ended. Without effect in another term. Rejects with
+   * `LogUnavailable`.
+   */
+  evict(leader: Leader): Promise<void>;
 }
 
 /** A leader that dies is replaced after this time. */

@@ -92,7 +92,7 @@ test('undo is refused while others are members, while one leads, and while recor
   await registerMember(storage, { id: 'ffffffff', name: 'second', server: 'https://second:1', joinedAt: 0 });
   await assert.rejects(undoClusterize(dataDir, openStorage), /has other coordinators: second \(ffffffff\)/);
   assert.equal(await control.removeMember('ffffffff'), 'removed');
-  const leadership = await storage.campaign('ffffffff');
+  const leadership = await storage.campaign({ memberId: 'ffffffff', bootId: 'boot' });
   await assert.rejects(undoClusterize(dataDir, openStorage), /a coordinator leads/i);
   await storage.append({ index: 1, bytes: Buffer.from('x') }, leadership?.term ?? 0);
   await leadership?.resign();

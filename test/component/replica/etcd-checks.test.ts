@@ -1,6 +1,6 @@
 /** Checks of a real etcd with TLS: each wrong certificate and each wrong content has its own sentence. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { checkEtcd, type EtcdReport } from '../../../coordinator/store/replica/etcd/checks/etcd-checks.js';
@@ -9,9 +9,12 @@ import {
   EtcdRefused,
 } from '../../../coordinator/store/replica/etcd/checks/etcd-refused.js';
 import type { EtcdAccess } from '../../../coordinator/store/replica/etcd/etcd-access.js';
+import { openEtcdCluster } from '../../../coordinator/store/replica/etcd/open-etcd-cluster.js';
+import { LogUnavailable } from '../../../coordinator/store/replica/replicated-log.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { freePort } from '../../harness/basics/test-sockets.js';
+import { until } from '../../harness/basics/wait-until.js';
 import { type EtcdProcesses, missingEtcd, startEtcd } from '../../harness/etcd/etcd-process.js';
 import { type EtcdTestPki, etcdTestPki } from '../../harness/etcd/etcd-test-pki.js';
 
@@ -100,6 +103,34 @@ describe('files and certificates', () => {
     const dead = `https://127.0.0.1:${await freePort()}`;
     const { warnings } = await checkEtcd(secure({ endpoints: [dead, ...etcd.endpoints] }), 'mine');
     assert.deepEqual(warnings, [`etcd ${dead}: no program listens there`]);
+  });
+});
+
+describe('renewal', () => {
+  check('a connection reads its certificate files again after they were replaced', async () => {
+    const directory = temporaryDirectory();
+    const [certFile, keyFile] = [join(directory, 'client.pem'), join(directory, 'client.key')];
+    const install = (from: EtcdTestPki): void => {
+      copyFileSync(from.client.certFile, certFile);
+      copyFileSync(from.client.keyFile, keyFile);
+    };
+    install(otherPki);
+    const name = { clusterUID: 'mine', generation: 'first' };
+    const storage = openEtcdCluster({ access: secure({ certFile, keyFile }), name });
+    try {
+      await assert.rejects(storage.bounds(), LogUnavailable);
+      install(pki);
+      await until(
+        () =>
+          storage.bounds().then(
+            ({ next }) => next === 1,
+            () => false,
+          ),
+        { what: 'an answer with the new certificate' },
+      );
+    } finally {
+      await storage.close();
+    }
   });
 });
 

@@ -14,6 +14,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 import { until } from '../../harness/basics/wait-until.js';
 import { type EtcdProcesses, missingEtcd, startEtcd } from '../../harness/etcd/etcd-process.js';
 import { etcdTestPki } from '../../harness/etcd/etcd-test-pki.js';
+import { LossyProxy } from '../../harness/etcd/lossy-proxy.js';
 
 const missing = missingEtcd();
 const bytes = (index: number) => Buffer.from(`record ${index}`);
@@ -47,7 +48,7 @@ function connect(etcd: EtcdProcesses, first = 0): ClusterStorage {
 }
 
 async function lead(storage: ClusterStorage): Promise<Leadership> {
-  const leadership = await storage.campaign('a');
+  const leadership = await storage.campaign({ memberId: 'a', bootId: 'boot' });
   assert.ok(leadership);
   return leadership;
 }
@@ -244,6 +245,42 @@ describe('three members with TLS', () => {
 });
 
 describe('one member', () => {
+  faultTest('an append and a value of which the network loses the answer are written once', async () => {
+    const etcd = await startEtcd();
+    const port = Number(etcd.endpoints[0]?.split(':').at(-1));
+    const proxy = await LossyProxy.start(port);
+    const endpoints = [`http://127.0.0.1:${proxy.port}`, ...etcd.endpoints];
+    const lossy = () => {
+      const storage = openEtcdCluster({ access: { endpoints, isSecure: false }, name });
+      opened.push(storage);
+      return storage;
+    };
+    /** Makes a call of which the answers of the first endpoint are lost. */
+    const withLostAnswers = async <T>(call: (storage: ClusterStorage) => Promise<T>): Promise<T> => {
+      const storage = lossy();
+      await storage.bounds();
+      proxy.loseAnswers();
+      const result = await call(storage);
+      proxy.restore();
+      return result;
+    };
+    try {
+      const direct = connect(etcd);
+      const { term } = await lead(direct);
+      const appended = await withLostAnswers((storage) =>
+        storage.append({ index: 1, bytes: bytes(1) }, term),
+      );
+      assert.equal(appended, 'appended');
+      await expectAllRecords(direct, 2);
+      const put = await withLostAnswers((storage) => storage.put('keys', bytes(1), { version: 0 }));
+      assert.equal(put, true);
+      assert.equal(await direct.put('keys', bytes(2), { version: 0 }), false);
+    } finally {
+      proxy.close();
+      await etcd.stop();
+    }
+  });
+
   faultTest(
     'etcd without space refuses appends, keeps reads and trims, and accepts appends after a defrag',
     async () => {

@@ -45,7 +45,6 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/metrics.k8s.io/v1beta1', 'nodes', CLUSTER],
   ['/apis/metrics.k8s.io/v1beta1', 'pods', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'hosts', CLUSTER, 'meters readings'],
-  ['/apis/fleet.everynode.dev/v1', 'coordinators', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'auditevents', CLUSTER],
   ['/apis/fleet.everynode.dev/v1', 'coordinators', CLUSTER, 'stepdown'],
   ['/apis/fleet.everynode.dev/v1', 'coordinatortokens', CLUSTER],

@@ -196,10 +196,11 @@ class MemoryTransport implements EtcdTransport {
   }
 
   #wake(key: string): void {
-    for (const { ranges, events } of this.#watches) {
-      if (!ranges.some((range) => isInRange(key, range))) continue;
-      this.#after(this.faults.delayMs, () => {
-        if (this.#isReachable() && !this.faults.isFrozen) events.changed();
+    for (const watch of this.#watches) {
+      if (!watch.ranges.some((range) => isInRange(key, range))) continue;
+      // Also without a delay, a listener never runs within the write of another connection.
+      this.#engine.clock.after(this.faults.delayMs, () => {
+        if (this.#watches.has(watch) && this.#isReachable() && !this.faults.isFrozen) watch.events.changed();
       });
     }
   }

@@ -141,8 +141,9 @@ export class MemoryEngine {
     const isWrite = chosen.some((operation) => !('requestRange' in operation));
     if (isWrite) this.#revision += 1;
     const responses = chosen.map((operation) => this.#operate(operation, changed));
+    const reply = { header: this.#header(), succeeded, responses };
     for (const key of changed) this.#changed(key);
-    return { header: this.#header(), succeeded, responses };
+    return reply;
   }
 
   #holds(compare: EtcdCompare): boolean {

@@ -25,7 +25,7 @@ class Fixture {
   }
 
   async lead(cluster = this.a, memberId = 'a'): Promise<Leadership> {
-    const leadership = await this.within(1_000, cluster.storage.campaign(memberId));
+    const leadership = await this.within(1_000, cluster.storage.campaign({ memberId, bootId: 'boot' }));
     assert.ok(leadership);
     return leadership;
   }
@@ -103,6 +103,26 @@ test('an append of a frozen leader takes no effect after another coordinator lea
   assert.equal(old.state, 'lost');
 });
 
+test('an append that arrives after another coordinator began to lead leaves no record', async () => {
+  const fixture = new Fixture();
+  const old = await fixture.lead();
+  fixture.a.faults.isFrozen = true;
+  const append = fixture.a.storage.append(record(1), old.term);
+  await fixture.advance(6_000);
+  await fixture.lead(fixture.b, 'b');
+  fixture.a.faults.isFrozen = false;
+  assert.equal(await fixture.within(3_000, append), 'overtaken');
+  assert.deepEqual(await fixture.b.storage.bounds(), { first: 1, next: 1 });
+});
+
+test('no coordinator can begin to lead while the engine is full', async () => {
+  const fixture = new Fixture();
+  fixture.engine.isFull = true;
+  await assert.rejects(fixture.a.storage.campaign('a'), LogFull);
+  fixture.engine.isFull = false;
+  await fixture.lead();
+});
+
 test('a leader that is cut off is unproven within its lease, and proven again if no other led', async () => {
   const fixture = new Fixture();
   const leadership = await fixture.lead();
@@ -127,9 +147,16 @@ for (const [place, call] of ['read', 'lease', 'key'].entries())
   test(`a campaign wins although the answer to its ${call} is lost`, async () => {
     const fixture = new Fixture();
     fixture.a.faults.nextRequests(...Array<'answered'>(place).fill('answered'), 'applied');
-    const leadership = await fixture.within(6_000, fixture.a.storage.campaign('a'));
+    const leadership = await fixture.within(
+      6_000,
+      fixture.a.storage.campaign({ memberId: 'a', bootId: 'boot' }),
+    );
     assert.ok(leadership);
-    assert.deepEqual(await fixture.b.storage.leader(), { memberId: 'a', term: leadership.term });
+    assert.deepEqual(await fixture.b.storage.leader(), {
+      memberId: 'a',
+      bootId: 'boot',
+      term: leadership.term,
+    });
   });
 
 test('a read without an answer is rejected after 5 s, and later reads are answered', async () => {

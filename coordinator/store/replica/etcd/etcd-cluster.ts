@@ -1,6 +1,7 @@
 /** ClusterStorage in etcd. */
 import type { Clock } from '../../../../shared/process/time/clock.js';
 import type {
+  Candidate,
   ClusterStorage,
   ClusterValue,
   EngineHealth,
@@ -68,8 +69,12 @@ export class EtcdCluster implements ClusterStorage {
     return this.#election.leader();
   }
 
-  campaign(memberId: string): Promise<Leadership | undefined> {
-    return this.#election.campaign(memberId);
+  campaign(candidate: Candidate): Promise<Leadership | undefined> {
+    return this.#election.campaign(candidate);
+  }
+
+  evict(leader: Leader): Promise<void> {
+    return this.#election.evict(leader);
   }
 
   get(name: string): Promise<ClusterValue | undefined> {

@@ -1,13 +1,19 @@
 /** The leader's key in etcd. Its create revision is the term. */
 import type { Clock } from '../../../../shared/process/time/clock.js';
 import { type LeadershipLease, LeaseLeadership } from '../lease-leadership.js';
-import { LEASE_SECONDS, type Leader, type Leadership } from '../replicated-log.js';
+import {
+  type Candidate,
+  LEASE_SECONDS,
+  type Leader,
+  type LeaderElection,
+  type Leadership,
+} from '../replicated-log.js';
 import type { EtcdConnection } from './etcd-connection.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { grantLease, renewLease, revokeLease } from './etcd-lease.js';
 import { EtcdCallError, type EtcdKeyValue } from './etcd-transport.js';
 
-export class EtcdElection {
+export class EtcdElection implements LeaderElection {
   readonly #connection: EtcdConnection;
   readonly #keys: EtcdKeys;
   readonly #clock: Clock;
@@ -21,15 +27,26 @@ export class EtcdElection {
 
   async leader(): Promise<Leader | undefined> {
     const found = await this.#leaderKey();
-    return found && { memberId: found.value.toString(), term: Number(found.createRevision) };
+    if (!found) return undefined;
+    const [memberId = '', bootId = ''] = found.value.toString().split(' ');
+    return { memberId, bootId, term: Number(found.createRevision) };
   }
 
-  async campaign(memberId: string): Promise<Leadership | undefined> {
+  async evict({ term }: Leader): Promise<void> {
+    const { leader: key } = this.#keys;
+    await this.#connection.call('Txn', {
+      compare: [{ key, result: 'EQUAL', target: 'CREATE', createRevision: term }],
+      success: [{ requestDeleteRange: { key } }],
+      failure: [],
+    });
+  }
+
+  async campaign(candidate: Candidate): Promise<Leadership | undefined> {
     if (await this.#leaderKey()) return undefined;
     const grantedAt = this.#clock.monotonic();
     const lease = await grantLease(this.#connection, LEASE_SECONDS);
     try {
-      const term = await this.#takeKey(memberId, lease);
+      const term = await this.#takeKey(candidate, lease);
       if (term !== undefined) return this.#lead(term, lease, grantedAt);
     } catch (error) {
       this.#revokeLater(lease);
@@ -45,11 +62,11 @@ export class EtcdElection {
   }
 
   /** Returns the term, or undefined if another member leads. */
-  async #takeKey(memberId: string, lease: string): Promise<number | undefined> {
+  async #takeKey({ memberId, bootId }: Candidate, lease: string): Promise<number | undefined> {
     const key = this.#keys.leader;
     const reply = await this.#connection.call('Txn', {
       compare: [{ key, result: 'EQUAL', target: 'CREATE', createRevision: 0 }],
-      success: [{ requestPut: { key, value: Buffer.from(memberId), lease } }],
+      success: [{ requestPut: { key, value: Buffer.from(`${memberId} ${bootId}`), lease } }],
       failure: [{ requestRange: { key } }],
     });
     if (reply.succeeded) return Number(reply.header.revision);

@@ -1,6 +1,12 @@
 /** The log in etcd: one key per record. */
 import { type AppendAttempt, appendUntilKnown } from '../append-until-known.js';
-import { type LogBounds, type LogRecord, LogTrimmed, MAX_RECORD_BYTES } from '../replicated-log.js';
+import {
+  type LogBounds,
+  type LogRecord,
+  LogTrimmed,
+  MAX_RECORD_BYTES,
+  type ReplicatedLog,
+} from '../replicated-log.js';
 import type { EtcdConnection } from './etcd-connection.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { type CallOutcome, EtcdCallError, type EtcdCompare, type EtcdRangeReply } from './etcd-transport.js';
@@ -10,7 +16,7 @@ const MAX_PAGE_RECORDS = 64;
 /** Pages are cut near this size, by the records of the page before. */
 const PAGE_BYTES = 4 * 2 ** 20;
 
-export class EtcdLog {
+export class EtcdLog implements Omit<ReplicatedLog, 'onChange'> {
   readonly #connection: EtcdConnection;
   readonly #keys: EtcdKeys;
   #pageRecords = 16;
