@@ -1,5 +1,4 @@
 /** A coordinator that shares its fleet with others: stands by, and serves as `main.ts` does while it leads. */
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
@@ -59,7 +58,7 @@ export class RunningMember implements RunningCoordinator {
     this.#followKeys = deps.keys.component('follower');
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
-      ...{ dataDir: settings.data, memberId, bootId: bootId(), generation, storage, clock, log },
+      ...{ dataDir: settings.data, memberId, bootId: bootId(clock), generation, storage, clock, log },
       takeSnapshot: (leader) => this.#takeSnapshot(leader),
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),
@@ -207,11 +206,11 @@ export class RunningMember implements RunningCoordinator {
 }
 
 /** Without one, such as in a container without /proc, no ended process is recognized. */
-function bootId(): string {
+function bootId(clock: Clock): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
-    return randomUUID();
+    return `${process.pid}-${clock.now()}`;
   }
 }
 

@@ -11,13 +11,25 @@ import {
   lockPath,
   RESTORING_DIRECTORY,
 } from '../data-files.js';
+import { clearLogPosition } from '../replica/log-position.js';
 import { type NameEpoch, readIdentity, startEpoch } from '../sqlite/sqlite-identity.js';
 import { openDatabase, prepareSchema } from '../sqlite/sqlite-schema.js';
 import { StoreError, toStoreError } from '../store-error.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-archive.js';
 
-/** The files that a backup replaces. The database is last: once it is in place, the restore is complete. */
-const REPLACED = ['pki', 'kubeconfig', `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, DATABASE_FILE];
+/**
+ * The files that a backup replaces. The database is last: once it is in place, the restore is complete. The files of a
+ * member of several coordinators are moved away: with them, it would replace the restored data by the leader's.
+ */
+const REPLACED = [
+  'member.json',
+  'fleet-keys.json',
+  'pki',
+  'kubeconfig',
+  `${DATABASE_FILE}-wal`,
+  `${DATABASE_FILE}-shm`,
+  DATABASE_FILE,
+];
 
 interface RestoreOptions {
   /** Path of the backup. */
@@ -101,6 +113,7 @@ function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, 
       );
     }
     startEpoch(database, takenAt, nameEpoch);
+    clearLogPosition(database);
     // Without a journal, the database is one file that one rename can move.
     database.pragma('journal_mode = DELETE');
   } finally {

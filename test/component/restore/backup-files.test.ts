@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { restoreBackup } from '../../../coordinator/store/backup/restore-backup.js';
 import { backupName, pruneBackups, takeBackup } from '../../../coordinator/store/backup/take-backup.js';
+import { startLog } from '../../../coordinator/store/replica/log-position.js';
+import { openDatabase } from '../../../coordinator/store/sqlite/sqlite-schema.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import { Expired, type Store } from '../../../coordinator/store/store.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
@@ -50,6 +52,21 @@ async function restored(context: TestContext) {
 }
 
 describe('backup', () => {
+  test('a restore over a member of several coordinators makes it a single coordinator', async () => {
+    const { store, dataDir, file } = await fleet();
+    await store.close();
+    const database = openDatabase(join(dataDir, 'everynode.db'));
+    startLog(database, 'generation');
+    database.close();
+    writeFileSync(join(dataDir, 'member.json'), '{}');
+    await assert.rejects(open(dataDir), refused('occupied'));
+    await takeBackup(dataDir, file, TAKEN_AT);
+    await restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEpoch });
+    assert.equal(readdirSync(dataDir).includes('member.json'), false);
+    const back = await open(dataDir);
+    assert.equal((await back.get('/a'))?.value.toString(), '"kept"');
+    await back.close();
+  });
   test('a backup is taken while the store is in use, and is private', async () => {
     const { store, dataDir, file, known } = await fleet();
     const writes = Array.from({ length: 200 }, (_, index) => store.create(`/w/${index}`, bytes('1')));
