@@ -104,7 +104,8 @@ export class CoordinatorCluster {
   /** Returns the member that etcd names as the leader, which may just have died. */
   leader(): CoordinatorMember | undefined {
     const { clusterUID } = JSON.parse(readFileSync(join(this.#first.dataDir, 'member.json'), 'utf8'));
-    const id = this.etcd.ctl(['get', `/everynode/${clusterUID}/leader`, '--print-value-only']).trim();
+    const value = this.etcd.ctl(['get', `/everynode/${clusterUID}/leader`, '--print-value-only']);
+    const [id] = value.trim().split(' ');
     return this.#members.find((member) => member.id === id);
   }
 
