@@ -4,7 +4,12 @@ import { readFileSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
+<<<<<<< HEAD
 import { type Clock, every } from '../shared/process/time/clock.js';
+=======
+import type { Component } from '../shared/process/service/program-lifecycle.js';
+import type { Clock } from '../shared/process/time/clock.js';
+>>>>>>> integration
 import { ClusterControl } from './cluster/cluster-control.js';
 import type { ClusterView, MemberState } from './cluster/cluster-member.js';
 import { createClusterView, serverOf } from './cluster/cluster-view.js';
@@ -14,6 +19,7 @@ import type { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
 import { LogTrimmer } from './cluster/log-trimmer.js';
 import { MemberAddresses } from './cluster/member-addresses.js';
 import type { MemberFile } from './cluster/member-file.js';
+import { RivalWatch } from './cluster/rival-watch.js';
 import { type Elected, Standby } from './cluster/standby.js';
 import { StatusReporter, type StatusSource } from './cluster/status-reporter.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
@@ -51,12 +57,17 @@ export class RunningMember implements RunningCoordinator {
   #coordinator: RunningCoordinator | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isStopping = false;
+<<<<<<< HEAD
   #isResigning = false;
+=======
+  readonly #followKeys: Component;
+>>>>>>> integration
 
   constructor(deps: MemberDeps) {
     const { settings, member, storage, clock, log } = deps;
     const { memberId, generation } = member;
     this.#deps = deps;
+    this.#followKeys = deps.keys.component('follower');
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
       ...{ dataDir: settings.data, memberId, bootId: bootId(), generation, storage, clock, log },
@@ -77,6 +88,7 @@ export class RunningMember implements RunningCoordinator {
   /** Starts to follow the log. Errors of the data directory end the process. */
   start(): void {
     this.#reporter.start();
+    this.#followKeys.start?.();
     this.#ended = this.#run();
   }
 
@@ -129,11 +141,16 @@ export class RunningMember implements RunningCoordinator {
     const { term } = leadership;
     this.#leadership = leadership;
     log.info({ term }, 'this coordinator leads');
-    leadership.onState((state) => this.#onLeadership(state));
+    await this.#followKeys.stop?.();
     await keys.publish();
     const view = this.#view;
     const trimmer = new LogTrimmer({ storage, term, view, clock, log });
     const addresses = new MemberAddresses({ view, clock, log });
+    const rival = new RivalWatch({
+      ...{ term, clock, addresses, own: member.server },
+      dataDir: settings.data,
+    });
+    leadership.onState((state) => this.#onLeadership(state, rival));
     let leaderLog: LeaderLog | undefined;
     this.#coordinator = await startCoordinator(settings, log, {
       openReplication: (position, database, observer) => {
@@ -169,9 +186,15 @@ export class RunningMember implements RunningCoordinator {
 
   #control(): ClusterControl {
     const { settings, member, storage, clusterKey, clock } = this.#deps;
+    const { term } = leadership;
     return new ClusterControl({
+<<<<<<< HEAD
       ...{ dataDir: settings.data, self: member, storage, clusterKey, clock },
       stepDown: () => void this.#stepDown(),
+=======
+      ...{ dataDir: settings.data, self: member, storage, term, clusterKey, clock },
+      stepDown: () => void this.#stepDown(leadership),
+>>>>>>> integration
     });
   }
 
@@ -186,11 +209,22 @@ export class RunningMember implements RunningCoordinator {
     this.#exit('it stepped down');
   }
 
-  #onLeadership(state: Leadership['state']): void {
+  /** Without etcd, the other coordinators' addresses tell whether another one leads. */
+  #onLeadership(state: Leadership['state'], rival: RivalWatch): void {
     const { log } = this.#deps;
+<<<<<<< HEAD
     if (this.#isResigning) return;
     if (state === 'unproven') log.error('etcd does not answer: another coordinator may lead soon');
     else if (state === 'proven') log.info('this coordinator still leads');
+=======
+    if (state === 'unproven') {
+      log.error('etcd does not answer: writes are refused, and another coordinator may lead soon');
+      rival.start(() => this.#exit('another coordinator leads'));
+      return;
+    }
+    rival.stop();
+    if (state === 'proven') log.info('etcd answers again, and this coordinator still leads');
+>>>>>>> integration
     else this.#exit('another coordinator leads');
   }
 

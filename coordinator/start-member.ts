@@ -5,12 +5,15 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { systemClock } from '../shared/process/time/clock.js';
 import { openFrontDoor } from './cluster/front-door/front-door.js';
+import { requireBundledSecretsKey } from './cluster/keys/fleet-key-files.js';
 import { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
+import { FleetKeysError } from './cluster/keys/fleet-keys.js';
 import { readClusterKey } from './cluster/keys/sealed-value.js';
 
 import { type MemberFile, MemberFileError, readMemberFile, writeMemberFile } from './cluster/member-file.js';
 import { downloadSnapshot } from './cluster/snapshot/snapshot-download.js';
 import { RunningMember } from './cluster-main.js';
+import { secretsKeyPath } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { foundCluster } from './found-cluster.js';
 import type { RunningCoordinator } from './main.js';
@@ -32,9 +35,7 @@ export async function startMember(
   await waitForStartSpace({ dataDir: data, clock, log });
   const member = await ownMember(settings, log);
   const access = readEtcdSettings(settings);
-  const onFailure = (endpoint: string, reason: string) =>
-    log.warn({ endpoint, reason }, 'etcd does not answer');
-  const storage = openEtcdCluster({ access, name: member, clock, onFailure });
+  const storage = openEtcdCluster({ access, name: member, clock, onFailure: failureLog(log) });
   const clusterKey = await readClusterKey(data);
   const door = await openFrontDoor({ host: settings.host, port: settings.port, key: clusterKey, clock, log });
   const { clusterUID, generation, memberId } = member;
@@ -60,10 +61,21 @@ export async function startMember(
   return running;
 }
 
+/** While etcd is down, every attempt fails at another member. One line per member and reason is enough. */
+function failureLog(log: Logger): (endpoint: string, reason: string) => void {
+  const reasons = new Map<string, string>();
+  return (endpoint, reason) => {
+    if (reasons.get(endpoint) === reason) return;
+    reasons.set(endpoint, reason);
+    log.warn({ endpoint, reason }, 'a member of etcd does not answer');
+  };
+}
+
 /** Returns this directory's member. Founds a cluster if directory and etcd are empty. Throws `ExitError`. */
 async function ownMember(settings: CoordinatorSettings & { etcd: string }, log: Logger): Promise<MemberFile> {
   try {
     const member = await readMemberFile(settings.data);
+    if (member) requireBundledSecretsKey(settings.data, secretsKeyPath(settings, process.env));
     const report = await checkEtcd(readEtcdSettings(settings), member?.clusterUID);
     for (const warning of report.warnings) log.warn(warning);
     if (member) return requireSameLog(member, report.fleet, settings.data);
@@ -74,7 +86,8 @@ async function ownMember(settings: CoordinatorSettings & { etcd: string }, log: 
     return await foundCluster(settings, hostname());
   } catch (error) {
     if (error instanceof EtcdRefused) throw new ExitError(EXIT_CODES[error.code], sentence(error.message));
-    if (error instanceof MemberFileError) throw new ExitError(EXIT_CODES.data, sentence(error.message));
+    if (error instanceof MemberFileError || error instanceof FleetKeysError)
+      throw new ExitError(EXIT_CODES.data, sentence(error.message));
     throw error;
   }
 }

@@ -16,6 +16,7 @@ interface ClusterControlDeps {
   dataDir: string;
   self: Pick<MemberFile, 'memberId' | 'clusterUID'>;
   storage: ClusterStorage;
+  term: number;
   /** See `readClusterKey`. */
   clusterKey: Buffer;
   /** Ends the leadership of this process. Called after the answer to the request was decided. */
@@ -58,6 +59,10 @@ export class ClusterControl {
   /** Returns the addresses of etcd, as the coordinators use them. */
   async etcdEndpoints(): Promise<readonly string[]> {
     return (await this.#view.engine()).map(({ endpoint }) => endpoint);
+  }
+
+  get term(): number {
+    return this.#deps.term;
   }
 
   createJoinToken(ttlMs: number): Promise<{ id: string; secret: string; expiresAt: number }> {

@@ -29,11 +29,17 @@ interface StandbyDeps extends Pick<SnapshotAttemptsDeps, 'takeSnapshot'> {
   /** The name of the log. A database of another log is replaced by a snapshot. */
   generation: string;
   storage: ClusterStorage;
+<<<<<<< HEAD
   /** Resolves when this member has the newest keys of the fleet. */
+=======
+  /** Replaces the database by a snapshot of the leader. Rejects if there is no leader. */
+  takeSnapshot(leader: Leader): Promise<void>;
+  /** Called before a campaign. Resolves when this member has the newest keys of the fleet. */
+>>>>>>> integration
   syncKeys(): Promise<void>;
   /** Called at each look, also without a change. */
   onLeader(leader: Leader | undefined): Promise<void>;
-  /** False: this member was removed. It must not lead, and follows the log no longer. */
+  /** Asked before a campaign. False: this member was removed and must not lead. */
   isMember(): Promise<boolean>;
   clock: Clock;
   log: Logger;
@@ -107,12 +113,12 @@ export class Standby {
     try {
       leader = await this.#liveLeader();
       await onLeader(leader);
-      if (!(await isMember())) throw new MemberRemoved();
-      await syncKeys();
       const follower = await this.#openFollower();
       await follower.catchUp();
       this.#recover();
       if (leader || this.#isStopped) return undefined;
+      if (!(await isMember())) throw new MemberRemoved();
+      await syncKeys();
       const leadership = await storage.campaign({ memberId, bootId });
       if (!leadership) return undefined;
       // Nobody else can append now. The last leader may have appended after the read above.

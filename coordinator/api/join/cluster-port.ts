@@ -6,6 +6,8 @@ import type { Readable } from 'node:stream';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 
 export interface ClusterPort {
+  /** The term in which this coordinator leads. */
+  readonly term: number;
   /** Returns the addresses of etcd, as the coordinators use them. */
   etcdEndpoints(): Promise<readonly string[]>;
   /** Makes a token for one coordinator. `expiresAt` in ms since the epoch. */

@@ -1,12 +1,14 @@
 /**
  * `POST /coordinators/join`: a new coordinator receives the keys of the fleet for its token. `GET
- * /coordinators/snapshot`: a member receives the database. Both are recorded in the audit log.
+ * /coordinators/snapshot`: a member receives the database. Both are recorded in the audit log. `GET
+ * /coordinators/leader`: the term of the leader.
  */
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import {
   COORDINATOR_JOIN_PATH,
+  LEADER_PATH,
   SNAPSHOT_HASH_HEADER,
   SNAPSHOT_PATH,
 } from '../../../shared/link/messages/link-limits.js';
@@ -67,6 +69,11 @@ export function addCoordinatorRoutes(app: FastifyInstance<Server>, deps: RouteDe
     if (outcome.state !== 'joined') return refuse('join', request, joinError(outcome.state), caller);
     record('join', request, 200, caller);
     return reply.type('application/json').send(JSON.stringify(outcome.answer));
+  });
+  // Without authentication: a leader that is cut off from etcd asks here, and learns nothing else.
+  app.get(LEADER_PATH, async (_request, reply) => {
+    const { term } = clusterOf(deps);
+    return reply.type('application/json').send(JSON.stringify({ term }));
   });
   app.get(SNAPSHOT_PATH, async (request, reply) => {
     const cluster = admit(request);

@@ -11,6 +11,8 @@ export const CERTIFICATE_PATH = '/certificate';
 export const COORDINATOR_JOIN_PATH = '/coordinators/join';
 /** GET by a coordinator of the fleet: obtains the database. */
 export const SNAPSHOT_PATH = '/coordinators/snapshot';
+/** GET: the term of the leader, for a leader that cannot reach etcd. */
+export const LEADER_PATH = '/coordinators/leader';
 /** Response header of a snapshot: hex SHA-256 of the body. */
 export const SNAPSHOT_HASH_HEADER = 'everynode-snapshot-sha256';
 /** Request header of a link: the `mac` of the node's join. */

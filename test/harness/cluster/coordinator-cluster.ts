@@ -8,6 +8,7 @@ import { withServers } from '../../../coordinator/cli/local-cluster/member-kubec
 import type { CoordinatorTokenDocument } from '../../../shared/kube/fleet/coordinator-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { type ApiAnswer, CoordinatorApi } from '../api/coordinator-api.js';
+import { temporaryDirectory } from '../basics/temporary-directory.js';
 import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import { type EtcdProcesses, missingEtcd, startEtcd } from '../etcd/etcd-process.js';
@@ -47,8 +48,7 @@ export class CoordinatorCluster {
   static async open(options: CoordinatorClusterOptions = {}): Promise<CoordinatorCluster | string> {
     const why = missingEtcd();
     if (why !== undefined) return why;
-    const pkiFolder = mkdtempSync(join(tmpdir(), 'everynode-etcd-pki-'));
-    const pki = etcdTestPki(pkiFolder);
+    const pki = etcdTestPki(temporaryDirectory());
     const { etcdMembers: members = 1, etcdArgs: args = [] } = options;
     const cluster = new CoordinatorCluster(await startEtcd({ members, pki, args }));
     try {
@@ -104,6 +104,7 @@ export class CoordinatorCluster {
   /** Returns the member that etcd names as the leader, which may just have died. */
   leader(): CoordinatorMember | undefined {
     const { clusterUID } = JSON.parse(readFileSync(join(this.#first.dataDir, 'member.json'), 'utf8'));
+    // The value is the id and the boot of the machine.
     const value = this.etcd.ctl(['get', `/everynode/${clusterUID}/leader`, '--print-value-only']);
     const [id] = value.trim().split(' ');
     return this.#members.find((member) => member.id === id);

@@ -87,6 +87,7 @@ export async function startClusterFixture(context: TestContext): Promise<Cluster
   const control = new ClusterControl({
     ...{ dataDir, self: member, storage, clock },
     clusterKey: await readClusterKey(dataDir),
+    term: 1,
     stepDown: () => {
       stepDowns += 1;
     },
