@@ -4,14 +4,10 @@ import { readFileSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
-<<<<<<< HEAD
-import { type Clock, every } from '../shared/process/time/clock.js';
-=======
 import type { Component } from '../shared/process/service/program-lifecycle.js';
-import type { Clock } from '../shared/process/time/clock.js';
->>>>>>> integration
+import { type Clock, every } from '../shared/process/time/clock.js';
 import { ClusterControl } from './cluster/cluster-control.js';
-import type { ClusterView, MemberState } from './cluster/cluster-member.js';
+import type { ClusterView } from './cluster/cluster-member.js';
 import { createClusterView, serverOf } from './cluster/cluster-view.js';
 import { CoordinatorFeed } from './cluster/coordinator-feed.js';
 import type { FrontDoor } from './cluster/front-door/front-door.js';
@@ -21,7 +17,7 @@ import { MemberAddresses } from './cluster/member-addresses.js';
 import type { MemberFile } from './cluster/member-file.js';
 import { RivalWatch } from './cluster/rival-watch.js';
 import { type Elected, Standby } from './cluster/standby.js';
-import { StatusReporter, type StatusSource } from './cluster/status-reporter.js';
+import { leaderSource, StatusReporter, type StatusSource } from './cluster/status-reporter.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { type RunningCoordinator, startCoordinator } from './main.js';
@@ -57,11 +53,8 @@ export class RunningMember implements RunningCoordinator {
   #coordinator: RunningCoordinator | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isStopping = false;
-<<<<<<< HEAD
   #isResigning = false;
-=======
   readonly #followKeys: Component;
->>>>>>> integration
 
   constructor(deps: MemberDeps) {
     const { settings, member, storage, clock, log } = deps;
@@ -151,6 +144,7 @@ export class RunningMember implements RunningCoordinator {
       dataDir: settings.data,
     });
     leadership.onState((state) => this.#onLeadership(state, rival));
+    if (leadership.state !== 'proven') this.#onLeadership(leadership.state, rival);
     let leaderLog: LeaderLog | undefined;
     this.#coordinator = await startCoordinator(settings, log, {
       openReplication: (position, database, observer) => {
@@ -177,24 +171,18 @@ export class RunningMember implements RunningCoordinator {
       },
       begin: () => withExitErrors(async () => leaderLog?.start()),
       frontDoor: door.leading(term),
-      cluster: this.#control(),
+      cluster: this.#control(leadership),
       ...{ leadership, addresses, coordinators: new CoordinatorFeed({ view, log: storage, clock }) },
       components: [trimmer, addresses, keys.component('leader')],
     });
     await this.#reporter.report();
   }
 
-  #control(): ClusterControl {
+  #control({ term }: Leadership): ClusterControl {
     const { settings, member, storage, clusterKey, clock } = this.#deps;
-    const { term } = leadership;
     return new ClusterControl({
-<<<<<<< HEAD
-      ...{ dataDir: settings.data, self: member, storage, clusterKey, clock },
-      stepDown: () => void this.#stepDown(),
-=======
       ...{ dataDir: settings.data, self: member, storage, term, clusterKey, clock },
-      stepDown: () => void this.#stepDown(leadership),
->>>>>>> integration
+      stepDown: () => void this.#stepDown(),
     });
   }
 
@@ -212,11 +200,7 @@ export class RunningMember implements RunningCoordinator {
   /** Without etcd, the other coordinators' addresses tell whether another one leads. */
   #onLeadership(state: Leadership['state'], rival: RivalWatch): void {
     const { log } = this.#deps;
-<<<<<<< HEAD
     if (this.#isResigning) return;
-    if (state === 'unproven') log.error('etcd does not answer: another coordinator may lead soon');
-    else if (state === 'proven') log.info('this coordinator still leads');
-=======
     if (state === 'unproven') {
       log.error('etcd does not answer: writes are refused, and another coordinator may lead soon');
       rival.start(() => this.#exit('another coordinator leads'));
@@ -224,7 +208,6 @@ export class RunningMember implements RunningCoordinator {
     }
     rival.stop();
     if (state === 'proven') log.info('etcd answers again, and this coordinator still leads');
->>>>>>> integration
     else this.#exit('another coordinator leads');
   }
 
@@ -257,15 +240,4 @@ function bootId(): string {
   } catch {
     return randomUUID();
   }
-}
-
-function leaderSource(leaderLog: LeaderLog, term: number): StatusSource {
-  const state: MemberState = { role: 'leader', term };
-  return {
-    state,
-    get durableRecord() {
-      return leaderLog.durableRecord;
-    },
-    sync: () => leaderLog.sync(),
-  };
 }

@@ -29,13 +29,7 @@ interface StandbyDeps extends Pick<SnapshotAttemptsDeps, 'takeSnapshot'> {
   /** The name of the log. A database of another log is replaced by a snapshot. */
   generation: string;
   storage: ClusterStorage;
-<<<<<<< HEAD
-  /** Resolves when this member has the newest keys of the fleet. */
-=======
-  /** Replaces the database by a snapshot of the leader. Rejects if there is no leader. */
-  takeSnapshot(leader: Leader): Promise<void>;
   /** Called before a campaign. Resolves when this member has the newest keys of the fleet. */
->>>>>>> integration
   syncKeys(): Promise<void>;
   /** Called at each look, also without a change. */
   onLeader(leader: Leader | undefined): Promise<void>;
