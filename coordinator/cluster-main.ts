@@ -4,9 +4,9 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
-import type { Clock } from '../shared/process/time/clock.js';
+import { type Clock, every } from '../shared/process/time/clock.js';
 import { ClusterControl } from './cluster/cluster-control.js';
-import type { ClusterView, MemberState } from './cluster/cluster-member.js';
+import type { ClusterView } from './cluster/cluster-member.js';
 import { createClusterView, serverOf } from './cluster/cluster-view.js';
 import { CoordinatorFeed } from './cluster/coordinator-feed.js';
 import type { FrontDoor } from './cluster/front-door/front-door.js';
@@ -16,12 +16,15 @@ import { MemberAddresses } from './cluster/member-addresses.js';
 import type { MemberFile } from './cluster/member-file.js';
 import { RivalWatch } from './cluster/rival-watch.js';
 import { type Elected, Standby } from './cluster/standby.js';
-import { StatusReporter, type StatusSource } from './cluster/status-reporter.js';
+import { leaderSource, StatusReporter, type StatusSource } from './cluster/status-reporter.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { type RunningCoordinator, startCoordinator } from './main.js';
 import { LeaderLog } from './store/replica/leader-log.js';
 import type { ClusterStorage, Leader, Leadership } from './store/replica/replicated-log.js';
+
+/** A stop waits this long for etcd at most twice. systemd ends the process after 60 s. */
+const GIVE_UP_MS = 15_000;
 
 /** What a member needs of its surroundings. */
 interface MemberDeps {
@@ -32,7 +35,7 @@ interface MemberDeps {
   readonly door: FrontDoor;
   readonly keys: FleetKeySync;
   /** Replaces the database by a snapshot of the leader at this address. */
-  takeSnapshot(server: string): Promise<void>;
+  takeSnapshot(server: string, signal: AbortSignal): Promise<void>;
   readonly storage: ClusterStorage;
   readonly clock: Clock;
   readonly log: Logger;
@@ -49,6 +52,7 @@ export class RunningMember implements RunningCoordinator {
   #coordinator: RunningCoordinator | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isStopping = false;
+  #isResigning = false;
   readonly #followKeys: Component;
 
   constructor(deps: MemberDeps) {
@@ -59,7 +63,7 @@ export class RunningMember implements RunningCoordinator {
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
       ...{ dataDir: settings.data, memberId, bootId: bootId(clock), generation, storage, clock, log },
-      takeSnapshot: (leader) => this.#takeSnapshot(leader),
+      takeSnapshot: (leader, signal) => this.#takeSnapshot(leader, signal),
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),
       isMember: async () => (await serverOf(storage, memberId)) !== undefined,
@@ -83,13 +87,33 @@ export class RunningMember implements RunningCoordinator {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#standby.stop();
+    const endWait = this.#giveUpWithoutEtcd();
     await this.#ended;
     // Clients are served to the end of their requests. Then another member can lead at once.
     await this.#coordinator?.stop();
     this.#reporter.stop();
     await this.#deps.door.close();
-    await this.#leadership?.resign();
+    await this.#resign();
+    endWait();
     await this.#deps.storage.close();
+  }
+
+  /**
+   * An append waits for etcd without a limit, and the store closes after it. Without etcd, the stop ends such an append.
+   * Its outcome is unknown then, as its caller was told. Returns a function that ends the wait.
+   */
+  #giveUpWithoutEtcd(): () => void {
+    const { clock, storage, log } = this.#deps;
+    return every(clock, GIVE_UP_MS, () => {
+      if (this.#leadership?.state !== 'unproven') return;
+      log.warn('etcd does not answer: stopping without waiting for it');
+      void storage.close();
+    });
+  }
+
+  async #resign(): Promise<void> {
+    this.#isResigning = true;
+    await this.#leadership?.resign();
   }
 
   async #run(): Promise<void> {
@@ -99,7 +123,7 @@ export class RunningMember implements RunningCoordinator {
       if (elected) await this.#lead(elected);
     } catch (error) {
       log.error({ err: error }, 'this coordinator cannot serve');
-      await this.#leadership?.resign();
+      await this.#resign();
       this.#exit(error instanceof ExitError ? error.sentence : String(error));
     }
   }
@@ -119,6 +143,7 @@ export class RunningMember implements RunningCoordinator {
       dataDir: settings.data,
     });
     leadership.onState((state) => this.#onLeadership(state, rival));
+    if (leadership.state !== 'proven') this.#onLeadership(leadership.state, rival);
     let leaderLog: LeaderLog | undefined;
     this.#coordinator = await startCoordinator(settings, log, {
       openReplication: (position, database, observer) => {
@@ -152,20 +177,21 @@ export class RunningMember implements RunningCoordinator {
     await this.#reporter.report();
   }
 
-  #control(leadership: Leadership): ClusterControl {
+  #control({ term }: Leadership): ClusterControl {
     const { settings, member, storage, clusterKey, clock } = this.#deps;
-    const { term } = leadership;
     return new ClusterControl({
       ...{ dataDir: settings.data, self: member, storage, term, clusterKey, clock },
-      stepDown: () => void this.#stepDown(leadership),
+      stepDown: () => void this.#stepDown(),
     });
   }
 
   /** The answer to the request that asked for it is sent while the API stops. */
-  async #stepDown(leadership: Leadership): Promise<void> {
+  async #stepDown(): Promise<void> {
     this.#isStopping = true;
+    const endWait = this.#giveUpWithoutEtcd();
     await this.#coordinator?.stop();
-    await leadership.resign();
+    await this.#resign();
+    endWait();
     this.#isStopping = false;
     this.#exit('it stepped down');
   }
@@ -173,6 +199,7 @@ export class RunningMember implements RunningCoordinator {
   /** Without etcd, the other coordinators' addresses tell whether another one leads. */
   #onLeadership(state: Leadership['state'], rival: RivalWatch): void {
     const { log } = this.#deps;
+    if (this.#isResigning) return;
     if (state === 'unproven') {
       log.error('etcd does not answer: writes are refused, and another coordinator may lead soon');
       rival.start(() => this.#exit('another coordinator leads'));
@@ -191,10 +218,10 @@ export class RunningMember implements RunningCoordinator {
     door.spliceTo(leader && server ? { server, term: leader.term } : undefined);
   }
 
-  async #takeSnapshot(leader: Leader): Promise<void> {
+  async #takeSnapshot(leader: Leader, signal: AbortSignal): Promise<void> {
     const server = await serverOf(this.#deps.storage, leader.memberId);
     if (server === undefined) throw new Error('the leader is not a member');
-    await this.#deps.takeSnapshot(server);
+    await this.#deps.takeSnapshot(server, signal);
   }
 
   /** The service manager starts the process again, as a follower. */
@@ -212,15 +239,4 @@ function bootId(clock: Clock): string {
   } catch {
     return `${process.pid}-${clock.now()}`;
   }
-}
-
-function leaderSource(leaderLog: LeaderLog, term: number): StatusSource {
-  const state: MemberState = { role: 'leader', term };
-  return {
-    state,
-    get durableRecord() {
-      return leaderLog.durableRecord;
-    },
-    sync: () => leaderLog.sync(),
-  };
 }

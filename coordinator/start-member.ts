@@ -42,7 +42,7 @@ export async function startMember(
   const running = new RunningMember({
     ...{ settings, member, clusterKey, door, storage, clock, log },
     keys: new FleetKeySync({ dataDir: data, clusterUID, keys: storage, clock, log }),
-    takeSnapshot: async (server) => {
+    takeSnapshot: async (server, signal) => {
       const { trustBundle } = await loadPki(join(data, 'pki'), servingNames([]), clock.now());
       const source = {
         server,
@@ -52,6 +52,7 @@ export async function startMember(
         generation,
         memberId,
         now: clock.now(),
+        signal,
       };
       await downloadSnapshot(source, data);
     },

@@ -12,7 +12,7 @@ const WINDOW_BYTES = 64 * 1_048_576;
 interface LogTrimmerDeps {
   storage: ClusterStorage;
   term: number;
-  view: Pick<ClusterView, 'members'>;
+  view: Pick<ClusterView, 'members' | 'self'>;
   clock: Clock;
   log: Logger;
 }
@@ -46,11 +46,15 @@ export class LogTrimmer {
     try {
       const members = await view.members();
       const { first, next } = await storage.bounds();
-      const durableRecords = members.map(({ status }) => status?.appliedRecord);
+      const durableRecords = members.map(({ status }) =>
+        status?.state.role === 'impeded' ? undefined : status?.appliedRecord,
+      );
+      const leader = members.find(({ member }) => member.id === view.self);
       const keep = firstRecordToKeep({
         first,
         next,
         durableRecords,
+        leaderRecord: leader?.status?.appliedRecord,
         sizes: this.#sizes,
         windowBytes: WINDOW_BYTES,
       });

@@ -14,13 +14,14 @@ import {
 import { type OpenMemberDatabase, openMemberDatabase } from '../store/sqlite/member-database.js';
 import { StoreError } from '../store/store-error.js';
 import type { MemberState } from './cluster-member.js';
+import { SnapshotAttempts, type SnapshotAttemptsDeps } from './snapshot/snapshot-attempts.js';
 
 /** A wake-up may be missing, so the log is read at least this often. */
 const POLL_MS = 500;
-/** Pause after an error that time may end, such as a full disk. */
+/** Pause of the database after an error that time may end, such as a full disk. */
 const RETRY_MS = 5_000;
 
-interface StandbyDeps {
+interface StandbyDeps extends Pick<SnapshotAttemptsDeps, 'takeSnapshot'> {
   dataDir: string;
   memberId: string;
   /** Of this boot of the machine. */
@@ -28,8 +29,6 @@ interface StandbyDeps {
   /** The name of the log. A database of another log is replaced by a snapshot. */
   generation: string;
   storage: ClusterStorage;
-  /** Replaces the database by a snapshot of the leader. Rejects if there is no leader. */
-  takeSnapshot(leader: Leader): Promise<void>;
   /** Called before a campaign. Resolves when this member has the newest keys of the fleet. */
   syncKeys(): Promise<void>;
   /** Called at each look, also without a change. */
@@ -49,16 +48,20 @@ export interface Elected {
 
 export class Standby {
   readonly #deps: StandbyDeps;
+  readonly #snapshots: SnapshotAttempts;
   #lock: DataLock | undefined;
   #database: OpenMemberDatabase | undefined;
   #follower: LogFollower | undefined;
   #state: MemberState = { role: 'follower' };
   #isStopped = false;
+  /** Why the database is not opened at present, and until when: opening it checks the whole file. */
+  #blocked: { error: Error; until: number } | undefined;
   #wake: () => void = () => undefined;
   #lastError = '';
 
   constructor(deps: StandbyDeps) {
     this.#deps = deps;
+    this.#snapshots = new SnapshotAttempts({ ...deps, leader: () => deps.storage.leader() });
   }
 
   get state(): MemberState {
@@ -94,6 +97,7 @@ export class Standby {
 
   stop(): void {
     this.#isStopped = true;
+    this.#snapshots.stop();
     this.#wake();
   }
 
@@ -145,7 +149,8 @@ export class Standby {
 
   async #openFollower(): Promise<LogFollower> {
     if (this.#follower) return this.#follower;
-    const { dataDir, storage, log, generation } = this.#deps;
+    const { dataDir, storage, log, generation, clock } = this.#deps;
+    if (this.#blocked && clock.monotonic() < this.#blocked.until) throw this.#blocked.error;
     const database = openMemberDatabase(join(dataDir, DATABASE_FILE));
     if (database?.position.generation !== generation) {
       await database?.close();
@@ -165,7 +170,7 @@ export class Standby {
 
   /** Nothing here ends the process: a standby that waits can say what is wrong. */
   async #handle(error: unknown, leader: Leader | undefined): Promise<void> {
-    const { log, takeSnapshot } = this.#deps;
+    const { log } = this.#deps;
     const needsSnapshot = error instanceof LogTrimmed || error instanceof EntryDiverged;
     const isNew = String(error) !== this.#lastError;
     if (isNew && needsSnapshot)
@@ -178,22 +183,27 @@ export class Standby {
         'SnapshotNeeded',
         'Its database lacks entries that the log no longer has. It takes a snapshot of the leader.',
       );
-      if (!leader) return;
-      log.info({ leader: leader.memberId }, 'taking a snapshot of the leader');
-      await takeSnapshot(leader).catch((failure: unknown) =>
-        log.warn({ err: failure }, 'the snapshot could not be taken; trying again'),
-      );
+      // Not opened again before it is replaced.
+      this.#block(error, Number.POSITIVE_INFINITY);
+      const isOther = leader && leader.memberId !== this.#deps.memberId;
+      if (isOther && (await this.#snapshots.tryOnce(leader))) this.#blocked = undefined;
     } else if (error instanceof MemberRemoved) {
       await this.#closeDatabase();
       this.#impede('Removed', error.message);
     } else if (error instanceof EntryTooNew) {
       await this.#closeDatabase();
       this.#impede('OlderVersion', `${sentence(error.message)} Upgrade this coordinator.`);
+      this.#block(error, RETRY_MS);
     } else if (error instanceof StoreError) {
       await this.#closeDatabase();
       this.#impede(error.code === 'full' ? 'DiskFull' : 'DatabaseError', sentence(error.message));
-      await this.#pause(RETRY_MS);
+      this.#block(error, RETRY_MS);
     }
+  }
+
+  #block(error: Error, ms: number): void {
+    // The same error again: the time has not passed.
+    if (error !== this.#blocked?.error) this.#blocked = { error, until: this.#deps.clock.monotonic() + ms };
   }
 
   #impede(reason: string, message: string): void {
@@ -203,12 +213,13 @@ export class Standby {
   #recover(): void {
     if (this.#lastError) this.#deps.log.info('this coordinator follows the log again');
     this.#lastError = '';
+    this.#blocked = undefined;
     this.#state = { role: 'follower' };
   }
 
-  #pause(ms = POLL_MS): Promise<void> {
+  #pause(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#deps.clock.after(ms, resolve);
+      const timer = this.#deps.clock.after(POLL_MS, resolve);
       this.#wake = () => {
         timer.cancel();
         resolve();

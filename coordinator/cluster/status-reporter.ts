@@ -1,6 +1,7 @@
 /** Writes this member's status to the cluster's keys while the process runs. */
 import type { Logger } from '../../shared/process/output/logger.js';
 import { type Clock, every } from '../../shared/process/time/clock.js';
+import type { LeaderLog } from '../store/replica/leader-log.js';
 import { LOG_FORMAT } from '../store/replica/log-entry.js';
 import { type ClusterKeys, LogUnavailable } from '../store/replica/replicated-log.js';
 import type { MemberState } from './cluster-member.js';
@@ -55,4 +56,19 @@ export class StatusReporter {
       if (!(error instanceof LogUnavailable)) log.debug({ err: error }, 'status not written');
     }
   }
+}
+
+/** The part of a leader. */
+export function leaderSource(
+  leaderLog: Pick<LeaderLog, 'durableRecord' | 'sync'>,
+  term: number,
+): StatusSource {
+  const state: MemberState = { role: 'leader', term };
+  return {
+    state,
+    get durableRecord() {
+      return leaderLog.durableRecord;
+    },
+    sync: () => leaderLog.sync(),
+  };
 }

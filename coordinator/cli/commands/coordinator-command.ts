@@ -1,9 +1,12 @@
 /** `everynode coordinator`: runs the coordinator, installs it as a service, or uninstalls it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createLogger, type Logger } from '../../../shared/process/output/logger.js';
 import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import { serviceManager } from '../../../shared/process/service/systemd-notify.js';
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
+import { MEMBER_FILE } from '../../cluster/member-file.js';
 import {
   COORDINATOR_SETTINGS,
   type CoordinatorSettings,
@@ -47,7 +50,8 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   const start = await starterOf(settings, log);
   const firstStart = trackFirstStart(settings.data);
   const coordinator = await start().catch((error: unknown) => {
-    firstStart.undo();
+    // Once etcd names this coordinator as the first of the fleet, it is the only one with the fleet's keys.
+    if (!existsSync(join(settings.data, MEMBER_FILE))) firstStart.undo();
     throw error;
   });
   const manager = serviceManager(process.env);

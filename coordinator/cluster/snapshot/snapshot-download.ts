@@ -31,6 +31,8 @@ interface SnapshotSource {
   memberId: string;
   /** The present time, ms. */
   now: number;
+  /** Ends the download. */
+  signal?: AbortSignal;
 }
 
 /** The snapshot cannot be fetched or is not complete. Nothing was replaced. */
@@ -86,9 +88,10 @@ function get({
   clusterUID,
   memberId,
   now,
+  signal,
 }: SnapshotSource): Promise<IncomingMessage> {
   const authorization = snapshotProof(clusterKey, clusterUID, memberId, now);
-  const options = { ca, minVersion: 'TLSv1.3' as const, agent: false as const, timeout: IDLE_MS };
+  const options = { ca, minVersion: 'TLSv1.3' as const, agent: false as const, timeout: IDLE_MS, signal };
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new SnapshotError(`no snapshot from ${server}: ${why}`));
     const sent = request(
@@ -100,13 +103,19 @@ function get({
           return;
         }
         response.resume();
-        fail(`status ${response.statusCode}`);
+        fail(refusal(response.statusCode));
       },
     );
     sent.on('timeout', () => sent.destroy(new Error('no answer')));
     sent.on('error', (error) => fail(error.message));
     sent.end();
   });
+}
+
+function refusal(status: number | undefined): string {
+  // The proof contains the time: see snapshot-proof.ts.
+  if (status === 401) return 'it refuses this coordinator: set the clocks of both machines';
+  return `status ${status}`;
 }
 
 /** Throws SnapshotError for a database of another fleet or log, StoreError for a damaged one. */

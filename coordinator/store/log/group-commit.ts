@@ -224,6 +224,7 @@ export class GroupCommit {
     this.#broken = error;
     for (const { answer, write } of this.#waiting) answer.reject(error, write);
     this.#waiting = [];
-    this.#target.failed(error);
+    // A stop that could not wait for the log is no failure.
+    if (error.code !== 'closed') this.#target.failed(error);
   }
 }

@@ -101,7 +101,8 @@ export class LeaderLog implements CommitReplication {
   async close(): Promise<void> {
     await this.#last;
     await Promise.all(this.#unapplied);
-    await this.sync();
+    // The log has what a failed database lacks.
+    if (!this.#failure) await this.sync();
   }
 
   async #append(operation: LogOperation): Promise<void> {

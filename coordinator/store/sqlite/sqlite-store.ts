@@ -263,7 +263,14 @@ class SqliteStore implements Store {
   async #close(): Promise<void> {
     this.#fanout.close();
     await this.#commits.close();
-    await this.#replication?.close();
+    try {
+      await this.#replication?.close();
+    } finally {
+      await this.#closeFile();
+    }
+  }
+
+  async #closeFile(): Promise<void> {
     try {
       await this.#worker.call({ kind: 'close' });
     } finally {

@@ -30,6 +30,8 @@ class Connection {
   readonly #forget;
   /** Absent in the database of a single coordinator. */
   readonly #putPosition: ((position: LogPosition) => void) | undefined;
+  /** The error of the first entry that could not be applied. */
+  #applyError: unknown;
 
   constructor({ path, durability }: WorkerInput) {
     const database = openDatabase(path);
@@ -74,9 +76,10 @@ class Connection {
         this.#commit(call.commit);
         return [];
       case 'apply':
-        await this.#apply(call.entry);
+        await this.#applyInOrder(call.entry);
         return [];
       case 'sync':
+        this.#requireAllApplied();
         this.#sync();
         return [];
       case 'changes':
@@ -108,6 +111,24 @@ class Connection {
         else this.#update.run(revision, value, key);
       }
     })();
+  }
+
+  /**
+   * A leader sends entries without waiting for each. If one fails, for example because the disk is full for a moment, a
+   * later one must not be applied: its position would hide that the database lacks the one before it.
+   */
+  async #applyInOrder(entry: LogEntry): Promise<void> {
+    this.#requireAllApplied();
+    try {
+      await this.#apply(entry);
+    } catch (error) {
+      this.#applyError ??= error;
+      throw error;
+    }
+  }
+
+  #requireAllApplied(): void {
+    if (this.#applyError !== undefined) throw this.#applyError;
   }
 
   async #apply({ operation, position }: LogEntry): Promise<void> {

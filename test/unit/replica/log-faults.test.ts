@@ -6,6 +6,7 @@ import {
   type Leadership,
   LogClosed,
   LogFull,
+  LogTrimmed,
   LogUnavailable,
 } from '../../../coordinator/store/replica/replicated-log.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
@@ -263,4 +264,18 @@ test('closing a connection ends its pending calls as closed', async () => {
   await fixture.advance(1_600);
   await fixture.a.storage.close();
   for (const call of calls) await assert.rejects(call, LogClosed);
+});
+
+test('after a restore of etcd, a reader gets the records before a gap, and needs a snapshot at the gap', async () => {
+  const fixture = new Fixture();
+  const { term } = await fixture.lead();
+  const { storage } = fixture.a;
+  // The leader's database had records 3 to 5, which the restored etcd lacks.
+  for (const index of [1, 2, 6]) await fixture.within(1_000, storage.append(record(index), term));
+  const read = await fixture.within(1_000, storage.read(1, 16));
+  assert.deepEqual(
+    read.map(({ index }) => index),
+    [1, 2],
+  );
+  await assert.rejects(fixture.within(1_000, storage.read(3, 16)), LogTrimmed);
 });

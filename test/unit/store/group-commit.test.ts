@@ -181,4 +181,15 @@ describe('group commit', () => {
     assert.deepEqual(await kept, [1, 2]);
     assert.deepEqual([disk.commits, disk.failures], [[['/a', '/b']], 0]);
   });
+
+  test('a commit that a stop ends is no failure of the store', async () => {
+    const disk = new Disk();
+    const refused = assert.rejects(disk.create('/a'), CLOSED);
+    await turn();
+    const closed = disk.group.close();
+    await disk.end(new StoreError('closed', 'the coordinator is stopping'));
+    await refused;
+    await closed;
+    assert.equal(disk.failures, 0);
+  });
 });

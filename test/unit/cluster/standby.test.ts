@@ -1,0 +1,97 @@
+/** A standby whose database cannot follow the log retries without a hot loop, and stops at once. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Standby } from '../../../coordinator/cluster/standby.js';
+import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { ManualClock } from '../../../shared/process/time/clock.js';
+import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
+import { MemoryCluster } from '../../harness/replica/memory-cluster.js';
+import { MemoryEngine } from '../../harness/replica/memory-engine.js';
+
+const NAME = { clusterUID: 'fleet', generation: 'first' };
+
+class Fixture {
+  readonly clock = new ManualClock();
+  readonly engine = new MemoryEngine(this.clock);
+  readonly leader = this.connect();
+  readonly seen: (Leader | undefined)[] = [];
+
+  connect(): MemoryCluster {
+    return new MemoryCluster(this.engine, NAME);
+  }
+
+  /** A standby without a database. */
+  standby(takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>): Standby {
+    return new Standby({
+      ...{ dataDir: temporaryDirectory(), memberId: 'b', bootId: 'boot', generation: 'first' },
+      ...{ storage: this.connect().storage, clock: this.clock, log: silentLogger, takeSnapshot },
+      syncKeys: async () => undefined,
+      isMember: async () => true,
+      onLeader: async (leader) => void this.seen.push(leader),
+    });
+  }
+
+  async advance(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 50) {
+      for (let turns = 0; turns < 10; turns += 1) await turn();
+      this.clock.advance(50);
+    }
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+  }
+
+  async lead(memberId: string): Promise<void> {
+    const leading = this.leader.storage.campaign({ memberId, bootId: 'boot' });
+    await this.advance(100);
+    assert.ok(await leading);
+  }
+}
+
+test('a snapshot that fails is taken again after five seconds, while the leader is looked up', async () => {
+  const fixture = new Fixture();
+  await fixture.lead('a');
+  let snapshots = 0;
+  const standby = fixture.standby(async () => {
+    snapshots += 1;
+    throw new Error('the leader is busy');
+  });
+  const ended = standby.untilElected();
+  await fixture.advance(4_000);
+  assert.equal(snapshots, 1);
+  assert.ok(fixture.seen.length >= 6, `${fixture.seen.length} looks`);
+  await fixture.advance(2_000);
+  assert.equal(snapshots, 2);
+  standby.stop();
+  await fixture.advance(500);
+  assert.equal(await ended, undefined);
+});
+
+test('a download ends when the leader is another one, and at a stop', async () => {
+  const fixture = new Fixture();
+  await fixture.lead('a');
+  const signals: AbortSignal[] = [];
+  const standby = fixture.standby((_, signal) => {
+    signals.push(signal);
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+  });
+  const ended = standby.untilElected();
+  await fixture.advance(1_000);
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [false],
+  );
+  fixture.leader.faults.loseLeases();
+  await fixture.advance(1_000);
+  assert.equal(signals[0]?.aborted, true);
+  assert.equal(fixture.seen.at(-1), undefined);
+  await fixture.lead('c');
+  await fixture.advance(6_000);
+  assert.equal(signals.length, 2);
+  standby.stop();
+  await fixture.advance(500);
+  assert.equal(await ended, undefined);
+  assert.equal(signals[1]?.aborted, true);
+});
