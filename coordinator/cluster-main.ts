@@ -1,5 +1,5 @@
 /** A coordinator that shares its fleet with others: stands by, and serves as `main.ts` does while it leads. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
@@ -62,7 +62,15 @@ export class RunningMember implements RunningCoordinator {
     this.#followKeys = deps.keys.component('follower');
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
-      ...{ dataDir: settings.data, memberId, bootId: bootId(clock), generation, storage, clock, log },
+      ...{
+        dataDir: settings.data,
+        memberId,
+        bootId: bootId(settings.data, clock),
+        generation,
+        storage,
+        clock,
+        log,
+      },
       takeSnapshot: (leader, signal) => this.#takeSnapshot(leader, signal),
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),
@@ -232,10 +240,14 @@ export class RunningMember implements RunningCoordinator {
   }
 }
 
-/** Without one, such as in a container without /proc, no ended process is recognized. */
-function bootId(clock: Clock): string {
+/**
+ * Names this boot of the machine and the directory: a copy of the directory is another one. Without the name of the
+ * boot, such as in a container without /proc, no ended process is recognized.
+ */
+function bootId(dataDir: string, clock: Clock): string {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const { dev, ino } = statSync(dataDir);
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}.${dev}.${ino}`;
   } catch {
     return `${process.pid}-${clock.now()}`;
   }

@@ -17,8 +17,7 @@ import { secretsKeyPath } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { foundCluster } from './found-cluster.js';
 import type { RunningCoordinator } from './main.js';
-import { loadPki } from './pki/load-pki.js';
-import { servingNames } from './server-addresses.js';
+import { readTrust } from './pki/read-trust.js';
 import { readEtcdSettings } from './store/replica/etcd/checks/etcd-addresses.js';
 import { checkEtcd } from './store/replica/etcd/checks/etcd-checks.js';
 import { EtcdRefused } from './store/replica/etcd/checks/etcd-refused.js';
@@ -43,10 +42,9 @@ export async function startMember(
     ...{ settings, member, clusterKey, door, storage, clock, log },
     keys: new FleetKeySync({ dataDir: data, clusterUID, keys: storage, clock, log }),
     takeSnapshot: async (server, signal) => {
-      const { trustBundle } = await loadPki(join(data, 'pki'), servingNames([]), clock.now());
       const source = {
         server,
-        ca: trustBundle,
+        ca: await readTrust(join(data, 'pki')),
         clusterKey,
         clusterUID,
         generation,

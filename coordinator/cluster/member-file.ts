@@ -2,8 +2,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
+import { MEMBER_FILE } from '../store/data-files.js';
 
-export const MEMBER_FILE = 'member.json';
 const FORMAT = 1;
 
 export interface MemberFile {

@@ -15,6 +15,7 @@ import { type OpenMemberDatabase, openMemberDatabase } from '../store/sqlite/mem
 import { StoreError } from '../store/store-error.js';
 import type { MemberState } from './cluster-member.js';
 import { SnapshotAttempts, type SnapshotAttemptsDeps } from './snapshot/snapshot-attempts.js';
+import { TwinWatch } from './twin-watch.js';
 
 /** A wake-up may be missing, so the log is read at least this often. */
 const POLL_MS = 500;
@@ -49,6 +50,7 @@ export interface Elected {
 export class Standby {
   readonly #deps: StandbyDeps;
   readonly #snapshots: SnapshotAttempts;
+  readonly #twins: TwinWatch;
   #lock: DataLock | undefined;
   #database: OpenMemberDatabase | undefined;
   #follower: LogFollower | undefined;
@@ -62,6 +64,7 @@ export class Standby {
   constructor(deps: StandbyDeps) {
     this.#deps = deps;
     this.#snapshots = new SnapshotAttempts({ ...deps, leader: () => deps.storage.leader() });
+    this.#twins = new TwinWatch(deps);
   }
 
   get state(): MemberState {
@@ -130,7 +133,10 @@ export class Standby {
   async #liveLeader(): Promise<Leader | undefined> {
     const { storage, memberId, bootId, log } = this.#deps;
     const leader = await storage.leader();
-    if (leader?.memberId !== memberId || leader.bootId !== bootId) return leader;
+    if (leader?.memberId !== memberId || leader.bootId !== bootId) {
+      this.#twins.look(leader);
+      return leader;
+    }
     await storage.evict(leader);
     log.info({ term: leader.term }, 'the leadership of the ended process was released');
     return undefined;

@@ -34,6 +34,9 @@ export function acquireDataLock(dataDir: string): DataLock {
 
 export const DATABASE_FILE = 'everynode.db';
 
+/** Exists in the data directory of a coordinator that shares its fleet with others. */
+export const MEMBER_FILE = 'member.json';
+
 /** Exists during a restore. If it exists without a database, a restore was interrupted. */
 export const RESTORING_DIRECTORY = 'restoring';
 

@@ -6,13 +6,13 @@ import { createLogger, type Logger } from '../../../shared/process/output/logger
 import { untilStopSignal } from '../../../shared/process/service/program-lifecycle.js';
 import { serviceManager } from '../../../shared/process/service/systemd-notify.js';
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
-import { MEMBER_FILE } from '../../cluster/member-file.js';
 import {
   COORDINATOR_SETTINGS,
   type CoordinatorSettings,
   INSTALL_SETTINGS,
 } from '../../coordinator-settings.js';
 import type { RunningCoordinator } from '../../main.js';
+import { MEMBER_FILE } from '../../store/data-files.js';
 import { trackFirstStart } from '../machine/first-start.js';
 import { readSettings } from '../terminal/command-options.js';
 import { addClusterizeCommand } from './clusterize-command.js';

@@ -7,7 +7,13 @@ import { join } from 'node:path';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
-import { acquireDataLock, DATABASE_FILE, type DataLock, RESTORING_DIRECTORY } from '../data-files.js';
+import {
+  acquireDataLock,
+  DATABASE_FILE,
+  type DataLock,
+  MEMBER_FILE,
+  RESTORING_DIRECTORY,
+} from '../data-files.js';
 import type { ValueEncryption } from '../encryption/value-encryption.js';
 import { decryptedChange } from '../encryption/value-encryption.js';
 import { ChangeLog, type ChangeLogLimits } from '../log/change-log.js';
@@ -71,6 +77,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     makePrivateDirectory(options.dataDir);
     lock = acquireDataLock(options.dataDir);
     refuseHalfRestored(options.dataDir, path);
+    refuseMemberAlone(options);
     const snapshot = readSnapshot(path, options);
     refuseWrongRole(options, snapshot);
     options.log.info({ revision: snapshot.revision, path }, 'store opened');
@@ -87,13 +94,20 @@ function refuseHalfRestored(dataDir: string, path: string): void {
   throw new StoreError('damaged', `a restore into ${dataDir} was interrupted: repeat it with --replace`);
 }
 
+/** A member that has joined but has no database yet would start an empty fleet with the keys of the fleet. */
+function refuseMemberAlone({ dataDir, openReplication }: SqliteStoreOptions): void {
+  if (!openReplication && existsSync(join(dataDir, MEMBER_FILE))) throw memberAlone(dataDir);
+}
+
+function memberAlone(dataDir: string): StoreError {
+  const advice =
+    'start it with --etcd, or turn it back into a single coordinator with "everynode coordinator clusterize --undo"';
+  return new StoreError('occupied', `${dataDir} belongs to a member of several coordinators: ${advice}`);
+}
+
 /** Without the log, a member would change its database alone, and the members would differ. */
 function refuseWrongRole({ dataDir, openReplication }: SqliteStoreOptions, { position }: Snapshot): void {
-  if (position && !openReplication) {
-    const advice =
-      'start it with --etcd, or turn it back into a single coordinator with "everynode coordinator clusterize --undo"';
-    throw new StoreError('occupied', `${dataDir} belongs to a member of several coordinators: ${advice}`);
-  }
+  if (position && !openReplication) throw memberAlone(dataDir);
   if (!position && openReplication) {
     const advice = 'add it with "everynode coordinator clusterize"';
     throw new StoreError('occupied', `${dataDir} belongs to a single coordinator: ${advice}`);

@@ -8,9 +8,13 @@ import { FLEET_KEY_FILES } from '../../../coordinator/cluster/keys/fleet-keys.js
 import { readMemberFile } from '../../../coordinator/cluster/member-file.js';
 import { newJoinToken, tokenSecret } from '../../../coordinator/hub/identity/new-join-token.js';
 import { secretKind } from '../../../coordinator/kinds/index.js';
+import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
+import { StoreError } from '../../../coordinator/store/store-error.js';
 import type { CoordinatorTokenDocument } from '../../../shared/kube/fleet/coordinator-types.js';
 import { COORDINATOR_JOIN_PATH, JOIN_PATH } from '../../../shared/link/messages/link-limits.js';
 import { ExitError } from '../../../shared/process/exit-error.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 import { call } from '../../harness/api/https-call.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import {
@@ -162,4 +166,13 @@ test('only a user with the right may make a token', async (context) => {
   const fixture = await startClusterFixture(context);
   assert.equal((await call(fixture.api, TOKENS, { token: null })).code, 401);
   assert.equal((await call(fixture.api, `${TOKENS}?ttlSeconds=999999`)).code, 400);
+});
+
+test('a coordinator that has joined does not start alone, with an empty database and the keys of the fleet', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const { dataDir, joined } = joinOf(fixture, await tokenFrom(fixture));
+  await joined;
+  const opening = openSqliteStore({ dataDir, clock: systemClock, log: silentLogger });
+  await assert.rejects(opening, (error) => error instanceof StoreError && error.code === 'occupied');
+  assert.equal(existsSync(join(dataDir, 'everynode.db')), false);
 });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   isMemberServer,
-  MEMBER_FILE,
   type MemberFile,
   MemberFileError,
   parseMemberFile,
@@ -13,6 +12,7 @@ import {
   removeMemberFile,
   writeMemberFile,
 } from '../../../coordinator/cluster/member-file.js';
+import { MEMBER_FILE } from '../../../coordinator/store/data-files.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 
 const MEMBER: MemberFile = {

@@ -23,10 +23,10 @@ class Fixture {
   }
 
   /** A standby without a database. */
-  standby(takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>): Standby {
+  standby(takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>, log = silentLogger): Standby {
     return new Standby({
       ...{ dataDir: temporaryDirectory(), memberId: 'b', bootId: 'boot', generation: 'first' },
-      ...{ storage: this.connect().storage, clock: this.clock, log: silentLogger, takeSnapshot },
+      ...{ storage: this.connect().storage, clock: this.clock, log, takeSnapshot },
       syncKeys: async () => undefined,
       isMember: async () => true,
       onLeader: async (leader) => void this.seen.push(leader),
@@ -41,8 +41,8 @@ class Fixture {
     for (let turns = 0; turns < 10; turns += 1) await turn();
   }
 
-  async lead(memberId: string): Promise<void> {
-    const leading = this.leader.storage.campaign({ memberId, bootId: 'boot' });
+  async lead(memberId: string, bootId = 'boot'): Promise<void> {
+    const leading = this.leader.storage.campaign({ memberId, bootId });
     await this.advance(100);
     assert.ok(await leading);
   }
@@ -94,4 +94,22 @@ test('a download ends when the leader is another one, and at a stop', async () =
   await fixture.advance(500);
   assert.equal(await ended, undefined);
   assert.equal(signals[1]?.aborted, true);
+});
+
+test('a copy of the data directory of the leader is reported once, and leaves the leader alone', async () => {
+  const fixture = new Fixture();
+  await fixture.lead('b', 'boot.copied-from');
+  const errors: string[] = [];
+  const log = { ...silentLogger, error: (text: string) => void errors.push(text) } as typeof silentLogger;
+  const standby = fixture.standby(async () => assert.fail('no snapshot of itself'), log);
+  const ended = standby.untilElected();
+  await fixture.advance(12_000);
+  assert.deepEqual(errors, []);
+  await fixture.advance(10_000);
+  assert.equal(errors.length, 1);
+  assert.match(String(errors[0]), /data directory is a copy/);
+  assert.equal(fixture.seen.at(-1)?.bootId, 'boot.copied-from');
+  standby.stop();
+  await fixture.advance(500);
+  await ended;
 });
