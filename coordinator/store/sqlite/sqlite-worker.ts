@@ -28,6 +28,7 @@ class Connection {
   readonly #reads = new Set<Promise<unknown>>();
   readonly #before;
   readonly #forget;
+  #applyFailure: { readonly error: unknown } | undefined;
   /** Absent in the database of a single coordinator. */
   readonly #putPosition: ((position: LogPosition) => void) | undefined;
 
@@ -110,13 +111,20 @@ class Connection {
     })();
   }
 
+  /** After an error, no later entry is applied: the database would lack an entry before its position. */
   async #apply({ operation, position }: LogEntry): Promise<void> {
-    this.#database.transaction(() => {
-      if (operation.kind === 'commit') this.#commit(operation.commit);
-      else if (operation.kind === 'confirmRestore') confirmRestore(this.#database);
-      else if (operation.kind === 'compact') this.#compactUpTo(operation.revision);
-      this.#putPosition?.(position);
-    })();
+    if (this.#applyFailure) throw this.#applyFailure.error;
+    try {
+      this.#database.transaction(() => {
+        if (operation.kind === 'commit') this.#commit(operation.commit);
+        else if (operation.kind === 'confirmRestore') confirmRestore(this.#database);
+        else if (operation.kind === 'compact') this.#compactUpTo(operation.revision);
+        this.#putPosition?.(position);
+      })();
+    } catch (error) {
+      this.#applyFailure = { error };
+      throw error;
+    }
     if (operation.kind === 'compact') await this.#compact(operation.revision);
   }
 
