@@ -1,6 +1,7 @@
 /** A coordinator that shares its fleet with others: stands by, and serves as `main.ts` does while it leads. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
@@ -19,8 +20,10 @@ import { StatusReporter, type StatusSource } from './cluster/status-reporter.js'
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { type RunningCoordinator, startCoordinator } from './main.js';
+import { acquireDataLock, DATABASE_FILE } from './store/data-files.js';
 import { LeaderLog } from './store/replica/leader-log.js';
 import type { ClusterStorage, Leader, Leadership } from './store/replica/replicated-log.js';
+import { openMemberDatabase } from './store/sqlite/member-database.js';
 
 /** What a member needs of its surroundings. */
 interface MemberDeps {
@@ -55,7 +58,9 @@ export class RunningMember implements RunningCoordinator {
     this.#deps = deps;
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
-      ...{ dataDir: settings.data, memberId, bootId: bootId(), generation, storage, clock, log },
+      ...{ memberId, bootId: bootId(), generation, storage, clock, log },
+      acquireLock: () => acquireDataLock(settings.data),
+      openDatabase: () => openMemberDatabase(join(settings.data, DATABASE_FILE)),
       takeSnapshot: (leader) => this.#takeSnapshot(leader),
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),
