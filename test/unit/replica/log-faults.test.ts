@@ -118,7 +118,7 @@ test('an append that arrives after another coordinator began to lead leaves no r
 test('no coordinator can begin to lead while the engine is full', async () => {
   const fixture = new Fixture();
   fixture.engine.isFull = true;
-  await assert.rejects(fixture.a.storage.campaign('a'), LogFull);
+  await assert.rejects(fixture.a.storage.campaign({ memberId: 'a', bootId: 'boot' }), LogFull);
   fixture.engine.isFull = false;
   await fixture.lead();
 });
