@@ -1,5 +1,6 @@
 /** A coordinator that shares its fleet with others: stands by, and serves as `main.ts` does while it leads. */
 import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
@@ -20,8 +21,10 @@ import { leaderSource, StatusReporter, type StatusSource } from './cluster/statu
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { type RunningCoordinator, startCoordinator } from './main.js';
+import { acquireDataLock, DATABASE_FILE } from './store/data-files.js';
 import { LeaderLog } from './store/replica/leader-log.js';
 import type { ClusterStorage, Leader, Leadership } from './store/replica/replicated-log.js';
+import { openMemberDatabase } from './store/sqlite/member-database.js';
 
 /** A stop waits this long for etcd at most twice. systemd ends the process after 60 s. */
 const GIVE_UP_MS = 15_000;
@@ -62,15 +65,9 @@ export class RunningMember implements RunningCoordinator {
     this.#followKeys = deps.keys.component('follower');
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
-      ...{
-        dataDir: settings.data,
-        memberId,
-        bootId: bootId(settings.data, clock),
-        generation,
-        storage,
-        clock,
-        log,
-      },
+      ...{ memberId, bootId: bootId(settings.data, clock), generation, storage, clock, log },
+      acquireLock: () => acquireDataLock(settings.data),
+      openDatabase: () => openMemberDatabase(join(settings.data, DATABASE_FILE)),
       takeSnapshot: (leader, signal) => this.#takeSnapshot(leader, signal),
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),

@@ -1,8 +1,7 @@
 /** A member that does not lead: its database follows the log until it is elected. */
-import { join } from 'node:path';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
-import { acquireDataLock, DATABASE_FILE, type DataLock } from '../store/data-files.js';
+import type { DataLock } from '../store/data-files.js';
 import { EntryDiverged, EntryTooNew } from '../store/replica/log-entry.js';
 import { LogFollower } from '../store/replica/log-follower.js';
 import {
@@ -11,7 +10,7 @@ import {
   type Leadership,
   LogTrimmed,
 } from '../store/replica/replicated-log.js';
-import { type OpenMemberDatabase, openMemberDatabase } from '../store/sqlite/member-database.js';
+import type { OpenMemberDatabase } from '../store/sqlite/member-database.js';
 import { StoreError } from '../store/store-error.js';
 import type { MemberState } from './cluster-member.js';
 import { SnapshotAttempts, type SnapshotAttemptsDeps } from './snapshot/snapshot-attempts.js';
@@ -23,7 +22,10 @@ const POLL_MS = 500;
 const RETRY_MS = 5_000;
 
 interface StandbyDeps extends Pick<SnapshotAttemptsDeps, 'takeSnapshot'> {
-  dataDir: string;
+  /** Locks the data directory. Throws StoreError if another process has it. */
+  acquireLock(): DataLock;
+  /** Returns undefined if there is no database in a log. Throws StoreError. */
+  openDatabase(): OpenMemberDatabase | undefined;
   memberId: string;
   /** Of this boot of the machine. */
   bootId: string;
@@ -82,7 +84,7 @@ export class Standby {
 
   /** Resolves when this member is elected, or with undefined after `stop`. Rejects with StoreError if the data directory cannot be used. */
   async untilElected(): Promise<Elected | undefined> {
-    this.#lock = acquireDataLock(this.#deps.dataDir);
+    this.#lock = this.#deps.acquireLock();
     const end = this.#deps.storage.onChange(() => this.#wake());
     try {
       while (!this.#isStopped) {
@@ -155,9 +157,9 @@ export class Standby {
 
   async #openFollower(): Promise<LogFollower> {
     if (this.#follower) return this.#follower;
-    const { dataDir, storage, log, generation, clock } = this.#deps;
+    const { openDatabase, storage, log, generation, clock } = this.#deps;
     if (this.#blocked && clock.monotonic() < this.#blocked.until) throw this.#blocked.error;
-    const database = openMemberDatabase(join(dataDir, DATABASE_FILE));
+    const database = openDatabase();
     if (database?.position.generation !== generation) {
       await database?.close();
       throw new LogTrimmed(database ? 'its database belongs to another log' : 'it has no database yet');

@@ -91,7 +91,8 @@ export class ConnectionFaults {
   }
 }
 
-class MemoryTransport implements EtcdTransport {
+/** One connection to the simulated etcd. */
+export class MemoryTransport implements EtcdTransport {
   readonly endpoints = ['memory'];
   readonly faults: ConnectionFaults;
   readonly #engine: MemoryEngine;

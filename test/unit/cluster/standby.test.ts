@@ -6,7 +6,6 @@ import { Standby } from '../../../coordinator/cluster/standby.js';
 import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
-import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { MemoryCluster } from '../../harness/replica/memory-cluster.js';
 import { MemoryEngine } from '../../harness/replica/memory-engine.js';
 
@@ -25,7 +24,9 @@ class Fixture {
   /** A standby without a database. */
   standby(takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>, log = silentLogger): Standby {
     return new Standby({
-      ...{ dataDir: temporaryDirectory(), memberId: 'b', bootId: 'boot', generation: 'first' },
+      ...{ memberId: 'b', bootId: 'boot', generation: 'first' },
+      acquireLock: () => ({ release: () => undefined }),
+      openDatabase: () => undefined,
       ...{ storage: this.connect().storage, clock: this.clock, log, takeSnapshot },
       syncKeys: async () => undefined,
       isMember: async () => true,
