@@ -98,7 +98,7 @@ async function requireSameLog(
 ): Promise<MemberFile> {
   if (!fleet) {
     const advice =
-      'check --etcd. If etcd lost its data, make the coordinator with the newest database the first one again: "everynode coordinator clusterize --undo" and "everynode coordinator clusterize", then join the others with empty data directories';
+      'check --etcd. If etcd lost its data, make the coordinator with the newest database the first one again: "everynode coordinator clusterize --undo --etcd-lost" and "everynode coordinator clusterize", then join the others with empty data directories';
     throw new ExitError(
       EXIT_CODES.refused,
       `This etcd has no fleet, but ${dataDir} belongs to one: ${advice}.`,

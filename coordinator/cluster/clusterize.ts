@@ -122,7 +122,11 @@ async function requireFreeEtcd(storage: ClusterStorage, record: ClusterRecord, n
  * Makes the only member a single coordinator again. Throws like `clusterize`, and if other members are registered, if
  * one leads, or if the database lacks records of the log.
  */
-export async function undoClusterize(dataDir: string, openStorage: OpenStorage): Promise<MemberFile> {
+export async function undoClusterize(
+  dataDir: string,
+  openStorage: OpenStorage,
+  { isEtcdLost = false } = {},
+): Promise<MemberFile> {
   requireDatabase(dataDir);
   const lock = acquireDataLock(dataDir);
   try {
@@ -130,6 +134,7 @@ export async function undoClusterize(dataDir: string, openStorage: OpenStorage):
     if (!member) throw refused(`${dataDir} is the data of a single coordinator`);
     const storage = openStorage(member);
     try {
+      if (!isEtcdLost) await requireOwnEtcd(storage, member);
       await leaveCluster(dataDir, member, storage);
       return member;
     } finally {
@@ -138,6 +143,15 @@ export async function undoClusterize(dataDir: string, openStorage: OpenStorage):
   } finally {
     lock.release();
   }
+}
+
+/** With a wrong, empty etcd, this coordinator would leave a cluster that still serves: two fleets with the same keys. */
+async function requireOwnEtcd(storage: ClusterStorage, { clusterUID }: MemberFile): Promise<void> {
+  const record = await readClusterRecord(storage);
+  if (record?.clusterUID === clusterUID) return;
+  throw refused(
+    'this etcd has no record of this fleet: check --etcd. If etcd has lost its data, stop all coordinators and repeat the command with --etcd-lost on the one with the newest database',
+  );
 }
 
 async function leaveCluster(dataDir: string, member: MemberFile, storage: ClusterStorage): Promise<void> {

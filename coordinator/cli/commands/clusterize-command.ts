@@ -19,11 +19,12 @@ export function addClusterizeCommand(coordinator: Command): void {
     .command('clusterize')
     .description('move a stopped coordinator, or the installed service, to etcd, so that others can join')
     .option('--undo', 'make the last coordinator of the fleet a single one again')
+    .option('--etcd-lost', 'with --undo: etcd has lost its data, and all coordinators are stopped')
     .option('--config <FILE>', 'YAML file with settings (default that of the installed service)');
   addSettingFlags(command, CLUSTERIZE_FLAGS).action(run);
 }
 
-async function run({ undo, ...flags }: Record<string, unknown>): Promise<void> {
+async function run({ undo, etcdLost, ...flags }: Record<string, unknown>): Promise<void> {
   const config = flags.config ?? serviceConfig(flags.data);
   const settings = await readSettings(COORDINATOR_SETTINGS, { ...flags, config });
   const openStorage = await checkedStorage(settings);
@@ -32,7 +33,7 @@ async function run({ undo, ...flags }: Record<string, unknown>): Promise<void> {
   if (undo) {
     const without = { etcd: undefined, etcdCa: undefined, etcdCert: undefined, etcdKey: undefined };
     const done = await withServiceStopped(dataDir, without, () =>
-      withClusterErrors(() => undoClusterize(dataDir, openStorage)),
+      withClusterErrors(() => undoClusterize(dataDir, openStorage, { isEtcdLost: etcdLost === true })),
     );
     printLine(
       `${dataDir} is the data of a single coordinator again. etcd has no keys of this fleet any more.`,

@@ -12,6 +12,7 @@ import { FleetKeySync } from '../../../coordinator/cluster/keys/fleet-key-sync.j
 import { readClusterKey } from '../../../coordinator/cluster/keys/sealed-value.js';
 import { readMemberFile } from '../../../coordinator/cluster/member-file.js';
 import { downloadSnapshot, SnapshotError } from '../../../coordinator/cluster/snapshot/snapshot-download.js';
+import type { LogName } from '../../../coordinator/store/replica/etcd/etcd-keys.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
@@ -26,6 +27,8 @@ import {
   makeCoordinatorData,
   startClusterFixture,
 } from '../../harness/cluster/coordinator-data.js';
+import { MemoryCluster } from '../../harness/replica/memory-cluster.js';
+import { MemoryEngine } from '../../harness/replica/memory-engine.js';
 
 const COORDINATORS = '/apis/fleet.everynode.dev/v1/coordinators';
 
@@ -83,6 +86,16 @@ test('clusterize is refused for a member, and for Secrets that are encrypted wit
     clusterize({ ...options, openStorage: fixture.openStorage }),
     /settings name \/etc\/keys/,
   );
+});
+
+test('undo with an etcd that does not know the fleet needs a confirmation that etcd lost its data', async (context) => {
+  const { dataDir, member } = await startClusterFixture(context);
+  const engine = new MemoryEngine(systemClock);
+  const openEmpty = (name: LogName) => new MemoryCluster(engine, name).storage;
+  await assert.rejects(undoClusterize(dataDir, openEmpty), /has no record of this fleet/);
+  assert.deepEqual(await readMemberFile(dataDir), member);
+  await undoClusterize(dataDir, openEmpty, { isEtcdLost: true });
+  assert.equal(await readMemberFile(dataDir), undefined);
 });
 
 test('undo is refused while others are members, while one leads, and while records of the log are missing', async (context) => {
