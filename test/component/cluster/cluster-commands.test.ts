@@ -184,9 +184,9 @@ test('without the key of the cluster, after a removal, or for another log there 
   const target = temporaryDirectory();
   writeFileSync(join(target, 'everynode.db'), 'an old database');
   const attempts: [object, RegExp][] = [
-    [{ clusterKey: Buffer.alloc(32) }, /status 401/],
-    [{ memberId: 'ffffffff' }, /status 401/],
-    [{ now: Date.now() - 3_600_000 }, /status 401/],
+    [{ clusterKey: Buffer.alloc(32) }, /it refuses this coordinator/],
+    [{ memberId: 'ffffffff' }, /it refuses this coordinator/],
+    [{ now: Date.now() - 3_600_000 }, /it refuses this coordinator/],
     [{ generation: 'other' }, /another fleet or another log/],
   ];
   for (const [bad, message] of attempts) {
