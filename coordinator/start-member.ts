@@ -9,7 +9,6 @@ import { requireBundledSecretsKey } from './cluster/keys/fleet-key-files.js';
 import { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
 import { FleetKeysError } from './cluster/keys/fleet-keys.js';
 import { readClusterKey } from './cluster/keys/sealed-value.js';
-
 import { type MemberFile, MemberFileError, readMemberFile, writeMemberFile } from './cluster/member-file.js';
 import { downloadSnapshot } from './cluster/snapshot/snapshot-download.js';
 import { RunningMember } from './cluster-main.js';

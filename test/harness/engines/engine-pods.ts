@@ -104,7 +104,8 @@ export class EnginePods {
   #withBridge(driver: RuntimeDriver): RuntimeDriver {
     if (this.kind === 'docker') return driver;
     this.#bridge = new RemoteBridgePin(this.networkName);
-    return withPinnedBridge(driver, this.#bridge);
+    // An object of its own, so that a test can replace a call without changing the driver below the pin.
+    return Object.create(withPinnedBridge(driver, this.#bridge)) as RuntimeDriver;
   }
 
   /** The name of the engine's network namespace for `ip netns`. */
