@@ -1,6 +1,6 @@
 /**
  * Measures the product's overhead over the minimal work, with floor and product alternately in one run:
- *   npm run bench -- [real|hollow|links|parts …] [--quick] [--swarm] [--json FILE] [--write]
+ *   npm run bench -- [real|hollow|links|parts|failover …] [--quick] [--swarm] [--json FILE] [--write]
  * Exit code 1 if a measured goal is not met.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { npmScript, parseScriptArguments } from '../harness/processes/npm-script
 import { judge, type Result, type Section } from './bench-result.js';
 import type { BenchContext } from './bench-section.js';
 import { line, markdown, TABLE_BEGIN, TABLE_END } from './bench-table.js';
+import { measureFailover } from './failover/measure-failover.js';
 import { measureHollow } from './hollow/measure-hollow.js';
 import { measureInternals } from './internals/measure-internals.js';
 import { measureLinks } from './links/measure-links.js';
@@ -25,6 +26,7 @@ const SECTIONS: Record<Section, (bench: BenchContext) => Promise<void>> = {
   hollow: measureHollow,
   links: measureLinks,
   parts: measureInternals,
+  failover: measureFailover,
 };
 
 interface Flags {
