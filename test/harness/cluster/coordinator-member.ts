@@ -26,6 +26,7 @@ export class CoordinatorMember {
   #program: RunningProgram | undefined;
   /** False: the process stays down after it has exited. */
   #isRestarted = false;
+  #restart: NodeJS.Timeout | undefined;
   /** Exit codes and signals of processes that ended by themselves, in order. */
   readonly exits: (number | NodeJS.Signals | undefined)[] = [];
 
@@ -93,7 +94,9 @@ export class CoordinatorMember {
   /** Starts the process. It is started again whenever it exits by itself, as systemd does. */
   start(): void {
     this.#isRestarted = true;
-    this.#run();
+    // A restart that is due would start a second process with the same data, which nobody ends.
+    clearTimeout(this.#restart);
+    if (!this.isRunning) this.#run();
   }
 
   /** Ends the process with SIGKILL. It stays down until `start`. */
@@ -136,6 +139,7 @@ export class CoordinatorMember {
 
   async #end(signal: NodeJS.Signals): Promise<void> {
     this.#isRestarted = false;
+    clearTimeout(this.#restart);
     const program = this.#program;
     // A stopped process handles SIGTERM only after SIGCONT.
     this.resume();
@@ -157,7 +161,7 @@ export class CoordinatorMember {
     void program.ended.then(() => {
       if (!this.#isRestarted) return;
       this.exits.push(program.exitStatus);
-      setTimeout(() => this.#isRestarted && this.#run(), RESTART_MS);
+      this.#restart = setTimeout(() => this.#run(), RESTART_MS);
     });
   }
 }
