@@ -56,6 +56,8 @@ export class RunningMember implements RunningCoordinator {
   #ended: Promise<void> = Promise.resolve();
   #isStopping = false;
   #isResigning = false;
+  /** The term of the leader that connections are forwarded to. */
+  #forwardedTerm: number | undefined;
   readonly #followKeys: Component;
 
   constructor(deps: MemberDeps) {
@@ -217,9 +219,12 @@ export class RunningMember implements RunningCoordinator {
 
   async #forwardTo(leader: Leader | undefined): Promise<void> {
     const { door, storage, member } = this.#deps;
+    // The standby looks twice a second. A member's address does not change within a term.
+    if (leader !== undefined && leader.term === this.#forwardedTerm) return;
     // The key of an earlier process of this member, which has ended.
     const isStale = leader?.memberId === member.memberId;
     const server = isStale ? undefined : leader && (await serverOf(storage, leader.memberId));
+    this.#forwardedTerm = server === undefined ? undefined : leader?.term;
     door.spliceTo(leader && server ? { server, term: leader.term } : undefined);
   }
 

@@ -34,7 +34,7 @@ export class RivalWatch {
   start(onRival: () => void): void {
     if (this.#onRival) return;
     this.#onRival = onRival;
-    void this.#look();
+    void this.#look(onRival);
   }
 
   stop(): void {
@@ -42,13 +42,15 @@ export class RivalWatch {
     this.#onRival = undefined;
   }
 
-  async #look(): Promise<void> {
+  /** Ends when `onRival` is not the present listener any more: a start after a stop has a loop of its own. */
+  async #look(onRival: () => void): Promise<void> {
     const { addresses, own, dataDir, term, clock } = this.#deps;
     const ca = (await readIfPresent(join(dataDir, 'pki', 'ca.crt'))) ?? '';
     const others = addresses.list().filter((server) => server !== own);
     const terms = await Promise.all(others.map((server) => termAt(server, ca).catch(() => 0)));
-    if (terms.some((other) => other > term)) this.#onRival?.();
-    if (this.#onRival) this.#timer = clock.after(INTERVAL_MS, () => void this.#look());
+    if (this.#onRival !== onRival) return;
+    if (terms.some((other) => other > term)) onRival();
+    else this.#timer = clock.after(INTERVAL_MS, () => void this.#look(onRival));
   }
 }
 

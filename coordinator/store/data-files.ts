@@ -1,4 +1,4 @@
-/** Files of a data directory: names and the lock. The lock is the leadership: only its owner writes. */
+/** Files of a data directory: names and the lock. Only the owner of the lock writes to the database. */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -51,14 +51,17 @@ export function clusterOf({ cluster }: { cluster?: ClusterPort }): ClusterPort {
   );
 }
 
-/** Converts the error of an unreachable etcd to ApiError 503. */
+/** Converts the error of an etcd that does not answer, or has no space, to ApiError 503. */
 export async function withEtcd<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'LogUnavailable') throw error;
-    throw new ApiError('ServiceUnavailable', `etcd does not answer: ${error.message}`, {
-      retryAfterSeconds: 1,
-    });
+    if (!(error instanceof Error)) throw error;
+    const retry = { retryAfterSeconds: 1 };
+    if (error.name === 'LogUnavailable')
+      throw new ApiError('ServiceUnavailable', `etcd does not answer: ${error.message}`, retry);
+    if (error.name === 'LogFull')
+      throw new ApiError('ServiceUnavailable', `etcd refuses writes: ${error.message}`, retry);
+    throw error;
   }
 }
