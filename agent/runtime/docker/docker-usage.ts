@@ -4,7 +4,12 @@ import { type ContainerUsage, RuntimeError, SANDBOX } from '../runtime-driver.js
 import type { DockerApi, ErrorReasons } from './docker-api.js';
 import { toIdentity } from './docker-convert.js';
 
-const STATS_ERRORS: ErrorReasons = { 404: 'NotFound', 409: 'NotRunning', fallback: 'EngineDown' };
+const LIST_ERRORS: ErrorReasons = { fallback: 'EngineDown' };
+/**
+ * Podman responds 500 for a container that exits during the reading. That is no failure of the engine: otherwise one
+ * crashing container would hide the usage of all others.
+ */
+const STATS_ERRORS: ErrorReasons = { fallback: 'NotRunning' };
 
 /** Response of `GET /containers/ID/stats`, as far as the agent reads it. An exited container has no figures. */
 interface StatsResponse {
@@ -13,12 +18,15 @@ interface StatsResponse {
   memory_stats?: { usage?: number; stats?: { total_inactive_file?: number; inactive_file?: number } };
 }
 
-/** Measures the running containers with these labels except sandboxes. Skips a container that exits meanwhile. */
+/**
+ * Measures the running containers with these labels except sandboxes. Skips a container that exits meanwhile. Throws
+ * `RuntimeError` EngineDown if the engine does not respond.
+ */
 export async function dockerUsage(api: DockerApi, label: string[]): Promise<ContainerUsage[]> {
   const filters = JSON.stringify({ label, status: ['running'] });
   const found = await api.json<{ Id: string; Labels: Record<string, string> }[]>(
     { method: 'GET', path: '/containers/json', query: { filters } },
-    STATS_ERRORS,
+    LIST_ERRORS,
   );
   const usages = await Promise.all(found.map(({ Id, Labels }) => usageOf(api, Id, Labels)));
   return usages.filter((usage) => usage !== undefined);
@@ -34,12 +42,13 @@ async function usageOf(
   try {
     // Without `one-shot` the engine waits a second to take a second reading.
     const query = { stream: 'false', 'one-shot': 'true' };
-    const stats = await api.json<StatsResponse>(
+    // Podman responds with an empty body if the container exits after the response's head was sent.
+    const stats = await api.json<StatsResponse | undefined>(
       { method: 'GET', path: `/containers/${id}/stats`, query },
       STATS_ERRORS,
     );
-    const cpuNanos = stats.cpu_stats?.cpu_usage?.total_usage;
-    if (cpuNanos === undefined) return undefined;
+    const cpuNanos = stats?.cpu_stats?.cpu_usage?.total_usage;
+    if (stats === undefined || cpuNanos === undefined) return undefined;
     const processes = stats.pids_stats?.current;
     return {
       id,
