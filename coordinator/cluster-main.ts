@@ -1,17 +1,18 @@
 /** A coordinator that shares its fleet with others: stands by, and serves as `main.ts` does while it leads. */
-import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
-import type { Component } from '../shared/process/service/program-lifecycle.js';
 import { type Clock, every } from '../shared/process/time/clock.js';
+import { bootId } from './cluster/boot-id.js';
 import { ClusterControl } from './cluster/cluster-control.js';
 import type { ClusterView } from './cluster/cluster-member.js';
 import { createClusterView, serverOf } from './cluster/cluster-view.js';
 import { CoordinatorFeed } from './cluster/coordinator-feed.js';
 import type { FrontDoor } from './cluster/front-door/front-door.js';
 import type { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
+import { LeaderProbe } from './cluster/leader-probe.js';
+import { leaderTermAt } from './cluster/leader-request.js';
 import { LogTrimmer } from './cluster/log-trimmer.js';
 import { MemberAddresses } from './cluster/member-addresses.js';
 import type { MemberFile } from './cluster/member-file.js';
@@ -21,6 +22,7 @@ import { leaderSource, StatusReporter, type StatusSource } from './cluster/statu
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { type RunningCoordinator, startCoordinator } from './main.js';
+import { readTrust } from './pki/read-trust.js';
 import { acquireDataLock, DATABASE_FILE } from './store/data-files.js';
 import { LeaderLog } from './store/replica/leader-log.js';
 import type { ClusterStorage, Leader, Leadership } from './store/replica/replicated-log.js';
@@ -56,15 +58,13 @@ export class RunningMember implements RunningCoordinator {
   #ended: Promise<void> = Promise.resolve();
   #isStopping = false;
   #isResigning = false;
-  /** The term of the leader that connections are forwarded to. */
-  #forwardedTerm: number | undefined;
-  readonly #followKeys: Component;
+  /** The leader that connections are forwarded to. */
+  #forwarded: { server: string; term: number } | undefined;
 
   constructor(deps: MemberDeps) {
     const { settings, member, storage, clock, log } = deps;
     const { memberId, generation } = member;
     this.#deps = deps;
-    this.#followKeys = deps.keys.component('follower');
     this.#view = createClusterView(storage, memberId);
     this.#standby = new Standby({
       ...{ memberId, bootId: bootId(settings.data, clock), generation, storage, clock, log },
@@ -76,8 +76,16 @@ export class RunningMember implements RunningCoordinator {
       isMember: async () => (await serverOf(storage, memberId)) !== undefined,
     });
     this.#source = this.#standby;
-    const source = () => this.#source;
-    this.#reporter = new StatusReporter({ keys: storage, memberId, version: VERSION, source, clock, log });
+    const probe = new LeaderProbe({
+      server: () => this.#forwarded?.server,
+      connect: async (server) => leaderTermAt(server, await readTrust(join(settings.data, 'pki'))),
+      clock,
+    });
+    this.#reporter = new StatusReporter({
+      ...{ keys: storage, memberId, version: VERSION, clock, log },
+      source: () => this.#source,
+      leaderTrouble: () => probe.trouble(),
+    });
   }
 
   get server(): string {
@@ -87,7 +95,6 @@ export class RunningMember implements RunningCoordinator {
   /** Starts to follow the log. Errors of the data directory end the process. */
   start(): void {
     this.#reporter.start();
-    this.#followKeys.start?.();
     this.#ended = this.#run();
   }
 
@@ -139,12 +146,13 @@ export class RunningMember implements RunningCoordinator {
     const { settings, log, clock, storage, member, door, keys } = this.#deps;
     const { term } = leadership;
     this.#leadership = leadership;
+    this.#forwarded = undefined;
     log.info({ term }, 'this coordinator leads');
-    await this.#followKeys.stop?.();
-    await keys.publish();
     const view = this.#view;
-    const trimmer = new LogTrimmer({ storage, term, view, clock, log });
     const addresses = new MemberAddresses({ view, clock, log });
+    // Known before etcd can fail: without etcd, the other coordinators are asked who leads.
+    await Promise.all([keys.publish(), addresses.refresh()]);
+    const trimmer = new LogTrimmer({ storage, term, view, clock, log });
     const rival = new RivalWatch({
       ...{ term, clock, addresses, own: member.server },
       dataDir: settings.data,
@@ -179,7 +187,7 @@ export class RunningMember implements RunningCoordinator {
       frontDoor: door.leading(term),
       cluster: this.#control(leadership),
       ...{ leadership, addresses, coordinators: new CoordinatorFeed({ view, log: storage, clock }) },
-      components: [trimmer, addresses, keys.component('leader')],
+      components: [trimmer, addresses, keys.component()],
     });
     await this.#reporter.report();
   }
@@ -220,12 +228,12 @@ export class RunningMember implements RunningCoordinator {
   async #forwardTo(leader: Leader | undefined): Promise<void> {
     const { door, storage, member } = this.#deps;
     // The standby looks twice a second. A member's address does not change within a term.
-    if (leader !== undefined && leader.term === this.#forwardedTerm) return;
+    if (leader !== undefined && leader.term === this.#forwarded?.term) return;
     // The key of an earlier process of this member, which has ended.
     const isStale = leader?.memberId === member.memberId;
     const server = isStale ? undefined : leader && (await serverOf(storage, leader.memberId));
-    this.#forwardedTerm = server === undefined ? undefined : leader?.term;
-    door.spliceTo(leader && server ? { server, term: leader.term } : undefined);
+    this.#forwarded = leader && server ? { server, term: leader.term } : undefined;
+    door.spliceTo(this.#forwarded);
   }
 
   async #takeSnapshot(leader: Leader, signal: AbortSignal): Promise<void> {
@@ -239,18 +247,5 @@ export class RunningMember implements RunningCoordinator {
     if (this.#isStopping) return;
     this.#deps.log.error({ why }, 'this process ends, to be started again as a follower');
     process.exit(EXIT_CODES.unexpected);
-  }
-}
-
-/**
- * Names this boot of the machine and the directory: a copy of the directory is another one. Without the name of the
- * boot, such as in a container without /proc, no ended process is recognized.
- */
-function bootId(dataDir: string, clock: Clock): string {
-  try {
-    const { dev, ino } = statSync(dataDir);
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}.${dev}.${ino}`;
-  } catch {
-    return `${process.pid}-${clock.now()}`;
   }
 }

@@ -11,16 +11,19 @@ import { FleetKeysError } from './cluster/keys/fleet-keys.js';
 import { readClusterKey } from './cluster/keys/sealed-value.js';
 import { type MemberFile, MemberFileError, readMemberFile, writeMemberFile } from './cluster/member-file.js';
 import { downloadSnapshot } from './cluster/snapshot/snapshot-download.js';
+import { updateMemberAddress } from './cluster/update-member-address.js';
 import { RunningMember } from './cluster-main.js';
 import { secretsKeyPath } from './coordinator-data-dir.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { foundCluster } from './found-cluster.js';
 import type { RunningCoordinator } from './main.js';
 import { readTrust } from './pki/read-trust.js';
+import { memberServer } from './server-addresses.js';
 import { readEtcdSettings } from './store/replica/etcd/checks/etcd-addresses.js';
 import { checkEtcd } from './store/replica/etcd/checks/etcd-checks.js';
 import { EtcdRefused } from './store/replica/etcd/checks/etcd-refused.js';
 import { openEtcdCluster } from './store/replica/etcd/open-etcd-cluster.js';
+import type { ClusterStorage } from './store/replica/replicated-log.js';
 import { waitForStartSpace } from './store/start-reserve.js';
 
 /** Resolves when the port is open. Throws `ExitError` for causes that an operator can fix; nothing is changed then. */
@@ -31,9 +34,10 @@ export async function startMember(
   const clock = systemClock;
   const { data } = settings;
   await waitForStartSpace({ dataDir: data, clock, log });
-  const member = await ownMember(settings, log);
+  const found = await ownMember(settings, log);
   const access = readEtcdSettings(settings);
-  const storage = openEtcdCluster({ access, name: member, clock, onFailure: failureLog(log) });
+  const storage = openEtcdCluster({ access, name: found, clock, onFailure: failureLog(log) });
+  const member = await withAdvertisedAddress(settings, found, storage, log);
   const clusterKey = await readClusterKey(data);
   const door = await openFrontDoor({ host: settings.host, port: settings.port, key: clusterKey, clock, log });
   const { clusterUID, generation, memberId } = member;
@@ -56,6 +60,23 @@ export async function startMember(
   });
   running.start();
   return running;
+}
+
+/** Without an answer of etcd the old address stays, and the next start registers the new one. */
+async function withAdvertisedAddress(
+  settings: CoordinatorSettings,
+  member: MemberFile,
+  storage: ClusterStorage,
+  log: Logger,
+): Promise<MemberFile> {
+  if (settings.advertise === undefined) return member;
+  const server = memberServer(settings);
+  try {
+    return await updateMemberAddress(storage, settings.data, member, server);
+  } catch (error) {
+    log.warn({ err: error, server }, 'the new address of this coordinator is not registered yet');
+    return member;
+  }
 }
 
 /** While etcd is down, every attempt fails at another member. One line per member and reason is enough. */

@@ -23,6 +23,15 @@ export interface MemberStatus {
   /** The member's wall clock, ms since the epoch. */
   readonly clockMs: number;
   readonly state: MemberState;
+  /** Present while this follower cannot connect to the leader. */
+  readonly leaderTrouble?: LeaderTrouble;
+}
+
+/** Why connections at a follower's port do not reach the leader. */
+export interface LeaderTrouble {
+  /** The leader's address. */
+  readonly server: string;
+  readonly error: string;
 }
 
 export type MemberState =

@@ -2,15 +2,12 @@
  * A leader that cannot reach etcd asks at the addresses of the other coordinators who leads. Hosts and clients that still
  * reach it would otherwise stay with a leader whose term has ended.
  */
-import { request } from 'node:https';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { LEADER_PATH } from '../../shared/link/messages/link-limits.js';
-import { readIfPresent } from '../../shared/process/files/private-file.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
+import { readTrust } from '../pki/read-trust.js';
+import { leaderTermAt } from './leader-request.js';
 
 const INTERVAL_MS = 2_000;
-const TIMEOUT_MS = 2_000;
 
 interface RivalWatchDeps {
   term: number;
@@ -45,26 +42,11 @@ export class RivalWatch {
   /** Ends when `onRival` is not the present listener any more: a start after a stop has a loop of its own. */
   async #look(onRival: () => void): Promise<void> {
     const { addresses, own, dataDir, term, clock } = this.#deps;
-    const ca = (await readIfPresent(join(dataDir, 'pki', 'ca.crt'))) ?? '';
+    const ca = await readTrust(join(dataDir, 'pki'));
     const others = addresses.list().filter((server) => server !== own);
-    const terms = await Promise.all(others.map((server) => termAt(server, ca).catch(() => 0)));
+    const terms = await Promise.all(others.map((server) => leaderTermAt(server, ca).catch(() => 0)));
     if (this.#onRival !== onRival) return;
     if (terms.some((other) => other > term)) onRival();
     else this.#timer = clock.after(INTERVAL_MS, () => void this.#look(onRival));
   }
-}
-
-/** Returns the term of the leader that serves an address. Rejects without an answer. */
-async function termAt(server: string, ca: string): Promise<number> {
-  const url = new URL(LEADER_PATH, server);
-  // A leader that has just begun may not have all addresses in its certificate yet. The authority is what counts.
-  const options = { ca, timeout: TIMEOUT_MS, agent: false as const, checkServerIdentity: () => undefined };
-  const body = await new Promise<string>((resolve, reject) => {
-    const sent = request(url, options, (response) => text(response).then(resolve, reject));
-    sent.on('timeout', () => sent.destroy(new Error('no answer')));
-    sent.on('error', reject);
-    sent.end();
-  });
-  const { term } = JSON.parse(body) as { term?: unknown };
-  return typeof term === 'number' ? term : 0;
 }

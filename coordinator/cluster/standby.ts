@@ -2,7 +2,6 @@
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { DataLock } from '../store/data-files.js';
-import { EntryDiverged, EntryTooNew } from '../store/replica/log-entry.js';
 import { LogFollower } from '../store/replica/log-follower.js';
 import {
   type ClusterStorage,
@@ -11,9 +10,10 @@ import {
   LogTrimmed,
 } from '../store/replica/replicated-log.js';
 import type { OpenMemberDatabase } from '../store/sqlite/member-database.js';
-import { StoreError } from '../store/store-error.js';
 import type { MemberState } from './cluster-member.js';
+import { PeriodicCheck } from './periodic-check.js';
 import { SnapshotAttempts, type SnapshotAttemptsDeps } from './snapshot/snapshot-attempts.js';
+import { impedimentOf, MemberRemoved } from './standby-impediments.js';
 import { TwinWatch } from './twin-watch.js';
 
 /** A wake-up may be missing, so the log is read at least this often. */
@@ -32,11 +32,14 @@ interface StandbyDeps extends Pick<SnapshotAttemptsDeps, 'takeSnapshot'> {
   /** The name of the log. A database of another log is replaced by a snapshot. */
   generation: string;
   storage: ClusterStorage;
-  /** Called before a campaign. Resolves when this member has the newest keys of the fleet. */
+  /**
+   * Called every 10 s and before a campaign. Resolves when this member has the newest keys of the fleet. Rejects with
+   * SealError or FleetKeysError if it cannot use them.
+   */
   syncKeys(): Promise<void>;
   /** Called at each look, also without a change. */
   onLeader(leader: Leader | undefined): Promise<void>;
-  /** Asked before a campaign. False: this member was removed and must not lead. */
+  /** Called every 10 s and before a campaign. False: this member was removed and must not lead. */
   isMember(): Promise<boolean>;
   clock: Clock;
   log: Logger;
@@ -53,6 +56,8 @@ export class Standby {
   readonly #deps: StandbyDeps;
   readonly #snapshots: SnapshotAttempts;
   readonly #twins: TwinWatch;
+  readonly #membership: PeriodicCheck;
+  readonly #keys: PeriodicCheck;
   #lock: DataLock | undefined;
   #database: OpenMemberDatabase | undefined;
   #follower: LogFollower | undefined;
@@ -67,6 +72,10 @@ export class Standby {
     this.#deps = deps;
     this.#snapshots = new SnapshotAttempts({ ...deps, leader: () => deps.storage.leader() });
     this.#twins = new TwinWatch(deps);
+    this.#membership = new PeriodicCheck(deps.clock, async () => {
+      if (!(await deps.isMember())) throw new MemberRemoved();
+    });
+    this.#keys = new PeriodicCheck(deps.clock, () => deps.syncKeys());
   }
 
   get state(): MemberState {
@@ -107,17 +116,20 @@ export class Standby {
   }
 
   async #step(): Promise<Elected | undefined> {
-    const { storage, memberId, bootId, onLeader, isMember, syncKeys } = this.#deps;
+    const { storage, memberId, bootId, onLeader } = this.#deps;
     let leader: Leader | undefined;
     try {
       leader = await this.#liveLeader();
       await onLeader(leader);
+      // A follower checks both as well: otherwise only a failed takeover would show that it cannot lead.
+      await this.#membership.pass();
       const follower = await this.#openFollower();
       await follower.catchUp();
+      await this.#keys.pass();
       this.#recover();
       if (leader || this.#isStopped) return undefined;
-      if (!(await isMember())) throw new MemberRemoved();
-      await syncKeys();
+      await this.#membership.passNow();
+      await this.#keys.passNow();
       const leadership = await storage.campaign({ memberId, bootId });
       if (!leadership) return undefined;
       // Nobody else can append now. The last leader may have appended after the read above.
@@ -176,46 +188,31 @@ export class Standby {
     await database?.close();
   }
 
-  /** Nothing here ends the process: a standby that waits can say what is wrong. */
+  /** Nothing here ends the process: a standby that waits can report what is wrong. */
   async #handle(error: unknown, leader: Leader | undefined): Promise<void> {
     const { log } = this.#deps;
-    const needsSnapshot = error instanceof LogTrimmed || error instanceof EntryDiverged;
-    const isNew = String(error) !== this.#lastError;
-    if (isNew && needsSnapshot)
-      log.info({ why: error.message }, 'this coordinator needs a snapshot of the leader');
-    else if (isNew) log.warn({ err: error }, 'this coordinator cannot follow the log at present');
-    this.#lastError = String(error);
-    if (needsSnapshot) {
-      await this.#closeDatabase();
-      this.#impede(
-        'SnapshotNeeded',
-        'Its database lacks entries that the log no longer has. It takes a snapshot of the leader.',
-      );
-      // Not opened again before it is replaced.
-      this.#block(error, Number.POSITIVE_INFINITY);
-      const isOther = leader && leader.memberId !== this.#deps.memberId;
-      if (isOther && (await this.#snapshots.tryOnce(leader))) this.#blocked = undefined;
-    } else if (error instanceof MemberRemoved) {
-      await this.#closeDatabase();
-      this.#impede('Removed', error.message);
-    } else if (error instanceof EntryTooNew) {
-      await this.#closeDatabase();
-      this.#impede('OlderVersion', `${sentence(error.message)} Upgrade this coordinator.`);
-      this.#block(error, RETRY_MS);
-    } else if (error instanceof StoreError) {
-      await this.#closeDatabase();
-      this.#impede(error.code === 'full' ? 'DiskFull' : 'DatabaseError', sentence(error.message));
-      this.#block(error, RETRY_MS);
+    const impediment = impedimentOf(error);
+    if (String(error) !== this.#lastError) {
+      if (impediment?.database === 'replace')
+        log.info({ why: String(error) }, 'this coordinator needs a snapshot of the leader');
+      else log.warn({ err: error }, 'this coordinator cannot follow the log at present');
     }
+    this.#lastError = String(error);
+    if (!impediment) return;
+    const { reason, message, database } = impediment;
+    if (database !== 'follow') await this.#closeDatabase();
+    this.#state = { role: 'impeded', reason, message };
+    if (database === 'reopen') this.#block(error as Error, RETRY_MS);
+    if (database !== 'replace') return;
+    // Not opened again before it is replaced.
+    this.#block(error as Error, Number.POSITIVE_INFINITY);
+    const isOther = leader && leader.memberId !== this.#deps.memberId;
+    if (isOther && (await this.#snapshots.tryOnce(leader))) this.#blocked = undefined;
   }
 
   #block(error: Error, ms: number): void {
     // The same error again: the time has not passed.
     if (error !== this.#blocked?.error) this.#blocked = { error, until: this.#deps.clock.monotonic() + ms };
-  }
-
-  #impede(reason: string, message: string): void {
-    this.#state = { role: 'impeded', reason, message };
   }
 
   #recover(): void {
@@ -234,15 +231,4 @@ export class Standby {
       };
     });
   }
-}
-
-/** "everynode coordinator remove" was run for this member. */
-class MemberRemoved extends Error {
-  constructor() {
-    super('This coordinator was removed. Uninstall it, or join again with an empty data directory.');
-  }
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

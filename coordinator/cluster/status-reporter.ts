@@ -4,7 +4,7 @@ import { type Clock, every } from '../../shared/process/time/clock.js';
 import type { LeaderLog } from '../store/replica/leader-log.js';
 import { LOG_FORMAT } from '../store/replica/log-entry.js';
 import { type ClusterKeys, LogUnavailable } from '../store/replica/replicated-log.js';
-import type { MemberState } from './cluster-member.js';
+import type { LeaderTrouble, MemberState } from './cluster-member.js';
 import { writeStatus } from './cluster-view.js';
 
 const INTERVAL_MS = 5_000;
@@ -22,6 +22,8 @@ interface StatusReporterDeps {
   memberId: string;
   version: string;
   source: () => StatusSource;
+  /** Returns why this member cannot connect to the leader. Never rejects. */
+  leaderTrouble(): Promise<LeaderTrouble | undefined>;
   clock: Clock;
   log: Logger;
 }
@@ -46,11 +48,15 @@ export class StatusReporter {
   /** A status that could not be written is written at the next interval. */
   async report(): Promise<void> {
     const { keys, memberId, version, source, clock, log } = this.#deps;
+    const trouble = await this.#deps.leaderTrouble();
     const member = source();
     try {
       await member.sync();
       const { state, durableRecord: appliedRecord } = member;
-      const status = { version, logFormat: LOG_FORMAT, appliedRecord, clockMs: clock.now(), state };
+      const status = {
+        ...{ version, logFormat: LOG_FORMAT, appliedRecord, clockMs: clock.now(), state },
+        ...(trouble && { leaderTrouble: trouble }),
+      };
       await writeStatus(keys, memberId, status);
     } catch (error) {
       if (!(error instanceof LogUnavailable)) log.debug({ err: error }, 'status not written');

@@ -55,13 +55,12 @@ export class FleetKeySync {
     return this.#inTurn(() => this.#publish());
   }
 
-  /** Publishes or pulls every minute. A failure is logged and repeated a minute later. */
-  component(role: 'leader' | 'follower'): Component {
+  /** Publishes every minute. A failure is logged and repeated a minute later. */
+  component(): Component {
     const { clock, log } = this.#deps;
     let stop = (): void => undefined;
     const run = () => {
-      const work: Promise<unknown> = role === 'leader' ? this.publish() : this.pull();
-      work.catch((error: unknown) => log.warn({ err: error, role }, "failed to share the fleet's keys"));
+      this.publish().catch((error: unknown) => log.warn({ err: error }, "failed to share the fleet's keys"));
     };
     return {
       name: 'fleet-keys',

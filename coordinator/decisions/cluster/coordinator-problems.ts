@@ -19,6 +19,7 @@ export interface ObservedMember {
       | { readonly role: 'leader'; readonly term: number }
       | { readonly role: 'follower' }
       | { readonly role: 'impeded'; readonly reason: string; readonly message: string };
+    readonly leaderTrouble?: { readonly server: string; readonly error: string };
   };
   readonly lagRecords?: number;
   /** How far its clock is ahead of the observer's, at least; negative = behind; 0 = no error was noticed. */
@@ -90,6 +91,13 @@ function memberProblems(observed: ObservedMember, self: string, newestFormat: nu
       ...{ severity: 'error', reason: 'LogFormatTooOld' },
       message: `${name} reads format ${status.logFormat} of the log, but a newer version writes format ${newestFormat}. Upgrade ${name}.`,
     });
+  if (status.leaderTrouble) {
+    const { server, error } = status.leaderTrouble;
+    found.push({
+      ...{ severity: 'error', reason: 'LeaderUnreachable' },
+      message: `${name} cannot connect to the leader at ${server}: ${error}. Clients and hosts that use ${name} get no answer. Check the network between the coordinators and the leader's --advertise.`,
+    });
+  }
   if (state.role === 'follower' && lagRecords > MAX_LAG_RECORDS)
     found.push({
       ...{ severity: 'warning', reason: 'Lagging' },

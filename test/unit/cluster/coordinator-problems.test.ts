@@ -70,6 +70,11 @@ describe('Problems of a cluster', () => {
     ['a larger lag', members(member('b', { lagRecords: 2_001 })), ['b Lagging']],
     ['a clock that is 5 s off', members(member('b', { clockSkewMs: -5_000 })), []],
     ['a clock that is more than 5 s off', members(member('b', { clockSkewMs: 5_001 })), ['b ClockSkewed']],
+    [
+      'a follower that cannot connect to the leader',
+      members(member('b', { status: { leaderTrouble: { server: 'https://a:7443', error: 'refused' } } })),
+      ['b LeaderUnreachable!'],
+    ],
     ['different versions', members(member('b', { status: { version: '1.1.0' } })), ['VersionsDiffer']],
     [
       'a version that cannot read the log',

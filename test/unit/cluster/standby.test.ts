@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { SealError } from '../../../coordinator/cluster/keys/sealed-value.js';
 import { Standby } from '../../../coordinator/cluster/standby.js';
 import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
+import type { OpenMemberDatabase } from '../../../coordinator/store/sqlite/member-database.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { MemoryCluster } from '../../harness/replica/memory-cluster.js';
@@ -22,7 +24,11 @@ class Fixture {
   }
 
   /** A standby without a database. */
-  standby(takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>, log = silentLogger): Standby {
+  standby(
+    takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>,
+    log = silentLogger,
+    change: Partial<ConstructorParameters<typeof Standby>[0]> = {},
+  ): Standby {
     return new Standby({
       ...{ memberId: 'b', bootId: 'boot', generation: 'first' },
       acquireLock: () => ({ release: () => undefined }),
@@ -31,6 +37,7 @@ class Fixture {
       syncKeys: async () => undefined,
       isMember: async () => true,
       onLeader: async (leader) => void this.seen.push(leader),
+      ...change,
     });
   }
 
@@ -113,4 +120,66 @@ test('a copy of the data directory of the leader is reported once, and leaves th
   standby.stop();
   await fixture.advance(500);
   await ended;
+});
+
+/** The reason of the state, or the role of a standby that can lead. */
+const stateOf = ({ state }: Standby) => (state.role === 'impeded' ? state.reason : state.role);
+
+/** The database of a member that has every entry of an empty log. */
+function emptyDatabase(): OpenMemberDatabase {
+  return {
+    position: { generation: 'first', record: 0, hash: Buffer.alloc(32), revision: 0 },
+    apply: () => undefined,
+    sync: async () => undefined,
+    close: async () => undefined,
+  } as unknown as OpenMemberDatabase;
+}
+
+test('a member that was removed reports it while another one leads, and asks for no snapshot', async () => {
+  const fixture = new Fixture();
+  await fixture.lead('a');
+  let snapshots = 0;
+  let isMember = true;
+  const standby = fixture.standby(
+    async () => {
+      snapshots += 1;
+      throw new Error('the leader does not know this member');
+    },
+    silentLogger,
+    { isMember: async () => isMember },
+  );
+  const ended = standby.untilElected();
+  await fixture.advance(1_000);
+  assert.equal(stateOf(standby), 'SnapshotNeeded');
+  assert.equal(snapshots, 1);
+  isMember = false;
+  await fixture.advance(11_000);
+  assert.equal(stateOf(standby), 'Removed');
+  const before = snapshots;
+  await fixture.advance(10_000);
+  assert.equal(snapshots, before);
+  standby.stop();
+  await fixture.advance(500);
+  await ended;
+});
+
+test("a follower that cannot use the fleet's keys reports it, follows the log, and does not lead", async () => {
+  const fixture = new Fixture();
+  await fixture.lead('a');
+  let isUsable = false;
+  const standby = fixture.standby(async () => assert.fail('no snapshot is needed'), silentLogger, {
+    openDatabase: emptyDatabase,
+    syncKeys: async () => {
+      if (!isUsable) throw new SealError('the value was sealed under another key');
+    },
+  });
+  const ended = standby.untilElected();
+  await fixture.advance(1_000);
+  assert.equal(stateOf(standby), 'KeysUnusable');
+  fixture.leader.faults.loseLeases();
+  await fixture.advance(5_000);
+  assert.equal(await fixture.leader.storage.leader(), undefined);
+  isUsable = true;
+  await fixture.advance(11_000);
+  assert.equal((await ended)?.leadership.term !== undefined, true);
 });
