@@ -1,128 +1,167 @@
 /**
- * Three coordinators on three members of etcd: how long nobody can write after a planned handover and after a kill, and
- * what a write costs beside a single coordinator with SQLite. All programs share this machine's cores and its disk.
+ * Three coordinators on three members of etcd, with simulated hosts: how long no client can write after a planned
+ * handover and after a kill, how soon the hosts are back, and what etcd costs beside a single coordinator with SQLite.
+ * All programs share this machine's cores and its disk.
  */
 import { join } from 'node:path';
-import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
-import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { CoordinatorApi } from '../../harness/api/coordinator-api.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
-import { until } from '../../harness/basics/wait-until.js';
-import { CoordinatorCluster } from '../../harness/cluster/coordinator-cluster.js';
-import type { CoordinatorMember } from '../../harness/cluster/coordinator-member.js';
+import type { CoordinatorCluster } from '../../harness/cluster/coordinator-cluster.js';
 import { startCoordinatorProcess } from '../../harness/processes/everynode-processes.js';
 import { percentile, type Result } from '../bench-result.js';
 import type { BenchContext } from '../bench-section.js';
 import { memoryMegabytes } from '../process-memory.js';
+import { ClusterFleet, COORDINATORS } from './cluster-fleet.js';
+import { measureReplicatedStore } from './measure-replicated-store.js';
+import { measureSharedApply } from './measure-shared-apply.js';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-const COORDINATORS = `/apis/${FLEET_GROUP}/v1/coordinators`;
 /** About the size of a Node and of a Pod. */
 const OBJECT_BYTES = 2_000;
-const WRITERS = 32;
 
-/** Upstream's constants: a lease of 15 s and a retry each 2 s (client-go `leaderelection`), also after a clean stop. */
-const KUBERNETES = 'kube-controller-manager: up to 17 s';
+/**
+ * Upstream's constants: a lease of 15 s and a retry each 2 s (client-go `leaderelection`), also after a clean stop.
+ * Swarm's managers elect after 10 to 20 s (`docker swarm init`: ElectionTick 10, a tick is 1 s, randomized up to twice).
+ */
+const OTHERS = 'kube-controller-manager: up to 17 s, Swarm: 10 to 20 s';
 
 const section = 'failover';
 
+interface Plan {
+  agents: number;
+  /** Applies beside a single coordinator; 0: its hosts would need as much memory and time again. */
+  applies: number;
+  returns: number;
+  handovers: number;
+  kills: number;
+  /** Seconds in which all hosts must be back after a kill of the leader. */
+  returnSeconds: number;
+}
+
+const QUICK: readonly Plan[] = [
+  { agents: 200, applies: 2, returns: 1, handovers: 3, kills: 2, returnSeconds: 15 },
+];
+const FULL: readonly Plan[] = [
+  { agents: 1_000, applies: 3, returns: 2, handovers: 10, kills: 6, returnSeconds: 15 },
+  { agents: 10_000, applies: 0, returns: 1, handovers: 10, kills: 3, returnSeconds: 75 },
+];
+
 export async function measureFailover(bench: BenchContext): Promise<void> {
-  const cluster = await CoordinatorCluster.open({ etcdMembers: 3 });
-  if (typeof cluster === 'string') {
-    bench.skip('several coordinators', cluster);
-    return;
-  }
-  try {
-    await measureWrites(bench, cluster);
-    const objects = bench.quick ? 1_000 : 20_000;
-    bench.progress(`${objects} objects are stored`);
-    await store(cluster, objects);
-    await measureHandovers(bench, cluster, objects);
-    await measureKills(bench, cluster, objects);
-    const standby = (await cluster.standbys())[0];
-    const rss = memoryMegabytes(standby?.pid ?? 0).rss;
-    const name = `memory of a standby, ${objects} objects`;
-    bench.report({
-      section,
-      name,
-      unit: 'MB',
-      product: [rss],
-      floor: [],
-      goal: { kind: 'product', most: 120 },
-    });
-  } finally {
-    await cluster.close();
+  for (const [index, plan] of (bench.quick ? QUICK : FULL).entries()) {
+    const fleet = await ClusterFleet.open(plan.agents);
+    if (typeof fleet === 'string') {
+      bench.skip('several coordinators', fleet);
+      return;
+    }
+    try {
+      if (index === 0) await measureWrites(bench, fleet.cluster);
+      if (index === 0) await measureReplicatedStore(bench, fleet.cluster.etcd);
+      await measureFleet(bench, fleet, plan);
+    } finally {
+      await fleet.close();
+    }
   }
 }
 
-const configMap = (name: string) => ({ metadata: { name }, data: { text: 'x'.repeat(OBJECT_BYTES) } });
-
-async function store(cluster: CoordinatorCluster, count: number): Promise<void> {
-  const api = cluster.api(await cluster.untilLeader());
-  let next = 0;
-  const write = async () => {
-    while (next < count) await api.request('POST', CONFIG_MAPS, configMap(`stored-${next++}`));
-  };
-  await Promise.all(Array.from({ length: WRITERS }, write));
+async function measureFleet(bench: BenchContext, fleet: ClusterFleet, plan: Plan): Promise<void> {
+  const { agents, applies, returns } = plan;
+  bench.progress(`${agents} hosts join`);
+  await fleet.join();
+  if (applies > 0) await measureSharedApply(bench, fleet, applies);
+  await measureReturn(bench, fleet, plan);
+  bench.progress(`${agents} hosts go offline`);
+  await fleet.stopHosts();
+  await measureHandovers(bench, fleet, plan);
+  await measureKills(bench, fleet, plan);
+  if (returns > 0) await reportMemory(bench, fleet);
 }
 
-/** The time from `disturb` until a write succeeds at any address. */
-async function gap(
-  cluster: CoordinatorCluster,
-  name: string,
-  disturb: () => Promise<unknown>,
-): Promise<number> {
-  const from = performance.now();
-  await disturb();
-  const { code } = await cluster.send('POST', CONFIG_MAPS, configMap(name));
-  if (code !== 201 && code !== 409) throw new Error(`${name}: ${code}`);
-  return performance.now() - from;
+/** The hosts' links end with the leader, and lead to the next one. */
+async function measureReturn(
+  bench: BenchContext,
+  fleet: ClusterFleet,
+  { agents, returns, returnSeconds: most }: Plan,
+): Promise<void> {
+  const { cluster } = fleet;
+  const product: number[] = [];
+  for (let round = 0; round < returns; round += 1) {
+    bench.progress(`${agents} hosts lose their leader, ${round + 1}`);
+    const leader = await cluster.untilLeader();
+    await fleet.untilOthersFollow(leader);
+    const from = performance.now();
+    await leader.kill();
+    await cluster.untilLeader(leader);
+    await fleet.untilAllLive();
+    product.push((performance.now() - from) / 1_000);
+    leader.start();
+    await cluster.untilServes(leader);
+    await fleet.untilQuiet();
+  }
+  const name = `leader killed until ${agents} hosts are connected again`;
+  bench.report({ section, name, unit: 's', product, floor: [], goal: { kind: 'product', most } });
 }
 
 async function measureHandovers(
   bench: BenchContext,
-  cluster: CoordinatorCluster,
-  objects: number,
+  fleet: ClusterFleet,
+  { agents, handovers }: Plan,
 ): Promise<void> {
+  const { cluster } = fleet;
   const product: number[] = [];
-  for (let round = 0; round < (bench.quick ? 3 : 10); round += 1) {
+  for (let round = 0; round < handovers; round += 1) {
     bench.progress(`planned handover ${round + 1}`);
     const leader = await cluster.untilLeader();
-    const name = await untilOthersFollow(cluster, leader);
+    const name = await fleet.untilOthersFollow(leader);
     const stepDown = () => cluster.api(leader).request('POST', `${COORDINATORS}/${name}/stepdown`);
-    product.push(await gap(cluster, `handover-${round}`, stepDown));
+    product.push(await fleet.untilWritten(`handover-${round}`, stepDown));
     await cluster.untilLeader(leader);
   }
-  const name = `planned handover until a write succeeds, p95, ${objects} objects (${KUBERNETES})`;
+  const name = `planned handover until a write succeeds, p95, ${agents} hosts stored (${OTHERS})`;
   report(bench, { name, product, most: 2_000 });
 }
 
 async function measureKills(
   bench: BenchContext,
-  cluster: CoordinatorCluster,
-  objects: number,
+  fleet: ClusterFleet,
+  { agents, kills }: Plan,
 ): Promise<void> {
+  const { cluster } = fleet;
   for (const [what, most] of [
     ['coordinator', 9_000],
     ['coordinator and etcd leader', 13_000],
   ] as const) {
     const product: number[] = [];
-    for (let round = 0; round < (bench.quick ? 2 : 6); round += 1) {
+    for (let round = 0; round < kills; round += 1) {
       bench.progress(`kill of the ${what} ${round + 1}`);
       const leader = await cluster.untilLeader();
-      await untilOthersFollow(cluster, leader);
+      await fleet.untilOthersFollow(leader);
       const etcd = what === 'coordinator' ? undefined : cluster.etcd.leader();
       const kill = async () => {
         if (etcd !== undefined) await cluster.etcd.kill(etcd);
         await leader.kill();
       };
-      product.push(await gap(cluster, `${what.replaceAll(' ', '-')}-${round}`, kill));
+      product.push(await fleet.untilWritten(`${what.replaceAll(' ', '-')}-${round}`, kill));
       if (etcd !== undefined) cluster.etcd.restart(etcd);
       leader.start();
       await cluster.untilServes(leader);
     }
-    const name = `${what} killed until a write succeeds, p95, ${objects} objects (${KUBERNETES})`;
+    const name = `${what} killed until a write succeeds, p95, ${agents} hosts stored (${OTHERS})`;
     report(bench, { name, product, most });
+  }
+}
+
+/** After the rounds of this plan, which change every stored object several times. */
+async function reportMemory(bench: BenchContext, { cluster, agents }: ClusterFleet): Promise<void> {
+  const standbys = await cluster.standbys();
+  const standby = Math.max(...standbys.map(({ pid }) => memoryMegabytes(pid).rss));
+  const etcd = Math.max(...cluster.etcd.pids.map((pid) => memoryMegabytes(pid).rss));
+  for (const [what, rss, most] of [
+    ['a standby', standby, 120],
+    ['a member of etcd', etcd, 300],
+  ] as const) {
+    const name = `memory of ${what}, ${agents} hosts stored`;
+    const goal = { kind: 'product', most } as const;
+    bench.report({ section, name, unit: 'MB', product: [rss], floor: [], goal });
   }
 }
 
@@ -134,17 +173,7 @@ function report(
   bench.report({ section, name, unit: 'ms', product: [percentile(product, 0.95)], floor: [], goal });
 }
 
-/** Resolves with the name of the leader when all other coordinators can lead. */
-async function untilOthersFollow(cluster: CoordinatorCluster, leader: CoordinatorMember): Promise<string> {
-  let name = '';
-  const canAllLead = async () => {
-    const { items } = await cluster.api(leader).items<Coordinator>(COORDINATORS);
-    name = items.find(({ spec }) => spec.memberId === leader.id)?.metadata.name ?? '';
-    return items.filter(({ status }) => status.role === 'Follower').length === cluster.members.length - 1;
-  };
-  await until(canAllLead, { timeoutMs: 60_000, pollMs: 500, what: 'all other coordinators to follow' });
-  return name;
-}
+const configMap = (name: string) => ({ metadata: { name }, data: { text: 'x'.repeat(OBJECT_BYTES) } });
 
 /** Single writes, one after another, at both kinds of coordinator alternately. */
 async function measureWrites(bench: BenchContext, cluster: CoordinatorCluster): Promise<void> {

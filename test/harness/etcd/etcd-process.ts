@@ -55,6 +55,11 @@ export class EtcdProcesses {
     return this.#members.map(({ client }) => client);
   }
 
+  /** Of the members that run. */
+  get pids(): number[] {
+    return this.#members.flatMap(({ process: child }) => child?.pid ?? []);
+  }
+
   get access(): EtcdAccess {
     const { pki } = this.#options;
     const { endpoints } = this;
