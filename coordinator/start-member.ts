@@ -31,9 +31,11 @@ export async function startMember(
   const clock = systemClock;
   const { data } = settings;
   await waitForStartSpace({ dataDir: data, clock, log });
-  const member = await ownMember(settings, log);
+  const { member, etcdClusterId } = await ownMember(settings, log);
   const access = readEtcdSettings(settings);
-  const storage = openEtcdCluster({ access, name: member, clock, onFailure: failureLog(log) });
+  const storage = openEtcdCluster({
+    ...{ access, name: member, clusterId: etcdClusterId, clock, onFailure: failureLog(log) },
+  });
   const clusterKey = await readClusterKey(data);
   const door = await openFrontDoor({ host: settings.host, port: settings.port, key: clusterKey, clock, log });
   const { clusterUID, generation, memberId } = member;
@@ -69,18 +71,22 @@ function failureLog(log: Logger): (endpoint: string, reason: string) => void {
 }
 
 /** Returns this directory's member. Founds a cluster if directory and etcd are empty. Throws `ExitError`. */
-async function ownMember(settings: CoordinatorSettings & { etcd: string }, log: Logger): Promise<MemberFile> {
+async function ownMember(
+  settings: CoordinatorSettings & { etcd: string },
+  log: Logger,
+): Promise<{ member: MemberFile; etcdClusterId: string }> {
   try {
     const member = await readMemberFile(settings.data);
     if (member) requireBundledSecretsKey(settings.data, secretsKeyPath(settings, process.env));
     const report = await checkEtcd(readEtcdSettings(settings), member?.clusterUID);
     for (const warning of report.warnings) log.warn(warning);
-    if (member) return requireSameLog(member, report.fleet, settings.data);
+    const { clusterId: etcdClusterId } = report;
+    if (member) return { member: await requireSameLog(member, report.fleet, settings.data), etcdClusterId };
     if (report.fleet) {
       const advice = 'join it with "everynode coordinator join" and an empty data directory';
       throw new ExitError(EXIT_CODES.refused, `This etcd already serves a fleet: ${advice}.`);
     }
-    return await foundCluster(settings, hostname());
+    return { member: await foundCluster(settings, hostname(), etcdClusterId), etcdClusterId };
   } catch (error) {
     if (error instanceof EtcdRefused) throw new ExitError(EXIT_CODES[error.code], sentence(error.message));
     if (error instanceof MemberFileError || error instanceof FleetKeysError)

@@ -25,9 +25,9 @@ export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
     const { checkEtcd } = await import('../../store/replica/etcd/checks/etcd-checks.js');
     const { openEtcdCluster } = await import('../../store/replica/etcd/open-etcd-cluster.js');
     const access = readEtcdSettings({ etcd, ...files });
-    const { warnings } = await checkEtcd(access);
+    const { clusterId, warnings } = await checkEtcd(access);
     for (const warning of warnings) printErrorLine(`Warning: ${warning}`);
-    return (name) => openEtcdCluster({ access, name });
+    return (name) => openEtcdCluster({ access, name, clusterId });
   });
 }
 
