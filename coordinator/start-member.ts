@@ -41,7 +41,7 @@ export async function startMember(
   const { clusterUID, generation, memberId } = member;
   const running = new RunningMember({
     ...{ settings, member, clusterKey, door, storage, clock, log },
-    keys: new FleetKeySync({ dataDir: data, clusterUID, keys: storage, clock, log }),
+    keys: new FleetKeySync({ dataDir: data, server: member.server, clusterUID, keys: storage, clock, log }),
     takeSnapshot: async (server, signal) => {
       const source = {
         server,

@@ -89,7 +89,7 @@ async function joinLocked(options: JoinClusterOptions, token: CoordinatorToken):
   try {
     await rm(scratch, { recursive: true, force: true });
     makePrivateDirectory(scratch);
-    await importFleetKeys(scratch, keys);
+    await importFleetKeys(scratch, keys, server);
     await writeMemberFile(scratch, member);
     if (!(await registerMember(storage, { id, name, server, joinedAt: options.now }))) {
       throw new ExitError(

@@ -118,6 +118,7 @@ function syncOf({ openStorage, member }: ClusterFixture, dataDir: string): Fleet
   return new FleetKeySync({
     dataDir,
     keys,
+    server: 'https://follower:6443',
     clusterUID: member.clusterUID,
     clock: systemClock,
     log: silentLogger,
@@ -127,7 +128,11 @@ function syncOf({ openStorage, member }: ClusterFixture, dataDir: string): Fleet
 test('a key that changes on the leader reaches a follower, once, and not the other way round', async (context) => {
   const fixture = await startClusterFixture(context);
   const follower = temporaryDirectory();
-  await importFleetKeys(follower, { ...(await exportFleetKeys(fixture.dataDir)), version: 1 });
+  await importFleetKeys(
+    follower,
+    { ...(await exportFleetKeys(fixture.dataDir)), version: 1 },
+    'https://follower:6443',
+  );
   const [leading, following] = [syncOf(fixture, fixture.dataDir), syncOf(fixture, follower)];
   await leading.publish();
   assert.equal(await following.pull(), false);
@@ -144,6 +149,24 @@ test('a key that changes on the leader reaches a follower, once, and not the oth
   // A leader that fell behind must not overwrite newer keys.
   writeFileSync(join(follower, 'fleet-keys.json'), '{"version":1}');
   await assert.rejects(syncOf(fixture, follower).publish(), /newer keys/);
+});
+
+test("a follower's kubeconfig has the address of its own machine, also after the administrator's token changed", async (context) => {
+  const fixture = await startClusterFixture(context);
+  const follower = temporaryDirectory();
+  await syncOf(fixture, fixture.dataDir).publish();
+  const copied = { ...(await exportFleetKeys(fixture.dataDir)), version: 1 };
+  await importFleetKeys(follower, copied, 'https://follower:6443');
+  const serverAndToken = (text: string): string[] =>
+    [/server: (.*)/, /token: (.*)/].map((pattern) => pattern.exec(text)?.[1] ?? '');
+  const [server, token] = serverAndToken(await contentOf(follower, 'kubeconfig'));
+  assert.equal(server, 'https://follower:6443');
+  const text = await contentOf(fixture.dataDir, 'kubeconfig');
+  writeFileSync(join(fixture.dataDir, 'kubeconfig'), text.replace(token ?? '', 'new'));
+  writeFileSync(join(fixture.dataDir, 'pki', 'admin-token.sha256'), 'new');
+  await syncOf(fixture, fixture.dataDir).publish();
+  assert.equal(await syncOf(fixture, follower).pull(), true);
+  assert.deepEqual(serverAndToken(await contentOf(follower, 'kubeconfig')), ['https://follower:6443', 'new']);
 });
 
 test('keys that another writer of etcd put there are not taken', async (context) => {
