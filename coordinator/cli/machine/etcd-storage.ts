@@ -10,6 +10,8 @@ import { withExitErrors } from '../../exit-errors.js';
 
 type EtcdFlags = Pick<SettingsOf<typeof CLUSTER_SETTINGS>, 'etcd' | 'etcdCa' | 'etcdCert' | 'etcdKey'>;
 
+const KEEP_ALIVE_MS = 60_000;
+
 /** Checks the settings, the files and every endpoint, and prints warnings. Throws `ExitError`. */
 export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
   const { etcd, ...files } = flags;
@@ -34,10 +36,15 @@ export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
 /** Converts errors that an operator can fix to `ExitError`. */
 export function withClusterErrors<T>(work: () => Promise<T>): Promise<T> {
   return withExitErrors(async () => {
+    // Neither the timers of the connection nor a connection to a dead etcd keep the process alive, so that Node would
+    // exit without a sentence while a call waits.
+    const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
     try {
       return await work();
     } catch (error) {
       throw exitErrorOf(error) ?? error;
+    } finally {
+      clearInterval(alive);
     }
   });
 }

@@ -65,6 +65,9 @@ export interface CoordinatorList {
   apiVersion: string;
   metadata: Record<string, never>;
   items: readonly Coordinator[];
+  /** Only of a command that reads etcd because the API does not answer. `items` then has no leader, or one that hangs. */
+  etcd?: readonly EtcdEndpoint[];
+  problems?: readonly ClusterProblem[];
 }
 
 /** Answer to `create` on `coordinatortokens`. Shown once. */

@@ -77,6 +77,16 @@ describe('Problems of a cluster', () => {
       members(member('b', { status: { logFormat: 0 } })),
       ['b LogFormatTooOld!'],
     ],
+    [
+      'no leader, and a member that can lead',
+      { self: undefined, members: [member('a', { status: null }), member('b')] },
+      ['a Down!', 'NoLeader!'],
+    ],
+    [
+      'no leader, and no member that can lead',
+      { self: undefined, members: [member('a', { status: null }), member('b', impeded('DiskFull'))] },
+      ['a Down!', 'b DiskFull!', 'NoLeader!'],
+    ],
     ['the leader without a report of its own', { members: [member('a', { status: null }), member('b')] }, []],
     [
       'an etcd member of another cluster does not count for the majority',
