@@ -9,7 +9,13 @@ import { requireBundledSecretsKey } from './cluster/keys/fleet-key-files.js';
 import { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
 import { FleetKeysError } from './cluster/keys/fleet-keys.js';
 import { readClusterKey } from './cluster/keys/sealed-value.js';
-import { type MemberFile, MemberFileError, readMemberFile, writeMemberFile } from './cluster/member-file.js';
+import {
+  type MemberFile,
+  MemberFileError,
+  readMemberFile,
+  readPendingMember,
+  writeMemberFile,
+} from './cluster/member-file.js';
 import { downloadSnapshot } from './cluster/snapshot/snapshot-download.js';
 import { RunningMember } from './cluster-main.js';
 import { secretsKeyPath } from './coordinator-data-dir.js';
@@ -82,10 +88,7 @@ async function ownMember(
     for (const warning of report.warnings) log.warn(warning);
     const { clusterId: etcdClusterId } = report;
     if (member) return { member: await requireSameLog(member, report.fleet, settings.data), etcdClusterId };
-    if (report.fleet) {
-      const advice = 'join it with "everynode coordinator join" and an empty data directory';
-      throw new ExitError(EXIT_CODES.refused, `This etcd already serves a fleet: ${advice}.`);
-    }
+    if (report.fleet) throw await servesFleetAlready(settings.data, report.fleet);
     return { member: await foundCluster(settings, hostname(), etcdClusterId), etcdClusterId };
   } catch (error) {
     if (error instanceof EtcdRefused) throw new ExitError(EXIT_CODES[error.code], sentence(error.message));
@@ -93,6 +96,19 @@ async function ownMember(
       throw new ExitError(EXIT_CODES.data, sentence(error.message));
     throw error;
   }
+}
+
+/** After an interrupted `clusterize` this directory has the only keys of the fleet, so it must not be given up. */
+async function servesFleetAlready(
+  dataDir: string,
+  { generation }: { generation: string },
+): Promise<ExitError> {
+  const pending = await readPendingMember(dataDir);
+  const text =
+    pending?.generation === generation
+      ? `Making ${dataDir} the first coordinator of its cluster was interrupted. Keep the directory, which has the only keys of the fleet, and run "everynode coordinator clusterize" with the same --etcd options to continue.`
+      : 'This etcd already serves a fleet: join it with "everynode coordinator join" and an empty data directory.';
+  return new ExitError(EXIT_CODES.refused, text);
 }
 
 /** A restore starts a new log: this member follows it from now on, and takes a snapshot. */
