@@ -21,12 +21,13 @@ import { openEtcdCluster } from './store/replica/etcd/open-etcd-cluster.js';
 import { openDatabase, prepareSchema } from './store/sqlite/sqlite-schema.js';
 
 /**
- * `name`: host name of this machine. Throws `ExitError` for the directory of a single coordinator, and like
+ * `name`: host name of this machine. `etcdClusterId`: see `checkEtcd`. Throws `ExitError` for the directory of a single coordinator, and like
  * `clusterize`.
  */
 export async function foundCluster(
   settings: CoordinatorSettings & { etcd: string },
   name: string,
+  etcdClusterId: string,
 ): Promise<MemberFile> {
   const { data: dataDir } = settings;
   const database = join(dataDir, DATABASE_FILE);
@@ -42,7 +43,10 @@ export async function foundCluster(
   return clusterize({
     ...{ dataDir, name, secretsKeyPath: secretsKeyPath(settings, process.env), now: systemClock.now() },
     server: memberServer(settings),
-    openStorage: (record) => openEtcdCluster({ access: readEtcdSettings(settings), name: record }),
+    openStorage: (record) =>
+      openEtcdCluster({
+        ...{ access: readEtcdSettings(settings), name: record, clusterId: etcdClusterId },
+      }),
   });
 }
 

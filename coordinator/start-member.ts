@@ -9,7 +9,13 @@ import { requireBundledSecretsKey } from './cluster/keys/fleet-key-files.js';
 import { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
 import { FleetKeysError } from './cluster/keys/fleet-keys.js';
 import { readClusterKey } from './cluster/keys/sealed-value.js';
-import { type MemberFile, MemberFileError, readMemberFile, writeMemberFile } from './cluster/member-file.js';
+import {
+  type MemberFile,
+  MemberFileError,
+  readMemberFile,
+  readPendingMember,
+  writeMemberFile,
+} from './cluster/member-file.js';
 import { downloadSnapshot } from './cluster/snapshot/snapshot-download.js';
 import { updateMemberAddress } from './cluster/update-member-address.js';
 import { RunningMember } from './cluster-main.js';
@@ -34,16 +40,18 @@ export async function startMember(
   const clock = systemClock;
   const { data } = settings;
   await waitForStartSpace({ dataDir: data, clock, log });
-  const found = await ownMember(settings, log);
+  const { member: found, etcdClusterId } = await ownMember(settings, log);
   const access = readEtcdSettings(settings);
-  const storage = openEtcdCluster({ access, name: found, clock, onFailure: failureLog(log) });
+  const storage = openEtcdCluster({
+    ...{ access, name: found, clusterId: etcdClusterId, clock, onFailure: failureLog(log) },
+  });
   const member = await withAdvertisedAddress(settings, found, storage, log);
   const clusterKey = await readClusterKey(data);
   const door = await openFrontDoor({ host: settings.host, port: settings.port, key: clusterKey, clock, log });
   const { clusterUID, generation, memberId } = member;
   const running = new RunningMember({
     ...{ settings, member, clusterKey, door, storage, clock, log },
-    keys: new FleetKeySync({ dataDir: data, clusterUID, keys: storage, clock, log }),
+    keys: new FleetKeySync({ dataDir: data, server: member.server, clusterUID, keys: storage, clock, log }),
     takeSnapshot: async (server, signal) => {
       const source = {
         server,
@@ -90,24 +98,38 @@ function failureLog(log: Logger): (endpoint: string, reason: string) => void {
 }
 
 /** Returns this directory's member. Founds a cluster if directory and etcd are empty. Throws `ExitError`. */
-async function ownMember(settings: CoordinatorSettings & { etcd: string }, log: Logger): Promise<MemberFile> {
+async function ownMember(
+  settings: CoordinatorSettings & { etcd: string },
+  log: Logger,
+): Promise<{ member: MemberFile; etcdClusterId: string }> {
   try {
     const member = await readMemberFile(settings.data);
     if (member) requireBundledSecretsKey(settings.data, secretsKeyPath(settings, process.env));
     const report = await checkEtcd(readEtcdSettings(settings), member?.clusterUID);
     for (const warning of report.warnings) log.warn(warning);
-    if (member) return requireSameLog(member, report.fleet, settings.data);
-    if (report.fleet) {
-      const advice = 'join it with "everynode coordinator join" and an empty data directory';
-      throw new ExitError(EXIT_CODES.refused, `This etcd already serves a fleet: ${advice}.`);
-    }
-    return await foundCluster(settings, hostname());
+    const { clusterId: etcdClusterId } = report;
+    if (member) return { member: await requireSameLog(member, report.fleet, settings.data), etcdClusterId };
+    if (report.fleet) throw await servesFleetAlready(settings.data, report.fleet);
+    return { member: await foundCluster(settings, hostname(), etcdClusterId), etcdClusterId };
   } catch (error) {
     if (error instanceof EtcdRefused) throw new ExitError(EXIT_CODES[error.code], sentence(error.message));
     if (error instanceof MemberFileError || error instanceof FleetKeysError)
       throw new ExitError(EXIT_CODES.data, sentence(error.message));
     throw error;
   }
+}
+
+/** After an interrupted `clusterize` this directory has the only keys of the fleet, so it must not be given up. */
+async function servesFleetAlready(
+  dataDir: string,
+  { generation }: { generation: string },
+): Promise<ExitError> {
+  const pending = await readPendingMember(dataDir);
+  const text =
+    pending?.generation === generation
+      ? `Making ${dataDir} the first coordinator of its cluster was interrupted. Keep the directory, which has the only keys of the fleet, and run "everynode coordinator clusterize" with the same --etcd options to continue.`
+      : 'This etcd already serves a fleet: join it with "everynode coordinator join" and an empty data directory.';
+  return new ExitError(EXIT_CODES.refused, text);
 }
 
 /** A restore starts a new log: this member follows it from now on, and takes a snapshot. */

@@ -30,7 +30,8 @@ export function clockText({ clockSkewSeconds: seconds }: CoordinatorStatus): str
 }
 
 /** Returns the state of an etcd member, with its alarms or the reason why it does not answer. */
-export function endpointText({ version, isLeader, alarms = [], error }: EtcdEndpoint): string {
+export function endpointText({ version, isForeign, isLeader, alarms = [], error }: EtcdEndpoint): string {
+  if (isForeign) return `Unusable: ${error ?? 'it belongs to another etcd cluster'}`;
   if (version === undefined) return `No answer: ${error ?? 'unknown error'}`;
   if (alarms.length > 0) return `Alarm ${alarms.join(', ')}`;
   return isLeader ? 'Healthy, leads' : 'Healthy';

@@ -1,11 +1,18 @@
 /** What a leader does for its API: admits and removes members, steps down, sends its database. */
+import { VERSION } from '../../shared/process/release-version.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type DatabaseSnapshot, takeSnapshot } from '../store/backup/take-snapshot.js';
+import { LOG_FORMAT } from '../store/replica/log-entry.js';
 import type { ClusterStorage } from '../store/replica/replicated-log.js';
 import { memberKey, statusKey } from './cluster-member.js';
 import { createClusterView } from './cluster-view.js';
 import { CoordinatorTokens } from './join/coordinator-tokens.js';
-import { answerJoin, type CoordinatorJoinAnswer, readJoinRequest } from './join/join-exchange.js';
+import {
+  answerJoin,
+  type CoordinatorJoinAnswer,
+  joinObstacle,
+  readJoinRequest,
+} from './join/join-exchange.js';
 import { exportFleetKeys } from './keys/fleet-key-files.js';
 import { packFleetKeys } from './keys/fleet-keys.js';
 import type { MemberFile } from './member-file.js';
@@ -30,6 +37,13 @@ type CoordinatorJoinOutcome =
       readonly tokenId: string;
       readonly member: string;
       readonly answer: CoordinatorJoinAnswer;
+    }
+  | {
+      readonly state: 'unsuitable';
+      readonly tokenId: string;
+      readonly member: string;
+      /** A sentence without its period. */
+      readonly why: string;
     }
   | {
       readonly state: 'malformed' | 'unauthorized' | 'otherFleet';
@@ -82,6 +96,9 @@ export class ClusterControl {
     const answer = answerJoin(token.key, request, packed);
     if (!answer) return { state: 'unauthorized', ...about };
     if (request.clusterUID !== this.#deps.self.clusterUID) return { state: 'otherFleet', ...about };
+    const leader = { version: VERSION, logFormat: LOG_FORMAT, nowMs: this.#deps.clock.now() };
+    const why = joinObstacle(request.member, leader);
+    if (why !== undefined) return { state: 'unsuitable', ...about, why };
     // Spent before the keys are sent: of two callers with one token, one gets them.
     if (!(await this.#tokens.redeem(token))) return { state: 'unauthorized', ...about };
     return { state: 'joined', ...about, answer };

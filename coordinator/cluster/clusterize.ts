@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { acquireDataLock, DATABASE_FILE } from '../store/data-files.js';
 import { clearLogPosition, readLogPosition, startLog } from '../store/replica/log-position.js';
-import type { ClusterStorage } from '../store/replica/replicated-log.js';
+import { type ClusterStorage, LogUnavailable } from '../store/replica/replicated-log.js';
 import { readIdentity } from '../store/sqlite/sqlite-identity.js';
 import { openDatabase, prepareSchema } from '../store/sqlite/sqlite-schema.js';
 import {
@@ -28,7 +28,15 @@ import {
 } from './keys/fleet-key-files.js';
 import { packFleetKeys } from './keys/fleet-keys.js';
 import { clusterKeyPath, createClusterKey, sealValue } from './keys/sealed-value.js';
-import { type MemberFile, readMemberFile, removeMemberFile, writeMemberFile } from './member-file.js';
+import {
+  type MemberFile,
+  readMemberFile,
+  readPendingMember,
+  removeMemberFile,
+  removePendingMember,
+  writeMemberFile,
+  writePendingMember,
+} from './member-file.js';
 
 interface ClusterizeOptions {
   dataDir: string;
@@ -42,7 +50,10 @@ interface ClusterizeOptions {
   now: number;
 }
 
-/** Changes nothing on failure. Throws `ExitError`, StoreError, LogUnavailable, FleetKeysError. */
+/**
+ * Continues a run that was interrupted. Changes nothing on failure; if it is not known what etcd stored, it keeps a note
+ * for the next run. Throws `ExitError`, StoreError, LogUnavailable, FleetKeysError.
+ */
 export async function clusterize(options: ClusterizeOptions): Promise<MemberFile> {
   const { dataDir } = options;
   requireDatabase(dataDir);
@@ -51,14 +62,17 @@ export async function clusterize(options: ClusterizeOptions): Promise<MemberFile
     const present = await readMemberFile(dataDir);
     if (present) throw refused(`${dataDir} is already coordinator ${present.memberId} of a cluster`);
     requireBundledSecretsKey(dataDir, options.secretsKeyPath);
-    const record: ClusterRecord = {
-      clusterUID: withDatabase(dataDir, (database) => readIdentity(database).clusterUID),
-      generation: randomBytes(4).toString('hex'),
-    };
-    const storage = options.openStorage(record);
+    const { name, server } = options;
+    const clusterUID = withDatabase(dataDir, (database) => readIdentity(database).clusterUID);
+    const pending = await readPendingMember(dataDir);
+    const isContinued = pending?.clusterUID === clusterUID;
+    const memberId = isContinued ? pending.memberId : randomId();
+    const generation = isContinued ? pending.generation : randomId();
+    const member: MemberFile = { memberId, clusterUID, generation, server, name };
+    const storage = options.openStorage(member);
     try {
-      await requireFreeEtcd(storage, record, options.name);
-      return await createCluster(options, storage, record);
+      await requireFreeEtcd(storage, member);
+      return await createCluster(options, storage, member);
     } finally {
       await storage.close();
     }
@@ -67,14 +81,18 @@ export async function clusterize(options: ClusterizeOptions): Promise<MemberFile
   }
 }
 
-/** Local files first and the record of the cluster last: an interrupted run can be repeated. */
+/**
+ * The pending member file first: after a crash, etcd may name this fleet, and this directory has its only keys. The next
+ * run recognizes the record by the generation and continues.
+ */
 async function createCluster(
-  { dataDir, name, server, now }: ClusterizeOptions,
+  { dataDir, now }: ClusterizeOptions,
   storage: ClusterStorage,
-  record: ClusterRecord,
+  member: MemberFile,
 ): Promise<MemberFile> {
-  const member: MemberFile = { memberId: randomBytes(4).toString('hex'), ...record, server, name };
-  const { memberId: id } = member;
+  const { memberId: id, clusterUID, generation, name, server } = member;
+  const record: ClusterRecord = { clusterUID, generation };
+  await writePendingMember(dataDir, member);
   const before = await storage.get(CLUSTER_KEY);
   let isRecorded = false;
   try {
@@ -82,39 +100,48 @@ async function createCluster(
     const { files } = await exportFleetKeys(dataDir);
     const packed = packFleetKeys({ version: 1, files });
     await storage.put(KEYS_KEY, sealValue(clusterKey, `${record.clusterUID}/${KEYS_KEY}`, packed));
+    // An interrupted run may have registered the member with another address.
+    await storage.delete(memberKey(id));
     await registerMember(storage, { id, name, server, joinedAt: now });
     isRecorded = await storage.put(CLUSTER_KEY, encodeRecord(record), { version: before?.version ?? 0 });
     if (!isRecorded) throw refused('another coordinator took this etcd at the same time');
     await writeKeysVersion(dataDir, 1);
     withDatabase(dataDir, (database) => startLog(database, record.generation));
     await writeMemberFile(dataDir, member);
+    await removePendingMember(dataDir);
     return member;
   } catch (error) {
     await removeLocal(dataDir);
+    // Without an answer, etcd may have the record or get it later. The next run finds its generation in the note.
+    let isKnown = !(error instanceof LogUnavailable);
     const written = [memberKey(id), KEYS_KEY, ...(isRecorded ? [CLUSTER_KEY] : [])];
-    for (const key of written) await storage.delete(key).catch(() => undefined);
+    for (const key of written)
+      await storage.delete(key).catch(() => {
+        isKnown = false;
+      });
+    if (isKnown) await removePendingMember(dataDir);
     throw error;
   }
 }
 
-/** Refuses an etcd with another fleet, or with other members of this one. */
-async function requireFreeEtcd(storage: ClusterStorage, record: ClusterRecord, name: string): Promise<void> {
+/**
+ * Refuses an etcd with another fleet, or with a cluster of this one that this directory did not begin to make: its
+ * members may all be down, and their registrations must stay. Host names do not tell, because machines can have equal
+ * ones.
+ */
+async function requireFreeEtcd(storage: ClusterStorage, own: ClusterRecord): Promise<void> {
   const present = await readClusterRecord(storage);
   if (!present) return;
-  if (present.clusterUID !== record.clusterUID) {
+  if (present.clusterUID !== own.clusterUID) {
     throw refused(
       `this etcd belongs to another fleet (${present.clusterUID}): each fleet needs an etcd cluster of its own`,
     );
   }
+  if (present.generation === own.generation && !(await storage.leader())) return;
   const members = await createClusterView(storage, '').members();
-  // An interrupted run leaves a member with this machine's name that never reported.
-  const other = members.find(({ member, status }) => status !== undefined || member.name !== name);
-  if (!other && !(await storage.leader())) {
-    for (const { member } of members) await storage.delete(memberKey(member.id));
-    return;
-  }
+  const names = members.map(({ member }) => `${member.name} (${member.id})`).join(', ');
   throw refused(
-    `this etcd has the coordinators of this fleet already${other ? `, such as ${other.member.name}` : ''}: use "everynode coordinator join" with an empty data directory`,
+    `this etcd has the coordinators of this fleet already${names && `: ${names}`}: use "everynode coordinator join" with an empty data directory`,
   );
 }
 
@@ -177,6 +204,7 @@ async function leaveCluster(dataDir: string, member: MemberFile, storage: Cluste
       );
     }
     await removeLocal(dataDir);
+    await removePendingMember(dataDir);
     await storage.trim(next, leadership.term);
     await removeFleet(storage, member.memberId);
   } finally {
@@ -198,6 +226,10 @@ async function removeFleet(storage: ClusterStorage, memberId: string): Promise<v
     for (const { name } of await storage.list(prefix)) await storage.delete(name);
   }
   for (const name of [statusKey(memberId), KEYS_KEY, CLUSTER_KEY]) await storage.delete(name);
+}
+
+function randomId(): string {
+  return randomBytes(4).toString('hex');
 }
 
 function withDatabase<T>(dataDir: string, work: (database: ReturnType<typeof openDatabase>) => T): T {

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
-import { MEMBER_FILE } from '../store/data-files.js';
+import { MEMBER_FILE, PENDING_MEMBER_FILE } from '../store/data-files.js';
 
 const FORMAT = 1;
 
@@ -30,8 +30,17 @@ export class MemberFileError extends Error {
 }
 
 /** Returns the content, or undefined for the data directory of a single coordinator. Throws MemberFileError. */
-export async function readMemberFile(dataDir: string): Promise<MemberFile | undefined> {
-  const path = join(dataDir, MEMBER_FILE);
+export function readMemberFile(dataDir: string): Promise<MemberFile | undefined> {
+  return readFileNamed(MEMBER_FILE, dataDir);
+}
+
+/** Returns the member that an interrupted `clusterize` began to make. Throws MemberFileError. */
+export function readPendingMember(dataDir: string): Promise<MemberFile | undefined> {
+  return readFileNamed(PENDING_MEMBER_FILE, dataDir);
+}
+
+async function readFileNamed(name: string, dataDir: string): Promise<MemberFile | undefined> {
+  const path = join(dataDir, name);
   const text = await readIfPresent(path);
   return text === undefined ? undefined : parseMemberFile(text, path);
 }
@@ -61,10 +70,19 @@ export function parseMemberFile(text: string, path: string): MemberFile {
 }
 
 export async function writeMemberFile(dataDir: string, member: MemberFile): Promise<void> {
-  await writePrivateFile(
-    join(dataDir, MEMBER_FILE),
-    `${JSON.stringify({ format: FORMAT, ...member }, null, 2)}\n`,
-  );
+  await writePrivateFile(join(dataDir, MEMBER_FILE), textOf(member));
+}
+
+export async function writePendingMember(dataDir: string, member: MemberFile): Promise<void> {
+  await writePrivateFile(join(dataDir, PENDING_MEMBER_FILE), textOf(member));
+}
+
+export async function removePendingMember(dataDir: string): Promise<void> {
+  await rm(join(dataDir, PENDING_MEMBER_FILE), { force: true });
+}
+
+function textOf(member: MemberFile): string {
+  return `${JSON.stringify({ format: FORMAT, ...member }, null, 2)}\n`;
 }
 
 export async function removeMemberFile(dataDir: string): Promise<void> {

@@ -37,6 +37,9 @@ export const DATABASE_FILE = 'everynode.db';
 /** Exists in the data directory of a coordinator that shares its fleet with others. */
 export const MEMBER_FILE = 'member.json';
 
+/** Exists from the begin of `clusterize` until `MEMBER_FILE` exists: etcd may name this directory as its fleet's. */
+export const PENDING_MEMBER_FILE = 'member-pending.json';
+
 /** Exists during a restore. If it exists without a database, a restore was interrupted. */
 export const RESTORING_DIRECTORY = 'restoring';
 

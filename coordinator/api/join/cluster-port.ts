@@ -25,6 +25,13 @@ export interface ClusterPort {
 export type CoordinatorJoin =
   | { readonly state: 'joined'; readonly tokenId: string; readonly member: string; readonly answer: object }
   | {
+      readonly state: 'unsuitable';
+      readonly tokenId: string;
+      readonly member: string;
+      /** A sentence without its period. */
+      readonly why: string;
+    }
+  | {
       readonly state: 'malformed' | 'unauthorized' | 'otherFleet';
       readonly tokenId?: string | undefined;
       readonly member?: string | undefined;

@@ -66,7 +66,7 @@ export function addCoordinatorRoutes(app: FastifyInstance<Server>, deps: RouteDe
     const cluster = admit(request);
     const outcome = await withEtcd(() => cluster.join(bodyOf(request)));
     const caller = { tokenId: outcome.tokenId, member: outcome.member };
-    if (outcome.state !== 'joined') return refuse('join', request, joinError(outcome.state), caller);
+    if (outcome.state !== 'joined') return refuse('join', request, joinError(outcome), caller);
     record('join', request, 200, caller);
     return reply.type('application/json').send(JSON.stringify(outcome.answer));
   });
@@ -109,7 +109,9 @@ function bodyOf({ body }: FastifyRequest): unknown {
   return Buffer.isBuffer(body) ? decodeBody(body, 'application/json') : undefined;
 }
 
-function joinError(state: Exclude<CoordinatorJoin['state'], 'joined'>): ApiError {
+function joinError(outcome: Exclude<CoordinatorJoin, { state: 'joined' }>): ApiError {
+  const { state } = outcome;
+  if (state === 'unsuitable') return new ApiError('Conflict', outcome.why);
   if (state === 'malformed') return badRequest('the body is not the request of a joining coordinator');
   if (state === 'unauthorized') return new ApiError('Unauthorized', 'Unauthorized');
   return new ApiError('Conflict', "the caller's etcd belongs to another fleet than this coordinator");

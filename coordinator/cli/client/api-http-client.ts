@@ -1,9 +1,12 @@
 /** Sends requests to a coordinator's API. */
 
 import { type Agent, request } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import { ApiError, type Status, type StatusReason } from '../../../shared/kube/objects/api-status.js';
+import { limitConnectTime } from '../../../shared/link/limit-connect-time.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { escapeLine, printErrorLine } from '../../../shared/process/output/terminal-output.js';
+import { systemClock } from '../../../shared/process/time/clock.js';
 
 export interface ApiClient {
   /** The API's address in the kubeconfig, `https://HOST:PORT`. */
@@ -19,6 +22,11 @@ export interface ApiClient {
    */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
 }
+
+/** Timeout of the TCP connection. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Timeout with the TLS handshake. A coordinator that follows holds a connection for 10 s while no other leads. */
+const HANDSHAKE_TIMEOUT_MS = 15_000;
 
 const MERGE_PATCH = 'application/merge-patch+json';
 
@@ -88,6 +96,14 @@ export function warningTexts(headers: readonly string[] = []): string[] {
   });
 }
 
+/** A dead machine sends no reply, and Linux repeats a connection for two minutes. */
+function limitHandshakeTime(socket: TLSSocket): void {
+  // A kept connection.
+  if (!socket.connecting) return;
+  limitConnectTime(socket, systemClock, CONNECT_TIMEOUT_MS);
+  limitConnectTime(socket, systemClock, HANDSHAKE_TIMEOUT_MS, 'secureConnect');
+}
+
 function send(
   url: URL,
   { headers, ...options }: CallOptions,
@@ -106,6 +122,7 @@ function send(
         resolve({ code: incoming.statusCode ?? 500, text: Buffer.concat(chunks).toString() }),
       );
     });
+    outgoing.on('socket', (socket) => limitHandshakeTime(socket as TLSSocket));
     outgoing.on('error', reject);
     outgoing.end(text);
   });

@@ -12,7 +12,7 @@ import {
   INSTALL_SETTINGS,
 } from '../../coordinator-settings.js';
 import type { RunningCoordinator } from '../../main.js';
-import { MEMBER_FILE } from '../../store/data-files.js';
+import { MEMBER_FILE, PENDING_MEMBER_FILE } from '../../store/data-files.js';
 import { trackFirstStart } from '../machine/first-start.js';
 import { readSettings } from '../terminal/command-options.js';
 import { addClusterizeCommand } from './clusterize-command.js';
@@ -51,7 +51,8 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   const firstStart = trackFirstStart(settings.data);
   const coordinator = await start().catch((error: unknown) => {
     // Once etcd names this coordinator as the first of the fleet, it is the only one with the fleet's keys.
-    if (!existsSync(join(settings.data, MEMBER_FILE))) firstStart.undo();
+    const noted = [MEMBER_FILE, PENDING_MEMBER_FILE].some((name) => existsSync(join(settings.data, name)));
+    if (!noted) firstStart.undo();
     throw error;
   });
   const manager = serviceManager(process.env);

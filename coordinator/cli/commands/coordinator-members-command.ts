@@ -4,8 +4,10 @@ import type { Coordinator, CoordinatorList } from '../../../shared/kube/fleet/co
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
-import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
+import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
 import { pause } from '../../../shared/process/time/clock.js';
+import { CLUSTER_SETTINGS } from '../../cluster/cluster-settings.js';
 import { type ApiClient, connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { coordinatorLines } from '../terminal/coordinator-lines.js';
@@ -20,8 +22,9 @@ export function addMembersCommands(coordinator: Command): void {
   const members = coordinator
     .command('members')
     .description('list the coordinators of the fleet, their etcd, and what is wrong')
-    .option('-o, --output <FORM>', 'text or json', 'text');
-  addKubeconfigOptions(members).action(list);
+    .option('-o, --output <FORM>', 'text or json', 'text')
+    .option('--config <FILE>', 'YAML file with the settings of etcd (default that of the installed service)');
+  addSettingFlags(addKubeconfigOptions(members), CLUSTER_SETTINGS).action(list);
   const stepDown = coordinator
     .command('step-down')
     .description('let another coordinator lead, before maintenance of the leader');
@@ -33,13 +36,39 @@ export function addMembersCommands(coordinator: Command): void {
   addKubeconfigOptions(removeCommand).action(remove);
 }
 
-async function list({ output, ...options }: KubeconfigOptions & { output: string }): Promise<void> {
+async function list({
+  output,
+  ...options
+}: KubeconfigOptions & Record<string, unknown> & { output: string }): Promise<void> {
   if (output !== 'text' && output !== 'json') {
     throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${output}".`);
   }
-  const found = await connect(options).request<CoordinatorList>('GET', COORDINATORS);
-  if (output === 'json') printLine(JSON.stringify(found, null, 2));
-  else for (const line of coordinatorLines(found.items)) printLine(line);
+  let outage: string | undefined;
+  const found = await connect(options)
+    .request<CoordinatorList>('GET', COORDINATORS)
+    .catch(async (error: unknown) => {
+      ignoreOutage(error);
+      const read = await fromEtcd(options);
+      if (!read) throw error;
+      outage = error instanceof ExitError ? error.sentence : String((error as Error).message);
+      return read;
+    });
+  if (output === 'json') printDocument(`${JSON.stringify(found, null, 2)}\n`);
+  else for (const line of coordinatorLines(found.items, found)) printLine(line);
+  if (outage === undefined) return;
+  throw new ExitError(
+    EXIT_CODES.environment,
+    `No coordinator serves, so this list is from etcd, as this machine reads it: ${outage}`,
+  );
+}
+
+/** Without a leader the API cannot answer. Another cluster that the caller names is not looked up on this machine. */
+async function fromEtcd(
+  options: KubeconfigOptions & Record<string, unknown>,
+): Promise<CoordinatorList | undefined> {
+  if (options.kubeconfig !== undefined || options.context !== undefined) return undefined;
+  const { membersFromEtcd } = await import('../machine/members-from-etcd.js');
+  return membersFromEtcd(options);
 }
 
 async function handOver(options: KubeconfigOptions): Promise<void> {

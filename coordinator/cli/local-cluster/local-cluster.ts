@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { makePrivateDirectory, writePrivateFile } from '../../../shared/process/files/private-file.js';
+import { contextName, withServers } from '../../cluster/keys/member-kubeconfig.js';
 import { kubeconfigPath } from '../../coordinator-data-dir.js';
 import { COORDINATOR_SETTINGS, type CoordinatorSettings } from '../../coordinator-settings.js';
 import type { DataLock } from '../../store/data-files.js';
@@ -23,7 +24,6 @@ import {
 import { writeEtcdCertificates } from './etcd-certificates.js';
 import { etcdArguments, etcdEnvironment, etcdName } from './etcd-program.js';
 import { joinMember } from './join-member.js';
-import { contextName, withServers } from './member-kubeconfig.js';
 import { EVERYNODE } from './run-everynode.js';
 import { settingFlags } from './setting-flags.js';
 import { SupervisedProcess } from './supervised-process.js';

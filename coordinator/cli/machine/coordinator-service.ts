@@ -25,6 +25,7 @@ import { apiClientFromKubeconfig } from '../client/api-client.js';
 import { addReleaseFolder, requireRelease } from '../commands/release-command.js';
 import { createToken } from '../commands/token-command.js';
 import { readSettings } from '../terminal/command-options.js';
+import { removeEtcdDropIn, updateEtcdDropIn } from './etcd-drop-in.js';
 
 /** The service's user. It has no login shell. */
 export const SERVICE_USER = 'everynode';
@@ -67,6 +68,7 @@ export async function installCoordinator(
   // Files that root created, e.g. by a backup or restore, must be readable by the service.
   runCommandOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));
+  updateEtcdDropIn(text);
   runCommandOnHost('systemctl', 'daemon-reload');
   runCommandOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
   printLine('· starting the coordinator');
@@ -139,6 +141,7 @@ export async function uninstallCoordinator({ purge = false }: { purge?: boolean 
   requireSystemd('everynode coordinator uninstall');
   commandSucceeds('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
   rmSync(UNIT_FILE, { force: true });
+  removeEtcdDropIn();
   runCommandOnHost('systemctl', 'daemon-reload');
   commandSucceeds('systemctl', 'reset-failed', SERVICE_UNIT);
   if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);

@@ -10,6 +10,8 @@ import { withExitErrors } from '../../exit-errors.js';
 
 type EtcdFlags = Pick<SettingsOf<typeof CLUSTER_SETTINGS>, 'etcd' | 'etcdCa' | 'etcdCert' | 'etcdKey'>;
 
+const KEEP_ALIVE_MS = 60_000;
+
 /** Checks the settings, the files and every endpoint, and prints warnings. Throws `ExitError`. */
 export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
   const { etcd, ...files } = flags;
@@ -25,19 +27,24 @@ export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
     const { checkEtcd } = await import('../../store/replica/etcd/checks/etcd-checks.js');
     const { openEtcdCluster } = await import('../../store/replica/etcd/open-etcd-cluster.js');
     const access = readEtcdSettings({ etcd, ...files });
-    const { warnings } = await checkEtcd(access);
+    const { clusterId, warnings } = await checkEtcd(access);
     for (const warning of warnings) printErrorLine(`Warning: ${warning}`);
-    return (name) => openEtcdCluster({ access, name });
+    return (name) => openEtcdCluster({ access, name, clusterId });
   });
 }
 
 /** Converts errors that an operator can fix to `ExitError`. */
 export function withClusterErrors<T>(work: () => Promise<T>): Promise<T> {
   return withExitErrors(async () => {
+    // Neither the timers of the connection nor a connection to a dead etcd keep the process alive, so that Node would
+    // exit without a sentence while a call waits.
+    const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
     try {
       return await work();
     } catch (error) {
       throw exitErrorOf(error) ?? error;
+    } finally {
+      clearInterval(alive);
     }
   });
 }

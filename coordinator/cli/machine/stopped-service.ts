@@ -11,6 +11,7 @@ import {
 import { asOwnerOf } from '../../coordinator-data-dir.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
 import { CONFIG_FILE, DATA_DIR, SERVICE_UNIT, SERVICE_USER } from './coordinator-service.js';
+import { updateEtcdDropIn } from './etcd-drop-in.js';
 
 /** Settings to write; undefined: to remove. */
 type SettingChanges = Readonly<Record<string, string | undefined>>;
@@ -56,6 +57,8 @@ function changeSettings(changes: SettingChanges): void {
     if (value === undefined) document.delete(key);
     else document.set(key, value);
   }
-  installFile(CONFIG_FILE, document.toString(), 0o640);
+  const text = document.toString();
+  installFile(CONFIG_FILE, text, 0o640);
   runCommandOnHost('chown', `root:${SERVICE_USER}`, CONFIG_FILE);
+  if (updateEtcdDropIn(text)) runCommandOnHost('systemctl', 'daemon-reload');
 }

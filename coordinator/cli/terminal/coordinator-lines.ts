@@ -1,14 +1,27 @@
 /** The coordinators of a fleet and their etcd as lines on a terminal. */
-import type { Coordinator, EtcdEndpoint } from '../../../shared/kube/fleet/coordinator-types.js';
+import type {
+  ClusterProblem,
+  Coordinator,
+  EtcdEndpoint,
+} from '../../../shared/kube/fleet/coordinator-types.js';
 import { tableLines } from './text-table.js';
 
 const MIB = 1_048_576;
 
-export function coordinatorLines(items: readonly Coordinator[]): string[] {
-  const etcd = items.flatMap(({ status }) => status.etcd ?? []);
-  const problems = items.flatMap(({ metadata, status }) =>
-    status.problems.map(({ severity, message }) => `${severity}: ${metadata.name}: ${message}`),
-  );
+/** What belongs to no coordinator while none leads. */
+interface ClusterState {
+  readonly etcd?: readonly EtcdEndpoint[];
+  readonly problems?: readonly ClusterProblem[];
+}
+
+export function coordinatorLines(items: readonly Coordinator[], cluster: ClusterState = {}): string[] {
+  const etcd = [...(cluster.etcd ?? []), ...items.flatMap(({ status }) => status.etcd ?? [])];
+  const problems = [
+    ...(cluster.problems ?? []).map(({ severity, message }) => `${severity}: ${message}`),
+    ...items.flatMap(({ metadata, status }) =>
+      status.problems.map(({ severity, message }) => `${severity}: ${metadata.name}: ${message}`),
+    ),
+  ];
   return [
     ...tableLines([['NAME', 'ID', 'SERVER', 'ROLE', 'LAG', 'VERSION'], ...items.map(rowOf)]),
     ...(etcd.length > 0

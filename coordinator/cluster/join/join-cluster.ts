@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { trackNewFolders } from '../../../shared/process/files/new-file-cleanup.js';
 import { makePrivateDirectory } from '../../../shared/process/files/private-file.js';
+import { VERSION } from '../../../shared/process/release-version.js';
 import { syncDirectory } from '../../store/backup/backup-archive.js';
 import { acquireDataLock, DATABASE_FILE, lockPath, MEMBER_FILE } from '../../store/data-files.js';
+import { LOG_FORMAT } from '../../store/replica/log-entry.js';
 import type { ClusterStorage } from '../../store/replica/replicated-log.js';
 import { type ClusterRecord, memberKey } from '../cluster-member.js';
 import { readClusterRecord, registerMember } from '../cluster-view.js';
@@ -42,6 +44,8 @@ interface JoinClusterOptions {
   openStorage: OpenStorage;
   /** The present time, ms. */
   now: number;
+  /** Newest format of log records that this version reads; absent: that of this program. */
+  logFormat?: number;
 }
 
 /**
@@ -82,14 +86,23 @@ async function joinLocked(options: JoinClusterOptions, token: CoordinatorToken):
   const ca = await pinnedAuthority(coordinator, token.caHash);
   const member: MemberFile = { memberId: randomBytes(4).toString('hex'), ...record, server, name };
   const { memberId: id } = member;
-  const attempt = beginJoin(token, record.clusterUID, { id, name, server });
+  const attempt = beginJoin(token, record.clusterUID, {
+    ...{
+      id,
+      name,
+      server,
+      version: VERSION,
+      logFormat: options.logFormat ?? LOG_FORMAT,
+      clockMs: options.now,
+    },
+  });
   const keys = openKeys(attempt.open, await sendJoin(coordinator, ca, attempt.request));
   const storage = openStorage(record);
   const scratch = join(dataDir, SCRATCH);
   try {
     await rm(scratch, { recursive: true, force: true });
     makePrivateDirectory(scratch);
-    await importFleetKeys(scratch, keys);
+    await importFleetKeys(scratch, keys, server);
     await writeMemberFile(scratch, member);
     if (!(await registerMember(storage, { id, name, server, joinedAt: options.now }))) {
       throw new ExitError(

@@ -12,14 +12,16 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
-import type { ClusterMember } from '../cluster-member.js';
+import type { ClusterMember, MemberStatus } from '../cluster-member.js';
 import { openValue, SealError, sealValue } from '../keys/sealed-value.js';
 import { isMemberId, isMemberServer } from '../member-file.js';
+import { MAX_SKEW_MS } from '../snapshot/snapshot-proof.js';
 
 const KEY_BYTES = 32;
 
-/** What the joining coordinator is called. */
-type JoiningMember = Pick<ClusterMember, 'id' | 'name' | 'server'>;
+/** The joining coordinator, as far as the leader must know it. */
+type JoiningMember = Pick<ClusterMember, 'id' | 'name' | 'server'> &
+  Pick<MemberStatus, 'version' | 'logFormat' | 'clockMs'>;
 
 /** Body of `POST /coordinators/join`. */
 export interface CoordinatorJoinRequest {
@@ -92,14 +94,38 @@ export function answerJoin(
   return { publicKey: names[1], keys: sealValue(shared, names.join('.'), packedKeys).toString('base64') };
 }
 
+/** The leader, compared with a joining coordinator. */
+interface Admitting {
+  readonly version: string;
+  /** Format of the log records that it writes. */
+  readonly logFormat: number;
+  /** Its wall clock, ms. */
+  readonly nowMs: number;
+}
+
+/** Returns why this coordinator could not follow the leader, as a sentence without its period. Pure. */
+export function joinObstacle(
+  { version, logFormat, clockMs }: JoiningMember,
+  leader: Admitting,
+): string | undefined {
+  if (logFormat < leader.logFormat)
+    return `it has version ${version} and reads format ${logFormat} of the log, but the leader has version ${leader.version} and writes format ${leader.logFormat}: upgrade it first`;
+  const skewMs = clockMs - leader.nowMs;
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return undefined;
+  const minutes = Math.round(Math.abs(skewMs) / 60_000);
+  const direction = skewMs > 0 ? 'ahead of' : 'behind';
+  return `its clock is ${minutes} minutes ${direction} the leader's, and 5 are allowed: set the clock, for example with chrony`;
+}
+
 /** Returns the request in a decoded body, or undefined for any other body. */
 export function readJoinRequest(body: unknown): CoordinatorJoinRequest | undefined {
   if (!isRecord(body) || !isRecord(body.member)) return undefined;
   const { tokenId, clusterUID, publicKey, proof } = body;
-  const { id, name, server } = body.member;
+  const { id, name, server, version, logFormat, clockMs } = body.member;
   if (!isShort(tokenId) || !isShort(clusterUID) || !isShort(publicKey) || !isShort(proof)) return undefined;
   if (!isMemberId(id) || !isShort(name) || !isMemberServer(server)) return undefined;
-  return { tokenId, clusterUID, publicKey, proof, member: { id, name, server } };
+  if (!isShort(version) || !isCount(logFormat) || !isCount(clockMs)) return undefined;
+  return { tokenId, clusterUID, publicKey, proof, member: { id, name, server, version, logFormat, clockMs } };
 }
 
 function proofOf(key: Buffer, request: Omit<CoordinatorJoinRequest, 'proof'>): string {
@@ -112,6 +138,9 @@ function proofOf(key: Buffer, request: Omit<CoordinatorJoinRequest, 'proof'>): s
     member.id,
     member.name,
     member.server,
+    member.version,
+    member.logFormat,
+    member.clockMs,
   ]);
   return createHmac('sha256', key).update(text).digest('base64');
 }
@@ -139,6 +168,10 @@ function encoded(key: KeyObject): string {
 
 function isShort(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 253;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -7,7 +7,8 @@ import {
   removePrivateFile,
   writePrivateFile,
 } from '../../../shared/process/files/private-file.js';
-import { changesTo, FLEET_KEY_FILES, type FleetKeys, FleetKeysError } from './fleet-keys.js';
+import { changesTo, FLEET_KEY_FILES, type FleetKeys, FleetKeysError, KUBECONFIG } from './fleet-keys.js';
+import { withServers } from './member-kubeconfig.js';
 
 /** The version of the keys that this data directory has. Not one of the keys. */
 export const KEYS_VERSION_FILE = 'fleet-keys.json';
@@ -18,12 +19,20 @@ export async function exportFleetKeys(dataDir: string): Promise<FleetKeys> {
 }
 
 /**
- * Gives the directory the files of the bundle, then its version. Each file is replaced atomically. After a crash in
+ * Gives the directory the files of the bundle, then its version. The kubeconfig gets `server`, the address of the
+ * coordinator of this directory: the address in the bundle is that of the leader's machine, which may die. Each file is replaced atomically. After a crash in
  * between, the version is still the old one, so the next call repeats the work. Returns true if a file changed.
  */
-export async function importFleetKeys(dataDir: string, { version, files }: FleetKeys): Promise<boolean> {
+export async function importFleetKeys(
+  dataDir: string,
+  { version, files }: FleetKeys,
+  server: string,
+): Promise<boolean> {
   makePrivateDirectory(join(dataDir, 'pki'));
-  const changes = changesTo(files, await readKeyFiles(dataDir));
+  const kubeconfig = files.get(KUBECONFIG);
+  const own = kubeconfig && Buffer.from(withServers(kubeconfig.toString(), [server]));
+  const wanted = own ? new Map([...files, [KUBECONFIG, own]]) : files;
+  const changes = changesTo(wanted, await readKeyFiles(dataDir));
   for (const [name, content] of changes) {
     const path = join(dataDir, name);
     await (content === undefined ? removePrivateFile(path) : writePrivateFile(path, content));

@@ -16,6 +16,8 @@ const INTERVAL_MS = 60_000;
 
 interface FleetKeySyncDeps {
   dataDir: string;
+  /** Address of this member. */
+  server: string;
   clusterUID: string;
   keys: Pick<ClusterKeys, 'get' | 'put'>;
   clock: Clock;
@@ -78,7 +80,7 @@ export class FleetKeySync {
   }
 
   async #pull(): Promise<boolean> {
-    const { dataDir, keys, log } = this.#deps;
+    const { dataDir, server, keys, log } = this.#deps;
     const found = await keys.get(KEYS_KEY);
     if (!found || found.version === this.#known) return false;
     const stored = await this.#open(found);
@@ -88,7 +90,7 @@ export class FleetKeySync {
       this.#known = found.version;
       return false;
     }
-    const isChanged = await importFleetKeys(dataDir, stored.bundle);
+    const isChanged = await importFleetKeys(dataDir, stored.bundle, server);
     this.#known = found.version;
     log.info({ version: stored.bundle.version, isChanged }, "the fleet's keys were written to disk");
     return isChanged;

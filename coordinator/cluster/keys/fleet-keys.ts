@@ -14,7 +14,7 @@ const REQUIRED_FILES: readonly string[] = [
   'pki/service-accounts.key',
 ];
 
-const KUBECONFIG = 'kubeconfig';
+export const KUBECONFIG = 'kubeconfig';
 
 /** All files of a bundle. A bundle writes no others, so that a manipulated one cannot replace a program's file. */
 export const FLEET_KEY_FILES: readonly string[] = [

@@ -8,7 +8,7 @@ import { isMemberId } from '../member-file.js';
 
 const SCHEME = 'EverynodeMember';
 /** Largest difference between the clocks of two members, with the time of the request. */
-const MAX_SKEW_MS = 5 * 60_000;
+export const MAX_SKEW_MS = 5 * 60_000;
 
 /** Returns the `Authorization` header. `now` in ms. */
 export function snapshotProof(clusterKey: Buffer, clusterUID: string, memberId: string, now: number): string {

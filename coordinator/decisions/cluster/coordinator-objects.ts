@@ -53,7 +53,7 @@ function objectNames(members: readonly ObservedMember[]): Map<string, string> {
 
 function statusOf(
   observed: ObservedMember,
-  self: string,
+  self: string | undefined,
   problems: readonly ClusterProblem[],
 ): CoordinatorStatus {
   const { status, lagRecords, clockSkewMs } = observed;
@@ -74,7 +74,7 @@ function statusOf(
   };
 }
 
-function roleOf(observed: ObservedMember, self: string): CoordinatorRole {
+function roleOf(observed: ObservedMember, self: string | undefined): CoordinatorRole {
   const { member, status } = observed;
   if (member.id === self) return 'Leader';
   if (!status || isReplacedLeader(observed, self)) return 'Down';

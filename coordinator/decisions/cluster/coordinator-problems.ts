@@ -26,10 +26,10 @@ export interface ObservedMember {
   readonly clockSkewMs: number;
 }
 
-/** The cluster as its leader sees it. */
+/** The cluster as its leader sees it, or a command that reads etcd because no coordinator serves. */
 export interface ClusterObservation {
-  /** Id of the observer, which serves and therefore leads. */
-  readonly self: string;
+  /** Id of the leader; absent = none leads. */
+  readonly self?: string | undefined;
   readonly members: readonly ObservedMember[];
   readonly etcd: readonly ObservedEndpoint[];
   /** Age of `members`; more than 0 while etcd does not answer. */
@@ -53,13 +53,13 @@ const MAX_CLOCK_SKEW_MS = 5_000;
 const TRANSIENT: ReadonlySet<string> = new Set(['SnapshotNeeded']);
 
 export function clusterProblems(observation: ClusterObservation): FoundProblems {
-  const { members, etcd, staleMs } = observation;
+  const { self, members, etcd, staleMs } = observation;
   const newestFormat = Math.max(0, ...members.map(({ status }) => status?.logFormat ?? 0));
   const ofMembers = new Map(
-    members.map((each) => [each.member.id, bySeverity(memberProblems(each, observation.self, newestFormat))]),
+    members.map((each) => [each.member.id, bySeverity(memberProblems(each, self, newestFormat))]),
   );
   const ofCluster = [
-    ...redundancyProblems(observation),
+    ...(self === undefined ? [noLeader(members)] : redundancyProblems(observation)),
     ...versionProblems(members),
     ...etcdProblems(etcd, staleMs),
   ];
@@ -67,16 +67,20 @@ export function clusterProblems(observation: ClusterObservation): FoundProblems 
 }
 
 /** Returns true if the member's database follows the log, so that it can lead next. */
-function canTakeOver({ member, status }: ObservedMember, self: string): boolean {
+function canTakeOver({ member, status }: ObservedMember, self: string | undefined): boolean {
   return member.id !== self && status?.state.role === 'follower';
 }
 
 /** Returns true if the member reports a leadership that has ended, because the observer leads. */
-export function isReplacedLeader({ member, status }: ObservedMember, self: string): boolean {
+export function isReplacedLeader({ member, status }: ObservedMember, self: string | undefined): boolean {
   return member.id !== self && status?.state.role === 'leader';
 }
 
-function memberProblems(observed: ObservedMember, self: string, newestFormat: number): ClusterProblem[] {
+function memberProblems(
+  observed: ObservedMember,
+  self: string | undefined,
+  newestFormat: number,
+): ClusterProblem[] {
   const { member, status, lagRecords = 0, clockSkewMs } = observed;
   const { name } = member;
   if (!status) return member.id === self ? [] : [isDown(name)];
@@ -117,6 +121,17 @@ function skew(name: string, skewMs: number): ClusterProblem {
   const direction = skewMs > 0 ? 'ahead of' : 'behind';
   const message = `The clock of ${name} is at least ${seconds} s ${direction} the leader's. Synchronize the clocks, for example with chrony.`;
   return { severity: 'warning', reason: 'ClockSkewed', message };
+}
+
+/** Why no coordinator leads. Hosts and their containers keep running meanwhile. */
+function noLeader(members: readonly ObservedMember[]): ClusterProblem {
+  const able = members.filter(({ status }) => status?.state.role === 'follower');
+  const names = able.map(({ member }) => member.name).join(', ');
+  const message =
+    able.length > 0
+      ? `No coordinator leads. ${names} can, and does within seconds: repeat this command, then see the log of ${names}.`
+      : 'No coordinator leads, and none of those listed can: start one, or correct what keeps one from leading.';
+  return { severity: 'error', reason: 'NoLeader', message };
 }
 
 /** How many coordinators may fail until none is left that can lead. */

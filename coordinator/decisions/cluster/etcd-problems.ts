@@ -4,8 +4,10 @@ import type { ClusterProblem } from '../../../shared/kube/fleet/coordinator-type
 /** `EngineHealth` of `coordinator/store/replica/replicated-log.ts`. */
 export interface ObservedEndpoint {
   readonly endpoint: string;
-  /** Absent = no answer. */
+  /** Absent = no answer, or `isForeign`. */
   readonly version?: string;
+  /** It belongs to another etcd cluster, so it does not count for a majority. */
+  readonly isForeign?: boolean;
   readonly isLeader?: boolean;
   readonly dbBytes?: number;
   readonly alarms?: readonly string[];
@@ -21,7 +23,13 @@ const OLDEST_VERSION = [3, 4] as const;
 /** `staleMs`: time for which etcd has not answered the leader; 0 = it answers. */
 export function etcdProblems(endpoints: readonly ObservedEndpoint[], staleMs: number): ClusterProblem[] {
   const up = endpoints.filter(({ version }) => version !== undefined);
-  return [...quorumProblems(endpoints, up, staleMs), ...up.flatMap(endpointProblems), ...versionProblems(up)];
+  const foreign = endpoints.filter(({ isForeign }) => isForeign).map(foreignProblem);
+  return [
+    ...quorumProblems(endpoints, up, staleMs),
+    ...foreign,
+    ...up.flatMap(endpointProblems),
+    ...versionProblems(up),
+  ];
 }
 
 function quorumProblems(
@@ -36,8 +44,8 @@ function quorumProblems(
     return [error('EtcdNoQuorum', `${counted}, and ${quorum} must: writes are refused. Start the others.`)];
   const found = staleMs > 0 ? [unavailable(staleMs)] : [];
   const isCritical = up.length === quorum;
-  for (const { endpoint, error: cause, version } of endpoints) {
-    if (version !== undefined) continue;
+  for (const { endpoint, error: cause, version, isForeign } of endpoints) {
+    if (version !== undefined || isForeign) continue;
     const risk = isCritical ? 'If one more fails, writes stop. ' : '';
     const message = `The etcd member ${endpoint} does not answer: ${cause ?? 'unknown error'}. ${risk}Start or replace it.`;
     found.push(warning('EtcdMemberDown', message));
@@ -47,6 +55,11 @@ function quorumProblems(
     found.push(warning('EtcdNotRedundant', message));
   }
   return found;
+}
+
+function foreignProblem({ endpoint, error: cause = '' }: ObservedEndpoint): ClusterProblem {
+  const message = `The etcd member ${endpoint} cannot be used: ${cause}. Correct --etcd on the coordinators, or add it to the cluster of the others with an empty data directory.`;
+  return error('EtcdForeignMember', message);
 }
 
 function unavailable(staleMs: number): ClusterProblem {

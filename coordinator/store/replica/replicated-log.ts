@@ -133,8 +133,10 @@ export interface ClusterKeys {
 /** The health of one member of the engine. */
 export interface EngineHealth {
   readonly endpoint: string;
-  /** Absent = no answer; `error` says why. */
+  /** Absent = no answer, or `isForeign`; `error` says why. */
   readonly version?: string;
+  /** The endpoint answers, but belongs to another cluster of the engine. */
+  readonly isForeign?: boolean;
   readonly isLeader?: boolean;
   /** Size of its database. */
   readonly dbBytes?: number;

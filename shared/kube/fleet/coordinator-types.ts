@@ -22,8 +22,10 @@ export interface ClusterProblem {
 /** One endpoint of etcd, as the leader sees it. */
 export interface EtcdEndpoint {
   endpoint: string;
-  /** Absent if the endpoint does not answer; `error` has the reason then. */
+  /** Absent if the endpoint does not answer or cannot be used; `error` has the reason then. */
   version?: string;
+  /** It answers, but belongs to another etcd cluster. */
+  isForeign?: boolean;
   isLeader?: boolean;
   dbBytes?: number;
   /** Such as `NOSPACE`. */
@@ -63,6 +65,9 @@ export interface CoordinatorList {
   apiVersion: string;
   metadata: Record<string, never>;
   items: readonly Coordinator[];
+  /** Only of a command that reads etcd because the API does not answer. `items` then has no leader, or one that hangs. */
+  etcd?: readonly EtcdEndpoint[];
+  problems?: readonly ClusterProblem[];
 }
 
 /** Answer to `create` on `coordinatortokens`. Shown once. */

@@ -1,6 +1,14 @@
 /** Clusterize and its way back, snapshots, the keys of a follower, and the API of the members. */
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { coordinatorLines } from '../../../coordinator/cli/terminal/coordinator-lines.js';
@@ -13,6 +21,7 @@ import { readClusterKey } from '../../../coordinator/cluster/keys/sealed-value.j
 import { readMemberFile } from '../../../coordinator/cluster/member-file.js';
 import { downloadSnapshot, SnapshotError } from '../../../coordinator/cluster/snapshot/snapshot-download.js';
 import type { LogName } from '../../../coordinator/store/replica/etcd/etcd-keys.js';
+import type { ClusterStorage } from '../../../coordinator/store/replica/replicated-log.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
@@ -77,6 +86,50 @@ test('an etcd with another fleet is refused, and nothing changes', async (contex
   assert.deepEqual(stateOf(dataDir), before);
 });
 
+test('the second of two directories with the data of one fleet is refused, and deletes no registration', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const storage = fixture.openStorage(fixture.member);
+  context.after(() => storage.close());
+  // All members have the host name of the caller, and none reports.
+  await registerMember(storage, { id: 'ffffffff', name: 'first', server: 'https://b:1', joinedAt: 0 });
+  const copy = temporaryDirectory();
+  cpSync(fixture.dataDir, copy, { recursive: true });
+  rmSync(join(copy, 'member.json'));
+  await assert.rejects(
+    again(fixture, copy),
+    /has the coordinators of this fleet already: .*first \(ffffffff\)/,
+  );
+  const ids = (await fixture.members()).map((each) => each.member.id).sort();
+  assert.deepEqual(ids, [fixture.member.memberId, 'ffffffff'].sort());
+});
+
+test('clusterize that was killed after the record of the cluster is continued, with the same log', async () => {
+  const dataDir = await makeCoordinatorData();
+  const engine = new MemoryEngine(systemClock);
+  const killed = temporaryDirectory();
+  const about = { name: 'first', server: 'https://first:6443', now: Date.now() };
+  const clusterizeWith = (directory: string, openStorage: (name: LogName) => ClusterStorage) => {
+    const secretsKeyPath = join(directory, 'pki', 'secrets.key');
+    return clusterize({ ...about, dataDir: directory, secretsKeyPath, openStorage });
+  };
+  const first = await clusterizeWith(dataDir, (name) => {
+    const { storage } = new MemoryCluster(engine, name);
+    const put = storage.put.bind(storage);
+    storage.put = async (key, value, options) => {
+      const isWritten = await put(key, value, options);
+      // What kill -9 leaves at this moment.
+      if (key === CLUSTER_KEY) cpSync(dataDir, killed, { recursive: true });
+      return isWritten;
+    };
+    return storage;
+  });
+  assert.equal(existsSync(join(dataDir, 'member-pending.json')), false);
+  assert.equal(await readMemberFile(killed), undefined);
+  const second = await clusterizeWith(killed, (name) => new MemoryCluster(engine, name).storage);
+  assert.deepEqual(second, first);
+  assert.deepEqual(await readMemberFile(killed), first);
+});
+
 test('clusterize is refused for a member, and for Secrets that are encrypted with a file elsewhere', async (context) => {
   const fixture = await startClusterFixture(context);
   await assert.rejects(again(fixture, fixture.dataDir), /is already coordinator/);
@@ -118,6 +171,7 @@ function syncOf({ openStorage, member }: ClusterFixture, dataDir: string): Fleet
   return new FleetKeySync({
     dataDir,
     keys,
+    server: 'https://follower:6443',
     clusterUID: member.clusterUID,
     clock: systemClock,
     log: silentLogger,
@@ -127,7 +181,11 @@ function syncOf({ openStorage, member }: ClusterFixture, dataDir: string): Fleet
 test('a key that changes on the leader reaches a follower, once, and not the other way round', async (context) => {
   const fixture = await startClusterFixture(context);
   const follower = temporaryDirectory();
-  await importFleetKeys(follower, { ...(await exportFleetKeys(fixture.dataDir)), version: 1 });
+  await importFleetKeys(
+    follower,
+    { ...(await exportFleetKeys(fixture.dataDir)), version: 1 },
+    'https://follower:6443',
+  );
   const [leading, following] = [syncOf(fixture, fixture.dataDir), syncOf(fixture, follower)];
   await leading.publish();
   assert.equal(await following.pull(), false);
@@ -144,6 +202,24 @@ test('a key that changes on the leader reaches a follower, once, and not the oth
   // A leader that fell behind must not overwrite newer keys.
   writeFileSync(join(follower, 'fleet-keys.json'), '{"version":1}');
   await assert.rejects(syncOf(fixture, follower).publish(), /newer keys/);
+});
+
+test("a follower's kubeconfig has the address of its own machine, also after the administrator's token changed", async (context) => {
+  const fixture = await startClusterFixture(context);
+  const follower = temporaryDirectory();
+  await syncOf(fixture, fixture.dataDir).publish();
+  const copied = { ...(await exportFleetKeys(fixture.dataDir)), version: 1 };
+  await importFleetKeys(follower, copied, 'https://follower:6443');
+  const serverAndToken = (text: string): string[] =>
+    [/server: (.*)/, /token: (.*)/].map((pattern) => pattern.exec(text)?.[1] ?? '');
+  const [server, token] = serverAndToken(await contentOf(follower, 'kubeconfig'));
+  assert.equal(server, 'https://follower:6443');
+  const text = await contentOf(fixture.dataDir, 'kubeconfig');
+  writeFileSync(join(fixture.dataDir, 'kubeconfig'), text.replace(token ?? '', 'new'));
+  writeFileSync(join(fixture.dataDir, 'pki', 'admin-token.sha256'), 'new');
+  await syncOf(fixture, fixture.dataDir).publish();
+  assert.equal(await syncOf(fixture, follower).pull(), true);
+  assert.deepEqual(serverAndToken(await contentOf(follower, 'kubeconfig')), ['https://follower:6443', 'new']);
 });
 
 test('keys that another writer of etcd put there are not taken', async (context) => {

@@ -60,7 +60,9 @@ const secure = (changes: Partial<Extract<EtcdAccess, { isSecure: true }>> = {}):
 
 describe('files and certificates', () => {
   check('a new etcd with the right certificates has nothing to report', async () => {
-    assert.deepEqual(await checkEtcd(secure(), 'mine'), { fleet: undefined, warnings: [] });
+    const { clusterId, ...rest } = await checkEtcd(secure(), 'mine');
+    assert.match(clusterId, /^[1-9][0-9]+$/);
+    assert.deepEqual(rest, { fleet: undefined, warnings: [] });
   });
   check('an authority that did not sign the certificate of etcd is named', async () => {
     const { caFile } = otherPki.client;
@@ -98,6 +100,18 @@ describe('files and certificates', () => {
   check('http to an etcd with TLS is explained', async () => {
     const endpoints = etcd.endpoints.map((endpoint) => endpoint.replace('https', 'http'));
     await expectRefusal(checkEtcd({ endpoints, isSecure: false }), 'environment', /may need https/);
+  });
+  check('the addresses of two etcd clusters are refused, and both are named', async () => {
+    const other = await startEtcd({ pki });
+    try {
+      const endpoints = [...etcd.endpoints, ...other.endpoints];
+      const sentence = new RegExp(
+        `different etcd clusters: ${etcd.endpoints[0]} .* and ${other.endpoints[0]} `,
+      );
+      await expectRefusal(checkEtcd(secure({ endpoints })), 'environment', sentence);
+    } finally {
+      await other.stop();
+    }
   });
   check('one unreachable endpoint of two is a warning', async () => {
     const dead = `https://127.0.0.1:${await freePort()}`;

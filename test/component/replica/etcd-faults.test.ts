@@ -282,6 +282,36 @@ describe('one member', () => {
   });
 
   faultTest(
+    'an append continues on its own cluster if another endpoint belongs to a foreign one',
+    async () => {
+      const [etcd, foreign] = [await startEtcd(), await startEtcd()];
+      const proxy = await LossyProxy.start(Number(etcd.endpoints[0]?.split(':').at(-1)));
+      const endpoints = [`http://127.0.0.1:${proxy.port}`, ...foreign.endpoints];
+      const storage = openEtcdCluster({ access: { endpoints, isSecure: false }, name });
+      opened.push(storage);
+      try {
+        const { term } = await lead(storage);
+        proxy.loseAnswers();
+        let outcome = '';
+        const appended = storage.append({ index: 1, bytes: bytes(1) }, term).then((result) => {
+          outcome = result;
+        });
+        await until(async () => outcome !== '' || (await storage.health())[1]?.isForeign === true, {
+          what: 'the foreign member to be recognized',
+        });
+        proxy.restore();
+        await appended;
+        assert.equal(outcome, 'appended');
+        assert.equal(foreign.ctl(['get', '/everynode', '--prefix', '--keys-only']), '');
+      } finally {
+        proxy.close();
+        await etcd.stop();
+        await foreign.stop();
+      }
+    },
+  );
+
+  faultTest(
     'etcd without space refuses appends, keeps reads and trims, and accepts appends after a defrag',
     async () => {
       const etcd = await startEtcd({ args: ['--quota-backend-bytes=16777216'] });

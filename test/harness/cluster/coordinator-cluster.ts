@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/client/api-client.js';
 import { createToken } from '../../../coordinator/cli/commands/token-command.js';
-import { withServers } from '../../../coordinator/cli/local-cluster/member-kubeconfig.js';
+import { withServers } from '../../../coordinator/cluster/keys/member-kubeconfig.js';
 import type { CoordinatorTokenDocument } from '../../../shared/kube/fleet/coordinator-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { type ApiAnswer, CoordinatorApi } from '../api/coordinator-api.js';

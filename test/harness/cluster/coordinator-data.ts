@@ -25,7 +25,7 @@ import { MemoryCluster } from '../replica/memory-cluster.js';
 import { MemoryEngine } from '../replica/memory-engine.js';
 
 /** Creates what a single coordinator has after its first start, with one object in its database. */
-export async function makeCoordinatorData(): Promise<string> {
+export async function makeCoordinatorData(server = 'https://127.0.0.1:6443'): Promise<string> {
   const dataDir = temporaryDirectory();
   const pki = join(dataDir, 'pki');
   const { ca } = await loadPki(pki, ['localhost'], Date.now());
@@ -34,7 +34,7 @@ export async function makeCoordinatorData(): Promise<string> {
     loadSigningKeys(pki),
     loadEncryptionKeys(join(pki, 'secrets.key')),
   ]);
-  await loadAdminAccess({ dataDir, server: 'https://127.0.0.1:6443', caCertificate: ca.cert });
+  await loadAdminAccess({ dataDir, server, caCertificate: ca.cert });
   const store = await openSqliteStore({
     dataDir,
     clock: systemClock,

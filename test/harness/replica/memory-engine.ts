@@ -100,7 +100,7 @@ export class MemoryEngine {
   }
 
   #header(): EtcdHeader {
-    return { memberId: '1', revision: String(this.#revision) };
+    return { clusterId: '1', memberId: '1', revision: String(this.#revision) };
   }
 
   #status(): EtcdStatusReply {

@@ -31,6 +31,7 @@ function etcd(endpoint: string, change: Partial<ObservedEndpoint> = {}): Observe
 }
 
 const down = (endpoint: string): ObservedEndpoint => ({ endpoint, error: 'connection refused' });
+const foreign = (endpoint: string): ObservedEndpoint => ({ endpoint, error: 'another', isForeign: true });
 const ETCD = [etcd('e1'), etcd('e2'), etcd('e3')];
 const HEALTHY: ClusterObservation = {
   self: 'id-a',
@@ -81,7 +82,22 @@ describe('Problems of a cluster', () => {
       members(member('b', { status: { logFormat: 0 } })),
       ['b LogFormatTooOld!'],
     ],
+    [
+      'no leader, and a member that can lead',
+      { self: undefined, members: [member('a', { status: null }), member('b')] },
+      ['a Down!', 'NoLeader!'],
+    ],
+    [
+      'no leader, and no member that can lead',
+      { self: undefined, members: [member('a', { status: null }), member('b', impeded('DiskFull'))] },
+      ['a Down!', 'b DiskFull!', 'NoLeader!'],
+    ],
     ['the leader without a report of its own', { members: [member('a', { status: null }), member('b')] }, []],
+    [
+      'an etcd member of another cluster does not count for the majority',
+      { etcd: [etcd('e1'), foreign('e2'), foreign('e3')] },
+      ['EtcdNoQuorum!', 'EtcdForeignMember!', 'EtcdForeignMember!'],
+    ],
     ['an etcd member is down', { etcd: [etcd('e1'), etcd('e2'), down('e3')] }, ['EtcdMemberDown']],
     ['etcd has no quorum', { etcd: [etcd('e1'), down('e2'), down('e3')] }, ['EtcdNoQuorum!']],
     ['etcd does not answer', { staleMs: 4_000 }, ['EtcdUnavailable!']],

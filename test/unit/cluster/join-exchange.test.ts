@@ -7,6 +7,7 @@ import {
   answerJoin,
   beginJoin,
   type CoordinatorJoinRequest,
+  joinObstacle,
   readJoinRequest,
   tokenKeyOf,
 } from '../../../coordinator/cluster/join/join-exchange.js';
@@ -15,7 +16,11 @@ import { snapshotProof, verifySnapshotProof } from '../../../coordinator/cluster
 
 const SECRET = 'a'.repeat(32);
 const KEY = tokenKeyOf(SECRET);
-const MEMBER = { id: '0a1b2c3d', name: 'second', server: 'https://second:6443' };
+const NOW = 1_800_000_000_000;
+const MEMBER = {
+  ...{ id: '0a1b2c3d', name: 'second', server: 'https://second:6443' },
+  ...{ version: '1.0.0', logFormat: 1, clockMs: NOW },
+};
 const PACKED = Buffer.from('the keys');
 
 function begin() {
@@ -42,6 +47,9 @@ const FORGED: [string, (request: CoordinatorJoinRequest) => CoordinatorJoinReque
   ['another token id', (request) => ({ ...request, tokenId: 'zzz999' })],
   ['another member', (request) => ({ ...request, member: { ...MEMBER, id: 'ffffffff' } })],
   ['another address', (request) => ({ ...request, member: { ...MEMBER, server: 'https://evil:1' } })],
+  ['another version', (request) => ({ ...request, member: { ...MEMBER, version: '2.0.0' } })],
+  ['another log format', (request) => ({ ...request, member: { ...MEMBER, logFormat: 9 } })],
+  ['another time', (request) => ({ ...request, member: { ...MEMBER, clockMs: 0 } })],
   ['an empty proof', (request) => ({ ...request, proof: '' })],
 ];
 
@@ -81,11 +89,34 @@ const BODIES: [string, unknown][] = [
   ['a member id that is a path', { ...begin().request, member: { ...MEMBER, id: '../../x' } }],
   ['an address that is no URL', { ...begin().request, member: { ...MEMBER, server: 'second' } }],
   ['a long name', { ...begin().request, member: { ...MEMBER, name: 'x'.repeat(300) } }],
+  ['no log format', { ...begin().request, member: { ...MEMBER, logFormat: undefined } }],
+  ['a time that is text', { ...begin().request, member: { ...MEMBER, clockMs: 'now' } }],
   ['a proof that is no text', { ...begin().request, proof: 7 }],
 ];
 
 for (const [what, body] of BODIES) {
   test(`a body with ${what} is no request to join`, () => assert.equal(readJoinRequest(body), undefined));
+}
+
+const OBSTACLES: [string, Partial<typeof MEMBER>, RegExp | undefined][] = [
+  ['the same version', {}, undefined],
+  ['a newer version', { logFormat: 3 }, undefined],
+  [
+    'an older log format',
+    { logFormat: 1 },
+    /version 1\.0\.0 and reads format 1 .* version 1\.1\.0 and writes format 2/,
+  ],
+  ['a clock that is 5 minutes ahead', { clockMs: NOW + 300_000 }, undefined],
+  ['a clock that is 6 minutes ahead', { clockMs: NOW + 360_000 }, /6 minutes ahead of the leader's/],
+  ['a clock that is a day behind', { clockMs: NOW - 86_400_000 }, /1440 minutes behind the leader's/],
+];
+for (const [what, change, expected] of OBSTACLES) {
+  test(`a coordinator with ${what} ${expected ? 'may not' : 'may'} join`, () => {
+    const leader = { version: '1.1.0', logFormat: 2, nowMs: NOW };
+    const found = joinObstacle({ ...MEMBER, logFormat: 2, ...change }, leader);
+    if (expected) assert.match(found ?? '', expected);
+    else assert.equal(found, undefined);
+  });
 }
 
 const HASH = '0'.repeat(64);
@@ -103,7 +134,6 @@ for (const [what, text, isGood] of TOKENS) {
   });
 }
 
-const NOW = 1_800_000_000_000;
 const PROOF = snapshotProof(Buffer.alloc(32, 1), 'fleet', MEMBER.id, NOW);
 const PROOFS: [string, string | undefined, number, string | undefined][] = [
   ['its own header', PROOF, NOW, MEMBER.id],

@@ -17,8 +17,8 @@ import {
   etcdEnvironment,
   unsupportedVersion,
 } from '../../../coordinator/cli/local-cluster/etcd-program.js';
-import { withServers } from '../../../coordinator/cli/local-cluster/member-kubeconfig.js';
 import { settingFlags } from '../../../coordinator/cli/local-cluster/setting-flags.js';
+import { withServers } from '../../../coordinator/cluster/keys/member-kubeconfig.js';
 import { COORDINATOR_SETTINGS } from '../../../coordinator/coordinator-settings.js';
 import { makeCaCertificate } from '../../../coordinator/pki/ca-certificate.js';
 import { issueMachineCertificate } from '../../../coordinator/pki/machine-certificate.js';

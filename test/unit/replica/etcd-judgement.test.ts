@@ -12,7 +12,7 @@ import type { EtcdAccess } from '../../../coordinator/store/replica/etcd/etcd-ac
 import { outcomeOf } from '../../../coordinator/store/replica/etcd/etcd-error-outcome.js';
 import { healthOf } from '../../../coordinator/store/replica/etcd/etcd-health.js';
 
-const good: EndpointFacts = { endpoint: 'https://a', version: '3.4.23', errors: [] };
+const good: EndpointFacts = { endpoint: 'https://a', clusterId: '10', version: '3.4.23', errors: [] };
 const down: EndpointFacts = { endpoint: 'https://b', trouble: 'no program listens there' };
 const NO_LEADER = 'etcdserver: no leader';
 
@@ -25,7 +25,7 @@ const ACCEPTED: readonly [string, readonly EndpointFacts[], readonly RegExp[]][]
 ];
 for (const [what, facts, warnings] of ACCEPTED)
   test(`an etcd with ${what} is accepted with ${warnings.length} warnings`, () => {
-    const given = judgeEndpoints(facts);
+    const { warnings: given } = judgeEndpoints(facts);
     assert.equal(given.length, warnings.length);
     for (const [place, warning] of warnings.entries()) assert.match(given[place] ?? '', warning);
   });
@@ -40,6 +40,11 @@ const REFUSED: readonly [string, readonly EndpointFacts[], RegExp][] = [
   ['version 4', [good, { ...good, version: '4.0.0' }], /is etcd 4\.0\.0/],
   ['no version', [{ ...good, version: '' }], /needs etcd 3\.4/],
   ['no leader', [{ ...good, errors: [NO_LEADER] }, down], /no leader.*https:\/\/b/],
+  [
+    'members of two clusters',
+    [good, down, { ...good, endpoint: 'https://c', clusterId: '11' }],
+    /different etcd clusters: https:\/\/a \(cluster a\) and https:\/\/c \(cluster b\)/,
+  ],
   ['corrupt data', [{ ...good, errors: ['memberID:1 alarm:CORRUPT '] }], /CORRUPT/],
 ];
 for (const [what, facts, message] of REFUSED)
@@ -137,7 +142,7 @@ test('a connection that ends after the TLS handshake means a rejected client cer
 });
 
 test('the health of a member names its alarms once, and why it cannot serve', () => {
-  const header = { memberId: '18446744073709551615', revision: '1' };
+  const header = { clusterId: '10', memberId: '18446744073709551615', revision: '1' };
   const status = { header, version: '3.4.23', dbSize: '4096', leader: '18446744073709551615' };
   const errors = ['memberID:1 alarm:NOSPACE ', 'memberID:2 alarm:NOSPACE ', NO_LEADER];
   assert.deepEqual(healthOf('https://a', { ...status, errors }), {
@@ -148,7 +153,12 @@ test('the health of a member names its alarms once, and why it cannot serve', ()
     alarms: ['NOSPACE'],
     error: NO_LEADER,
   });
-  assert.deepEqual(healthOf('https://a', { ...status, leader: '0', errors: [] }), {
+  assert.deepEqual(healthOf('https://a', { ...status, errors }, '11'), {
+    endpoint: 'https://a',
+    error: 'it belongs to another etcd cluster (a)',
+    isForeign: true,
+  });
+  assert.deepEqual(healthOf('https://a', { ...status, leader: '0', errors: [] }, '10'), {
     endpoint: 'https://a',
     version: '3.4.23',
     isLeader: false,

@@ -2,6 +2,8 @@
 import { LogUnavailable } from '../replicated-log.js';
 
 export interface EtcdHeader {
+  /** Of the etcd cluster. Members of one cluster have the same one (server/etcdserver/api/membership/cluster.go). */
+  readonly clusterId: string;
   readonly memberId: string;
   readonly revision: string;
 }
@@ -86,7 +88,12 @@ export interface WatchEvents {
 /** Connections to the members of an etcd cluster, or a simulation of it. Members are addressed by their index. */
 export interface EtcdTransport {
   readonly endpoints: readonly string[];
-  /** Makes one attempt at one member. Rejects with EtcdCallError, at the latest after `timeoutMs`. */
+  /** The etcd cluster that this transport uses. Absent before the first reply. */
+  readonly clusterId?: string | undefined;
+  /**
+   * Makes one attempt at one member. Rejects with EtcdCallError, at the latest after `timeoutMs`. A reply of
+   * another etcd cluster is rejected as `notSent`, except of `Status`.
+   */
   call<Method extends keyof EtcdCalls>(
     endpoint: number,
     method: Method,

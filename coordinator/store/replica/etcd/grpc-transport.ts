@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import { loadSync, type MethodDefinition, type ServiceDefinition } from '@grpc/proto-loader';
 import type { Clock } from '../../../../shared/process/time/clock.js';
+import { ClusterGuard, type ReplyWithHeader } from './cluster-guard.js';
 import type { EtcdAccess } from './etcd-access.js';
 import { toCallError } from './etcd-error-outcome.js';
 import {
@@ -39,18 +40,27 @@ const METHODS: Readonly<Record<keyof EtcdCalls, Method>> = {
 };
 const WATCH = method('Watch', 'Watch');
 
-type WatchReply = { canceled: boolean };
+type WatchReply = ReplyWithHeader & { canceled: boolean };
 
 export class GrpcTransport implements EtcdTransport {
   readonly endpoints: readonly string[];
   readonly #members: readonly GrpcMember[];
   readonly #clock: Clock;
+  readonly #guard: ClusterGuard;
 
-  /** Reads the certificate files of `access`. Throws an error of the file system. */
-  constructor(access: EtcdAccess, clock: Clock) {
+  /**
+   * Reads the certificate files of `access`. `clusterId`: see `EtcdTransport`; absent = that of the first reply. Throws
+   * an error of the file system.
+   */
+  constructor(access: EtcdAccess, clock: Clock, clusterId?: string) {
     this.endpoints = access.endpoints;
     this.#members = access.endpoints.map((endpoint) => new GrpcMember(endpoint, access));
     this.#clock = clock;
+    this.#guard = new ClusterGuard(clusterId);
+  }
+
+  get clusterId(): string | undefined {
+    return this.#guard.clusterId;
   }
 
   call<Name extends keyof EtcdCalls>(
@@ -67,7 +77,12 @@ export class GrpcTransport implements EtcdTransport {
         if (error) {
           member.reread();
           reject(toCallError(error));
-        } else resolve(reply as EtcdCalls[Name][1]);
+          return;
+        }
+        // Status describes the member, so that a member of another cluster can be reported.
+        const foreign = this.#guard.refuse(reply as ReplyWithHeader);
+        if (foreign && name !== 'Status') reject(foreign);
+        else resolve(reply as EtcdCalls[Name][1]);
       };
       const call = definition.requestStream
         ? callOnce(member.stream(definition), request, answered)
@@ -93,7 +108,9 @@ export class GrpcTransport implements EtcdTransport {
     };
     stream.on('data', (reply: WatchReply) => {
       if (isOver) return;
-      if (reply.canceled) end(new EtcdCallError('unknown', 'etcd cancelled the watch'));
+      const foreign = this.#guard.refuse(reply);
+      if (foreign) end(foreign);
+      else if (reply.canceled) end(new EtcdCallError('unknown', 'etcd cancelled the watch'));
       else events.changed();
     });
     stream.on('error', (error) => end(toCallError(error)));

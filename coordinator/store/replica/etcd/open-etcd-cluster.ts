@@ -10,6 +10,8 @@ import { GrpcTransport } from './grpc-transport.js';
 export interface EtcdOptions {
   readonly access: EtcdAccess;
   readonly name: LogName;
+  /** That `checkEtcd` found. Absent = that of the first reply. */
+  readonly clusterId?: string | undefined;
   readonly clock?: Clock;
   /** Called when a member did not answer, for the log. */
   readonly onFailure?: EndpointFailure;
@@ -19,8 +21,9 @@ export interface EtcdOptions {
 export function openEtcdCluster({
   access,
   name,
+  clusterId,
   clock = systemClock,
   onFailure,
 }: EtcdOptions): ClusterStorage {
-  return new EtcdCluster(new GrpcTransport(access, clock), name, clock, onFailure);
+  return new EtcdCluster(new GrpcTransport(access, clock, clusterId), name, clock, onFailure);
 }

@@ -1,6 +1,7 @@
 /** Checks of etcd before a coordinator uses it. They change nothing. */
 import { type Clock, systemClock } from '../../../../../shared/process/time/clock.js';
 import { LogUnavailable } from '../../replicated-log.js';
+import { hexId } from '../cluster-guard.js';
 import type { EtcdAccess } from '../etcd-access.js';
 import { EtcdConnection } from '../etcd-connection.js';
 import { alarmsOf } from '../etcd-health.js';
@@ -17,7 +18,13 @@ const MAJOR = 3;
 
 /** What one endpoint answered. */
 export type EndpointFacts =
-  | { readonly endpoint: string; readonly version: string; readonly errors: readonly string[] }
+  | {
+      readonly endpoint: string;
+      /** See `EtcdHeader`. */
+      readonly clusterId: string;
+      readonly version: string;
+      readonly errors: readonly string[];
+    }
   | { readonly endpoint: string; readonly trouble: string };
 
 /** What etcd stores. */
@@ -35,7 +42,12 @@ interface EtcdFleet {
 }
 
 /** `fleet`: absent = this etcd serves none yet. `warnings`: sentences for the log. */
-export interface EtcdReport {
+export interface EtcdReport extends ContentReport {
+  /** See `EtcdHeader`. */
+  readonly clusterId: string;
+}
+
+interface ContentReport {
   readonly fleet?: EtcdFleet | undefined;
   readonly warnings: readonly string[];
 }
@@ -56,24 +68,28 @@ export async function checkEtcd(
     const endpoints = await Promise.all(
       access.endpoints.map((_, index) => endpointFacts(transport, index, access, clock)),
     );
-    const warnings = judgeEndpoints(endpoints);
+    const { clusterId, warnings } = judgeEndpoints(endpoints);
     const content = await contentFacts(connection);
     const judged = judgeContent(content, clusterUID);
-    return { fleet: judged.fleet, warnings: [...warnings, ...judged.warnings] };
+    return { clusterId, fleet: judged.fleet, warnings: [...warnings, ...judged.warnings] };
   } finally {
     connection.close();
   }
 }
 
-/** Returns warnings. Throws EtcdRefused. */
-export function judgeEndpoints(endpoints: readonly EndpointFacts[]): string[] {
+/** Throws EtcdRefused. */
+export function judgeEndpoints(endpoints: readonly EndpointFacts[]): {
+  clusterId: string;
+  warnings: string[];
+} {
   const troubles = endpoints.flatMap((facts) =>
     'trouble' in facts ? [`${facts.endpoint}: ${facts.trouble}`] : [],
   );
   const answered = endpoints.flatMap((facts) => ('version' in facts ? [facts] : []));
-  if (answered.length === 0)
-    throw new EtcdRefused('environment', `etcd cannot be used: ${troubles.join('; ')}`);
+  const [first] = answered;
+  if (!first) throw new EtcdRefused('environment', `etcd cannot be used: ${troubles.join('; ')}`);
   for (const { endpoint, version } of answered) checkVersion(endpoint, version);
+  checkOneCluster(answered);
   const errors = answered.flatMap((facts) => facts.errors);
   const alarms = alarmsOf(errors);
   if (alarms.includes('CORRUPT'))
@@ -86,11 +102,12 @@ export function judgeEndpoints(endpoints: readonly EndpointFacts[]): string[] {
       'environment',
       withTroubles('etcd has no leader: start more of its members', troubles),
     );
-  return [...troubles.map((trouble) => `etcd ${trouble}`), ...alarms.map(alarmWarning)];
+  const warnings = [...troubles.map((trouble) => `etcd ${trouble}`), ...alarms.map(alarmWarning)];
+  return { clusterId: first.clusterId, warnings };
 }
 
 /** Throws EtcdRefused. A foreign key in an etcd that already serves this fleet is only a warning. */
-export function judgeContent({ foreignKey, fleet: text }: ContentFacts, clusterUID?: string): EtcdReport {
+export function judgeContent({ foreignKey, fleet: text }: ContentFacts, clusterUID?: string): ContentReport {
   const fleet = text === undefined ? undefined : readFleet(text);
   if (fleet && clusterUID !== undefined && fleet.clusterUID !== clusterUID)
     throw new EtcdRefused(
@@ -109,6 +126,19 @@ function checkVersion(endpoint: string, version: string): void {
   throw new EtcdRefused(
     'environment',
     `${endpoint} is etcd ${version}: this coordinator needs etcd ${MAJOR}.${OLDEST_MINOR} or a later ${MAJOR}.x`,
+  );
+}
+
+/** Each of several clusters has its own majority, so a write to one could be missing in the other. */
+function checkOneCluster(answered: readonly { endpoint: string; clusterId: string }[]): void {
+  const byCluster = new Map<string, string[]>();
+  for (const { endpoint, clusterId } of answered)
+    byCluster.set(clusterId, [...(byCluster.get(clusterId) ?? []), endpoint]);
+  if (byCluster.size <= 1) return;
+  const each = [...byCluster].map(([id, endpoints]) => `${endpoints.join(', ')} (cluster ${hexId(id)})`);
+  throw new EtcdRefused(
+    'environment',
+    `the addresses in --etcd belong to different etcd clusters: ${each.join(' and ')}: name only the members of one`,
   );
 }
 
@@ -140,8 +170,8 @@ async function endpointFacts(
 ): Promise<EndpointFacts> {
   const endpoint = transport.endpoints[index] ?? '';
   try {
-    const { version, errors } = await transport.call(index, 'Status', {}, STATUS_MS);
-    return { endpoint, version, errors };
+    const { header, version, errors } = await transport.call(index, 'Status', {}, STATUS_MS);
+    return { endpoint, clusterId: header.clusterId, version, errors };
   } catch (error) {
     if (!(error instanceof EtcdCallError)) throw error;
     const found = await probeEndpoint(endpoint, access, clock);

@@ -1,4 +1,4 @@
-/** A kubeconfig with one context for each coordinator, all with the same user. */
+/** A kubeconfig with the addresses of coordinators: one context for each, all with the same user. */
 import { parse, stringify } from 'yaml';
 
 interface NamedCluster {
@@ -22,9 +22,9 @@ export function contextName(number: number, first = 'everynode'): string {
  * are added as `NAME-2`, `NAME-3` and so on. Pure.
  */
 export function withServers(text: string, servers: readonly string[]): string {
-  const config: Kubeconfig = parse(text);
-  const [entry] = config.clusters;
-  const user = config.users[0]?.name ?? '';
+  const config: Partial<Kubeconfig> = parse(text);
+  const [entry] = config.clusters ?? [];
+  const user = config.users?.[0]?.name ?? '';
   if (!entry) return text;
   const clusters = servers.map((server, index) => ({
     name: contextName(index + 1, entry.name),
