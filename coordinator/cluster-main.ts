@@ -180,6 +180,7 @@ export class RunningMember implements RunningCoordinator {
       cluster: this.#control(leadership),
       ...{ leadership, addresses, coordinators: new CoordinatorFeed({ view, log: storage, clock }) },
       components: [trimmer, addresses, keys.component('leader')],
+      publishKeys: () => keys.publish(),
     });
     await this.#reporter.report();
   }
