@@ -188,6 +188,7 @@ export class RunningMember implements RunningCoordinator {
       cluster: this.#control(leadership),
       ...{ leadership, addresses, coordinators: new CoordinatorFeed({ view, log: storage, clock }) },
       components: [trimmer, addresses, keys.component()],
+      publishKeys: () => keys.publish(),
     });
     await this.#reporter.report();
   }

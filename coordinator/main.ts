@@ -56,6 +56,8 @@ interface MemberEnvironment {
   /** The addresses that agents learn. */
   readonly addresses: CoordinatorList;
   readonly components: readonly Component[];
+  /** Stores the fleet's keys for the other coordinators. */
+  publishKeys(): Promise<void>;
 }
 
 export interface RunningCoordinator extends RunningComponents {
@@ -148,7 +150,10 @@ function servingCertificates(
 ): ServingCertificates {
   if (!member) return new ServingCertificates({ settings, clock: systemClock, log });
   const otherNames = () => member.addresses.list().map((server) => new URL(server).hostname);
-  const certificates = new ServingCertificates({ settings, otherNames, clock: systemClock, log });
+  const certificates = new ServingCertificates({
+    ...{ settings, otherNames, clock: systemClock, log },
+    publishKeys: () => member.publishKeys(),
+  });
   member.addresses.onChange(() => {
     if (!certificates.isLoaded) return;
     certificates

@@ -16,6 +16,11 @@ interface ServingCertificatesDeps {
   settings: CoordinatorSettings;
   /** Returns further names of the certificate: clients reach the leader through the addresses of all coordinators. */
   otherNames?: () => readonly string[];
+  /**
+   * Stores the authorities for the other coordinators. Awaited before hosts learn a new authority: if this machine died
+   * before, no other coordinator would have its key.
+   */
+  publishKeys?: () => Promise<void>;
   clock: Clock;
   log: Logger;
 }
@@ -49,13 +54,22 @@ export class ServingCertificates {
   /** Loads or creates the certificates. `onRenewed` is called after each later renewal. */
   async load(onRenewed: OnRenewed): Promise<ServingTls> {
     this.#onRenewed = onRenewed;
-    return this.#tls(await this.#loadPki());
+    const pki = await this.#loadPki();
+    const tls = await this.#tls(pki);
+    await this.#deps.publishKeys?.();
+    this.#pki = pki;
+    return tls;
   }
 
+  /** If a new authority cannot be published, the old one stays in use until the next renewal. */
   async #renew(): Promise<void> {
     const before = this.pki.trustBundle;
     const pki = await this.#loadPki();
-    await this.#onRenewed(await this.#tls(pki), pki.trustBundle !== before);
+    const tls = await this.#tls(pki);
+    const isTrustChanged = pki.trustBundle !== before;
+    if (isTrustChanged) await this.#deps.publishKeys?.();
+    this.#pki = pki;
+    await this.#onRenewed(tls, isTrustChanged);
   }
 
   /** Ticket keys are not stored with the certificates, because backups must not contain them. */
@@ -71,9 +85,9 @@ export class ServingCertificates {
     const supplied = await readSupplied(settings);
     const now = clock.now();
     const names = servingNames([...(advertise ? [advertise] : []), ...(otherNames?.() ?? [])]);
-    this.#pki = await loadPki(join(data, 'pki'), names, now, supplied);
-    this.#warnOfWrongTimes(this.#pki, now);
-    return this.#pki;
+    const pki = await loadPki(join(data, 'pki'), names, now, supplied);
+    this.#warnOfWrongTimes(pki, now);
+    return pki;
   }
 
   /** The clock of this machine may be wrong now, or may have been wrong when a certificate was issued. */

@@ -24,6 +24,7 @@ interface CoordinatorAddressesOptions {
 export class CoordinatorAddresses {
   readonly #options: CoordinatorAddressesOptions;
   readonly #failed = new Set<string>();
+  #failedRounds = 0;
   #stored: StoredAddresses;
   #step: AddressStep & { kind: 'connect' };
   #saving: Promise<void> = Promise.resolve();
@@ -55,6 +56,11 @@ export class CoordinatorAddresses {
     return this.#step.connectTimeoutMs;
   }
 
+  /** Timeout for the TCP and TLS connection; undefined: only the timeout of the whole handshake. */
+  get handshakeTimeoutMs(): number | undefined {
+    return this.#step.handshakeTimeoutMs;
+  }
+
   /** The attempt at `current` failed. Returns true if `current` is now another address of this round: try it at once. */
   failed(): boolean {
     this.#failed.add(this.current);
@@ -63,6 +69,7 @@ export class CoordinatorAddresses {
       this.#step = step;
       return true;
     }
+    this.#failedRounds += 1;
     this.startRound();
     return false;
   }
@@ -76,6 +83,7 @@ export class CoordinatorAddresses {
   /** The link at `current` is live. Later rounds start with it. */
   connected(): void {
     this.#failed.clear();
+    this.#failedRounds = 0;
     if (this.#stored.lastGood !== this.current) this.#store({ ...this.#stored, lastGood: this.current });
   }
 
@@ -107,7 +115,8 @@ export class CoordinatorAddresses {
 
   #round(): AddressRound {
     const { coordinators: learnt, lastGood } = this.#stored;
-    return { learnt, configured: this.#options.configured, lastGood, failed: this.#failed };
+    const { configured } = this.#options;
+    return { learnt, configured, lastGood, failed: this.#failed, failedRounds: this.#failedRounds };
   }
 
   #firstOfRound(): AddressStep & { kind: 'connect' } {

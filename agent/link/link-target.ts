@@ -43,12 +43,17 @@ export interface LinkTarget {
 export function openSocket(target: LinkTarget, clock: Clock): WebSocket {
   if (target.openWebSocket) return target.openWebSocket();
   const { url, addresses, ca, key, certificate } = target;
-  const timeoutMs = addresses?.connectTimeoutMs;
+  const { connectTimeoutMs, handshakeTimeoutMs } = addresses ?? {};
   const trusting = ca
     ? (options: ConnectionOptions) => connectTrusting(options, { ca, certificate })
     : undefined;
   const dial = target.connect ?? trusting;
-  const connect = dial && ((options: ConnectionOptions) => limitConnectTime(dial(options), clock, timeoutMs));
+  const connect =
+    dial &&
+    ((options: ConnectionOptions) => {
+      const socket = limitConnectTime(dial(options), clock, connectTimeoutMs);
+      return limitConnectTime(socket, clock, handshakeTimeoutMs, 'secureConnect');
+    });
   return new WebSocket(url, SUBPROTOCOL, {
     ...(ca ? { ca } : {}),
     ...(key && certificate ? { key, cert: certificate } : {}),

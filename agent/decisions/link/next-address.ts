@@ -6,6 +6,13 @@
 /** Timeout for the TCP connection to an address, if another address follows in the round. */
 export const CONNECT_TIMEOUT_MS = 2_000;
 
+/**
+ * Timeout for the TCP and TLS connection in the first round: the kernel of a stopped coordinator still accepts TCP
+ * connections. It doubles with each failed round, and then ends, so that a host with a very slow network connects.
+ */
+export const HANDSHAKE_TIMEOUT_MS = 4_000;
+const LIMITED_ROUNDS = 2;
+
 /** Addresses are `https://HOST:PORT`. */
 export interface AddressRound {
   /** Learnt from the coordinator, in its order. */
@@ -16,19 +23,32 @@ export interface AddressRound {
   readonly lastGood?: string | undefined;
   /** Addresses that failed in this round. */
   readonly failed: ReadonlySet<string>;
+  /** Rounds since the last live link in which every address failed. */
+  readonly failedRounds: number;
 }
 
 /**
- * `connectTimeoutMs` is absent for the last address of a round: no other address waits for it, and on a slow network a
+ * The timeouts are absent for the last address of a round: no other address waits for it, and on a slow network a
  * connection may take longer.
  */
 export type AddressStep =
-  | { readonly kind: 'connect'; readonly address: string; readonly connectTimeoutMs?: number }
+  | {
+      readonly kind: 'connect';
+      readonly address: string;
+      /** For TCP. */
+      readonly connectTimeoutMs?: number;
+      /** For TCP and TLS. */
+      readonly handshakeTimeoutMs?: number;
+    }
   /** Every address failed: wait, then start another round. */
   | { readonly kind: 'wait' };
 
 /** Returns all addresses in the order in which a round tries them. */
-export function addressOrder({ learnt, configured, lastGood }: Omit<AddressRound, 'failed'>): string[] {
+export function addressOrder({
+  learnt,
+  configured,
+  lastGood,
+}: Omit<AddressRound, 'failed' | 'failedRounds'>): string[] {
   const known = [...learnt, ...configured];
   // The address of the last link may have left both lists: the coordinator was removed from the fleet.
   return [...new Set(lastGood !== undefined && known.includes(lastGood) ? [lastGood, ...known] : known)];
@@ -37,9 +57,10 @@ export function addressOrder({ learnt, configured, lastGood }: Omit<AddressRound
 export function nextAddress(round: AddressRound): AddressStep {
   const [address, following] = addressOrder(round).filter((each) => !round.failed.has(each));
   if (address === undefined) return { kind: 'wait' };
+  if (following === undefined) return { kind: 'connect', address };
+  const { failedRounds } = round;
   return {
-    kind: 'connect',
-    address,
-    ...(following === undefined ? {} : { connectTimeoutMs: CONNECT_TIMEOUT_MS }),
+    ...{ kind: 'connect', address, connectTimeoutMs: CONNECT_TIMEOUT_MS },
+    ...(failedRounds < LIMITED_ROUNDS && { handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS * 2 ** failedRounds }),
   };
 }

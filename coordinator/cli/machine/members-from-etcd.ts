@@ -2,14 +2,12 @@
 import type { CoordinatorList } from '../../../shared/kube/fleet/coordinator-types.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { createClusterView } from '../../cluster/cluster-view.js';
-import { type MemberFile, readMemberFile } from '../../cluster/member-file.js';
-import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator-settings.js';
+import type { MemberFile } from '../../cluster/member-file.js';
+import { defaultDataDir } from '../../coordinator-settings.js';
 import { coordinatorObjects } from '../../decisions/cluster/coordinator-objects.js';
 import { clusterProblems } from '../../decisions/cluster/coordinator-problems.js';
 import type { ClusterStorage } from '../../store/replica/replicated-log.js';
-import { readSettings } from '../terminal/command-options.js';
-import { withClusterErrors } from './etcd-storage.js';
-import { serviceConfig } from './stopped-service.js';
+import { withMemberStorage } from './etcd-storage.js';
 
 /**
  * Returns undefined if this machine is no member of a cluster, or has no settings of etcd: pass them as `flags`, or in
@@ -17,22 +15,12 @@ import { serviceConfig } from './stopped-service.js';
  */
 export async function membersFromEtcd(flags: Record<string, unknown>): Promise<CoordinatorList | undefined> {
   const dataDir = typeof flags.data === 'string' ? flags.data : defaultDataDir();
-  return withClusterErrors(async () => {
-    const member = await readMemberFile(dataDir);
-    if (!member) return undefined;
-    const config = flags.config ?? serviceConfig(dataDir);
-    const { etcd, ...files } = await readSettings(COORDINATOR_SETTINGS, { ...flags, config });
-    if (etcd === undefined) return undefined;
-    // Imported here, because gRPC would slow down the start of all other commands.
-    const { readEtcdSettings } = await import('../../store/replica/etcd/checks/etcd-addresses.js');
-    const { openEtcdCluster } = await import('../../store/replica/etcd/open-etcd-cluster.js');
-    const storage = openEtcdCluster({ access: readEtcdSettings({ etcd, ...files }), name: member });
-    try {
-      return await listMembers(storage, member);
-    } finally {
-      await storage.close();
-    }
-  });
+  return withMemberStorage<CoordinatorList | undefined>(
+    dataDir,
+    flags,
+    () => undefined,
+    ({ storage, member }) => listMembers(storage, member),
+  );
 }
 
 /** Without a majority of etcd only its members are known. */

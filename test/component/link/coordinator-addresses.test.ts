@@ -16,6 +16,7 @@ import {
   blackHole,
   forwarder,
   refusingCoordinator,
+  stoppedCoordinator,
 } from '../../harness/hub/coordinator-addresses-fixture.js';
 import { startEnrolment } from '../../harness/hub/enrolment-fixture.js';
 
@@ -60,6 +61,20 @@ test('an address that drops packets costs two seconds, for the join and for the 
   assert.ok(liveMs < 4_000, `connected after ${liveMs} ms`);
   assert.equal(identity.addresses.current, fixture.api.url);
   assert.deepEqual(agent.failures, [], 'the round had another address');
+});
+
+test('a coordinator that accepts connections and is stopped costs four seconds', async (context) => {
+  const fixture = await startEnrolment(context);
+  const stopped = await stoppedCoordinator(context);
+  const first = fixture.options({ server: fixture.api.url });
+  await joinCoordinator(first);
+  const { link, identity } = await fixture.host({ ...first, server: `${stopped},${fixture.api.url}` });
+  const beganMs = performance.now();
+  await until(() => link.phase === 'live', { pollMs: 5 });
+  const liveMs = performance.now() - beganMs;
+  context.diagnostic(`live after ${liveMs} ms`);
+  assert.ok(liveMs > 3_500 && liveMs < 8_000, `connected after ${liveMs} ms`);
+  assert.equal(identity.addresses.current, fixture.api.url);
 });
 
 test('after a restart a host uses the learnt addresses if the configured one is gone', async (context) => {

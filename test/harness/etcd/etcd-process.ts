@@ -2,17 +2,22 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { etcdEnvironment } from '../../../coordinator/cli/local-cluster/etcd-program.js';
 import type { EtcdAccess } from '../../../coordinator/store/replica/etcd/etcd-access.js';
 import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import type { EtcdTestPki } from './etcd-test-pki.js';
 
-const ETCD = '/usr/bin/etcd';
+/** Another etcd, such as of a newer version, is chosen by the variable ETCD_BIN. */
+const ETCD = process.env.ETCD_BIN ?? '/usr/bin/etcd';
+/** That of the same version is beside it. */
+const ETCDCTL = join(dirname(ETCD), 'etcdctl');
 
 /** Returns why etcd cannot be started here. */
 export function missingEtcd(): string | undefined {
-  return existsSync(ETCD) ? undefined : `${ETCD} is missing (Debian package etcd-server)`;
+  const absent = [ETCD, ETCDCTL].find((program) => !existsSync(program));
+  return absent && `${absent} is missing (Debian packages etcd-server and etcd-client, or ETCD_BIN)`;
 }
 
 interface EtcdOptions {
@@ -92,10 +97,10 @@ export class EtcdProcesses {
     const tls = pki
       ? [`--cacert=${pki.client.caFile}`, `--cert=${pki.client.certFile}`, `--key=${pki.client.keyFile}`]
       : [];
-    return execFileSync('/usr/bin/etcdctl', [`--endpoints=${endpoints.join(',')}`, ...tls, ...args], {
+    return execFileSync(ETCDCTL, [`--endpoints=${endpoints.join(',')}`, ...tls, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ETCDCTL_API: '3' },
+      env: { ...etcdEnvironment(), ETCDCTL_API: '3' },
       timeout: 10_000,
     });
   }
@@ -188,7 +193,7 @@ export class EtcdProcesses {
         ...tls,
         ...args,
       ],
-      { stdio: ['ignore', log, log] },
+      { stdio: ['ignore', log, log], env: etcdEnvironment() },
     );
     closeSync(log);
   }

@@ -30,6 +30,17 @@ export async function blackHole(context: TestContext): Promise<string> {
   return `https://127.0.0.1:${port}`;
 }
 
+/** Returns the address of a coordinator that is stopped: its kernel accepts connections, and nothing answers. */
+export async function stoppedCoordinator(context: TestContext): Promise<string> {
+  const listener = spawn(process.execPath, ['-e', LISTENER.replace('backlog: 1', 'backlog: 64')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  context.after(() => listener.kill('SIGKILL'));
+  const [line] = (await once(listener.stdout, 'data')) as [Buffer];
+  listener.kill('SIGSTOP');
+  return `https://127.0.0.1:${Number(line.toString())}`;
+}
+
 /** A member that forwards every connection to the leader. */
 export async function forwarder(context: TestContext, port: number) {
   const sockets = new Set<Socket>();

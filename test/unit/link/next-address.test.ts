@@ -1,7 +1,7 @@
 /** Which coordinator's address an agent tries next. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddressRound, addressOrder, nextAddress } from '../../../agent/decisions/link/next-address.js';
+import { addressOrder, nextAddress } from '../../../agent/decisions/link/next-address.js';
 import { readCoordinatorAddress, validCoordinatorAddresses } from '../../../shared/link/coordinator-list.js';
 import { encodeMessage, SharedMessage } from '../../../shared/link/encoding/frame-codec.js';
 import type { CoordinatorsChange } from '../../../shared/link/messages/link-messages.js';
@@ -40,14 +40,24 @@ const ROWS: Row[] = [
 
 for (const [what, { learnt = [], failed = [], ...round }, expected] of ROWS)
   test(`next address: ${what}`, () => {
-    const step = nextAddress({ learnt, ...round, failed: new Set(failed) });
+    const step = nextAddress({ learnt, ...round, failed: new Set(failed), failedRounds: 0 });
     const text =
       step.kind === 'wait' ? 'wait' : [step.address, step.connectTimeoutMs].filter(Boolean).join(' ');
     assert.equal(text, expected);
   });
 
+test('the time for the TLS connection doubles after each failed round, and is then unlimited', () => {
+  const limits = [0, 1, 2, 9].map((failedRounds) => {
+    const step = nextAddress({ learnt: [], configured: [A, B], failed: new Set(), failedRounds });
+    return step.kind === 'connect' ? step.handshakeTimeoutMs : 'wait';
+  });
+  assert.deepEqual(limits, [4_000, 8_000, undefined, undefined]);
+  const last = nextAddress({ learnt: [], configured: [A, B], failed: new Set([A]), failedRounds: 0 });
+  assert.deepEqual(last, { kind: 'connect', address: B });
+});
+
 test('a round tries each address once, in the same order', () => {
-  const round: Omit<AddressRound, 'failed'> = { learnt: [C, B], configured: [A, B], lastGood: A };
+  const round = { learnt: [C, B], configured: [A, B], lastGood: A, failedRounds: 0 };
   const failed = new Set<string>();
   const tried: string[] = [];
   for (
