@@ -17,9 +17,12 @@ const DOCUMENT = resolve(DIST, '../../docs/differences-from-kubernetes.md');
 const FILES = [
   'kubectl/kubectl',
   'kubectl/explain-kubectl',
+  'kubectl/openapi-v2-kubectl',
+  'kubectl/unsupported-kinds-kubectl',
   'chart-shapes',
   'kubectl/server-side-apply-kubectl',
   'helm',
+  'helm-refused-charts',
 ];
 
 interface Count {

@@ -4,6 +4,8 @@ import { AGENT_SETTINGS } from '../../agent/program/agent-settings.js';
 import { SIMULATE_SETTINGS } from '../../agent/simulate/simulate-settings.js';
 import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator/coordinator-settings.js';
 import { ALL_KINDS } from '../../coordinator/kinds/index.js';
+import type { Kind } from '../../coordinator/kinds/kind.js';
+import { UNSUPPORTED_KINDS } from '../../coordinator/kinds/unsupported-kinds.js';
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
 import {
   NEEDS_REASON,
@@ -180,15 +182,24 @@ export function linkPage(root: string): string {
   ].join('\n');
 }
 
-/** Kinds that the API stores, and their verbs. */
+function kindRow({ group, version, kind, resource, shortNames, namespaced }: Kind): string[] {
+  const names = [kind, code(group === '' ? version : `${group}/${version}`), code(resource)];
+  return [...names, shortNames.join(', '), namespaced ? 'yes' : 'no'];
+}
+
+/** Kinds that the API stores, with their verbs, and kinds without objects, with their refusals. */
 export function kindsPage(): string {
-  const rows = ALL_KINDS.map(({ group, version, kind, resource, shortNames, namespaced, verbs }) => [
-    kind,
-    code(group === '' ? version : `${group}/${version}`),
-    code(resource),
-    shortNames.join(', '),
-    namespaced ? 'yes' : 'no',
-    verbs.join(', '),
-  ]);
-  return table(['kind', 'version', 'resource', 'short names', 'namespaced', 'verbs'], rows);
+  const head = ['kind', 'version', 'resource', 'short names', 'namespaced'];
+  return [
+    table(
+      [...head, 'verbs'],
+      ALL_KINDS.map((kind) => [...kindRow(kind), kind.verbs.join(', ')]),
+    ),
+    '## Kinds without objects',
+    'Clients can list and watch these kinds, and always find none. Every other request is 405 with the refusal.',
+    table(
+      [...head, 'refusal'],
+      UNSUPPORTED_KINDS.map(({ kind, refusal }) => [...kindRow(kind), refusal]),
+    ),
+  ].join('\n\n');
 }

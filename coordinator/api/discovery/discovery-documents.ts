@@ -21,6 +21,11 @@ export type DiscoveredResource = Pick<
 /** The content type by which clients recognise aggregated discovery. */
 export const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
+/** Returns `/apis/apps/v1`, or `/api/v1` for the core group. */
+export function rootPath({ group, version }: Pick<Kind, 'group' | 'version'>): string {
+  return group ? `/apis/${group}/${version}` : `/api/${version}`;
+}
+
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);

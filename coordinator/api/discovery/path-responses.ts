@@ -1,10 +1,13 @@
-/** Responses of paths that are no resources: discovery, OpenAPI, version, health. Documents are encoded once. */
-import { describedDefinitions } from '../../kinds/schema/described-definitions.js';
+/** Responses of paths that are no resources: discovery, OpenAPI, version, health. */
 import type { ApiResponse } from '../http/api-context.js';
 import { healthResponse } from '../http/health-checks.js';
 import { parseMediaType } from '../http/media-type.js';
 import type { PathRequest } from '../http/request-info.js';
 import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
+import { allDefinitions } from '../openapi/all-definitions.js';
+import { type DocumentHeaders, isCached } from '../openapi/document-etag.js';
+import { OpenApiV2 } from '../openapi/openapi-v2.js';
+import { type OpenApiDocument, openApiDocuments } from '../openapi/openapi-v3.js';
 import type { LeadershipProof } from '../ports.js';
 import {
   AGGREGATED_TYPE,
@@ -14,9 +17,8 @@ import {
   groupDocument,
   groupList,
   resourceList,
+  rootPath,
 } from './discovery-documents.js';
-import { openApiV2 } from './openapi-v2.js';
-import { type OpenApiDocument, openApiDocuments } from './openapi-v3.js';
 import type { ResourceTable } from './resource-table.js';
 
 /**
@@ -58,8 +60,7 @@ function discoveryDocuments(resources: readonly DiscoveredResource[]): Documents
   });
   for (const { group, version } of resources) {
     const list = resourceList(resources, group, version);
-    const path = group ? `/apis/${group}/${version}` : `/api/${version}`;
-    if (list) documents.set(path, { plain: bytesOf(list) });
+    if (list) documents.set(rootPath({ group, version }), { plain: bytesOf(list) });
     const groupInfo = groupDocument(resources, group);
     if (groupInfo) documents.set(`/apis/${group}`, { plain: bytesOf(groupInfo) });
   }
@@ -74,33 +75,30 @@ function wantsAggregated(accept: string | undefined): boolean {
 }
 
 function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | undefined): ApiResponse {
-  if (ifNoneMatch?.split(/\s*,\s*/).includes(etag)) return { type: 'notModified', etag };
+  if (isCached(etag, ifNoneMatch)) return { type: 'notModified', etag };
   return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
-}
-
-interface PathHeaders {
-  accept?: string;
-  ifNoneMatch?: string;
 }
 
 const OPENAPI_V2_PATH = '/openapi/v2';
 const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 
-/** Builds all documents once, so that a response is a lookup. The returned function throws 404 and 405. */
+/** Builds all documents but OpenAPI v2 once, so that a response is a lookup. The returned function throws 404, 405, 406. */
 export function createPathResponses(
   { rows }: Pick<ResourceTable, 'rows'>,
   programVersion: string,
   leadership?: LeadershipProof,
-): (request: PathRequest, headers: PathHeaders) => ApiResponse {
+): (request: PathRequest, headers: DocumentHeaders) => ApiResponse | Promise<ApiResponse> {
   const resources = rows.filter(({ isDiscovered }) => isDiscovered);
   const discovery = discoveryDocuments(resources);
   const schemaNames = new Map(resources.map((row) => [`${row.group}/${row.resource}`, row.schema]));
-  const openApi = openApiDocuments(resources, describedDefinitions(), ({ group, resource }) =>
+  const openApi = openApiDocuments(resources, allDefinitions(), ({ group, resource }) =>
     schemaNames.get(`${group}/${resource}`),
   );
+  const openApiV2 = new OpenApiV2(resources);
   const version = bytesOf(versionInfo(programVersion));
 
-  return (request, { accept, ifNoneMatch }) => {
+  return (request, headers) => {
+    const { accept, ifNoneMatch } = headers;
     const { method, path } = request;
     const health = healthResponse(request, leadership);
     const found = discovery.get(path);
@@ -109,14 +107,11 @@ export function createPathResponses(
     if (!isKnown) throw pathNotFound();
     if (method !== 'GET') throw methodNotAllowed();
     if (health) return health;
-    if (path === OPENAPI_V2_PATH) {
-      const { bytes, contentType } = openApiV2(accept);
-      return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType, vary: 'Accept' } };
-    }
+    if (path === OPENAPI_V2_PATH) return openApiV2.respond(headers);
     if (document) return openApiAnswer(document, ifNoneMatch);
     if (found?.aggregated && wantsAggregated(accept)) {
-      const headers = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };
-      return { type: 'bytes', code: 200, bytes: found.aggregated, headers };
+      const ofAggregated = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };
+      return { type: 'bytes', code: 200, bytes: found.aggregated, headers: ofAggregated };
     }
     return { type: 'bytes', code: 200, bytes: found?.plain ?? version };
   };

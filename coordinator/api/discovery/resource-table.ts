@@ -4,6 +4,11 @@
  */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  UNSUPPORTED_KINDS,
+  type UnsupportedKind,
+} from '../../kinds/unsupported-kinds.js';
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
 import { handleTokenRequest } from '../auth/token-request.js';
@@ -103,15 +108,26 @@ function stored(kind: Kind): ServedResource {
   };
 }
 
+/** Lists and watches read the store, so the responses have all forms and parameters of other kinds. */
+function unsupported({ kind, refusal }: UnsupportedKind): ServedResource {
+  const { schema } = kind;
+  return { ...discovered(kind, (deps, request) => handleObject(deps, kind, request)), schema, refusal };
+}
+
 type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
 
 export class ResourceTable {
-  /** Stored kinds first, then computed resources. */
+  /** Stored kinds first, then kinds without objects, then computed resources. */
   readonly rows: readonly ServedResource[];
   readonly #byName: ReadonlyMap<string, ServedResource>;
 
   constructor(kinds: readonly Kind[]) {
-    this.rows = [...kinds.map(stored), ...COMPUTED_RESOURCES];
+    this.rows = [
+      ...kinds.map(stored),
+      ...UNSUPPORTED_KINDS.map(unsupported),
+      { ...unsupported(CUSTOM_RESOURCE_DEFINITIONS), isDiscovered: false },
+      ...COMPUTED_RESOURCES,
+    ];
     this.#byName = new Map(this.rows.map((row) => [nameOf(row), row]));
   }
 

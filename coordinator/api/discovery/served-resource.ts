@@ -11,6 +11,8 @@ export interface ServedResource extends DiscoveredResource {
   readonly isDiscovered: boolean;
   /** Name of its definition in the OpenAPI schema, if there is one. */
   readonly schema?: string;
+  /** Message of the 405 for every verb that the resource does not have. Absent: upstream's message. */
+  readonly refusal?: string;
   readonly handle: Handler;
   readonly subresourceHandlers: Readonly<Record<string, Handler>>;
 }

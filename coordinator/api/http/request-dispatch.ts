@@ -1,5 +1,5 @@
 /** Selects the handler of a request. */
-
+import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { verbsAt } from '../discovery/resource-scope.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import type { ServedResource } from '../discovery/served-resource.js';
@@ -12,6 +12,8 @@ export function findServedResource(resources: ResourceTable, info: ResourceReque
   const resource = resources.find(info);
   if (!resource) throw pathNotFound();
   const verbs = verbsAt(resource, info);
+  const { refusal } = resource;
+  if (refusal !== undefined && !verbs.includes(info.verb)) throw new ApiError('MethodNotAllowed', refusal);
   if (verbs.length === 0) throw pathNotFound();
   if (!verbs.includes(info.verb)) throw methodNotAllowed();
   return resource;

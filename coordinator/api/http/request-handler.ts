@@ -93,7 +93,7 @@ export class RequestHandler {
       slice: this.#options.slice,
       stallMs: this.#options.settings.stallMs,
       warnings,
-      acceptsGzip: /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')),
+      acceptsGzip: acceptsGzip(request.headers),
     });
   }
 
@@ -146,7 +146,10 @@ export class RequestHandler {
       if (info.path === METRICS_PATH && metrics) return metricsAnswer(metrics, await metrics.text());
       if (info.path === AGENTS_METRICS_PATH && metrics) return metricsAnswer(metrics, metrics.agentsText());
       const ifNoneMatch = headers['if-none-match'];
-      return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
+      return this.#answerPath(info, {
+        ...{ ...accepted, acceptsGzip: acceptsGzip(headers) },
+        ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
+      });
     }
     if (!identity) throw new ApiError('Unauthorized', 'Unauthorized');
     const answer = dispatchRequest(this.#options.resources, this.#options, {
@@ -178,6 +181,10 @@ export class RequestHandler {
  */
 function holderOf(identity: Identity | undefined, address: string): string {
   return identity ? limitKeyOf(identity) : networkOf(address);
+}
+
+function acceptsGzip({ 'accept-encoding': encodings = '' }: FastifyRequest['headers']): boolean {
+  return /\bgzip\b/.test(String(encodings));
 }
 
 function metricsAnswer({ contentType }: MetricsPage, text: string): ApiResponse {

@@ -16,6 +16,8 @@ const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
 const CORE = '';
 const APPS = 'apps';
+const BATCH = 'batch';
+const NETWORKING = 'networking.k8s.io';
 const COORDINATION = 'coordination.k8s.io';
 const AUTHENTICATION = 'authentication.k8s.io';
 const AUTHORIZATION = 'authorization.k8s.io';
@@ -28,6 +30,7 @@ const EDITABLE = [
   'configmaps',
   'events',
   'persistentvolumeclaims',
+  'replicationcontrollers',
   'secrets',
   'serviceaccounts',
   'services',
@@ -38,6 +41,7 @@ const VIEWABLE = [
   'endpoints',
   'persistentvolumeclaims',
   'pods',
+  'replicationcontrollers',
   'serviceaccounts',
   'services',
   'services/status',
@@ -50,6 +54,13 @@ const VIEWABLE_ALONE = [
   'pods/log',
   'pods/status',
   'resourcequotas',
+];
+
+/** Upstream's rules, also for kinds without objects: whoever may create them gets the reason instead of a 403. */
+const WORKLOADS: readonly [group: string, resources: readonly string[]][] = [
+  [APPS, ['daemonsets', 'deployments', 'replicasets', 'statefulsets']],
+  [BATCH, ['cronjobs', 'jobs']],
+  [NETWORKING, ['ingresses']],
 ];
 
 function rule(verbs: string[], group: string, ...resources: string[]): PolicyRule {
@@ -86,7 +97,7 @@ const EDIT_RULES = [
   rule(['create'], CORE, 'pods/eviction'),
   rule(WRITE, CORE, ...EDITABLE),
   rule(['create'], CORE, 'serviceaccounts/token'),
-  rule(WRITE, APPS, 'daemonsets'),
+  ...WORKLOADS.map(([group, resources]) => rule(WRITE, group, ...resources)),
   rule([...WRITE, ...READ], COORDINATION, 'leases'),
   rule(WRITE, FLEET_GROUP, 'rolloutpolicies', 'rollouts'),
 ];
@@ -96,7 +107,8 @@ const VIEW_RULES = [
   rule(READ, CORE, ...VIEWABLE_ALONE),
   // In a RoleBinding this is the binding's own namespace.
   rule(READ, CORE, 'namespaces'),
-  rule(READ, APPS, 'controllerrevisions', 'daemonsets', 'daemonsets/status'),
+  rule(READ, APPS, 'controllerrevisions', 'daemonsets/status'),
+  ...WORKLOADS.map(([group, resources]) => rule(READ, group, ...resources)),
   rule(READ, DISCOVERY, 'endpointslices'),
   rule(
     READ,

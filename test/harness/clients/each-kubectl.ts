@@ -12,6 +12,9 @@ export const KUBECTLS = [
   'kubectl-1.34.5',
 ] as const satisfies readonly ClientName[];
 
+/** Reads OpenAPI v2 alone: it validates manifests itself, and explains kinds from this document. */
+export const OLD_KUBECTL = 'kubectl-1.20.0' satisfies ClientName;
+
 /** State of the tests of one kubectl, set before the first of them. */
 interface KubectlFixture {
   readonly api: TestApi;
@@ -23,8 +26,9 @@ export function forEachKubectl(
   title: string,
   define: (fixture: KubectlFixture) => void,
   change: Partial<ApiServerOptions> = {},
+  names: readonly ClientName[] = KUBECTLS,
 ): void {
-  for (const name of KUBECTLS) {
+  for (const name of names) {
     const found = findClient(name);
     describe(`${title} by ${name}`, () => {
       if ('why' in found) {

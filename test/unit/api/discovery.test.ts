@@ -6,7 +6,7 @@ import {
   groupDocument,
   resourceList,
 } from '../../../coordinator/api/discovery/discovery-documents.js';
-import { openApiDocuments } from '../../../coordinator/api/discovery/openapi-v3.js';
+import { openApiDocuments } from '../../../coordinator/api/openapi/openapi-v3.js';
 
 const PODS: DiscoveredResource = {
   group: '',

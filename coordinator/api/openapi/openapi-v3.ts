@@ -1,6 +1,6 @@
 /** OpenAPI v3: an index, and one document per group and version with the parts that clients read. */
-import { createHash } from 'node:crypto';
-import type { DiscoveredResource } from './discovery-documents.js';
+import { type DiscoveredResource, rootPath } from '../discovery/discovery-documents.js';
+import { etagOf } from './document-etag.js';
 
 interface OpenApiDocuments {
   /** `/openapi/v3`. */
@@ -19,11 +19,7 @@ type Schemas = Readonly<Record<string, unknown>>;
 
 function documentOf(value: unknown): OpenApiDocument {
   const bytes = Buffer.from(JSON.stringify(value));
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32).toUpperCase()}"` };
-}
-
-function rootOf({ group, version }: DiscoveredResource): string {
-  return group ? `apis/${group}/${version}` : `api/${version}`;
+  return { bytes, etag: etagOf(bytes) };
 }
 
 const QUERY_STRING = { in: 'query', schema: { type: 'string' } };
@@ -44,7 +40,7 @@ function objectPath(resource: DiscoveredResource): [string, object] {
     })),
     responses: { 200: { description: 'OK' } },
   };
-  return [`/${rootOf(resource)}/${scope}${resource.resource}/{name}`, { patch }];
+  return [`${rootPath(resource)}/${scope}${resource.resource}/{name}`, { patch }];
 }
 
 /** Returns these schemas and all that they reference by `$ref`. */
@@ -67,8 +63,8 @@ export function openApiDocuments(
   schemaOf: (resource: DiscoveredResource) => string | undefined,
 ): OpenApiDocuments {
   const byPath = new Map<string, OpenApiDocument>();
-  for (const root of new Set(resources.map(rootOf))) {
-    const members = resources.filter((resource) => rootOf(resource) === root);
+  for (const root of new Set(resources.map(rootPath))) {
+    const members = resources.filter((resource) => rootPath(resource) === root);
     const names = members.flatMap((resource) => schemaOf(resource) ?? []);
     const document = {
       openapi: '3.0.0',
@@ -76,7 +72,7 @@ export function openApiDocuments(
       paths: Object.fromEntries(members.map(objectPath)),
       components: { schemas: reachable(schemas, names) },
     };
-    byPath.set(`/openapi/v3/${root}`, documentOf(document));
+    byPath.set(`/openapi/v3${root}`, documentOf(document));
   }
   const paths = [...byPath].map(([path, { etag }]) => {
     const hash = etag.replaceAll('"', '');
