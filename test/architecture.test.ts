@@ -96,6 +96,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // It sets hairpin mode on the engine's bridge.
   'agent/netfilter': ['agent/decisions', 'agent/runtime/host-bridges.ts', 'shared/kube', 'shared/process'],
   'agent/images': ['agent/decisions', 'agent/runtime', 'shared/kube', 'shared/process'],
+  'agent/pod-logs': [
+    'agent/decisions',
+    'agent/runtime/override-driver.ts',
+    'agent/runtime/runtime-driver.ts',
+    'agent/volumes/file-descriptor.ts',
+    'shared/process',
+  ],
   'agent/pods': [
     'agent/decisions',
     'agent/images',

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import { type Clock, systemClock } from '../../shared/process/time/clock.js';
+import { withPodLogFiles } from '../pod-logs/pod-log-driver.js';
+import type { PodLogFiles } from '../pod-logs/pod-log-files.js';
 import type { RuntimeChoice } from '../program/agent-settings.js';
 import { BridgePin } from '../runtime/bridge-pin.js';
 import { DockerEngine } from '../runtime/docker/docker-engine.js';
@@ -24,7 +26,8 @@ export type EngineLocations = Omit<EngineSearch, 'runtime'>;
 export interface OpenedRuntime {
   /** `docker`, `podman` or `hollow`: the scheme of container ids. */
   name: string;
-  driverFor(owner: ContainerOwner): RuntimeDriver;
+  /** `hasLogFiles`: new containers get a log driver that writes files. */
+  driverFor(owner: ContainerOwner, options?: { hasLogFiles: boolean }): RuntimeDriver;
   /** Finds processes in the mount namespace in which containers are started. */
   processes: FindProcesses | typeof NO_ENGINE;
   /** Whether Pods can reach addresses of this process's network namespace. */
@@ -72,14 +75,18 @@ export async function reopenRuntime(dataDir: string, clock: Clock): Promise<Open
   return remembered && openEngine(remembered, dataDir, clock);
 }
 
-/** Opens the driver of an agent that runs Pods. Docker keeps the address of its bridge itself. */
+/**
+ * Opens the driver of an agent that runs Pods, with their log files. Docker keeps the address of its bridge itself.
+ */
 export function openDriver(
   { name, driverFor, network }: Pick<OpenedRuntime, 'name' | 'driverFor' | 'network'>,
   owner: ContainerOwner,
   log: Logger,
+  podLogs?: PodLogFiles,
 ): RuntimeDriver {
-  const driver = driverFor(owner);
-  return name === 'podman' ? withPinnedBridge(driver, new BridgePin({ network, log })) : driver;
+  const driver = driverFor(owner, { hasLogFiles: podLogs !== undefined });
+  const logged = podLogs ? withPodLogFiles(driver, podLogs) : driver;
+  return name === 'podman' ? withPinnedBridge(logged, new BridgePin({ network, log })) : logged;
 }
 
 async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Promise<OpenedRuntime> {
@@ -92,8 +99,8 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   }
   return {
     name,
-    driverFor: (owner) =>
-      withMonotonicTimes(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
+    driverFor: (owner, options) =>
+      withMonotonicTimes(new DockerEngine(engine, owner, options), clock, systemClock, () => uptime() * 1000),
     processes: () => engineProcesses(engine.address),
     network: () => engineNetwork(engine.address),
     close: () => undefined,

@@ -16,6 +16,8 @@ export interface AgentMetricValues {
   linkBytes: (direction: LinkDirection, cause: LinkCause) => number;
   /** Absent on hosts that serve no Services. */
   services?: { known: number; dnsQueries: number; cachedReplies: number };
+  /** Absent on hosts that provide no log files of Pods. */
+  podLogs?: { writtenBytes: number; gaps: number; malformedLines: number };
   memoryBytes: number;
   cpuSeconds: number;
   /** Seconds since the epoch. */
@@ -27,9 +29,8 @@ export interface AgentMetricValues {
 type Value = [labels: Record<string, string>, value: number | undefined];
 
 export function agentMetricsText(numbers: AgentMetricValues): string {
-  const { node, roundTripMs, containers, linkBytes, services } = numbers;
+  const { node, roundTripMs, containers, linkBytes, services, podLogs } = numbers;
   const operations = [...numbers.operations];
-  const plain = (value: number | undefined): Value[] => [[{}, value]];
   const bytes = (['up', 'down'] as const).flatMap((direction) =>
     LINK_CAUSES.map((cause): Value => [{ direction, cause }, linkBytes(direction, cause)]),
   );
@@ -69,6 +70,7 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
     ),
     counter('everynode_link_bytes_total', 'Bytes on the link, with an estimate for headers.', bytes),
     ...serviceFamilies(services),
+    ...podLogFamilies(podLogs),
     counter('everynode_agent_written_bytes_total', 'Bytes written to files.', plain(numbers.writtenBytes)),
     counter(
       'everynode_agent_stored_bytes_total',
@@ -81,8 +83,31 @@ export function agentMetricsText(numbers: AgentMetricValues): string {
   ].join('');
 }
 
+function plain(value: number | undefined): Value[] {
+  return [[{}, value]];
+}
+
+function podLogFamilies(podLogs: AgentMetricValues['podLogs']): string[] {
+  return [
+    counter(
+      'everynode_agent_pod_log_bytes_total',
+      'Bytes written to the log files of Pods.',
+      plain(podLogs?.writtenBytes),
+    ),
+    counter(
+      'everynode_agent_pod_log_gaps_total',
+      'Times that the engine rotated lines away before they were copied to a log file.',
+      plain(podLogs?.gaps),
+    ),
+    counter(
+      'everynode_agent_pod_log_malformed_lines_total',
+      "Lines left out of the log files of Pods, because they are not in the engine's format.",
+      plain(podLogs?.malformedLines),
+    ),
+  ];
+}
+
 function serviceFamilies(services: AgentMetricValues['services']): string[] {
-  const plain = (value: number | undefined): Value[] => [[{}, value]];
   return [
     gauge('everynode_agent_services', 'Services that this host knows.', plain(services?.known)),
     counter(

@@ -12,6 +12,7 @@ import {
 import { type Clock, monotonicClock, systemClock } from '../../shared/process/time/clock.js';
 import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
+import { openPodLogs } from '../assembly/agent-pod-logs.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
 import { createAgent } from '../assembly/create-agent.js';
 import {
@@ -128,7 +129,8 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const { identity, certificates, server } = await openIdentity(joined, start);
   const { addresses, clusterUID } = identity;
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
-  const engine = openDriver(runtime, { clusterUID, nodeName }, log);
+  const podLogs = openPodLogs(settings, runtime.name, clock, log.child({ component: 'pod logs' }));
+  const engine = openDriver(runtime, { clusterUID, nodeName }, log, podLogs);
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
@@ -171,6 +173,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'upgrades', stop: () => upgrades.stop() },
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
+      { name: 'pod logs', stop: () => podLogs?.stop() },
       { name: 'reserve', stop: () => reserve.stop() },
       { name: 'addresses', stop: () => addresses.flush() },
       { name: 'cache', stop: () => cache.flush() },
@@ -178,7 +181,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
       ...metricsComponents(settings, () =>
-        agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size))),
+        agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size, podLogs))),
       ),
       ...agent.components,
     ],

@@ -1,6 +1,6 @@
 /** Every setting of the agent with default, unit and description. Read once by agent-cli.ts, frozen, and passed on. */
 import { homedir, hostname, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Taint } from '../../shared/kube/nodes/node-types.js';
 import { readDuration } from '../../shared/kube/objects/go-duration.js';
 import {
@@ -20,6 +20,7 @@ import {
   parseMinimumReclaims,
   parseThresholds,
 } from '../decisions/eviction/eviction-thresholds.js';
+import { parseLogSize } from '../decisions/pod-logs/log-rotation.js';
 import { parseMetricsAddress } from '../metrics/agent-metrics-server.js';
 import { parseLabels, parseNodeName, parseTaints } from '../node/node-labels-and-taints.js';
 
@@ -51,6 +52,10 @@ const allowedUnsafeSysctls: Setting<string[]> = {
   default: [],
   read: parseSysctlPatterns,
 };
+
+function requireAbsolutePath(path: string): void {
+  if (!isAbsolute(path)) throw new Error('must be an absolute path');
+}
 
 const THRESHOLDS = 'SIGNAL<VALUE,…';
 const PERIODS = 'SIGNAL=DURATION,…';
@@ -102,6 +107,28 @@ export const AGENT_SETTINGS = {
     'PATH',
     '/run/everynode/update-lock',
   ),
+  podLogFiles: choiceSetting(
+    'log files of Pods in CRI format for log programs: pods/ and containers/ below the directory of --pod-log-directory; needs root',
+    ['on', 'off'],
+    'on',
+  ),
+  podLogDirectory: checkedTextSetting(
+    'directory of the log files of Pods',
+    'DIR',
+    '/var/log',
+    requireAbsolutePath,
+  ),
+  containerLogMaxSize: checkedTextSetting(
+    'size at which a log file of a container is rotated',
+    'SIZE',
+    '10Mi',
+    parseLogSize,
+  ),
+  containerLogMaxFiles: integerSetting('log files of a container, with the current one', 'N', {
+    min: 2,
+    max: 100,
+    default: 5,
+  }),
   registries: optionalTextSetting(
     "credentials and mirrors of registries: Docker's config.json, with `mirrors` (default DATA/registries.json)",
     'FILE',

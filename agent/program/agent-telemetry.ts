@@ -11,6 +11,7 @@ import { readHostCounters } from '../node/host-counters.js';
 import { HostLoad } from '../node/host-load.js';
 import { readFileSystemUsage, usedFraction } from '../node/pressure-readings.js';
 import { readProcessUsage } from '../node/process-usage.js';
+import type { PodLogFiles } from '../pod-logs/pod-log-files.js';
 import type { AgentSettings } from './agent-settings.js';
 
 /** Returns a function that reads the host's load. */
@@ -37,6 +38,7 @@ export function agentFacts(
   { node, link, services }: Agent,
   nodeName: string,
   desiredPods: number,
+  podLogs?: Pick<PodLogFiles, 'counts'>,
 ): AgentMetricInputs {
   const { roundTripMs } = link;
   return {
@@ -47,6 +49,7 @@ export function agentFacts(
     ...(roundTripMs === undefined ? {} : { roundTripMs }),
     desiredPods,
     ...(services ? { services: serviceCounts(services) } : {}),
+    ...(podLogs ? { podLogs: podLogs.counts } : {}),
     linkBytes: (direction, cause) => link.bytes.of(direction, cause),
   };
 }

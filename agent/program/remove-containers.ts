@@ -4,6 +4,7 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { systemClock } from '../../shared/process/time/clock.js';
 import { reopenRuntime } from '../assembly/open-runtime.js';
 import { readIdentity } from '../identity/identity-file.js';
+import { removePodLogs } from '../pod-logs/remove-pod-logs.js';
 import { type RuntimeDriver, RuntimeError } from '../runtime/runtime-driver.js';
 import { removeAllVolumes } from '../volumes/remove-volumes.js';
 import { VolumeError } from '../volumes/volume-error.js';
@@ -26,6 +27,7 @@ export async function removeContainers(dataDir: string): Promise<number> {
   try {
     const removed = await removeAll(driver);
     await removeAllVolumes(dataDir, runtime.processes);
+    await removePodLogs(dataDir);
     await removeSandboxImage(driver);
     return removed;
   } catch (error) {

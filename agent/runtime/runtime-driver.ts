@@ -113,6 +113,8 @@ export interface ObservedContainer {
   oomKilled: boolean;
   /** The engine's error when the container could not start. */
   error?: string;
+  /** The engine's file of the container's output. Absent if the engine writes none, and before the first start. */
+  logPath?: string;
   /** Address in the bridge network. Absent with the host's or a sandbox's network. */
   ip?: string;
   /** The labels of `create`, such as spec hash and grace period. */

@@ -1,7 +1,7 @@
 /** hostPath volumes: checks or creates the path as its type asks (pkg/volume/hostpath/host_path.go). */
 import { constants, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, posix } from 'node:path';
 import type { HostPathVolumeSource } from '../../shared/kube/pods/pod-types.js';
 import { FileDescriptor } from './file-descriptor.js';
 import { openBeneath, WHOLE_HOST } from './open-beneath.js';
@@ -30,10 +30,28 @@ const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
 
 /**
- * Throws an Error with upstream's message if the path does not match its type. Without a type nothing is checked, and a
- * missing path becomes a directory, as container runtimes do.
+ * Directories that a kubelet creates at its start. Daemons mount them with the type `Directory`, so a missing one is
+ * created for the first Pod that mounts it. The directories of `/var/lib/kubelet` stay empty: this agent has no device
+ * plugins, and keeps volumes elsewhere.
  */
-export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource): Promise<void> {
+const KUBELET_DIRECTORIES: ReadonlySet<string> = new Set([
+  '/var/lib/kubelet',
+  '/var/lib/kubelet/device-plugins',
+  '/var/lib/kubelet/plugins',
+  '/var/lib/kubelet/plugins_registry',
+  '/var/lib/kubelet/pods',
+  '/var/log/containers',
+  '/var/log/pods',
+]);
+
+/**
+ * Throws an Error with upstream's message if the path does not match its type. Without a type nothing is checked, and a
+ * missing path becomes a directory, as container runtimes do. Missing `kubeletDirectories` are created.
+ */
+export async function prepareHostPath(
+  { path, type = '' }: HostPathVolumeSource,
+  kubeletDirectories = KUBELET_DIRECTORIES,
+): Promise<void> {
   const present = await statOrUndefined(path);
   if (type === '') {
     if (!present) await makeDirectory(path);
@@ -41,7 +59,8 @@ export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource)
   }
   const check = CHECKS[type];
   if (!check) throw new Error(`${type} is an invalid volume type`);
-  if (present ? check.holds(present) : await create(path, type)) return;
+  const isKubelets = type === 'Directory' && kubeletDirectories.has(posix.normalize(path).replace(/\/$/, ''));
+  if (present ? check.holds(present) : await create(path, isKubelets ? 'DirectoryOrCreate' : type)) return;
   throw new Error(`hostPath type check failed: ${path} is not ${check.name}`);
 }
 

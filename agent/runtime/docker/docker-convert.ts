@@ -21,9 +21,20 @@ const LEAST_CPU_QUOTA_US = 1_000;
  * own. Podman keeps a single file and truncates it when it is full, so that file gets the whole size.
  */
 const LOG_LIMITS: Readonly<Record<string, Record<string, string>>> = {
-  'json-file': { 'max-size': '10m', 'max-file': '5' },
+  // The engine's defaults may compress rotated files, which the agent reads.
+  'json-file': { 'max-size': '10m', 'max-file': '5', compress: 'false' },
   'k8s-file': { 'max-size': '50m' },
 };
+
+/**
+ * Returns the log driver of Pods' containers. `hasLogFiles`: the agent reads the engine's log files. They replace only
+ * drivers that keep the log on this host: an operator who sends all logs elsewhere has chosen that.
+ */
+export function podLogDriver(engine: string, engineDefault: string, hasLogFiles: boolean): string {
+  if (!hasLogFiles) return engineDefault;
+  if (engine === 'podman') return engineDefault === 'journald' ? 'k8s-file' : engineDefault;
+  return engineDefault === 'local' ? 'json-file' : engineDefault;
+}
 
 /** Returns the label filter for list and event calls: the containers of this owner, or of one of its Pods. */
 export function ownerFilter(owner: ContainerOwner, podUid?: string): string[] {
@@ -46,7 +57,7 @@ export function containerName({ podUid, container, attempt }: ContainerIdentity)
 
 /** Options of a create call that depend on the engine. */
 export interface CreateOptions {
-  /** The engine's default log driver. */
+  /** The log driver of the container. */
   logDriver: string;
   /** `unconfined`, or a profile as the engine takes it: Docker its text, Podman its path. */
   seccomp?: string | undefined;

@@ -23,7 +23,7 @@ import {
 } from '../runtime-driver.js';
 import { sandboxImage } from '../sandbox/sandbox-image.js';
 import { DockerApi, type ErrorReasons } from './docker-api.js';
-import { containerName, ownerFilter, toCreateBody } from './docker-convert.js';
+import { containerName, ownerFilter, podLogDriver, toCreateBody } from './docker-convert.js';
 import { dockerEvents } from './docker-events.js';
 import { dockerAttach, dockerExec } from './docker-exec.js';
 import { demultiplex } from './docker-frames.js';
@@ -54,10 +54,13 @@ export class DockerEngine implements RuntimeDriver {
   readonly #api: DockerApi;
   readonly #containers: OwnedContainers;
   readonly #dialer = new NetworkDialer();
+  readonly #hasLogFiles: boolean;
   #info: InfoResponse | undefined;
   #logDriver: string | undefined;
 
-  constructor(found: FoundEngine, owner: ContainerOwner) {
+  /** `hasLogFiles`: new containers get a log driver that writes files. */
+  constructor(found: FoundEngine, owner: ContainerOwner, { hasLogFiles = false } = {}) {
+    this.#hasLogFiles = hasLogFiles;
     this.#found = found;
     this.#owner = owner;
     this.#api = new DockerApi(found.address, found.apiVersion, found.name);
@@ -116,7 +119,11 @@ export class DockerEngine implements RuntimeDriver {
   }
 
   async create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string> {
-    this.#logDriver ??= await readLogDriver(this.#api, this.#found, await this.#knownInfo());
+    this.#logDriver ??= podLogDriver(
+      this.#found.name,
+      await readLogDriver(this.#api, this.#found, await this.#knownInfo()),
+      this.#hasLogFiles,
+    );
     const logDriver = this.#logDriver;
     const seccomp = await this.#seccompOption(config.seccomp);
     const { Id, Warnings } = await this.#api.json<{ Id: string; Warnings?: string[] | null }>(

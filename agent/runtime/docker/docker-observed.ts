@@ -9,6 +9,8 @@ export interface InspectResponse {
   /** Image id. */
   Image: string;
   Config: { Labels: Record<string, string> | null; Tty?: boolean };
+  /** Path of the log file on the engine's host. */
+  LogPath?: string;
   HostConfig: { NetworkMode?: string; IpcMode?: string };
   State: {
     Status: string;
@@ -44,6 +46,7 @@ export function toObservedContainer(response: InspectResponse, imageID: string):
     ...(state === 'exited' ? { exitCode: response.State.ExitCode } : {}),
     oomKilled: response.State.OOMKilled,
     ...(response.State.Error ? { error: response.State.Error } : {}),
+    ...(response.LogPath ? { logPath: response.LogPath } : {}),
     ...(ip ? { ip } : {}),
     labels: withoutIdentityLabels(labels),
   };

@@ -19,6 +19,7 @@ const LINE = /^[a-z_][a-z0-9_]*(\{([a-z_]+="[^"\n]*",?)*\})? [0-9.e+-]+$/i;
 const FACTS = {
   ...{ node: 'n1', isConnected: true, isEngineUp: false, roundTripMs: 25, desiredPods: 2 },
   services: { known: 3, dnsQueries: 100, cachedReplies: 7 },
+  podLogs: { writtenBytes: 900, gaps: 1, malformedLines: 2 },
   ...{ memoryBytes: 5e7, writtenBytes: 10, linkBytes: () => 7 },
 };
 
@@ -75,6 +76,9 @@ test("Pods, containers and engine operations are counted under the kubelet's met
     'everynode_agent_services 3',
     'everynode_agent_dns_queries_total 100',
     'everynode_agent_dns_cached_replies 7',
+    'everynode_agent_pod_log_bytes_total 900',
+    'everynode_agent_pod_log_gaps_total 1',
+    'everynode_agent_pod_log_malformed_lines_total 2',
     'everynode_link_round_trip_seconds 0.025',
     'everynode_link_bytes_total{direction="up",cause="heartbeats"} 7',
   ]) {

@@ -80,6 +80,17 @@ describe('hostPath', () => {
   test('rejects an unknown type', async () => {
     await assert.rejects(prepareHostPath({ path: folder, type: 'Pipe' }), /Pipe is an invalid volume type/);
   });
+
+  test('a missing directory of the kubelet is created for a daemon that requires it, and no other one is', async () => {
+    const path = (name: string) => join(folder, name);
+    const own = new Set([path('kubelet/pods')]);
+    await prepareHostPath({ path: `${path('kubelet/pods')}/`, type: 'Directory' }, own);
+    assert.ok(statSync(path('kubelet/pods')).isDirectory());
+    const other = { path: path('kubelet/other'), type: 'Directory' };
+    await assert.rejects(prepareHostPath(other, own), /hostPath type check failed: .* is not a directory/);
+    const file = { path: path('kubelet/pods'), type: 'File' };
+    await assert.rejects(prepareHostPath(file, own), /is not a file/);
+  });
 });
 
 /** A host with one ConfigMap and one Secret, both named `there`. */

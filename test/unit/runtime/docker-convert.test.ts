@@ -1,7 +1,12 @@
 /** Requests to the engine, and decoding of its responses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { containerName, isOwnedBy, toCreateBody } from '../../../agent/runtime/docker/docker-convert.js';
+import {
+  containerName,
+  isOwnedBy,
+  podLogDriver,
+  toCreateBody,
+} from '../../../agent/runtime/docker/docker-convert.js';
 import { type InspectResponse, toObservedContainer } from '../../../agent/runtime/docker/docker-observed.js';
 import type { ContainerConfig } from '../../../agent/runtime/runtime-driver.js';
 import { config } from '../../laws/driver-fixture.js';
@@ -89,6 +94,23 @@ test('logs are bounded on engines that would let them grow', () => {
   assert.equal(body({}, 'k8s-file').HostConfig.LogConfig.Config['max-size'], '50m');
   assert.ok(!('LogConfig' in body({}, 'journald').HostConfig));
 });
+
+const DRIVERS: [engine: string, engineDefault: string, hasLogFiles: boolean, expected: string][] = [
+  ['docker', 'json-file', true, 'json-file'],
+  ['docker', 'local', true, 'json-file'],
+  ['docker', 'local', false, 'local'],
+  ['docker', 'journald', true, 'journald'],
+  ['docker', 'gelf', true, 'gelf'],
+  ['podman', 'journald', true, 'k8s-file'],
+  ['podman', 'journald', false, 'journald'],
+  ['podman', 'none', true, 'none'],
+];
+for (const [engine, engineDefault, hasLogFiles, expected] of DRIVERS) {
+  const files = hasLogFiles ? 'with' : 'without';
+  test(`${engine}'s default log driver ${engineDefault}, ${files} log files of Pods, becomes ${expected}`, () => {
+    assert.equal(podLogDriver(engine, engineDefault, hasLogFiles), expected);
+  });
+}
 
 const ANSWER: InspectResponse = {
   Id: 'id',
