@@ -39,8 +39,7 @@ const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
 };
 
 function viewOf({ headers, info }: ApiRequest, deps: ApiDeps): ObjectView {
-  const form = negotiateAnswer(headers.accept);
-  return { form, include: objectInRow(info.query), now: deps.clock.now() };
+  return { ...negotiateAnswer(headers.accept), include: objectInRow(info.query), now: deps.clock.now() };
 }
 
 /** Returns the reference to the object in the URL. Only for verbs on one object. */

@@ -12,7 +12,14 @@ import { concatPieces, inChunks, ReaderStalled, writePaced } from '../http/paced
 import { statusOf } from '../http/status-response.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type { ObjectView } from './object-response.js';
-import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './object-table.js';
+import {
+  columnDefinitions,
+  metaApiVersion,
+  partialObject,
+  TABLE_END,
+  tableRow,
+  tableStart,
+} from './object-table.js';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 /** meta/v1 `InitialEventsAnnotationKey`. */
@@ -56,9 +63,9 @@ class LineEncoder {
       case 'object':
         return objectLine(type, record);
       case 'metadata':
-        return `{"type":"${type}","object":${partialObject(record)}}\n`;
+        return `{"type":"${type}","object":${partialObject(record, this.view)}}\n`;
       case 'table': {
-        const row = tableRow(this.kind, record, this.clock.now(), this.view.include);
+        const row = tableRow(this.kind, record, { ...this.view, now: this.clock.now() });
         return `{"type":"${type}","object":${this.#table(record.revision, row)}}\n`;
       }
     }
@@ -69,20 +76,26 @@ class LineEncoder {
     const resourceVersion = String(revision);
     const annotations = initialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {};
     const metadata = { resourceVersion, ...annotations };
-    const object = JSON.stringify({ kind: this.kind.kind, apiVersion: apiVersionOf(this.kind), metadata });
-    if (this.view.form !== 'table') return `{"type":"BOOKMARK","object":${object}}\n`;
-    const row = JSON.stringify({ cells: [], object: { ...PARTIAL_TYPE, metadata } });
-    return `{"type":"BOOKMARK","object":${this.#table(revision, row)}}\n`;
+    const whole = { kind: this.kind.kind, apiVersion: apiVersionOf(this.kind), metadata };
+    const partial = { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(this.view), metadata };
+    switch (this.view.form) {
+      case 'object':
+        return `{"type":"BOOKMARK","object":${JSON.stringify(whole)}}\n`;
+      case 'metadata':
+        return `{"type":"BOOKMARK","object":${JSON.stringify(partial)}}\n`;
+      case 'table': {
+        const row = JSON.stringify({ cells: [], object: partial });
+        return `{"type":"BOOKMARK","object":${this.#table(revision, row)}}\n`;
+      }
+    }
   }
 
   #table(revision: number, row: string): string {
     const columns = this.#columns;
     this.#columns = '[]';
-    return `${tableStart({ resourceVersion: String(revision) }, columns)}${row}${TABLE_END}`;
+    return `${tableStart({ resourceVersion: String(revision) }, columns, this.view)}${row}${TABLE_END}`;
   }
 }
-
-const PARTIAL_TYPE = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
 
 interface WatchStreamOptions {
   kind: Kind;
