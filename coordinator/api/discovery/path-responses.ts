@@ -2,7 +2,7 @@
 import { describedDefinitions } from '../../kinds/schema/described-definitions.js';
 import type { ApiResponse } from '../http/api-context.js';
 import { healthResponse } from '../http/health-checks.js';
-import { parseMediaType } from '../http/media-type.js';
+import { parseMediaType, requireWholeObject } from '../http/media-type.js';
 import type { PathRequest } from '../http/request-info.js';
 import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
 import type { LeadershipProof } from '../ports.js';
@@ -114,6 +114,7 @@ export function createPathResponses(
       return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType, vary: 'Accept' } };
     }
     if (document) return openApiAnswer(document, ifNoneMatch);
+    if (found && !(found.aggregated && wantsAggregated(accept))) requireWholeObject(accept);
     if (found?.aggregated && wantsAggregated(accept)) {
       const headers = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };
       return { type: 'bytes', code: 200, bytes: found.aggregated, headers };

@@ -24,6 +24,7 @@ import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresource
 import { handleServiceWhy, SERVICE_WHY_RESOURCE } from '../fleet/service-why-resource.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
 import type { ApiResponse } from '../http/api-context.js';
+import { requireWholeObject } from '../http/media-type.js';
 import type { ResourceRequest } from '../http/request-info.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
@@ -37,9 +38,9 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/exec': refuseWithoutUpgrade,
   'pods/log': handlePodLog,
   'pods/portforward': refuseWithoutUpgrade,
-  'pods/eviction': handleEviction,
-  'pods/binding': handleBinding,
-  'serviceaccounts/token': handleTokenRequest,
+  'pods/eviction': withoutTables(handleEviction),
+  'pods/binding': withoutTables(handleBinding),
+  'serviceaccounts/token': withoutTables(handleTokenRequest),
   'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': handleRolloutHosts,
 };
@@ -51,10 +52,18 @@ async function refuseWithoutUpgrade(): Promise<ApiResponse> {
   throw badRequest('Upgrade request required');
 }
 
+/** The resource has no Tables. A request that accepts nothing else is 406 before it has an effect. */
+function withoutTables(handle: Handler): Handler {
+  return async (deps, request) => {
+    requireWholeObject(request.headers.accept);
+    return handle(deps, request);
+  };
+}
+
 /** Resources that are computed and not stored, in the order of discovery. */
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
-  ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
-  ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
+  ...REVIEW_RESOURCES.map((resource) => discovered(resource, withoutTables(handleReview))),
+  ...METRICS_RESOURCES.map((resource) => discovered(resource, withoutTables(handleMetrics))),
   discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
   discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),

@@ -174,6 +174,7 @@ function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): ApiRespon
 }
 
 async function deleteObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  negotiateAnswer(request.headers.accept);
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   const warnOfWrite = await writeWarnings(deps, kind, request, options);
   const result = await deps.registry.delete(kind, requestedRef(request), options);
