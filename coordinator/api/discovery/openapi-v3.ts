@@ -1,26 +1,16 @@
 /** OpenAPI v3: an index, and one document per group and version with the parts that clients read. */
-import { createHash } from 'node:crypto';
 import type { DiscoveredResource } from './discovery-documents.js';
+import { type TaggedDocument, taggedDocument } from './tagged-document.js';
 
 interface OpenApiDocuments {
   /** `/openapi/v3`. */
-  index: OpenApiDocument;
+  index: TaggedDocument;
   /** By path: `/openapi/v3/api/v1`, `/openapi/v3/apis/apps/v1` … */
-  byPath: ReadonlyMap<string, OpenApiDocument>;
-}
-
-export interface OpenApiDocument {
-  bytes: Buffer;
-  etag: string;
+  byPath: ReadonlyMap<string, TaggedDocument>;
 }
 
 /** Component schemas by name, e.g. `io.k8s.api.apps.v1.DaemonSet`. */
 type Schemas = Readonly<Record<string, unknown>>;
-
-function documentOf(value: unknown): OpenApiDocument {
-  const bytes = Buffer.from(JSON.stringify(value));
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32).toUpperCase()}"` };
-}
 
 function rootOf({ group, version }: DiscoveredResource): string {
   return group ? `apis/${group}/${version}` : `api/${version}`;
@@ -66,7 +56,7 @@ export function openApiDocuments(
   schemas: Schemas,
   schemaOf: (resource: DiscoveredResource) => string | undefined,
 ): OpenApiDocuments {
-  const byPath = new Map<string, OpenApiDocument>();
+  const byPath = new Map<string, TaggedDocument>();
   for (const root of new Set(resources.map(rootOf))) {
     const members = resources.filter((resource) => rootOf(resource) === root);
     const names = members.flatMap((resource) => schemaOf(resource) ?? []);
@@ -76,11 +66,11 @@ export function openApiDocuments(
       paths: Object.fromEntries(members.map(objectPath)),
       components: { schemas: reachable(schemas, names) },
     };
-    byPath.set(`/openapi/v3/${root}`, documentOf(document));
+    byPath.set(`/openapi/v3/${root}`, taggedDocument(document));
   }
   const paths = [...byPath].map(([path, { etag }]) => {
     const hash = etag.replaceAll('"', '');
     return [path.replace('/openapi/v3/', ''), { serverRelativeURL: `${path}?hash=${hash}` }];
   });
-  return { index: documentOf({ paths: Object.fromEntries(paths) }), byPath };
+  return { index: taggedDocument({ paths: Object.fromEntries(paths) }), byPath };
 }

@@ -16,8 +16,9 @@ import {
   resourceList,
 } from './discovery-documents.js';
 import { openApiV2 } from './openapi-v2.js';
-import { type OpenApiDocument, openApiDocuments } from './openapi-v3.js';
+import { openApiDocuments } from './openapi-v3.js';
 import type { ResourceTable } from './resource-table.js';
+import { type TaggedDocument, taggedAnswer, taggedDocument } from './tagged-document.js';
 
 /**
  * The Kubernetes release of this API. Helm compares charts' `kubeVersion` with it. kubectl warns if its own minor
@@ -44,17 +45,22 @@ function bytesOf(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-type Documents = ReadonlyMap<string, { plain: Buffer; aggregated?: Buffer }>;
+interface DiscoveryForms {
+  plain: Buffer;
+  aggregated?: TaggedDocument;
+}
+
+type Documents = ReadonlyMap<string, DiscoveryForms>;
 
 function discoveryDocuments(resources: readonly DiscoveredResource[]): Documents {
-  const documents = new Map<string, { plain: Buffer; aggregated?: Buffer }>();
+  const documents = new Map<string, DiscoveryForms>();
   documents.set('/api', {
     plain: bytesOf(coreVersions(resources)),
-    aggregated: bytesOf(aggregatedDiscovery(resources, true)),
+    aggregated: taggedDocument(aggregatedDiscovery(resources, true)),
   });
   documents.set('/apis', {
     plain: bytesOf(groupList(resources)),
-    aggregated: bytesOf(aggregatedDiscovery(resources, false)),
+    aggregated: taggedDocument(aggregatedDiscovery(resources, false)),
   });
   for (const { group, version } of resources) {
     const list = resourceList(resources, group, version);
@@ -73,9 +79,16 @@ function wantsAggregated(accept: string | undefined): boolean {
   });
 }
 
-function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | undefined): ApiResponse {
-  if (ifNoneMatch?.split(/\s*,\s*/).includes(etag)) return { type: 'notModified', etag };
-  return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
+/** Returns the aggregated form if the client asks for it and the path has it, else the plain form. Throws 406. */
+function discoveryAnswer(
+  { plain, aggregated }: DiscoveryForms,
+  { accept, ifNoneMatch }: PathHeaders,
+): ApiResponse {
+  if (aggregated && wantsAggregated(accept)) {
+    return taggedAnswer(aggregated, ifNoneMatch, { 'content-type': AGGREGATED_TYPE });
+  }
+  requireWholeObject(accept);
+  return { type: 'bytes', code: 200, bytes: plain, headers: aggregated ? { vary: 'Accept' } : {} };
 }
 
 interface PathHeaders {
@@ -100,7 +113,8 @@ export function createPathResponses(
   );
   const version = bytesOf(versionInfo(programVersion));
 
-  return (request, { accept, ifNoneMatch }) => {
+  return (request, pathHeaders) => {
+    const { accept, ifNoneMatch } = pathHeaders;
     const { method, path } = request;
     const health = healthResponse(request, leadership);
     const found = discovery.get(path);
@@ -113,12 +127,8 @@ export function createPathResponses(
       const { bytes, contentType } = openApiV2(accept);
       return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType, vary: 'Accept' } };
     }
-    if (document) return openApiAnswer(document, ifNoneMatch);
-    if (found && !(found.aggregated && wantsAggregated(accept))) requireWholeObject(accept);
-    if (found?.aggregated && wantsAggregated(accept)) {
-      const headers = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };
-      return { type: 'bytes', code: 200, bytes: found.aggregated, headers };
-    }
-    return { type: 'bytes', code: 200, bytes: found?.plain ?? version };
+    if (document) return taggedAnswer(document, ifNoneMatch);
+    if (found) return discoveryAnswer(found, pathHeaders);
+    return { type: 'bytes', code: 200, bytes: version };
   };
 }
