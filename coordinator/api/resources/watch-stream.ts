@@ -22,6 +22,8 @@ import {
 } from './object-table.js';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
+/** The last bookmark is sent this long before the timeout (cacher `nextBookmarkTime`). */
+const BOOKMARK_BEFORE_END_MS = 2_000;
 /** meta/v1 `InitialEventsAnnotationKey`. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
@@ -102,7 +104,10 @@ interface WatchStreamOptions {
   view: Omit<ObjectView, 'now'>;
   /** The revision that the client has; 0 if the watch starts with initial events. */
   startRevision: number;
-  /** `allowWatchBookmarks`: send a bookmark each minute. The bookmark after initial events is always sent. */
+  /**
+   * `allowWatchBookmarks`: send a bookmark each minute and shortly before the timeout, so that the client resumes from
+   * a recent revision. The bookmark after initial events is always sent.
+   */
   bookmarks: boolean;
   /** The stream ends without an error after this time. */
   timeoutMs: number;
@@ -139,6 +144,17 @@ function progressAfter(batch: readonly WatchEvent<KubeObject>[], before: number)
   }, before);
 }
 
+/** Calls `send` each minute and shortly before the timeout. Returns a function that cancels both. */
+function scheduleBookmarks(clock: Clock, timeoutMs: number, send: () => void): () => void {
+  const stop = every(clock, BOOKMARK_INTERVAL_MS, send);
+  if (timeoutMs <= BOOKMARK_BEFORE_END_MS) return stop;
+  const last = clock.after(timeoutMs - BOOKMARK_BEFORE_END_MS, send);
+  return () => {
+    stop();
+    last.cancel();
+  };
+}
+
 /**
  * Writes events until `signal` aborts, the timeout passes, or the watch ends. An error of the watch (410 Expired) is
  * sent as an ERROR event. Never throws. The caller ends the response.
@@ -156,7 +172,7 @@ export async function streamWatch(
   signal.addEventListener('abort', close);
   if (signal.aborted) close();
   const timer = clock.after(timeoutMs, close);
-  const stopBookmarks = every(clock, BOOKMARK_INTERVAL_MS, () => {
+  const stopBookmarks = scheduleBookmarks(clock, timeoutMs, () => {
     const mayWrite = bookmarks && progress > 0 && !response.writableNeedDrain;
     if (mayWrite) response.write(encoder.bookmark(progress, false));
   });
