@@ -17,7 +17,8 @@ import { serviceAccountGroups, withAuthenticated } from './user-groups.js';
 
 /** Upstream's default issuer. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
-const ALGORITHM = 'ES256';
+/** The `alg` of all tokens. */
+export const SIGNING_ALGORITHM = 'ES256';
 /** A JWT has header, claims and signature. */
 const JWT_PARTS = 3;
 /**
@@ -95,7 +96,7 @@ export class ServiceAccountTokens {
     const bound = { ...(pod ? { pod } : {}), ...(secret ? { secret } : {}), ...(node ? { node } : {}) };
     const claims: AccountClaims = { namespace, serviceaccount: { name, uid }, ...bound };
     const token = await new SignJWT({ 'kubernetes.io': claims })
-      .setProtectedHeader({ alg: ALGORITHM, kid: keys[0].id })
+      .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid: keys[0].id })
       .setIssuer(ISSUER)
       .setSubject(serviceAccountUser(namespace, name))
       .setAudience([...audiences])
@@ -126,7 +127,7 @@ export class ServiceAccountTokens {
     const keys = this.#deps.keys.map(async ({ id, publicKey }) => ({
       ...(await exportJWK(publicKey)),
       kid: id,
-      alg: ALGORITHM,
+      alg: SIGNING_ALGORITHM,
       use: 'sig',
     }));
     return { keys: await Promise.all(keys) };
@@ -156,7 +157,7 @@ export class ServiceAccountTokens {
     try {
       const options = {
         issuer: ISSUER,
-        algorithms: [ALGORITHM],
+        algorithms: [SIGNING_ALGORITHM],
         currentDate: new Date(now),
         clockTolerance: LEEWAY_SECONDS,
       };
