@@ -10,6 +10,7 @@ import type { Component } from '../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../shared/process/time/clock.js';
 import { type Random, systemRandom } from '../shared/process/time/random.js';
 import { ClockSteps } from './clock-steps.js';
+import type { TrustSource } from './controllers/access/root-ca-publisher.js';
 import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
 import { EventRecorder } from './controllers/events/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
@@ -42,6 +43,8 @@ interface CoordinatorCoreDeps {
   /** Signs the objects that hosts return after a restore. */
   objectMacKey: Buffer;
   authority: HubOptions['authority'];
+  /** The certificates of the API, for the ConfigMaps `kube-root-ca.crt`. Absent: there is no API. */
+  trust?: TrustSource;
   /** True if an operator must approve each new node. */
   approveNodes?: boolean;
   /** The addresses of all coordinators, the leader first. Absent if there is one coordinator. */
@@ -114,6 +117,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const controllers = new ControllersComponent({
     ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
     ...(host.onEviction ? { onEviction: host.onEviction } : {}),
+    ...(host.trust ? { trust: host.trust } : {}),
     ...{ ...shared, rollouts: activeRollouts, refusals, timeOf },
     resync: hub.resync,
     ...(host.evictionRates ? { rates: host.evictionRates } : {}),

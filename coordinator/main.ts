@@ -94,6 +94,7 @@ export async function startCoordinator(
     store,
     objectMacKey,
     authority,
+    trust: certificates,
     clock,
     log,
   });

@@ -26,6 +26,7 @@ export class ServingCertificates {
   readonly #deps: ServingCertificatesDeps;
   #pki: Pki | undefined;
   #onRenewed: OnRenewed = async () => undefined;
+  readonly #trustListeners: (() => void)[] = [];
   /**
    * Replaces the serving certificate and the ticket keys if they are due, and the certificate also if this machine has a new name or
    * address. A call during a run starts another run, which reads the clock again: the first one may have read it before a clock step.
@@ -44,6 +45,16 @@ export class ServingCertificates {
   get pki(): Pki {
     if (!this.#pki) throw new Error('certificates are not loaded yet');
     return this.#pki;
+  }
+
+  /** Returns the PEM by which clients verify the API; undefined until the certificates are loaded. */
+  trustBundle(): string | undefined {
+    return this.#pki?.trustBundle;
+  }
+
+  /** Calls `listener` after the trust bundle was loaded or has changed. */
+  onTrustChange(listener: () => void): void {
+    this.#trustListeners.push(listener);
   }
 
   /** Loads or creates the certificates. `onRenewed` is called after each later renewal. */
@@ -71,7 +82,9 @@ export class ServingCertificates {
     const supplied = await readSupplied(settings);
     const now = clock.now();
     const names = servingNames([...(advertise ? [advertise] : []), ...(otherNames?.() ?? [])]);
+    const before = this.#pki?.trustBundle;
     this.#pki = await loadPki(join(data, 'pki'), names, now, supplied);
+    if (this.#pki.trustBundle !== before) for (const listener of this.#trustListeners) listener();
     this.#warnOfWrongTimes(this.#pki, now);
     return this.#pki;
   }

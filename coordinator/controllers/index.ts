@@ -8,6 +8,7 @@ import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './access/built-in-roles.js';
 import { DefaultServiceAccounts } from './access/default-service-accounts.js';
 import { RoleAggregation } from './access/role-aggregation.js';
+import { RootCaPublisher, type TrustSource } from './access/root-ca-publisher.js';
 import { ensureSystemPriorityClasses } from './access/system-priority-classes.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
@@ -36,6 +37,8 @@ interface ControllersOptions {
   refusals?: CreateRefusals;
   /** Set if the store was restored: see `DaemonSetDeps`. */
   restoredEpoch?: string;
+  /** Absent: the ConfigMaps `kube-root-ca.crt` are not published. */
+  trust?: TrustSource;
   /** Absent: all hosts count as resynced. */
   resync?: ResyncStatus;
   /** Eviction rates for nodes that are not ready. Default: upstream's. */
@@ -77,6 +80,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
       namespaces,
       new DefaultServiceAccounts(options),
       new RoleAggregation(options),
+      ...startPublisher(options),
       ...startActors(options),
     );
     const { registry } = options;
@@ -100,6 +104,10 @@ export async function startControllers(options: ControllersOptions): Promise<Run
       await Promise.all(running.map((controller) => controller.stop()));
     },
   };
+}
+
+function startPublisher({ trust, ...options }: ControllersOptions): Controller[] {
+  return trust ? [new RootCaPublisher({ ...options, trust })] : [];
 }
 
 /**

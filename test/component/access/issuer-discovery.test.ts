@@ -48,7 +48,8 @@ test('a ServiceAccount finds the keys, and they verify a token for another audie
   assert.deepEqual(configuration.subject_types_supported, ['public']);
   const path = new URL(configuration.jwks_uri).pathname;
   const keys = await call(fixture.api, `GET ${path}`, { token: status.token });
-  assert.deepEqual([keys.code, keys.headers['content-type']], [200, 'application/jwk-set+json']);
+  assert.equal(keys.code, 200, keys.text);
+  assert.match(keys.headers['content-type'] ?? '', /^application\/jwk-set\+json\b/);
   assert.ok(!keys.text.includes('"d"'), 'the answer contains a private key');
   const { payload } = await jwtVerify(await accountToken(), createLocalJWKSet(keys.json<JSONWebKeySet>()), {
     issuer: configuration.issuer,
