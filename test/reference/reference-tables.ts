@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { AGENT_SETTINGS } from '../../agent/program/agent-settings.js';
 import { SIMULATE_SETTINGS } from '../../agent/simulate/simulate-settings.js';
 import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator/coordinator-settings.js';
-import { ALL_KINDS } from '../../coordinator/kinds/index.js';
+import { ALL_KINDS, VIEW_KINDS } from '../../coordinator/kinds/index.js';
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
 import {
   NEEDS_REASON,
@@ -180,15 +180,17 @@ export function linkPage(root: string): string {
   ].join('\n');
 }
 
-/** Kinds that the API stores, and their verbs. */
+/** Kinds that the API stores, their other versions, and their verbs. */
 export function kindsPage(): string {
-  const rows = ALL_KINDS.map(({ group, version, kind, resource, shortNames, namespaced, verbs }) => [
-    kind,
-    code(group === '' ? version : `${group}/${version}`),
-    code(resource),
-    shortNames.join(', '),
-    namespaced ? 'yes' : 'no',
-    verbs.join(', '),
-  ]);
+  const rows = [...ALL_KINDS, ...VIEW_KINDS].map(
+    ({ group, version, kind, resource, shortNames, namespaced, verbs }) => [
+      kind,
+      code(group === '' ? version : `${group}/${version}`),
+      code(resource),
+      shortNames.join(', '),
+      namespaced ? 'yes' : 'no',
+      verbs.join(', '),
+    ],
+  );
   return table(['kind', 'version', 'resource', 'short names', 'namespaced', 'verbs'], rows);
 }

@@ -3,6 +3,7 @@
  * and the dispatch use only this table, so a resource that is missing here is not served at all.
  */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { VIEW_KINDS } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
@@ -115,12 +116,12 @@ function stored(kind: Kind): ServedResource {
 type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
 
 export class ResourceTable {
-  /** Stored kinds first, then computed resources. */
+  /** Stored kinds first, then their other versions, then computed resources. */
   readonly rows: readonly ServedResource[];
   readonly #byName: ReadonlyMap<string, ServedResource>;
 
   constructor(kinds: readonly Kind[]) {
-    this.rows = [...kinds.map(stored), ...COMPUTED_RESOURCES];
+    this.rows = [...kinds.map(stored), ...VIEW_KINDS.map(stored), ...COMPUTED_RESOURCES];
     this.#byName = new Map(this.rows.map((row) => [nameOf(row), row]));
   }
 
