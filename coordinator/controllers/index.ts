@@ -108,7 +108,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 }
 
 /** What clients need to reach the API and to authenticate there. */
-export interface ApiCredentials {
+interface ApiCredentials {
   trust: TrustSource;
   tokens: SecretTokenIssuer;
 }

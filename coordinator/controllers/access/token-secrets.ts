@@ -14,7 +14,7 @@ import {
   ACCOUNT_TOKEN_SECRET_TYPE,
   ACCOUNT_UID_ANNOTATION,
 } from '../../kinds/config/secret-kind.js';
-import { secretKind } from '../../kinds/index.js';
+import { secretKind, serviceAccountKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
 import { splitKey } from '../queue/object-key.js';
 import { type QueueMeter, type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
@@ -43,6 +43,8 @@ export class TokenSecrets {
   readonly #worker: Worker;
   /** Keys of token Secrets by key of their account, so that a change of an account scans no other Secrets. */
   readonly #byAccount = new Map<string, Set<string>>();
+  /** Keys of accounts by key of a deleted Secret, until the account no longer lists it. */
+  readonly #deletedOf = new Map<string, string>();
 
   constructor(deps: TokenSecretsDeps) {
     this.#deps = deps;
@@ -76,7 +78,8 @@ export class TokenSecrets {
       else keys.delete(key);
       if (keys.size > 0) this.#byAccount.set(account, keys);
       else this.#byAccount.delete(account);
-      if (each === current) this.#worker.queue.add(key);
+      if (!current) this.#deletedOf.set(key, account);
+      this.#worker.queue.add(key);
     }
   }
 
@@ -88,7 +91,8 @@ export class TokenSecrets {
     const { registry, informers } = this.#deps;
     const ref = splitKey(key);
     const secret = informers.secrets.get(ref);
-    if (secret?.type !== ACCOUNT_TOKEN_SECRET_TYPE || secret.metadata.deletionTimestamp) return;
+    if (!secret) return this.#withdraw(key, context);
+    if (secret.type !== ACCOUNT_TOKEN_SECRET_TYPE || secret.metadata.deletionTimestamp) return;
     const account = informers.serviceAccounts.get(splitKey(accountKeyOf(secret)));
     const preconditions = uidOf(secret);
     if (!isOwnAccount(secret, account)) {
@@ -111,6 +115,23 @@ export class TokenSecrets {
       );
       context.observeWrite(record.object());
     });
+  }
+
+  /** Removes a deleted Secret from the list of its account. */
+  async #withdraw(key: string, context: ReconcileContext): Promise<void> {
+    const { registry, informers } = this.#deps;
+    const ref = splitKey(this.#deletedOf.get(key) ?? '');
+    const { name } = splitKey(key);
+    if (informers.serviceAccounts.get(ref)?.secrets?.some((each) => each.name === name)) {
+      await unlessGone(async () => {
+        const record = await registry.modify(serviceAccountKind, ref, (account) => {
+          account.secrets = (account.secrets ?? []).filter((each) => each.name !== name);
+          return undefined;
+        });
+        context.observeWrite(record.object());
+      });
+    }
+    this.#deletedOf.delete(key);
   }
 
   #issue({ metadata }: Secret, account: ServiceAccount): Promise<string> {

@@ -114,6 +114,19 @@ test('a token that is removed from the Secret is replaced and no longer valid', 
   assert.deepEqual([await statusWith(first), await statusWith(second)], [401, 200]);
 });
 
+test('a deleted Secret is removed from the list of its account, and others stay', async () => {
+  await filled('lister');
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const secrets = [{ name: 'lister-token' }, { name: 'other' }];
+  await call(fixture.api, `PATCH ${ACCOUNTS}/lister`, { body: { secrets }, headers });
+  await fixture.settled();
+  await fixture.asAdmin(`DELETE ${SECRETS}/lister-token`, undefined);
+  const listed = async () =>
+    (await call(fixture.api, `GET ${ACCOUNTS}/lister`)).json<{ secrets: { name: string }[] }>().secrets;
+  await until(async () => (await listed()).length === 1, { what: 'the list to be shorter' });
+  assert.deepEqual(await listed(), [{ name: 'other' }]);
+});
+
 test('a Secret of an account that does not exist is deleted', async () => {
   await fixture.asAdmin(`POST ${SECRETS}`, tokenSecret('nobodys', 'nobody'));
   await until(async () => (await read('nobodys')) === undefined, { what: 'the Secret to be deleted' });

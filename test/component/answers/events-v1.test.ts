@@ -144,6 +144,16 @@ test('a recorder counts repetitions with a strategic merge patch of series', asy
   assert.deepEqual([stored.apiVersion, stored.series, stored.message], ['v1', series, 'It started.']);
 });
 
+test('labels of an Event that was created as v1 can be patched through both versions', async () => {
+  await send(`POST ${OLD}`, oldEvent('labelled'));
+  const type = 'application/merge-patch+json';
+  await send(`PATCH ${NEW}/labelled?fieldManager=a`, { metadata: { labels: { a: '1' } } }, type);
+  await send(`PATCH ${OLD}/labelled?fieldManager=b`, { metadata: { labels: { b: '2' } } }, type);
+  const both = await send<{ metadata: { labels: object }; note: string }>(`GET ${NEW}/labelled`);
+  assert.deepEqual([both.metadata.labels, both.note], [{ a: '1', b: '2' }, 'It stopped.']);
+  await send(`DELETE ${OLD}/labelled`);
+});
+
 const REFUSED: [string, object, RegExp][] = [
   ['without eventTime', { eventTime: null }, /eventTime: Required value/],
   ['with an unknown type', { type: 'Odd' }, /type: Invalid value: "": has invalid value: Odd/],
