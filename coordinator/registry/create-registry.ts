@@ -27,7 +27,7 @@ export function createRegistry({ random = systemRandom, ...options }: RegistryOp
   const depsOf = ({ view, ...kind }: Kind): RegistryDeps => {
     if (!view) return deps;
     const name = resourcePath(kind);
-    const known = views.get(name) ?? { ...deps, store: viewStore(deps.store, kind, view) };
+    const known = views.get(name) ?? { ...deps, store: viewStore(deps, kind, view) };
     views.set(name, known);
     return known;
   };

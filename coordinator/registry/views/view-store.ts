@@ -3,6 +3,7 @@
  * verbs work on it as on any store, so a view needs no code of its own for patches, pages or watches.
  */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Change, Store, StoredValue, StoreWatch } from '../../store/store.js';
 import { encodeObject } from '../encoding/object-encoding.js';
@@ -10,8 +11,15 @@ import { prefixOf } from '../storage-keys.js';
 
 type View = NonNullable<Kind['view']>;
 
+/** Values per step while a page is converted. The event loop runs between two steps. */
+const CONVERTED_PAGE = 500;
+
 /** Returns the store as `kind` sees it. Keys of other kinds, such as the Namespace's, stay unchanged. */
-export function viewStore(store: Store, kind: Kind, view: View): Store {
+export function viewStore(
+  { store, clock }: { store: Store; clock: Pick<Clock, 'yieldToEventLoop'> },
+  kind: Kind,
+  view: View,
+): Store {
   const keys = new ViewKeys(prefixOf(kind), prefixOf(view.storedAs));
   const toStored = (value: Buffer) => converted(value, (object) => view.toStored(object));
   const fromStored = (value: Buffer) => converted(value, (object) => view.fromStored(object));
@@ -36,7 +44,7 @@ export function viewStore(store: Store, kind: Kind, view: View): Store {
     list: async (prefix, { continue: from, ...options } = {}) => {
       const start = from ? { continue: { ...from, afterKey: keys.stored(from.afterKey) } } : {};
       const page = await store.list(keys.stored(prefix), { ...options, ...start });
-      return { ...page, items: page.items.map(shown) };
+      return { ...page, items: await convertedInSteps(page.items, shown, clock) };
     },
     create: (key, value, condition) => store.create(keys.stored(key), toStored(value), condition),
     createAll: (values) =>
@@ -67,6 +75,19 @@ class ViewKeys {
   shown(key: string): string {
     return this.isStored(key) ? this.view + key.slice(this.own.length) : key;
   }
+}
+
+async function convertedInSteps(
+  items: readonly StoredValue[],
+  convert: (item: StoredValue) => StoredValue,
+  clock: Pick<Clock, 'yieldToEventLoop'>,
+): Promise<StoredValue[]> {
+  const done: StoredValue[] = [];
+  for (let from = 0; from < items.length; from += CONVERTED_PAGE) {
+    if (from > 0) await clock.yieldToEventLoop();
+    done.push(...items.slice(from, from + CONVERTED_PAGE).map(convert));
+  }
+  return done;
 }
 
 function converted(value: Buffer, convert: (object: KubeObject) => KubeObject): Buffer {
