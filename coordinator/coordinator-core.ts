@@ -9,7 +9,10 @@ import type { Logger } from '../shared/process/output/logger.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../shared/process/time/clock.js';
 import { type Random, systemRandom } from '../shared/process/time/random.js';
+import { ServiceAccountTokens } from './access/service-account-tokens.js';
+import type { SigningKey } from './access/token-signing-keys.js';
 import { ClockSteps } from './clock-steps.js';
+import type { TrustSource } from './controllers/access/root-ca-publisher.js';
 import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
 import { EventRecorder } from './controllers/events/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
@@ -42,6 +45,8 @@ interface CoordinatorCoreDeps {
   /** Signs the objects that hosts return after a restore. */
   objectMacKey: Buffer;
   authority: HubOptions['authority'];
+  /** The certificates of the API and the keys of ServiceAccount tokens. Absent: there is no API. */
+  credentials?: { trust: TrustSource; signingKeys: readonly [SigningKey, ...SigningKey[]] };
   /** True if an operator must approve each new node. */
   approveNodes?: boolean;
   /** The addresses of all coordinators, the leader first. Absent if there is one coordinator. */
@@ -114,6 +119,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const controllers = new ControllersComponent({
     ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
     ...(host.onEviction ? { onEviction: host.onEviction } : {}),
+    ...(host.credentials ? { credentials: apiCredentials(host.credentials, registry, clock) } : {}),
     ...{ ...shared, rollouts: activeRollouts, refusals, timeOf },
     resync: hub.resync,
     ...(host.evictionRates ? { rates: host.evictionRates } : {}),
@@ -203,6 +209,14 @@ class ControllersComponent implements Component {
   stop(): void | Promise<void> {
     return this.#running?.stop();
   }
+}
+
+function apiCredentials(
+  { trust, signingKeys: keys }: NonNullable<CoordinatorCoreDeps['credentials']>,
+  registry: Registry,
+  clock: Clock,
+) {
+  return { trust, tokens: new ServiceAccountTokens({ keys, registry, clock, random: systemRandom }) };
 }
 
 /** Returns all kinds. Leases of nodes are computed from the liveness instead of the store. */

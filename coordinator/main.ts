@@ -9,6 +9,7 @@ import {
   startComponents,
 } from '../shared/process/service/program-lifecycle.js';
 import { systemClock } from '../shared/process/time/clock.js';
+import { loadSigningKeys } from './access/token-signing-keys.js';
 import type { ClusterPort } from './api/join/cluster-port.js';
 import type { CoordinatorSource, LeadershipProof } from './api/ports.js';
 import { ApiComponent } from './api-component.js';
@@ -79,7 +80,7 @@ export async function startCoordinator(
   const metrics = new Metrics();
   await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics, member);
-  const objectMacKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
+  const { objectMacKey, signingKeys } = await loadKeys(data).catch(closing(store));
   const certificates = servingCertificates(settings, log, member);
   const authority = new CertificateAuthority(
     () => certificates.pki,
@@ -93,9 +94,8 @@ export async function startCoordinator(
     ...(member && { coordinatorList: member.addresses }),
     ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
-    store,
-    objectMacKey,
-    authority,
+    ...{ store, objectMacKey, authority },
+    credentials: { trust: certificates, signingKeys },
     clock,
     log,
   });
@@ -141,6 +141,12 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
+}
+
+/** Loads the keys of this directory, or creates them. Throws `ExitError`. */
+async function loadKeys(data: string) {
+  const pki = join(data, 'pki');
+  return { objectMacKey: await loadObjectMacKey(pki), signingKeys: await loadSigningKeys(pki) };
 }
 
 function servingCertificates(

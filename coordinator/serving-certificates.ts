@@ -31,6 +31,7 @@ export class ServingCertificates {
   readonly #deps: ServingCertificatesDeps;
   #pki: Pki | undefined;
   #onRenewed: OnRenewed = async () => undefined;
+  readonly #trustListeners: (() => void)[] = [];
   /**
    * Replaces the serving certificate and the ticket keys if they are due, and the certificate also if this machine has a new name or
    * address. A call during a run starts another run, which reads the clock again: the first one may have read it before a clock step.
@@ -51,13 +52,23 @@ export class ServingCertificates {
     return this.#pki;
   }
 
+  /** Returns the PEM by which clients verify the API; undefined until the certificates are loaded. */
+  trustBundle(): string | undefined {
+    return this.#pki?.trustBundle;
+  }
+
+  /** Calls `listener` after the trust bundle was loaded or has changed. */
+  onTrustChange(listener: () => void): void {
+    this.#trustListeners.push(listener);
+  }
+
   /** Loads or creates the certificates. `onRenewed` is called after each later renewal. */
   async load(onRenewed: OnRenewed): Promise<ServingTls> {
     this.#onRenewed = onRenewed;
     const pki = await this.#loadPki();
     const tls = await this.#tls(pki);
     await this.#deps.publishKeys?.();
-    this.#pki = pki;
+    this.#use(pki);
     return tls;
   }
 
@@ -68,8 +79,14 @@ export class ServingCertificates {
     const tls = await this.#tls(pki);
     const isTrustChanged = pki.trustBundle !== before;
     if (isTrustChanged) await this.#deps.publishKeys?.();
-    this.#pki = pki;
+    this.#use(pki);
     await this.#onRenewed(tls, isTrustChanged);
+  }
+
+  #use(pki: Pki): void {
+    const before = this.#pki?.trustBundle;
+    this.#pki = pki;
+    if (pki.trustBundle !== before) for (const listener of this.#trustListeners) listener();
   }
 
   /** Ticket keys are not stored with the certificates, because backups must not contain them. */

@@ -5,6 +5,7 @@
 import { errors, exportJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { orUndefined } from '../../shared/kube/objects/api-status.js';
+import type { Secret } from '../../shared/kube/objects/config-types.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
@@ -17,7 +18,8 @@ import { serviceAccountGroups, withAuthenticated } from './user-groups.js';
 
 /** Upstream's default issuer. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
-const ALGORITHM = 'ES256';
+/** The `alg` of all tokens. */
+export const SIGNING_ALGORITHM = 'ES256';
 /** A JWT has header, claims and signature. */
 const JWT_PARTS = 3;
 /**
@@ -86,25 +88,49 @@ export class ServiceAccountTokens {
 
   /** Signs a token. The caller has already authorized the request. */
   async issue(request: TokenIssueRequest): Promise<IssuedToken> {
-    const { keys, clock, random: chance } = this.#deps;
     const { serviceAccount, audiences, expirationSeconds, pod, secret, node } = request;
     const { namespace, name, uid } = serviceAccount;
-    const now = Math.floor(clock.now() / 1000);
+    const now = Math.floor(this.#deps.clock.now() / 1000);
     const expires = now + expirationSeconds;
-    const id = chance.uuid();
+    const id = this.#deps.random.uuid();
     const bound = { ...(pod ? { pod } : {}), ...(secret ? { secret } : {}), ...(node ? { node } : {}) };
     const claims: AccountClaims = { namespace, serviceaccount: { name, uid }, ...bound };
-    const token = await new SignJWT({ 'kubernetes.io': claims })
-      .setProtectedHeader({ alg: ALGORITHM, kid: keys[0].id })
+    const jwt = this.#unsigned(claims, { id, audiences, now }).setExpirationTime(expires);
+    return { token: await this.#sign(jwt), expiresAt: expires * 1000, id };
+  }
+
+  /**
+   * Signs the token of a Secret of type `kubernetes.io/service-account-token`. It does not expire, but it is valid only
+   * while the Secret contains it.
+   */
+  issueForSecret({
+    serviceAccount,
+    secret,
+  }: Required<Pick<TokenIssueRequest, 'serviceAccount' | 'secret'>>): Promise<string> {
+    const { namespace, name, uid } = serviceAccount;
+    const now = Math.floor(this.#deps.clock.now() / 1000);
+    const id = this.#deps.random.uuid();
+    const claims: AccountClaims = { namespace, serviceaccount: { name, uid }, secret };
+    return this.#sign(this.#unsigned(claims, { id, audiences: [ISSUER], now }));
+  }
+
+  #unsigned(
+    claims: AccountClaims,
+    { id, audiences, now }: { id: string; audiences: readonly string[]; now: number },
+  ): SignJWT {
+    const { namespace, serviceaccount } = claims;
+    return new SignJWT({ 'kubernetes.io': claims })
+      .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid: this.#deps.keys[0].id })
       .setIssuer(ISSUER)
-      .setSubject(serviceAccountUser(namespace, name))
+      .setSubject(serviceAccountUser(namespace, serviceaccount.name))
       .setAudience([...audiences])
       .setJti(id)
       .setIssuedAt(now)
-      .setNotBefore(now)
-      .setExpirationTime(expires)
-      .sign(keys[0].privateKey);
-    return { token, expiresAt: expires * 1000, id };
+      .setNotBefore(now);
+  }
+
+  #sign(jwt: SignJWT): Promise<string> {
+    return jwt.sign(this.#deps.keys[0].privateKey);
   }
 
   /**
@@ -118,6 +144,7 @@ export class ServiceAccountTokens {
     const matching = audienceList(payload).filter((audience) => audiences.includes(audience));
     if (matching.length === 0) throw new TokenRefused('the token is for other audiences');
     await this.#checkBound(claims);
+    if (payload.exp === undefined) await this.#checkStored(claims, token);
     return { user: userOf(claims, payload.jti), audiences: matching };
   }
 
@@ -126,7 +153,7 @@ export class ServiceAccountTokens {
     const keys = this.#deps.keys.map(async ({ id, publicKey }) => ({
       ...(await exportJWK(publicKey)),
       kid: id,
-      alg: ALGORITHM,
+      alg: SIGNING_ALGORITHM,
       use: 'sig',
     }));
     return { keys: await Promise.all(keys) };
@@ -156,7 +183,7 @@ export class ServiceAccountTokens {
     try {
       const options = {
         issuer: ISSUER,
-        algorithms: [ALGORITHM],
+        algorithms: [SIGNING_ALGORITHM],
         currentDate: new Date(now),
         clockTolerance: LEEWAY_SECONDS,
       };
@@ -178,6 +205,15 @@ export class ServiceAccountTokens {
     if (secret) await this.#mustLive(secretKind as Kind, 'secret', { namespace }, secret);
     // The token of a Pod contains its Node but is not bound to it.
     if (node && !pod) await this.#mustLive(nodeKind as Kind, 'node', {}, node);
+  }
+
+  /** A token without an end is revoked by removing it from its Secret (`pkg/serviceaccount/legacy.go`). */
+  async #checkStored({ namespace, secret }: AccountClaims, token: string): Promise<void> {
+    const found = secret && (await this.#find(secretKind as Kind, { namespace, name: secret.name }));
+    const stored = (found as Secret | undefined)?.data?.token ?? '';
+    if (stored !== Buffer.from(token).toString('base64')) {
+      throw new TokenRefused('the token is not in its secret');
+    }
   }
 
   async #mustLive(
@@ -203,7 +239,7 @@ export class ServiceAccountTokens {
 export class TokenRefused extends Error {}
 
 /** Check again, because the clock may have been changed since the verification. */
-function isInTime({ nbf = 0, exp = 0 }: JWTPayload, now: number): boolean {
+function isInTime({ nbf = 0, exp = Number.POSITIVE_INFINITY }: JWTPayload, now: number): boolean {
   return (nbf - LEEWAY_SECONDS) * 1000 <= now && now < (exp + LEEWAY_SECONDS) * 1000;
 }
 

@@ -8,7 +8,9 @@ import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './access/built-in-roles.js';
 import { DefaultServiceAccounts } from './access/default-service-accounts.js';
 import { RoleAggregation } from './access/role-aggregation.js';
+import { RootCaPublisher, type TrustSource } from './access/root-ca-publisher.js';
 import { ensureSystemPriorityClasses } from './access/system-priority-classes.js';
+import { type SecretTokenIssuer, TokenSecrets } from './access/token-secrets.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
 import type { ResyncStatus } from './daemonsets/daemonset-deps.js';
@@ -36,6 +38,8 @@ interface ControllersOptions {
   refusals?: CreateRefusals;
   /** Set if the store was restored: see `DaemonSetDeps`. */
   restoredEpoch?: string;
+  /** Absent: there is no API, so neither `kube-root-ca.crt` nor token Secrets are written. */
+  credentials?: ApiCredentials;
   /** Absent: all hosts count as resynced. */
   resync?: ResyncStatus;
   /** Eviction rates for nodes that are not ready. Default: upstream's. */
@@ -77,6 +81,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
       namespaces,
       new DefaultServiceAccounts(options),
       new RoleAggregation(options),
+      ...startPublishers(options),
       ...startActors(options),
     );
     const { registry } = options;
@@ -100,6 +105,20 @@ export async function startControllers(options: ControllersOptions): Promise<Run
       await Promise.all(running.map((controller) => controller.stop()));
     },
   };
+}
+
+/** What clients need to reach the API and to authenticate there. */
+interface ApiCredentials {
+  trust: TrustSource;
+  tokens: SecretTokenIssuer;
+}
+
+function startPublishers({ credentials, ...options }: ControllersOptions): Controller[] {
+  if (!credentials) return [];
+  return [
+    new RootCaPublisher({ ...options, ...credentials }),
+    new TokenSecrets({ ...options, ...credentials }),
+  ];
 }
 
 /**

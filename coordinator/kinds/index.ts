@@ -7,6 +7,7 @@ import { secretKind } from './config/secret-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
+import { eventsV1Kind } from './events/events-v1-kind.js';
 import type { Kind } from './kind.js';
 import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
@@ -28,6 +29,7 @@ export {
   endpointSliceKind,
   endpointsKind,
   eventKind,
+  eventsV1Kind,
   leaseKind,
   namespaceKind,
   nodeKind,
@@ -42,7 +44,10 @@ export {
   serviceKind,
 };
 
-/** In the order of discovery: core first, each group by name. */
+/** Other versions of stored kinds. They are served, but nothing of their own is stored. */
+export const VIEW_KINDS: readonly Kind[] = [eventsV1Kind as Kind];
+
+/** All stored kinds, in the order of discovery: core first, each group by name. */
 export const ALL_KINDS: readonly Kind[] = [
   configMapKind,
   endpointsKind,

@@ -69,6 +69,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
   /** Like `prepareForUpdate` for `/approval`: reverts everything but the decision. Validated as a status write. */
   prepareForApproval?(next: T, current: T, context: WriteContext): void;
+  /** Returns additional errors of a new object. `validate` runs as well. */
+  validateCreate?(object: T): FieldError[];
   /** Returns all errors of an object. The registry validates metadata (object-meta-validation.ts). */
   validate(object: T): FieldError[];
   /** Returns additional errors of a change. `validate(next)` runs as well. */
@@ -83,6 +85,17 @@ export interface Kind<T extends KubeObject = KubeObject> {
   nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment';
   /** One namespace of the kind is read from here instead of the store (node Leases), and is read-only. */
   reader?: VirtualReader<T>;
+  /** Set for another version of a stored kind: its objects are stored as that kind and converted. */
+  view?: StoredView<T>;
+}
+
+/** How objects of a view are stored. The method syntax makes Kind<EventsV1Event> assignable to Kind. */
+interface StoredView<T extends KubeObject> {
+  /** The kind as which they are stored. */
+  storedAs: Pick<Kind, 'group' | 'resource' | 'namespaced'>;
+  /** Neither function changes its argument. */
+  toStored(object: T): KubeObject;
+  fromStored(stored: KubeObject): T;
 }
 
 export interface Subresource {

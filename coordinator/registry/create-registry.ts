@@ -1,10 +1,13 @@
 /** Binds the kinds to the store. The registry has no state, so several registries may share a store. */
 
 import { systemRandom } from '../../shared/process/time/random.js';
+import type { Kind } from '../kinds/kind.js';
 import { follow } from './reads/follow-kinds.js';
 import { createdAt, getObject, listObjects } from './reads/read-objects.js';
 import { watch } from './reads/watch-objects.js';
 import type { Registry, RegistryDeps } from './registry.js';
+import { resourcePath } from './storage-keys.js';
+import { viewStore } from './views/view-store.js';
 import { createInternal, restoreObject } from './writes/create-internal.js';
 import { create, createFromTemplate, reviewFromTemplate } from './writes/create-object.js';
 import { remove, removeCollection } from './writes/delete-object.js';
@@ -19,11 +22,20 @@ export type RegistryOptions = Omit<RegistryDeps, 'random'> & Partial<Pick<Regist
 /** Returns the registry over a store. The caller closes the store. */
 export function createRegistry({ random = systemRandom, ...options }: RegistryOptions): Registry {
   const deps: RegistryDeps = { ...options, random };
+  const views = new Map<string, RegistryDeps>();
+  /** Objects of a view are read and written through the view of the store. */
+  const depsOf = ({ view, ...kind }: Kind): RegistryDeps => {
+    if (!view) return deps;
+    const name = resourcePath(kind);
+    const known = views.get(name) ?? { ...deps, store: viewStore(deps, kind, view) };
+    views.set(name, known);
+    return known;
+  };
   /** Supplies the first argument of a verb and keeps the verb's type parameters. */
   const verb =
     <A extends unknown[], R>(run: (deps: RegistryDeps, ...rest: A) => R) =>
     (...rest: A): R =>
-      run(deps, ...rest);
+      run(isKind(rest[0]) ? depsOf(rest[0]) : deps, ...rest);
   return {
     kinds: deps.kinds,
     get: verb(getObject),
@@ -48,4 +60,9 @@ export function createRegistry({ random = systemRandom, ...options }: RegistryOp
     preempt: verb(preempt),
     confirmStopped: verb(confirmStopped),
   };
+}
+
+/** True for verbs on objects of one kind, whose first argument is the kind. */
+function isKind(argument: unknown): argument is Kind {
+  return typeof argument === 'object' && argument !== null && 'resource' in argument && 'schema' in argument;
 }

@@ -9,6 +9,17 @@ export function expired(revision: number | string): ApiError {
   return new ApiError('Expired', `too old resource version: ${revision}`);
 }
 
+const CONTINUE_EXPIRED =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+/**
+ * 410 for the next page of a list whose revision is compacted (etcd3 `handleCompactedErrorForPaging`).
+ * `inconsistentToken` continues the list at the newest revision.
+ */
+export function continueExpired(inconsistentToken: string): ApiError {
+  return new ApiError('Expired', CONTINUE_EXPIRED, undefined, inconsistentToken);
+}
+
 /** 405 for a verb that a kind does not have. */
 export function methodNotAllowed(): ApiError {
   return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource');

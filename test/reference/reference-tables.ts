@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { AGENT_SETTINGS } from '../../agent/program/agent-settings.js';
 import { SIMULATE_SETTINGS } from '../../agent/simulate/simulate-settings.js';
 import { COORDINATOR_SETTINGS, defaultDataDir } from '../../coordinator/coordinator-settings.js';
-import { ALL_KINDS } from '../../coordinator/kinds/index.js';
+import { ALL_KINDS, VIEW_KINDS } from '../../coordinator/kinds/index.js';
 import type { Kind } from '../../coordinator/kinds/kind.js';
 import { UNSUPPORTED_KINDS } from '../../coordinator/kinds/unsupported-kinds.js';
 import { FLEET_GROUP } from '../../shared/kube/objects/meta.js';
@@ -187,13 +187,13 @@ function kindRow({ group, version, kind, resource, shortNames, namespaced }: Kin
   return [...names, shortNames.join(', '), namespaced ? 'yes' : 'no'];
 }
 
-/** Kinds that the API stores, with their verbs, and kinds without objects, with their refusals. */
+/** Kinds that the API stores, their other versions, with their verbs, and kinds without objects, with their refusals. */
 export function kindsPage(): string {
   const head = ['kind', 'version', 'resource', 'short names', 'namespaced'];
   return [
     table(
       [...head, 'verbs'],
-      ALL_KINDS.map((kind) => [...kindRow(kind), kind.verbs.join(', ')]),
+      [...ALL_KINDS, ...VIEW_KINDS].map((kind) => [...kindRow(kind), kind.verbs.join(', ')]),
     ),
     '## Kinds without objects',
     'Clients can list and watch these kinds, and always find none. Every other request is 405 with the refusal.',

@@ -1,13 +1,13 @@
 /** Responses of paths that are no resources: discovery, OpenAPI, version, health. */
 import type { ApiResponse } from '../http/api-context.js';
 import { healthResponse } from '../http/health-checks.js';
-import { parseMediaType } from '../http/media-type.js';
+import { parseMediaType, requireWholeObject } from '../http/media-type.js';
 import type { PathRequest } from '../http/request-info.js';
 import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
 import { allDefinitions } from '../openapi/all-definitions.js';
-import { type DocumentHeaders, isCached } from '../openapi/document-etag.js';
+import type { DocumentHeaders } from '../openapi/document-etag.js';
 import { OpenApiV2 } from '../openapi/openapi-v2.js';
-import { type OpenApiDocument, openApiDocuments } from '../openapi/openapi-v3.js';
+import { openApiDocuments } from '../openapi/openapi-v3.js';
 import type { LeadershipProof } from '../ports.js';
 import {
   AGGREGATED_TYPE,
@@ -20,6 +20,7 @@ import {
   rootPath,
 } from './discovery-documents.js';
 import type { ResourceTable } from './resource-table.js';
+import { type TaggedDocument, taggedAnswer, taggedDocument } from './tagged-document.js';
 
 /**
  * The Kubernetes release of this API. Helm compares charts' `kubeVersion` with it. kubectl warns if its own minor
@@ -46,17 +47,22 @@ function bytesOf(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-type Documents = ReadonlyMap<string, { plain: Buffer; aggregated?: Buffer }>;
+interface DiscoveryForms {
+  plain: Buffer;
+  aggregated?: TaggedDocument;
+}
+
+type Documents = ReadonlyMap<string, DiscoveryForms>;
 
 function discoveryDocuments(resources: readonly DiscoveredResource[]): Documents {
-  const documents = new Map<string, { plain: Buffer; aggregated?: Buffer }>();
+  const documents = new Map<string, DiscoveryForms>();
   documents.set('/api', {
     plain: bytesOf(coreVersions(resources)),
-    aggregated: bytesOf(aggregatedDiscovery(resources, true)),
+    aggregated: taggedDocument(aggregatedDiscovery(resources, true)),
   });
   documents.set('/apis', {
     plain: bytesOf(groupList(resources)),
-    aggregated: bytesOf(aggregatedDiscovery(resources, false)),
+    aggregated: taggedDocument(aggregatedDiscovery(resources, false)),
   });
   for (const { group, version } of resources) {
     const list = resourceList(resources, group, version);
@@ -74,9 +80,16 @@ function wantsAggregated(accept: string | undefined): boolean {
   });
 }
 
-function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | undefined): ApiResponse {
-  if (isCached(etag, ifNoneMatch)) return { type: 'notModified', etag };
-  return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
+/** Returns the aggregated form if the client asks for it and the path has it, else the plain form. Throws 406. */
+function discoveryAnswer(
+  { plain, aggregated }: DiscoveryForms,
+  { accept, ifNoneMatch }: DocumentHeaders,
+): ApiResponse {
+  if (aggregated && wantsAggregated(accept)) {
+    return taggedAnswer(aggregated, ifNoneMatch, { 'content-type': AGGREGATED_TYPE });
+  }
+  requireWholeObject(accept);
+  return { type: 'bytes', code: 200, bytes: plain, headers: aggregated ? { vary: 'Accept' } : {} };
 }
 
 const OPENAPI_V2_PATH = '/openapi/v2';
@@ -98,7 +111,6 @@ export function createPathResponses(
   const version = bytesOf(versionInfo(programVersion));
 
   return (request, headers) => {
-    const { accept, ifNoneMatch } = headers;
     const { method, path } = request;
     const health = healthResponse(request, leadership);
     const found = discovery.get(path);
@@ -108,11 +120,8 @@ export function createPathResponses(
     if (method !== 'GET') throw methodNotAllowed();
     if (health) return health;
     if (path === OPENAPI_V2_PATH) return openApiV2.respond(headers);
-    if (document) return openApiAnswer(document, ifNoneMatch);
-    if (found?.aggregated && wantsAggregated(accept)) {
-      const ofAggregated = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };
-      return { type: 'bytes', code: 200, bytes: found.aggregated, headers: ofAggregated };
-    }
-    return { type: 'bytes', code: 200, bytes: found?.plain ?? version };
+    if (document) return taggedAnswer(document, headers.ifNoneMatch);
+    if (found) return discoveryAnswer(found, headers);
+    return { type: 'bytes', code: 200, bytes: version };
   };
 }

@@ -3,6 +3,7 @@
  * and the dispatch use only this table, so a resource that is missing here is not served at all.
  */
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { VIEW_KINDS } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -29,6 +30,7 @@ import { handleCalendar, handleRolloutHosts } from '../fleet/rollout-subresource
 import { handleServiceWhy, SERVICE_WHY_RESOURCE } from '../fleet/service-why-resource.js';
 import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
 import type { ApiResponse } from '../http/api-context.js';
+import { requireWholeObject } from '../http/media-type.js';
 import type { ResourceRequest } from '../http/request-info.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
@@ -42,9 +44,9 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/exec': refuseWithoutUpgrade,
   'pods/log': handlePodLog,
   'pods/portforward': refuseWithoutUpgrade,
-  'pods/eviction': handleEviction,
-  'pods/binding': handleBinding,
-  'serviceaccounts/token': handleTokenRequest,
+  'pods/eviction': withoutTables(handleEviction),
+  'pods/binding': withoutTables(handleBinding),
+  'serviceaccounts/token': withoutTables(handleTokenRequest),
   'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': handleRolloutHosts,
 };
@@ -56,10 +58,18 @@ async function refuseWithoutUpgrade(): Promise<ApiResponse> {
   throw badRequest('Upgrade request required');
 }
 
+/** The resource has no Tables. A request that accepts nothing else is 406 before it has an effect. */
+function withoutTables(handle: Handler): Handler {
+  return async (deps, request) => {
+    requireWholeObject(request.headers.accept);
+    return handle(deps, request);
+  };
+}
+
 /** Resources that are computed and not stored, in the order of discovery. */
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
-  ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
-  ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
+  ...REVIEW_RESOURCES.map((resource) => discovered(resource, withoutTables(handleReview))),
+  ...METRICS_RESOURCES.map((resource) => discovered(resource, withoutTables(handleMetrics))),
   discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
   discovered(COORDINATOR_RESOURCE, handleCoordinators, { stepdown: handleStepDown }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
@@ -117,13 +127,14 @@ function unsupported({ kind, refusal }: UnsupportedKind): ServedResource {
 type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
 
 export class ResourceTable {
-  /** Stored kinds first, then kinds without objects, then computed resources. */
+  /** Stored kinds first, then their other versions, kinds without objects, and computed resources. */
   readonly rows: readonly ServedResource[];
   readonly #byName: ReadonlyMap<string, ServedResource>;
 
   constructor(kinds: readonly Kind[]) {
     this.rows = [
       ...kinds.map(stored),
+      ...VIEW_KINDS.map(stored),
       ...UNSUPPORTED_KINDS.map(unsupported),
       { ...unsupported(CUSTOM_RESOURCE_DEFINITIONS), isDiscovered: false },
       ...COMPUTED_RESOURCES,

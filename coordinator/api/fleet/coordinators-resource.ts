@@ -8,9 +8,10 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from '../.
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import { computedResource } from '../discovery/served-resource.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
+import type { MetaVersion } from '../http/media-type.js';
 import { methodNotAllowed } from '../http/status-response.js';
 import type { ObjectText } from '../ports.js';
-import { computedTable, wantsTable } from './computed-table.js';
+import { computedTable, tableVersion } from './computed-table.js';
 import { type ObjectLineEncoder, objectLine, watchComputed } from './computed-watch.js';
 import { removeCoordinator } from './coordinator-actions.js';
 import { findCoordinator, listCoordinators } from './list-coordinators.js';
@@ -60,31 +61,33 @@ export async function handleCoordinators(deps: ApiDeps, request: ApiRequest): Pr
   if (verb === 'watch') return watchCoordinators(deps, request);
   if (verb === 'delete') return removeCoordinator(deps, await findCoordinator(deps, name));
   const now = deps.clock.now();
+  const version = tableVersion(request);
   if (verb === 'get') {
     const found = await findCoordinator(deps, name);
-    return ok(wantsTable(request) ? computedTable(COLUMNS, [found], now) : found);
+    return ok(version ? computedTable(COLUMNS, [found], now, version) : found);
   }
   if (verb !== 'list') throw methodNotAllowed();
   const coordinators = await listCoordinators(deps);
-  if (wantsTable(request)) return ok(computedTable(COLUMNS, coordinators, now));
+  if (version) return ok(computedTable(COLUMNS, coordinators, now, version));
   return ok({ kind: 'CoordinatorList', apiVersion: API_VERSION, metadata: {}, items: coordinators });
 }
 
 async function watchCoordinators(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+  const version = tableVersion(request);
   return watchComputed(deps, request, {
     kind: 'Coordinator',
     subscribe: (onChange) => subscribe(deps, onChange),
-    lineOf: wantsTable(request) ? tableLine(deps) : coordinatorLine,
+    lineOf: version ? tableLine(deps, version) : coordinatorLine,
   });
 }
 
 const coordinatorLine: ObjectLineEncoder = (type, { name, json }) =>
   objectLine(type, json ?? JSON.stringify(deletedCoordinator(name)));
 
-function tableLine({ clock }: ApiDeps): ObjectLineEncoder {
+function tableLine({ clock }: ApiDeps, version: MetaVersion): ObjectLineEncoder {
   return (type, { name, json }) => {
     const object = json === undefined ? deletedCoordinator(name) : (JSON.parse(json) as Coordinator);
-    return objectLine(type, JSON.stringify(computedTable(COLUMNS, [object], clock.now())));
+    return objectLine(type, JSON.stringify(computedTable(COLUMNS, [object], clock.now(), version)));
   };
 }
 

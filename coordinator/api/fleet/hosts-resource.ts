@@ -10,9 +10,10 @@ import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../../kinds/table-column.js';
 import type { DiscoveredResource } from '../discovery/discovery-documents.js';
 import { computedResource } from '../discovery/served-resource.js';
-import type { ApiDeps, ApiRequest, ApiResponse } from '../http/api-context.js';
+import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
+import type { MetaVersion } from '../http/media-type.js';
 import { methodNotAllowed } from '../http/status-response.js';
-import { computedTable, wantsTable } from './computed-table.js';
+import { computedTable, tableVersion } from './computed-table.js';
 import { type ObjectLineEncoder, objectLine } from './computed-watch.js';
 import { deletedHost, hostLine, watchHosts } from './host-watch.js';
 import { visibleHosts } from './visible-hosts.js';
@@ -53,7 +54,10 @@ function troubleText({ status }: Host): string {
 /** Handles `get`, `list` and `watch`. Throws 404, 405. */
 export async function handleHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { verb, name } = request.info;
-  if (verb === 'watch') return watchHosts(deps, request, wantsTable(request) ? tableLine(deps) : hostLine);
+  if (verb === 'watch') {
+    const version = tableVersion(request);
+    return watchHosts(deps, request, version ? tableLine(deps, version) : hostLine);
+  }
   if (verb === 'get' && name !== undefined) return oneHost(deps, request, name);
   if (verb === 'list') return allHosts(deps, request);
   throw methodNotAllowed();
@@ -63,17 +67,15 @@ async function oneHost(deps: ApiDeps, request: ApiRequest, name: string): Promis
   const found = await deps.hosts.get(name);
   if (!found) throw hostNotFound(name);
   const host = visibleHosts(deps, request).hostFor(found);
-  return {
-    type: 'value',
-    code: 200,
-    value: wantsTable(request) ? hostTable([host], deps.clock.now()) : host,
-  };
+  const version = tableVersion(request);
+  return ok(version ? computedTable(COLUMNS, [host], deps.clock.now(), version) : host);
 }
 
 async function allHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { hostFor } = visibleHosts(deps, request);
   const hosts = (await deps.hosts.list()).map(hostFor);
-  if (wantsTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, deps.clock.now()) };
+  const version = tableVersion(request);
+  if (version) return ok(computedTable(COLUMNS, hosts, deps.clock.now(), version));
   const pieces = function* () {
     yield `{"kind":"HostList","apiVersion":"${API_VERSION}","metadata":{},"items":[`;
     for (const [index, host] of hosts.entries()) yield `${index > 0 ? ',' : ''}${JSON.stringify(host)}`;
@@ -82,14 +84,10 @@ async function allHosts(deps: ApiDeps, request: ApiRequest): Promise<ApiResponse
   return { type: 'pieces', pieces: pieces() };
 }
 
-function hostTable(hosts: readonly Host[], now: number): object {
-  return computedTable(COLUMNS, hosts, now);
-}
-
-function tableLine({ clock }: ApiDeps): ObjectLineEncoder {
+function tableLine({ clock }: ApiDeps, version: MetaVersion): ObjectLineEncoder {
   return (type, { name, json }) => {
     const host = json === undefined ? deletedHost(name) : (JSON.parse(json) as Host);
-    return objectLine(type, JSON.stringify(hostTable([host], clock.now())));
+    return objectLine(type, JSON.stringify(computedTable(COLUMNS, [host], clock.now(), version)));
   };
 }
 

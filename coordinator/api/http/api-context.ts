@@ -122,6 +122,7 @@ export type ApiResponse =
   | { type: 'pieces'; pieces: Iterable<BodyPiece> }
   /** Plain text, e.g. of a health check. `code`: default 200. */
   | { type: 'text'; text: string; code?: number }
+  /** The client has the document, in the form that it accepts. */
   | { type: 'notModified'; etag: string }
   /** A body of unknown length. `write` returns early if the client disconnects. */
   | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };

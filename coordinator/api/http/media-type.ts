@@ -1,8 +1,20 @@
 /** Parses `Accept` and `Content-Type`, as far as Kubernetes clients use them. */
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 
 /** The form of the objects in a response: whole objects, a Table, or their metadata alone. */
-export type AnswerForm = 'object' | 'table' | 'metadata';
+type AnswerForm = 'object' | 'table' | 'metadata';
+
+/** The version of `meta.k8s.io` in which a Table or metadata are sent. */
+export type MetaVersion = 'v1' | 'v1beta1';
+
+/** The negotiated form. `metaVersion` has no effect on whole objects. */
+export interface Negotiated {
+  form: AnswerForm;
+  metaVersion: MetaVersion;
+}
+
+const WHOLE: Negotiated = { form: 'object', metaVersion: 'v1' };
 
 interface MediaType {
   /** Lower-case `type/subtype`. */
@@ -20,29 +32,48 @@ export function parseMediaType(text: string): MediaType {
   return { type: type.toLowerCase(), parameters: Object.fromEntries(parameters) };
 }
 
-const META_VERSIONS = new Set(['v1', 'v1beta1']);
+const FORMS: Readonly<Record<string, AnswerForm>> = {
+  Table: 'table',
+  PartialObjectMetadata: 'metadata',
+  PartialObjectMetadataList: 'metadata',
+};
 
-function formOf({ type, parameters }: MediaType): AnswerForm | undefined {
+function formOf({ type, parameters }: MediaType): Negotiated | undefined {
   if (!['application/json', 'application/*', '*/*'].includes(type)) return undefined;
-  const as = parameters.as;
-  if (as === undefined) return 'object';
-  if (parameters.g !== 'meta.k8s.io' || !META_VERSIONS.has(parameters.v ?? '')) return undefined;
-  if (as === 'Table') return 'table';
-  if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return 'metadata';
-  return undefined;
+  const { as, g: group, v: version } = parameters;
+  if (as === undefined) return WHOLE;
+  if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined;
+  const form = ownValue(FORMS, as);
+  return form && { form, metaVersion: version };
 }
 
 /**
  * Returns the first supported form in the header; without a header, the whole object. Throws 406 if no form is
- * supported.
+ * supported. `offered`: the forms that the resource has.
  */
-export function negotiateAnswer(accept: string | undefined): AnswerForm {
-  if (!accept) return 'object';
+export function negotiateAnswer(
+  accept: string | undefined,
+  offered: readonly AnswerForm[] = ['object', 'table', 'metadata'],
+): Negotiated {
+  if (!accept) return WHOLE;
   for (const part of accept.split(',')) {
-    const form = formOf(parseMediaType(part));
-    if (form) return form;
+    const negotiated = formOf(parseMediaType(part));
+    if (negotiated && offered.includes(negotiated.form)) return negotiated;
   }
-  throw new ApiError(
+  throw notAcceptable();
+}
+
+/**
+ * Throws 406 unless the header accepts whole objects, for resources without Tables such as reviews. Clients that
+ * understand only Tables would otherwise misread the answer.
+ */
+export function requireWholeObject(accept: string | undefined): void {
+  negotiateAnswer(accept, ['object']);
+}
+
+/** Returns the 406 with upstream's words (`pkg/endpoints/handlers/negotiation/errors.go`). */
+function notAcceptable(): ApiError {
+  return new ApiError(
     'NotAcceptable',
     'only the following media types are accepted: application/json, application/json;stream=watch',
   );

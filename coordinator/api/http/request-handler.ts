@@ -4,6 +4,7 @@ import { ApiError, timedOut } from '../../../shared/kube/objects/api-status.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
 import { type AuthFilter, type Identity, limitKeyOf } from '../auth/auth-filter.js';
+import { isIssuerPath, issuerResponse } from '../auth/issuer-discovery.js';
 import { createPathResponses } from '../discovery/path-responses.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import { InFlightLimit } from '../limits/in-flight-limit.js';
@@ -145,6 +146,7 @@ export class RequestHandler {
       const { metrics } = this.#options;
       if (info.path === METRICS_PATH && metrics) return metricsAnswer(metrics, await metrics.text());
       if (info.path === AGENTS_METRICS_PATH && metrics) return metricsAnswer(metrics, metrics.agentsText());
+      if (isIssuerPath(info.path)) return issuerResponse(this.#options, info);
       const ifNoneMatch = headers['if-none-match'];
       return this.#answerPath(info, {
         ...{ ...accepted, acceptsGzip: acceptsGzip(headers) },

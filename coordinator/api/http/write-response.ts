@@ -108,7 +108,7 @@ export async function writeResponse(
         .send(answer.text);
       return;
     case 'notModified':
-      await reply.code(304).header('etag', answer.etag).send();
+      await reply.code(304).headers({ etag: answer.etag, vary: 'Accept' }).send();
       return;
     case 'stream':
       return writeStream(reply, answer);

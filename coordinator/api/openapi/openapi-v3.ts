@@ -1,26 +1,16 @@
 /** OpenAPI v3: an index, and one document per group and version with the parts that clients read. */
 import { type DiscoveredResource, rootPath } from '../discovery/discovery-documents.js';
-import { etagOf } from './document-etag.js';
+import { type TaggedDocument, taggedDocument } from '../discovery/tagged-document.js';
 
 interface OpenApiDocuments {
   /** `/openapi/v3`. */
-  index: OpenApiDocument;
+  index: TaggedDocument;
   /** By path: `/openapi/v3/api/v1`, `/openapi/v3/apis/apps/v1` … */
-  byPath: ReadonlyMap<string, OpenApiDocument>;
-}
-
-export interface OpenApiDocument {
-  bytes: Buffer;
-  etag: string;
+  byPath: ReadonlyMap<string, TaggedDocument>;
 }
 
 /** Component schemas by name, e.g. `io.k8s.api.apps.v1.DaemonSet`. */
 type Schemas = Readonly<Record<string, unknown>>;
-
-function documentOf(value: unknown): OpenApiDocument {
-  const bytes = Buffer.from(JSON.stringify(value));
-  return { bytes, etag: etagOf(bytes) };
-}
 
 const QUERY_STRING = { in: 'query', schema: { type: 'string' } };
 
@@ -62,7 +52,7 @@ export function openApiDocuments(
   schemas: Schemas,
   schemaOf: (resource: DiscoveredResource) => string | undefined,
 ): OpenApiDocuments {
-  const byPath = new Map<string, OpenApiDocument>();
+  const byPath = new Map<string, TaggedDocument>();
   for (const root of new Set(resources.map(rootPath))) {
     const members = resources.filter((resource) => rootPath(resource) === root);
     const names = members.flatMap((resource) => schemaOf(resource) ?? []);
@@ -72,11 +62,11 @@ export function openApiDocuments(
       paths: Object.fromEntries(members.map(objectPath)),
       components: { schemas: reachable(schemas, names) },
     };
-    byPath.set(`/openapi/v3${root}`, documentOf(document));
+    byPath.set(`/openapi/v3${root}`, taggedDocument(document));
   }
   const paths = [...byPath].map(([path, { etag }]) => {
     const hash = etag.replaceAll('"', '');
     return [path.replace('/openapi/v3/', ''), { serverRelativeURL: `${path}?hash=${hash}` }];
   });
-  return { index: documentOf({ paths: Object.fromEntries(paths) }), byPath };
+  return { index: taggedDocument({ paths: Object.fromEntries(paths) }), byPath };
 }

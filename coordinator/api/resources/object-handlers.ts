@@ -39,8 +39,7 @@ const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
 };
 
 function viewOf({ headers, info }: ApiRequest, deps: ApiDeps): ObjectView {
-  const form = negotiateAnswer(headers.accept);
-  return { form, include: objectInRow(info.query), now: deps.clock.now() };
+  return { ...negotiateAnswer(headers.accept), include: objectInRow(info.query), now: deps.clock.now() };
 }
 
 /** Returns the reference to the object in the URL. Only for verbs on one object. */
@@ -175,6 +174,7 @@ function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): ApiRespon
 }
 
 async function deleteObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+  negotiateAnswer(request.headers.accept);
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   const warnOfWrite = await writeWarnings(deps, kind, request, options);
   const result = await deps.registry.delete(kind, requestedRef(request), options);

@@ -3,23 +3,20 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { ObjectRecord, RecordList } from '../../registry/registry.js';
 import type { ApiResponse } from '../http/api-context.js';
-import type { AnswerForm } from '../http/media-type.js';
+import type { Negotiated } from '../http/media-type.js';
 import type { BodyPiece } from '../http/paced-writer.js';
 import {
   columnDefinitions,
-  type ObjectInRow,
+  metaApiVersion,
   partialObject,
+  type RowView,
   TABLE_END,
   tableRow,
   tableStart,
 } from './object-table.js';
 
-/** The form of the objects, the object in table rows, and the current time (ms) for ages. */
-export interface ObjectView {
-  form: AnswerForm;
-  include: ObjectInRow;
-  now: number;
-}
+/** The form of the objects and, for Tables, of their rows. */
+export type ObjectView = Negotiated & RowView;
 
 /** `code` is 201 for a creation. */
 export function recordResponse(kind: Kind, record: ObjectRecord, view: ObjectView, code = 200): ApiResponse {
@@ -27,7 +24,7 @@ export function recordResponse(kind: Kind, record: ObjectRecord, view: ObjectVie
     case 'object':
       return { type: 'bytes', code, bytes: record.bytes() };
     case 'metadata':
-      return { type: 'bytes', code, bytes: Buffer.from(partialObject(record)) };
+      return { type: 'bytes', code, bytes: Buffer.from(partialObject(record, view)) };
     case 'table':
       return { type: 'bytes', code, bytes: Buffer.from([...tableOf(kind, [record], {}, view)].join('')) };
   }
@@ -60,10 +57,10 @@ function tableOf(
   kind: Kind,
   records: ObjectRecord[],
   metadata: object,
-  { now, include }: ObjectView,
+  view: ObjectView,
 ): Iterable<BodyPiece> {
-  const rows = mapped(records, (record) => tableRow(kind, record, now, include));
-  return joined(tableStart(metadata, columnDefinitions(kind)), rows, TABLE_END);
+  const rows = mapped(records, (record) => tableRow(kind, record, view));
+  return joined(tableStart(metadata, columnDefinitions(kind), view), rows, TABLE_END);
 }
 
 function listStart(kindName: string, apiVersion: string, metadata: object): string {
@@ -90,8 +87,8 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView):
     }
     case 'metadata':
       return joined(
-        listStart('PartialObjectMetadataList', 'meta.k8s.io/v1', metadata),
-        mapped(records, partialObject),
+        listStart('PartialObjectMetadataList', metaApiVersion(view), metadata),
+        mapped(records, (record) => partialObject(record, view)),
         ']}',
       );
   }

@@ -2,9 +2,17 @@
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { ObjectRecord } from '../../registry/registry.js';
+import type { Negotiated } from '../http/media-type.js';
 
 /** The part of its object that a row contains (`?includeObject=`). */
-export type ObjectInRow = 'None' | 'Metadata' | 'Object';
+type ObjectInRow = 'None' | 'Metadata' | 'Object';
+
+/** How rows are sent. */
+export interface RowView extends Pick<Negotiated, 'metaVersion'> {
+  include: ObjectInRow;
+  /** Current time in ms, for ages. */
+  now: number;
+}
 
 /** Returns Metadata if the parameter is absent. Throws 400. */
 export function objectInRow(query: URLSearchParams): ObjectInRow {
@@ -40,34 +48,39 @@ export function columnDefinitions(kind: Kind): string {
   );
 }
 
+/** Returns the apiVersion of Tables and PartialObjectMetadata. */
+export function metaApiVersion({ metaVersion }: Pick<Negotiated, 'metaVersion'>): string {
+  return `meta.k8s.io/${metaVersion}`;
+}
+
 /** Returns the JSON before the rows: `{"kind":"Table",…,"rows":[`. */
-export function tableStart(metadata: object, columns: string): string {
-  return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[`;
+export function tableStart(metadata: object, columns: string, view: Pick<Negotiated, 'metaVersion'>): string {
+  return `{"kind":"Table","apiVersion":"${metaApiVersion(view)}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[`;
 }
 
 /** The JSON after the rows. */
 export const TABLE_END = ']}';
 
 /** Returns the PartialObjectMetadata of a record as JSON. */
-export function partialObject(record: ObjectRecord): string {
+export function partialObject(record: ObjectRecord, view: Pick<Negotiated, 'metaVersion'>): string {
   const { metadata } = record.object();
-  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":${JSON.stringify(metadata)}}`;
+  return `{"kind":"PartialObjectMetadata","apiVersion":"${metaApiVersion(view)}","metadata":${JSON.stringify(metadata)}}`;
 }
 
-function rowObject(record: ObjectRecord, include: ObjectInRow): string {
-  switch (include) {
+function rowObject(record: ObjectRecord, view: RowView): string {
+  switch (view.include) {
     case 'None':
       return 'null';
     case 'Metadata':
-      return partialObject(record);
+      return partialObject(record, view);
     case 'Object':
       return record.bytes().toString('utf8');
   }
 }
 
-/** Returns one row as JSON. `now` in ms, for ages. */
-export function tableRow(kind: Kind, record: ObjectRecord, now: number, include: ObjectInRow): string {
+/** Returns one row as JSON. */
+export function tableRow(kind: Kind, record: ObjectRecord, view: RowView): string {
   const object = record.object();
-  const cells = kind.columns.map((column) => column.cell(object, now));
-  return `{"cells":${JSON.stringify(cells)},"object":${rowObject(record, include)}}`;
+  const cells = kind.columns.map((column) => column.cell(object, view.now));
+  return `{"cells":${JSON.stringify(cells)},"object":${rowObject(record, view)}}`;
 }

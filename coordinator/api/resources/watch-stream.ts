@@ -12,9 +12,18 @@ import { concatPieces, inChunks, ReaderStalled, writePaced } from '../http/paced
 import { statusOf } from '../http/status-response.js';
 import type { WatchCoalescer } from '../limits/watch-coalescer.js';
 import type { ObjectView } from './object-response.js';
-import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './object-table.js';
+import {
+  columnDefinitions,
+  metaApiVersion,
+  partialObject,
+  TABLE_END,
+  tableRow,
+  tableStart,
+} from './object-table.js';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
+/** The last bookmark is sent this long before the timeout (cacher `nextBookmarkTime`). */
+const BOOKMARK_BEFORE_END_MS = 2_000;
 /** meta/v1 `InitialEventsAnnotationKey`. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
@@ -56,9 +65,9 @@ class LineEncoder {
       case 'object':
         return objectLine(type, record);
       case 'metadata':
-        return `{"type":"${type}","object":${partialObject(record)}}\n`;
+        return `{"type":"${type}","object":${partialObject(record, this.view)}}\n`;
       case 'table': {
-        const row = tableRow(this.kind, record, this.clock.now(), this.view.include);
+        const row = tableRow(this.kind, record, { ...this.view, now: this.clock.now() });
         return `{"type":"${type}","object":${this.#table(record.revision, row)}}\n`;
       }
     }
@@ -69,27 +78,36 @@ class LineEncoder {
     const resourceVersion = String(revision);
     const annotations = initialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {};
     const metadata = { resourceVersion, ...annotations };
-    const object = JSON.stringify({ kind: this.kind.kind, apiVersion: apiVersionOf(this.kind), metadata });
-    if (this.view.form !== 'table') return `{"type":"BOOKMARK","object":${object}}\n`;
-    const row = JSON.stringify({ cells: [], object: { ...PARTIAL_TYPE, metadata } });
-    return `{"type":"BOOKMARK","object":${this.#table(revision, row)}}\n`;
+    const whole = { kind: this.kind.kind, apiVersion: apiVersionOf(this.kind), metadata };
+    const partial = { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(this.view), metadata };
+    switch (this.view.form) {
+      case 'object':
+        return `{"type":"BOOKMARK","object":${JSON.stringify(whole)}}\n`;
+      case 'metadata':
+        return `{"type":"BOOKMARK","object":${JSON.stringify(partial)}}\n`;
+      case 'table': {
+        const row = JSON.stringify({ cells: [], object: partial });
+        return `{"type":"BOOKMARK","object":${this.#table(revision, row)}}\n`;
+      }
+    }
   }
 
   #table(revision: number, row: string): string {
     const columns = this.#columns;
     this.#columns = '[]';
-    return `${tableStart({ resourceVersion: String(revision) }, columns)}${row}${TABLE_END}`;
+    return `${tableStart({ resourceVersion: String(revision) }, columns, this.view)}${row}${TABLE_END}`;
   }
 }
-
-const PARTIAL_TYPE = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
 
 interface WatchStreamOptions {
   kind: Kind;
   view: Omit<ObjectView, 'now'>;
   /** The revision that the client has; 0 if the watch starts with initial events. */
   startRevision: number;
-  /** `allowWatchBookmarks`: send a bookmark each minute. The bookmark after initial events is always sent. */
+  /**
+   * `allowWatchBookmarks`: send a bookmark each minute and shortly before the timeout, so that the client resumes from
+   * a recent revision. The bookmark after initial events is always sent.
+   */
   bookmarks: boolean;
   /** The stream ends without an error after this time. */
   timeoutMs: number;
@@ -126,6 +144,17 @@ function progressAfter(batch: readonly WatchEvent<KubeObject>[], before: number)
   }, before);
 }
 
+/** Calls `send` each minute and shortly before the timeout. Returns a function that cancels both. */
+function scheduleBookmarks(clock: Clock, timeoutMs: number, send: () => void): () => void {
+  const stop = every(clock, BOOKMARK_INTERVAL_MS, send);
+  if (timeoutMs <= BOOKMARK_BEFORE_END_MS) return stop;
+  const last = clock.after(timeoutMs - BOOKMARK_BEFORE_END_MS, send);
+  return () => {
+    stop();
+    last.cancel();
+  };
+}
+
 /**
  * Writes events until `signal` aborts, the timeout passes, or the watch ends. An error of the watch (410 Expired) is
  * sent as an ERROR event. Never throws. The caller ends the response.
@@ -143,7 +172,7 @@ export async function streamWatch(
   signal.addEventListener('abort', close);
   if (signal.aborted) close();
   const timer = clock.after(timeoutMs, close);
-  const stopBookmarks = every(clock, BOOKMARK_INTERVAL_MS, () => {
+  const stopBookmarks = scheduleBookmarks(clock, timeoutMs, () => {
     const mayWrite = bookmarks && progress > 0 && !response.writableNeedDrain;
     if (mayWrite) response.write(encoder.bookmark(progress, false));
   });

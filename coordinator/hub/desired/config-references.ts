@@ -3,6 +3,7 @@
  * without a scan of all Pods. It also decides access: a node receives only objects that this index lists for it.
  */
 
+import { ROOT_CA_CONFIG_MAP } from '../../../shared/kube/access/service-account-token.js';
 import { handoverAnnotationOf, withSuccessor } from '../../../shared/kube/handovers/host-handover.js';
 import {
   type ConfigReference,
@@ -16,6 +17,16 @@ import type { ObjectChange } from '../../informers/informer.js';
 interface ReferenceChange {
   node: string;
   references: readonly ConfigReference[];
+}
+
+/**
+ * Returns the objects that the hub sends for a Pod. Not `kube-root-ca.crt`: every agent has the trust bundle, and one copy
+ * per namespace would be sent to each host.
+ */
+export function hubReferences(pod: Pod): ConfigReference[] {
+  return configReferences(pod).filter(
+    ({ kind, name }) => kind !== 'ConfigMap' || name !== ROOT_CA_CONFIG_MAP,
+  );
 }
 
 export class ConfigReferences {
@@ -42,7 +53,7 @@ export class ConfigReferences {
   #count(pod: Pod | undefined, step: 1 | -1): ReferenceChange[] {
     const node = pod?.spec.nodeName;
     if (!pod || !node) return [];
-    const references = withSuccessor(pod).flatMap(configReferences);
+    const references = withSuccessor(pod).flatMap(hubReferences);
     for (const reference of references) this.#add(configKey(reference), node, step);
     return references.length > 0 ? [{ node, references }] : [];
   }

@@ -6,14 +6,13 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import {
   type ConfigReference,
   configKey,
-  configReferences,
   configReferenceTo,
 } from '../../../shared/kube/pods/config-reference.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../../informers/informer.js';
 import { CREDENTIAL_SECRET_TYPE } from '../../kinds/config/secret-kind.js';
-import { ConfigReferences } from './config-references.js';
+import { ConfigReferences, hubReferences } from './config-references.js';
 import { isSameForAgent } from './desired-object.js';
 
 export class NodeObjects {
@@ -45,7 +44,7 @@ export class NodeObjects {
   objects(node: string): KubeObject[] {
     const pods = this.#informers.pods.indexed(PODS_BY_NODE, node).filter((pod) => !isMirror(pod));
     const named = new Map<string, KubeObject>();
-    for (const reference of pods.flatMap(withSuccessor).flatMap(configReferences)) {
+    for (const reference of pods.flatMap(withSuccessor).flatMap(hubReferences)) {
       const object = this.#find(reference);
       if (object) named.set(configKey(reference), object);
     }

@@ -11,7 +11,10 @@ import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable
 export const CREDENTIAL_SECRET_TYPE = 'everynode.dev/node-credential';
 
 const REDACTED = '<secret contents redacted>';
-const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+/** The type of a Secret with a token of a ServiceAccount, and the annotations that name the account. */
+export const ACCOUNT_TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token';
+export const ACCOUNT_NAME_ANNOTATION = 'kubernetes.io/service-account.name';
+export const ACCOUNT_UID_ANNOTATION = 'kubernetes.io/service-account.uid';
 
 /** Merges the write-only `stringData` into `data`. Its keys take precedence. */
 function setDefaults(secret: Secret): void {
@@ -61,13 +64,13 @@ function requireUserOrPassword(secret: Secret): FieldError[] {
 }
 
 function requireAccount(secret: Secret): FieldError[] {
-  if (secret.metadata.annotations?.[ACCOUNT_NAME]) return [];
-  return [required(`metadata.annotations[${ACCOUNT_NAME}]`)];
+  if (secret.metadata.annotations?.[ACCOUNT_NAME_ANNOTATION]) return [];
+  return [required(`metadata.annotations[${ACCOUNT_NAME_ANNOTATION}]`)];
 }
 
 /** Upstream's validation of well-known types. */
 const TYPES: Readonly<Record<string, (secret: Secret) => FieldError[]>> = {
-  'kubernetes.io/service-account-token': requireAccount,
+  [ACCOUNT_TOKEN_SECRET_TYPE]: requireAccount,
   'kubernetes.io/dockercfg': (secret) => requireJson(secret, '.dockercfg'),
   'kubernetes.io/dockerconfigjson': (secret) => requireJson(secret, '.dockerconfigjson'),
   'kubernetes.io/basic-auth': requireUserOrPassword,

@@ -12,6 +12,7 @@ function firstSeen(event: KubeEvent, now: number): string {
 }
 
 function lastSeen(event: KubeEvent, now: number): string {
+  if (event.series?.lastObservedTime) return durationText(now - Date.parse(event.series.lastObservedTime));
   return event.lastTimestamp ? durationText(now - Date.parse(event.lastTimestamp)) : firstSeen(event, now);
 }
 
@@ -30,7 +31,7 @@ function objectText(event: KubeEvent): string {
 }
 
 function count(event: KubeEvent): number {
-  return event.count || 1;
+  return event.series?.count || event.count || 1;
 }
 
 const INVOLVED = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;

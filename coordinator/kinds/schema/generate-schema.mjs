@@ -27,6 +27,7 @@ const APPS = 'io.k8s.api.apps.v1';
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
 const DISCOVERY = 'io.k8s.api.discovery.v1';
+const EVENTS = 'io.k8s.api.events.v1';
 const CERTIFICATES = 'io.k8s.api.certificates.v1';
 
 /** Models whose name does not show their package. All others are core/v1. */
@@ -61,6 +62,8 @@ const PACKAGES = {
   V1EndpointSlice: DISCOVERY,
   V1ForNode: DISCOVERY,
   V1ForZone: DISCOVERY,
+  EventsV1Event: EVENTS,
+  EventsV1EventSeries: EVENTS,
   V1Lease: 'io.k8s.api.coordination.v1',
   V1LeaseSpec: 'io.k8s.api.coordination.v1',
   V1Eviction: 'io.k8s.api.policy.v1',
@@ -78,6 +81,7 @@ const PACKAGES = {
 /** The first types of the traversal, with group, version and kind. */
 const ROOTS = {
   CoreV1Event: ['', 'v1', 'Event'],
+  EventsV1Event: ['events.k8s.io', 'v1', 'Event'],
   V1Binding: ['', 'v1', 'Binding'],
   V1CertificateSigningRequest: ['certificates.k8s.io', 'v1', 'CertificateSigningRequest'],
   V1ClusterRole: ['rbac.authorization.k8s.io', 'v1', 'ClusterRole'],
@@ -123,7 +127,7 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
-  return model.replace(/^(CoreV1|RbacV1|V1)/, '');
+  return model.replace(/^(CoreV1|EventsV1|RbacV1|V1)/, '');
 }
 
 function definitionName(model) {

@@ -72,7 +72,11 @@ export function admitCreate<T extends KubeObject>(
   metadata.uid = creation.uid;
   metadata.creationTimestamp = toTimestamp(creation.now);
   kind.prepareForCreate(object, contextOf(creation.now, options));
-  refuseInvalid(kind, metadata.name ?? '', [...validateObjectMeta(metadata, kind), ...kind.validate(object)]);
+  refuseInvalid(kind, metadata.name ?? '', [
+    ...validateObjectMeta(metadata, kind),
+    ...kind.validate(object),
+    ...(kind.validateCreate?.(object) ?? []),
+  ]);
   options.review?.(kind, object, undefined);
   warn(kind, object, options);
 }

@@ -7,6 +7,9 @@ interface ContinuePoint {
   revision: number;
 }
 
+/** In a token: continue at the newest revision, because the list's own revision is compacted (etcd3 `EncodeContinue`). */
+export const NEWEST_REVISION = -1;
+
 export function encodeContinue(point: ContinuePoint): string {
   return Buffer.from(JSON.stringify([point.revision, point.after])).toString('base64url');
 }
@@ -19,11 +22,11 @@ function parse(token: string): unknown {
   }
 }
 
-/** Decodes a token. Throws a 400 if this server did not make it. */
+/** Decodes a token. Its revision may be `NEWEST_REVISION`. Throws a 400 if this server did not make it. */
 export function decodeContinue(token: string): ContinuePoint {
   const deps = parse(token);
   const [revision, after] = Array.isArray(deps) ? deps : [];
-  if (!Number.isSafeInteger(revision) || typeof after !== 'string') {
+  if (!Number.isSafeInteger(revision) || revision < NEWEST_REVISION || typeof after !== 'string') {
     throw badRequest('continue key is not valid: this server did not issue it');
   }
   return { revision, after };

@@ -3,13 +3,13 @@
 import { badRequest, notFound } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
-import type { StoredValue } from '../../store/store.js';
+import { Expired, type Store, type StoredValue } from '../../store/store.js';
 import { StoredRecord } from '../encoding/object-record.js';
 import type { ListRequest, ObjectRecord, RecordList, RegistryDeps } from '../registry.js';
-import { readError } from '../registry-errors.js';
+import { continueExpired, readError } from '../registry-errors.js';
 import { keyOf, prefixOf } from '../storage-keys.js';
 import { computedRecord, readerIn } from './computed-objects.js';
-import { decodeContinue, encodeContinue } from './continue-token.js';
+import { decodeContinue, encodeContinue, NEWEST_REVISION } from './continue-token.js';
 import { type CompiledSelection, compileSelection } from './object-selection.js';
 import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
 
@@ -58,8 +58,15 @@ export async function listObjects<T extends KubeObject>(
     const computed = await listComputed(deps, kind, selection);
     return { ...stored, records: [...stored.records, ...computed.records] };
   } catch (error) {
-    throw readError(error);
+    throw pageError(error, request);
   }
+}
+
+/** Returns the error of a failed list. The 410 of a further page has a token for the rest of the list. */
+function pageError(error: unknown, request: ListRequest): unknown {
+  if (!(error instanceof Expired) || !request.continue) return readError(error);
+  const { after } = decodeContinue(request.continue);
+  return continueExpired(encodeContinue({ after, revision: NEWEST_REVISION }));
 }
 
 async function listComputed<T extends KubeObject>(
@@ -98,13 +105,14 @@ interface Position {
 }
 
 /** Returns where the list begins, or undefined for the first key of the present state. */
-function startOf(prefix: string, request: ListRequest): Position | undefined {
+async function startOf(store: Store, prefix: string, request: ListRequest): Promise<Position | undefined> {
   if (request.continue) {
     if (parseResourceVersion(request.resourceVersion) > 0) {
       throw badRequest('specifying resource version is not allowed when using continue');
     }
     const { after, revision } = decodeContinue(request.continue);
-    return { afterKey: prefix + after, revision };
+    const isInconsistent = revision === NEWEST_REVISION;
+    return { afterKey: prefix + after, revision: isInconsistent ? await store.revision() : revision };
   }
   if (request.resourceVersionMatch !== 'Exact') return undefined;
   // No object has the prefix itself as its key, so "after the prefix" is the whole list at that revision.
@@ -121,7 +129,7 @@ async function scan<T extends KubeObject>(
   const limit = request.limit && request.limit > 0 ? request.limit : Number.POSITIVE_INFINITY;
   const pageSize = selection.everything ? limit : SCAN_PAGE;
   const records: ObjectRecord<T>[] = [];
-  for (let from = startOf(prefix, request); ; ) {
+  for (let from = await startOf(deps.store, prefix, request); ; ) {
     const page = await deps.store.list(prefix, {
       ...(Number.isFinite(pageSize) ? { limit: pageSize } : {}),
       ...(from ? { continue: from } : {}),

@@ -98,13 +98,16 @@ export class ApiError extends Error {
   readonly reason: StatusReason;
   readonly code: number;
   readonly details: StatusDetails | undefined;
+  /** The Status' `metadata.continue`: the rest of a list can be read with this token. */
+  readonly continueToken: string | undefined;
 
-  constructor(reason: StatusReason, message: string, details?: StatusDetails) {
+  constructor(reason: StatusReason, message: string, details?: StatusDetails, continueToken?: string) {
     super(message);
     this.name = 'ApiError';
     this.reason = reason;
     this.code = CODES[reason];
     this.details = details;
+    this.continueToken = continueToken;
   }
 
   toStatus(): Status {
@@ -112,7 +115,7 @@ export class ApiError extends Error {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
       status: 'Failure',
       message: this.message,
       reason: this.reason,

@@ -24,6 +24,27 @@ export interface KubeEvent extends KubeObject {
   action?: string;
   reportingComponent?: string;
   reportingInstance?: string;
+  series?: EventSeries;
+  related?: ObjectReference;
+}
+
+/** Repeated occurrences, as newer clients count them. */
+interface EventSeries {
+  count?: number;
+  lastObservedTime?: MicroTime | null;
+}
+
+/** events.k8s.io/v1 Event: the same object with other field names. */
+export interface EventsV1Event
+  extends KubeObject,
+    Pick<KubeEvent, 'reason' | 'type' | 'eventTime' | 'action' | 'reportingInstance' | 'series' | 'related'> {
+  regarding?: ObjectReference;
+  note?: string;
+  reportingController?: string;
+  deprecatedSource?: KubeEvent['source'];
+  deprecatedFirstTimestamp?: Timestamp | null;
+  deprecatedLastTimestamp?: Timestamp | null;
+  deprecatedCount?: number;
 }
 
 export interface Lease extends KubeObject {

@@ -129,8 +129,19 @@ for (const [allowed, expected] of [
     const first = expected ? await watch.next() : undefined;
     assert.equal(first?.type, expected);
     assert.equal(first?.object.metadata.resourceVersion, expected && '4');
-    clock.advance(30_000);
+    clock.advance(27_999);
+    clock.advance(1);
+    const last = expected ? await watch.next() : undefined;
+    assert.deepEqual([last?.type, last?.object.metadata.resourceVersion], [expected, expected && '4']);
+    clock.advance(2_000);
     assert.equal(await watch.next(), undefined);
     await quiet.stop();
   });
 }
+
+test('a watch that ends within two seconds sends no bookmark', async () => {
+  const version = await create('short');
+  const query = `watch=1&resourceVersion=${version}&timeoutSeconds=2&allowWatchBookmarks=true`;
+  const watch = await openWatch(api, `${MAPS}?${query}`);
+  assert.equal(await watch.next(), undefined);
+});

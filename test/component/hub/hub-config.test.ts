@@ -205,3 +205,12 @@ withHub('all nodes are sent the very same bytes', async (fixture) => {
   assert.deepEqual(one, two);
   assert.equal(one?.mac, undefined);
 });
+
+withHub('the published trust bundle is not sent, because every agent has it', async (fixture) => {
+  await configMap(fixture, 'kube-root-ca.crt');
+  await configMap(fixture, 'own');
+  await namingPod(fixture, 'p', 'n1', { configMaps: ['kube-root-ca.crt', 'own'] });
+  const agent = await fixture.agent('n1');
+  await until(() => agent.held.size === 2);
+  assert.deepEqual(kindsSent(agent).sort(), ['ConfigMap', 'Pod']);
+});

@@ -22,7 +22,7 @@ import { temporaryDirectory } from '../../harness/basics/temporary-directory.js'
 import { until } from '../../harness/basics/wait-until.js';
 import { MemoryStore } from '../../harness/controllers/memory-store.js';
 
-const VIEW = { form: 'object', include: 'None', now: 0 } as const;
+const VIEW = { form: 'object', metaVersion: 'v1', include: 'None', now: 0 } as const;
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
 function withSettings(change: Partial<ApiSettings>): Promise<TestApi> {

@@ -115,6 +115,34 @@ test('a page whose revision is compacted is a 410 Expired', async () => {
   assert.equal(error.code, 410);
 });
 
+test('the token in the 410 of an expired page continues at the newest revision', async () => {
+  const { registry, store } = await testRegistry();
+  for (const name of ['a', 'c', 'e']) await registry.create(configMapKind, 'default', configMapObject(name));
+  const { continue: token = '' } = await registry.list(configMapKind, { limit: 1 });
+  for (const name of ['b', 'd']) await registry.create(configMapKind, 'default', configMapObject(name));
+  await registry.delete(configMapKind, { namespace: 'default', name: 'e' });
+  await store.compact(await store.revision());
+  const { metadata } = (
+    await refusal(registry.list(configMapKind, { limit: 1, continue: token }))
+  ).toStatus();
+  const second = await registry.list(configMapKind, { limit: 2, continue: String(metadata.continue) });
+  const third = await registry.list(configMapKind, { limit: 2, continue: second.continue ?? '' });
+  const names = [...second.records, ...third.records].map((record) => record.object().metadata.name);
+  assert.deepEqual(names, ['b', 'c', 'd']);
+  assert.equal(second.resourceVersion, String(await store.revision()));
+  assert.equal(third.resourceVersion, second.resourceVersion);
+});
+
+test('a compacted revision without a page is a 410 without a token', async () => {
+  const { registry, store } = await testRegistry();
+  const { revision } = await registry.create(configMapKind, 'default', configMapObject('a'));
+  await registry.create(configMapKind, 'default', configMapObject('b'));
+  await store.compact(await store.revision());
+  const request = { resourceVersion: String(revision), resourceVersionMatch: 'Exact' };
+  const error = await refusal(registry.list(configMapKind, request));
+  assert.deepEqual([error.reason, error.toStatus().metadata], ['Expired', {}]);
+});
+
 test('a continued list has no revision of its own', async () => {
   const registry = await withConfigMaps(2);
   const { continue: token = '', resourceVersion } = await registry.list(configMapKind, { limit: 1 });

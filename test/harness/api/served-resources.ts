@@ -28,6 +28,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/certificates.k8s.io/v1', 'certificatesigningrequests', CLUSTER, 'approval status'],
   ['/apis/coordination.k8s.io/v1', 'leases', NAMESPACED],
   ['/apis/discovery.k8s.io/v1', 'endpointslices', NAMESPACED],
+  ['/apis/events.k8s.io/v1', 'events', NAMESPACED],
   ['/apis/fleet.everynode.dev/v1', 'rollouts', NAMESPACED, 'hosts status'],
   ['/apis/fleet.everynode.dev/v1', 'services', NAMESPACED, 'why'],
   ['/apis/fleet.everynode.dev/v1', 'rolloutpolicies', NAMESPACED, 'calendar'],
