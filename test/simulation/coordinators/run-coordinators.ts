@@ -7,7 +7,7 @@ import { LogAudit } from './log-audit.js';
 import { runWatcher, runWriter } from './member-clients.js';
 import { type MemberContent, MemberDisk } from './member-disk.js';
 import { MemberFaults } from './member-faults.js';
-import { MemberProcess } from './member-process.js';
+import { SimulatedProcess } from '../machines/simulated-process.js';
 import { SimulatedMember } from './simulated-member.js';
 
 const NAME = { clusterUID: 'fleet', generation: 'first' };
@@ -47,13 +47,13 @@ class Run {
   readonly #random: SeededRandom;
   readonly #members: readonly SimulatedMember[];
   readonly #faults: MemberFaults;
-  readonly #clients: MemberProcess;
+  readonly #clients: SimulatedProcess;
   #isOver = false;
 
   constructor(seed: string, memberCount: number) {
     const timeline = this.#timeline;
     this.#random = new SeededRandom(seed);
-    this.#clients = new MemberProcess(timeline, { offsetMs: 0 });
+    this.#clients = new SimulatedProcess(timeline, { offsetMs: 0 });
     const engine = new MemoryEngine(this.#clients.clock);
     this.audit = new LogAudit(engine, NAME);
     this.#members = Array.from({ length: memberCount }, (_, index) =>
@@ -103,15 +103,11 @@ class Run {
       this.audit.applied(id, content),
     );
     const note = (event: string) => this.#note(memberId, event);
-    const snapshotOf = (leader: Leader) => this.#snapshotOf(leader);
     return new SimulatedMember({
-      memberId,
-      name: NAME,
-      engine,
-      timeline: this.#timeline,
-      disk,
-      note,
-      snapshotOf,
+      ...{ memberId, name: NAME, engine, timeline: this.#timeline, disk, note, speed: { scale: 0 } },
+      random: this.#random.stream(`${memberId}/processes`),
+      snapshotOf: (leader) => this.#snapshotOf(leader),
+      serve: async (leading) => ({ ...leading, stop: () => leading.store.close() }),
     });
   }
 

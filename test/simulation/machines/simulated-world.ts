@@ -8,11 +8,12 @@ import { StoredState } from '../rules/stored-truth.js';
 import { Chronicle } from '../runs/chronicle.js';
 import { count, emptyEventCounts } from '../runs/event-counts.js';
 import { eventsOf } from '../runs/event-kinds.js';
-import { type ProgramLifetime, type SpeedFactor, START_MS } from './program-lifetime.js';
+import type { ProgramLifetime, SpeedFactor } from './program-lifetime.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimulatedCoordinator } from './simulated-coordinator.js';
 import { type HostDeps, SimulatedHost } from './simulated-host.js';
 import { Cable, join, SimulatedSocket } from './simulated-network.js';
+import { START_MS } from './simulated-process.js';
 import { SimulatedDatabase } from './simulated-store.js';
 import { Timeline } from './timeline.js';
 
