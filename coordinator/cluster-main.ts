@@ -15,7 +15,7 @@ import type { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
 import { LogTrimmer } from './cluster/log-trimmer.js';
 import { MemberAddresses } from './cluster/member-addresses.js';
 import type { MemberFile } from './cluster/member-file.js';
-import { RivalWatch } from './cluster/rival-watch.js';
+import { httpsTermReader, RivalWatch } from './cluster/rival-watch.js';
 import { type Elected, Standby } from './cluster/standby.js';
 import { leaderSource, StatusReporter, type StatusSource } from './cluster/status-reporter.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
@@ -147,7 +147,7 @@ export class RunningMember implements RunningCoordinator {
     const addresses = new MemberAddresses({ view, clock, log });
     const rival = new RivalWatch({
       ...{ term, clock, addresses, own: member.server },
-      dataDir: settings.data,
+      termAt: httpsTermReader(settings.data),
     });
     leadership.onState((state) => this.#onLeadership(state, rival));
     if (leadership.state !== 'proven') this.#onLeadership(leadership.state, rival);

@@ -12,12 +12,15 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 const INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 2_000;
 
+/** Returns the term of the leader that serves an address. Rejects without an answer. */
+export type TermReader = (server: string) => Promise<number>;
+
 interface RivalWatchDeps {
   term: number;
   /** This coordinator's address. */
   own: string;
   addresses: { list(): readonly string[] };
-  dataDir: string;
+  termAt: TermReader;
   clock: Clock;
 }
 
@@ -44,17 +47,20 @@ export class RivalWatch {
 
   /** Ends when `onRival` is not the present listener any more: a start after a stop has a loop of its own. */
   async #look(onRival: () => void): Promise<void> {
-    const { addresses, own, dataDir, term, clock } = this.#deps;
-    const ca = (await readIfPresent(join(dataDir, 'pki', 'ca.crt'))) ?? '';
+    const { addresses, own, termAt, term, clock } = this.#deps;
     const others = addresses.list().filter((server) => server !== own);
-    const terms = await Promise.all(others.map((server) => termAt(server, ca).catch(() => 0)));
+    const terms = await Promise.all(others.map((server) => termAt(server).catch(() => 0)));
     if (this.#onRival !== onRival) return;
     if (terms.some((other) => other > term)) onRival();
     else this.#timer = clock.after(INTERVAL_MS, () => void this.#look(onRival));
   }
 }
 
-/** Returns the term of the leader that serves an address. Rejects without an answer. */
+/** Asks over HTTPS. Trusts the authority in the data directory alone. */
+export function httpsTermReader(dataDir: string): TermReader {
+  return async (server) => termAt(server, (await readIfPresent(join(dataDir, 'pki', 'ca.crt'))) ?? '');
+}
+
 async function termAt(server: string, ca: string): Promise<number> {
   const url = new URL(LEADER_PATH, server);
   // A leader that has just begun may not have all addresses in its certificate yet. The authority is what counts.

@@ -1,10 +1,12 @@
 /** The store of a simulated leader: the product's commit queue, log of changes, watches and leader log over a simulated database. */
+import { deflateRawSync } from 'node:zlib';
 import { ChangeLog } from '../../../coordinator/store/log/change-log.js';
 import { GroupCommit } from '../../../coordinator/store/log/group-commit.js';
 import { PresentValues } from '../../../coordinator/store/log/present-values.js';
 import { WatchFanout } from '../../../coordinator/store/log/watch-fanout.js';
 import type { MemberDatabase } from '../../../coordinator/store/replica/commit-replication.js';
 import { LeaderLog } from '../../../coordinator/store/replica/leader-log.js';
+import type { Deflate } from '../../../coordinator/store/replica/log-entry.js';
 import type { ClusterStorage } from '../../../coordinator/store/replica/replicated-log.js';
 import type { Change, Store, StoredValue, StoreWatch } from '../../../coordinator/store/store.js';
 import type { Write } from '../../../coordinator/store/write-rules.js';
@@ -12,6 +14,9 @@ import { type Logger, silentLogger } from '../../../shared/process/output/logger
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { storeOver } from '../machines/simulated-store.js';
 import type { MemberContent } from './member-disk.js';
+
+/** Without the thread pool, so that a history is the same in each run. */
+const deflate: Deflate = async (bytes) => deflateRawSync(bytes, { level: 1 });
 
 interface LeaderStoreDeps {
   storage: ClusterStorage;
@@ -53,7 +58,7 @@ export class LeaderStore {
     this.#changes.append(content.history);
     this.#fanout = new WatchFanout(this.#changes, { clock, progressMs: 1_000 });
     const { position } = content;
-    this.log = new LeaderLog({ ...rest, log: storage, position, clock, logger, onFailed });
+    this.log = new LeaderLog({ ...rest, log: storage, position, clock, logger, onFailed, deflate });
     this.#commits = new GroupCommit({
       clock,
       present: (key) => this.#values.get(key),

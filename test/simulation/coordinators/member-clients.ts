@@ -3,8 +3,8 @@ import { Expired, KeyExists, KeyMissing, RevisionMismatch } from '../../../coord
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import type { Write } from '../../../coordinator/store/write-rules.js';
 import type { SeededRandom } from '../machines/seeded-random.js';
-import type { LogAudit } from './log-audit.js';
 import type { SimulatedProcess } from '../machines/simulated-process.js';
+import type { LogAudit } from './log-audit.js';
 import type { Serving, SimulatedMember } from './simulated-member.js';
 
 const KEYS = ['/a', '/b', '/c', '/d', '/e'];

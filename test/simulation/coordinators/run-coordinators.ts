@@ -2,12 +2,12 @@
 import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
 import { MemoryEngine } from '../../harness/replica/memory-engine.js';
 import { SeededRandom } from '../machines/seeded-random.js';
+import { SimulatedProcess } from '../machines/simulated-process.js';
 import { Timeline } from '../machines/timeline.js';
 import { LogAudit } from './log-audit.js';
 import { runWatcher, runWriter } from './member-clients.js';
 import { type MemberContent, MemberDisk } from './member-disk.js';
 import { MemberFaults } from './member-faults.js';
-import { SimulatedProcess } from '../machines/simulated-process.js';
 import { SimulatedMember } from './simulated-member.js';
 
 const NAME = { clusterUID: 'fleet', generation: 'first' };

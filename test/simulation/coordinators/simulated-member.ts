@@ -1,6 +1,11 @@
 /** A simulated coordinator of several: the product's standby, and its store while it leads. Its service manager starts it again. */
-import { type StatusSource, StatusReporter, leaderSource } from '../../../coordinator/cluster/status-reporter.js';
+
 import { Standby } from '../../../coordinator/cluster/standby.js';
+import {
+  leaderSource,
+  StatusReporter,
+  type StatusSource,
+} from '../../../coordinator/cluster/status-reporter.js';
 import { EtcdCluster } from '../../../coordinator/store/replica/etcd/etcd-cluster.js';
 import type { LogName } from '../../../coordinator/store/replica/etcd/etcd-keys.js';
 import type { Leader, Leadership } from '../../../coordinator/store/replica/replicated-log.js';
@@ -50,8 +55,8 @@ interface SimulatedMemberDeps<Served extends Serving> {
   onLeader?(leader: Leader | undefined): void;
   /** Starts what a leader serves. */
   serve(leading: Leading): Promise<Served>;
-  /** etcd stopped answering the leader, or answers again. */
-  onUnproven?(leading: Leading, isUnproven: boolean): void;
+  /** Returns a function that is called when etcd stops answering the leader, and when it answers again. */
+  createOnUnproven?(leading: Leading): (isUnproven: boolean) => void;
 }
 
 interface Running {
@@ -66,6 +71,7 @@ export class SimulatedMember<Served extends Serving = Serving> {
   readonly #deps: SimulatedMemberDeps<Served>;
   #boots = 1;
   #starts = 0;
+  #isAway = false;
   #running: Running | undefined;
   #serving: Served | undefined;
 
@@ -100,7 +106,7 @@ export class SimulatedMember<Served extends Serving = Serving> {
   }
 
   start(): void {
-    if (this.#running) return;
+    if (this.#running || this.#isAway) return;
     const { engine, timeline, name, random, speed, logger } = this.#deps;
     this.#starts += 1;
     const process: ProgramLifetime = new ProgramLifetime(
@@ -127,6 +133,17 @@ export class SimulatedMember<Served extends Serving = Serving> {
     transport.close();
     this.#deps.note('killed');
     this.#deps.timeline.after(this.#deps.restartMs?.() ?? RESTART_MS, () => this.start());
+  }
+
+  /** The process ends and is not started before `return`. */
+  stayAway(): void {
+    this.#isAway = true;
+    this.kill();
+  }
+
+  return(): void {
+    this.#isAway = false;
+    this.start();
   }
 
   /** Kills the process at this operation from now on. */
@@ -158,7 +175,7 @@ export class SimulatedMember<Served extends Serving = Serving> {
   }
 
   async #run(running: Running): Promise<void> {
-    const { memberId, disk, name, note, onLeader, onUnproven, serve, appendsTakeTime } = this.#deps;
+    const { memberId, disk, name, note, onLeader, createOnUnproven, serve, appendsTakeTime } = this.#deps;
     const { process, storage, log } = running;
     const standby = new Standby({
       ...{ memberId, bootId: `boot-${this.#boots}`, generation: name.generation, storage, log },
@@ -184,9 +201,10 @@ export class SimulatedMember<Served extends Serving = Serving> {
       onFailed: () => this.exit(process, 'its store failed'),
     });
     const leading = { process, store, leadership };
+    const onUnproven = createOnUnproven?.(leading);
     leadership.onState((state) => {
       if (state === 'lost') this.exit(process, 'another coordinator leads');
-      else onUnproven?.(leading, state === 'unproven');
+      else onUnproven?.(state === 'unproven');
     });
     source = leaderSource(store.log, leadership.term);
     await store.log.start();

@@ -1,4 +1,5 @@
 /** A history: what users do and what breaks, when. Plain data, made from a seed (`draw-history.ts`); leaving steps out makes another history. */
+import type { FleetFault } from '../coordinators/fleet-faults.js';
 import type { CrashPoint } from '../machines/program-lifetime.js';
 
 /** The update strategy of a DaemonSet. */
@@ -51,6 +52,8 @@ export type Fault =
   | { kind: 'stop agent'; node: string; downMs: number }
   | { kind: 'kill coordinator'; crashAt: CrashPoint; downMs: number }
   | { kind: 'stop coordinator'; downMs: number }
+  /** One of `FLEET_FAULTS`. `draw`: seed of its duration. */
+  | { kind: 'coordinator fault'; fault: FleetFault; who: 'leader' | 'follower'; draw: number }
   | { kind: 'cut power'; node: string; downMs: number; damagesCache: boolean }
   | { kind: 'cut cable'; node: string; forMs: number }
   | { kind: 'cut zone'; zone: Domain | null; forMs: number }
@@ -113,6 +116,8 @@ export interface History {
   nodes: number;
   /** How slow everything outside of memory is, as a factor. */
   speed: number;
+  /** Absent: one. */
+  coordinators?: number;
   steps: Step[];
 }
 

@@ -36,6 +36,11 @@ export class SimulatedProcess {
     return this.#isOver;
   }
 
+  /** True while it is stopped. */
+  get isSuspended(): boolean {
+    return this.#isStopped;
+  }
+
   /** Nothing that the program still does has any effect from now on. */
   end(): void {
     this.#isOver = true;

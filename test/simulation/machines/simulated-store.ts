@@ -157,7 +157,14 @@ export function openSimulatedStore(
 export interface StoreParts
   extends Pick<
     Store,
-    'createdAt' | 'compact' | 'clusterUID' | 'epoch' | 'pastEpochs' | 'isUnconfirmed' | 'confirmRestore' | 'close'
+    | 'createdAt'
+    | 'compact'
+    | 'clusterUID'
+    | 'epoch'
+    | 'pastEpochs'
+    | 'isUnconfirmed'
+    | 'confirmRestore'
+    | 'close'
   > {
   values: PresentValues;
   log: ChangeLog;

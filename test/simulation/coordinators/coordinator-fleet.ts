@@ -1,0 +1,355 @@
+/**
+ * Several coordinators with agents: each one is the product's standby and, while it leads, the product's whole core. All
+ * of them share a simulated etcd. Each has a clock, a disk and a cable of its own.
+ */
+import { RivalWatch } from '../../../coordinator/cluster/rival-watch.js';
+import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import type { PackedCommit } from '../../../coordinator/store/log/packed-commit.js';
+import type { RunningComponents } from '../../../shared/process/service/program-lifecycle.js';
+import { MemoryEngine } from '../../harness/replica/memory-engine.js';
+import type { CrashPoint, ProgramLifetime, SpeedFactor, WallClock } from '../machines/program-lifetime.js';
+import type { SeededRandom } from '../machines/seeded-random.js';
+import {
+  acceptAgent,
+  answerOf,
+  type CallResult,
+  type Coordinators,
+  type Entrance,
+  startSimulatedCore,
+} from '../machines/simulated-coordinator.js';
+import type { Cable } from '../machines/simulated-network.js';
+import { SimulatedProcess } from '../machines/simulated-process.js';
+import type { Timeline } from '../machines/timeline.js';
+import type { Chronicle } from '../runs/chronicle.js';
+import { type FleetFault, fleetFaults } from './fleet-faults.js';
+import { LogTap } from './log-tap.js';
+import { type MemberContent, MemberDisk } from './member-disk.js';
+import { MemberFaults } from './member-faults.js';
+import { type Leading, type Serving, SimulatedMember } from './simulated-member.js';
+
+const GENERATION = 'first';
+/** A client gives up a request after this time. */
+const CLIENT_TIMEOUT_MS = 30_000;
+/** As `TIMEOUT_MS` of the rival watch. */
+const RIVAL_TIMEOUT_MS = 2_000;
+
+interface FleetDeps {
+  readonly memberCount: number;
+  readonly clusterUID: string;
+  readonly epoch: string;
+  readonly timeline: Timeline;
+  readonly random: SeededRandom;
+  readonly speed: SpeedFactor;
+  readonly chronicle: Chronicle;
+  readonly wrapCore?: ((core: CoordinatorCore) => CoordinatorCore) | undefined;
+  newCable(): Cable;
+  /** How long the service manager waits before it starts a process again, ms. */
+  restartMs(): number;
+  /** Counts an event. */
+  note(event: string): void;
+  /** Receives each commit when etcd stores it. */
+  onCommit(commit: PackedCommit): void;
+  /** Another term began, whose leader has read the log to its end. */
+  onTerm(term: number): void;
+  /** A rule is broken. */
+  fail(rule: string): void;
+}
+
+interface ServingMember extends Serving {
+  readonly core: CoordinatorCore;
+  readonly running: RunningComponents;
+}
+
+/** A coordinator's machine. */
+interface Machine {
+  readonly member: SimulatedMember<ServingMember>;
+  readonly address: string;
+  readonly cable: Cable;
+  /** The leader that this one forwards connections to. */
+  forwardsTo: { memberId: string; term: number } | undefined;
+  /** Ends of the forwarded connections. */
+  readonly spliced: Set<() => void>;
+}
+
+export class CoordinatorFleet implements Coordinators {
+  readonly offsetsMs = new Set([0]);
+  readonly #deps: FleetDeps;
+  readonly #machines: readonly Machine[];
+  readonly #faults: MemberFaults;
+  readonly #outside: SimulatedProcess;
+  readonly #tap: LogTap;
+  /** The last one that served. */
+  #last: Machine;
+  #changedAtMs = 0;
+  #requests = 0;
+
+  constructor(deps: FleetDeps) {
+    const { timeline, clusterUID, random, memberCount } = deps;
+    this.#deps = deps;
+    this.#outside = new SimulatedProcess(timeline, { offsetMs: 0 });
+    const engine = new MemoryEngine(this.#outside.clock);
+    this.#tap = new LogTap({ ...deps, engine, name: { clusterUID, generation: GENERATION } });
+    this.#machines = Array.from({ length: memberCount }, (_, index) =>
+      this.#createMachine(`coordinator-${index + 1}`, engine),
+    );
+    this.#last = this.#machines[0] as Machine;
+    const members = this.#machines.map(({ member }) => member);
+    this.#faults = new MemberFaults({
+      ...{ members, engine, timeline, random: random.stream('faults') },
+      note: (event) => this.#note('etcd', event),
+      extraFaults: (repairAfter) =>
+        fleetFaults({
+          timeline,
+          repairAfter,
+          cableOf: (id) => this.#machine(id).cable,
+          leader: () => this.leader?.member,
+        }),
+    });
+  }
+
+  get addresses(): readonly string[] {
+    return this.#machines.map(({ address }) => address);
+  }
+
+  /** The member that serves in the latest term. */
+  get leader(): Machine | undefined {
+    const serving = this.#machines.filter(({ member }) => member.serving);
+    return serving.toSorted((one, other) => termOf(other) - termOf(one))[0];
+  }
+
+  get wall(): WallClock {
+    return (this.leader ?? this.#last).member.wall;
+  }
+
+  /** A fault at one of them may delay agents. */
+  get listeningSinceMs(): number | undefined {
+    const { endedSinceMs } = this.#faults;
+    const isWhole = this.#machines.every(({ member, cable }) => member.process && !cable.isCut);
+    const serving = this.#machines.filter(({ member }) => member.serving);
+    if (endedSinceMs === undefined || !isWhole || serving.length !== 1) return undefined;
+    return Math.max(endedSinceMs, this.#changedAtMs);
+  }
+
+  start(): void {
+    for (const { member } of this.#machines) member.start();
+  }
+
+  crash(): void {
+    this.leader?.member.kill();
+  }
+
+  stop(): void {
+    void this.leader?.member.stepDown();
+  }
+
+  crashAt(crashAt: CrashPoint): void {
+    this.leader?.member.crashAt(crashAt);
+  }
+
+  /** Starts a fault of `FLEET_FAULTS`. */
+  fail(fault: FleetFault, who: 'leader' | 'follower', random: SeededRandom): void {
+    const { leader } = this;
+    const others = this.#machines.filter((machine) => machine !== leader);
+    const machine = who === 'leader' && leader ? leader : random.pick(others);
+    this.#faults.start(fault, machine.member, random);
+    for (const { member } of this.#machines) this.offsetsMs.add(member.wall.offsetMs);
+  }
+
+  endFaults(): void {
+    this.#faults.end();
+    for (const { member, cable } of this.#machines) {
+      cable.reconnect(this.#deps.timeline.now);
+      member.start();
+    }
+  }
+
+  confirmRestore(): void {
+    throw new Error('histories of several coordinators restore no backup');
+  }
+
+  async call<T>(request: (registry: Registry) => Promise<T>): Promise<CallResult<T>> {
+    this.#requests += 1;
+    const random = this.#deps.random.stream(`request-${this.#requests}`);
+    const target = this.#route(random.pick(this.#machines));
+    if (typeof target === 'string') return { kind: 'unreachable' };
+    const { process, core } = target.member.serving as ServingMember;
+    const unanswered: CallResult<T> = { kind: 'unanswered' };
+    const ended = new Promise<CallResult<T>>((resolve) => {
+      process.signal.addEventListener('abort', () => resolve(unanswered));
+      this.#outside.clock.after(CLIENT_TIMEOUT_MS, () => resolve(unanswered));
+    });
+    return Promise.race([ended, answerOf(process, () => request(core.registry))]);
+  }
+
+  entrance(address: string): Entrance {
+    const entered = this.#machines.find((machine) => machine.address === address);
+    const target = entered ? this.#route(entered) : 'refused';
+    if (!entered || typeof target === 'string')
+      return { kind: target === 'refused' ? 'refused' : (target as 'waits') };
+    const { process, core, leadership } = target.member.serving as ServingMember;
+    return {
+      ...{
+        kind: 'open',
+        process,
+        cables: target === entered ? [entered.cable] : [entered.cable, target.cable],
+      },
+      accept: (node, socket, end) => {
+        if (target !== entered) this.#splice(entered, leadership.term, end);
+        acceptAgent(core, node, socket);
+      },
+    };
+  }
+
+  /** What is not as it must be when all faults have ended. Empty: nothing. */
+  problems(truth: {
+    readonly values: ReadonlyMap<string, { revision: number; value: Buffer }>;
+    readonly revision: number;
+  }): string[] {
+    const { lastRecord } = this.#tap;
+    const leaders = this.#machines.filter(({ member }) => member.serving).length;
+    const behind = this.#machines.filter(({ member: { disk } }) => {
+      const { position, revision, values } = disk.content;
+      const isEqual = [...truth.values].every(([key, stored]) => {
+        const own = values.get(key);
+        return own?.revision === stored.revision && own.value.equals(stored.value);
+      });
+      return (
+        position.record !== lastRecord ||
+        revision !== truth.revision ||
+        !isEqual ||
+        values.size !== truth.values.size
+      );
+    });
+    return [
+      ...(leaders === 1 ? [] : [`${leaders} coordinators lead`]),
+      ...behind.map(({ member }) => `the database of ${member.memberId} differs from the log`),
+    ];
+  }
+
+  /** Where a connection to this machine is served, or why it is not. */
+  #route(entered: Machine): Machine | Exclude<Entrance['kind'], 'open'> {
+    const { member, cable, forwardsTo } = entered;
+    if (cable.isCut) return 'unreachable';
+    if (!member.process) return 'refused';
+    if (member.process.isSuspended) return 'silent';
+    if (member.serving) return entered;
+    const leader = forwardsTo && this.#machine(forwardsTo.memberId);
+    if (!leader || leader === entered) return 'waits';
+    if (leader.cable.isCut || leader.member.process?.isSuspended) return 'silent';
+    return leader.member.serving?.leadership.term === forwardsTo?.term ? leader : 'waits';
+  }
+
+  /** A connection that this machine forwards ends with its process. */
+  #splice({ member, spliced }: Machine, term: number, end: () => void): void {
+    this.#deps.note('agent connects through a follower');
+    const once = () => {
+      if (spliced.delete(once)) end();
+    };
+    spliced.add(once);
+    member.process?.signal.addEventListener('abort', once);
+    this.#deps.chronicle.record(member.memberId, `forwards a connection to the leader of term ${term}`);
+  }
+
+  #createMachine(memberId: string, engine: MemoryEngine): Machine {
+    const { timeline, random, speed, clusterUID, chronicle, restartMs } = this.#deps;
+    const disk = new MemberDisk(memberId, GENERATION, random.stream(`${memberId}/disk`), () => undefined);
+    const member: SimulatedMember<ServingMember> = new SimulatedMember<ServingMember>({
+      ...{ memberId, name: { clusterUID, generation: GENERATION }, engine, timeline, speed, disk, restartMs },
+      random: random.stream(memberId),
+      appendsTakeTime: true,
+      logger: (process) => chronicle.logger(memberId, () => process.isOver),
+      note: (event) => this.#note(memberId, event),
+      snapshotOf: (leader) => this.#snapshotOf(machine, leader.memberId),
+      onLeader: (leader) => this.#forward(machine, leader),
+      serve: (leading) => this.#serve(machine, leading),
+      createOnUnproven: (leading) => this.#watchRivals(machine, leading),
+    });
+    const machine: Machine = {
+      ...{ member, address: `https://${memberId}:7443`, cable: this.#deps.newCable() },
+      ...{ forwardsTo: undefined, spliced: new Set() },
+    };
+    return machine;
+  }
+
+  /** As the front door: connections to an earlier leader are closed when another one leads. */
+  #forward(machine: Machine, leader: { memberId: string; term: number } | undefined): void {
+    if (leader && leader.term !== machine.forwardsTo?.term) for (const end of [...machine.spliced]) end();
+    machine.forwardsTo = leader;
+  }
+
+  async #serve(machine: Machine, leading: Leading): Promise<ServingMember> {
+    const { clusterUID, epoch, chronicle, random, wrapCore } = this.#deps;
+    const { memberId } = machine.member;
+    const { process, leadership, store } = leading;
+    const log = chronicle.logger(memberId, () => process.isOver);
+    const others = this.addresses.filter((address) => address !== machine.address);
+    const { core, running } = await startSimulatedCore({
+      ...{ store: store.asStore(clusterUID, epoch), life: process, log, wrapCore },
+      random: random.stream(`core-${leadership.term}`),
+      coordinators: [machine.address, ...others],
+    });
+    if (!process.isOver) {
+      this.#last = machine;
+      this.#note(memberId, `serves in term ${leadership.term}`);
+    }
+    const stop = async () => {
+      await core.hub.stop();
+      await running.stop();
+    };
+    return { ...leading, core, running, stop };
+  }
+
+  /** As `RunningMember.#onLeadership`. */
+  #watchRivals(
+    { address, member }: Machine,
+    { process, leadership }: Omit<Leading, 'store'>,
+  ): (isUnproven: boolean) => void {
+    const rival = new RivalWatch({
+      ...{ term: leadership.term, own: address, addresses: { list: () => this.addresses } },
+      termAt: (server) => this.#termAt(server, process, address),
+      clock: process.clock,
+    });
+    return (isUnproven) => {
+      if (isUnproven)
+        rival.start(() => member.exit(process, 'another coordinator leads, and etcd does not answer'));
+      else rival.stop();
+    };
+  }
+
+  async #termAt(server: string, process: ProgramLifetime, from: string): Promise<number> {
+    const asking = this.#machines.find(({ address }) => address === from);
+    await process.pause(process.delayMs());
+    const asked = this.#machines.find(({ address }) => address === server);
+    const target = asked && !asking?.cable.isCut ? this.#route(asked) : 'unreachable';
+    if (typeof target !== 'string') return termOf(target);
+    await process.pause(target === 'refused' ? 0 : RIVAL_TIMEOUT_MS);
+    throw new Error('no answer');
+  }
+
+  /** As the leader's backup, which is taken after all entries that it has appended. */
+  async #snapshotOf(machine: Machine, leaderId: string): Promise<MemberContent> {
+    const leader = this.#machine(leaderId);
+    await this.#outside.pause(100);
+    const serving = leader.member.serving;
+    if (!serving || serving.process.isSuspended || leader.cable.isCut || machine.cable.isCut)
+      throw new Error('the leader does not answer');
+    return leader.member.disk.content;
+  }
+
+  #machine(memberId: string): Machine {
+    const found = this.#machines.find(({ member }) => member.memberId === memberId);
+    if (!found) throw new Error(`there is no ${memberId}`);
+    return found;
+  }
+
+  #note(who: string, event: string): void {
+    this.#changedAtMs = this.#deps.timeline.now;
+    this.#deps.chronicle.record(who, event);
+    this.#deps.note(`coordinator ${event.replace(/\d+/g, '#')}`);
+  }
+}
+
+function termOf({ member }: Machine): number {
+  return member.serving?.leadership.term ?? 0;
+}
