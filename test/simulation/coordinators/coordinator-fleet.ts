@@ -31,6 +31,8 @@ import { type Leading, type Serving, SimulatedMember } from './simulated-member.
 const GENERATION = 'first';
 /** A client gives up a request after this time. */
 const CLIENT_TIMEOUT_MS = 30_000;
+/** How long a machine may need to start its coordinator again after a fault. */
+const RESTARTS_MS = [1_000, 1_000, 8_000, 40_000];
 /** As `TIMEOUT_MS` of the rival watch. */
 const RIVAL_TIMEOUT_MS = 2_000;
 
@@ -44,7 +46,7 @@ interface FleetDeps {
   readonly chronicle: Chronicle;
   readonly wrapCore?: ((core: CoordinatorCore) => CoordinatorCore) | undefined;
   newCable(): Cable;
-  /** How long the service manager waits before it starts a process again, ms. */
+  /** How long the service manager waits after `crashAt` and `stop` before it starts a process again, ms. */
   restartMs(): number;
   /** Counts an event. */
   note(event: string): void;
@@ -83,6 +85,7 @@ export class CoordinatorFleet implements Coordinators {
   #last: Machine;
   #changedAtMs = 0;
   #requests = 0;
+  #restartMs: number | undefined;
 
   constructor(deps: FleetDeps) {
     const { timeline, clusterUID, random, memberCount } = deps;
@@ -140,16 +143,19 @@ export class CoordinatorFleet implements Coordinators {
   }
 
   stop(): void {
+    this.#restartMs = undefined;
     void this.leader?.member.stepDown();
   }
 
   crashAt(crashAt: CrashPoint): void {
+    this.#restartMs = undefined;
     this.leader?.member.crashAt(crashAt);
   }
 
   /** Starts a fault of `FLEET_FAULTS`. */
   fail(fault: FleetFault, who: 'leader' | 'follower', random: SeededRandom): void {
     const { leader } = this;
+    this.#restartMs = random.pick(RESTARTS_MS);
     const others = this.#machines.filter((machine) => machine !== leader);
     const machine = who === 'leader' && leader ? leader : random.pick(others);
     this.#faults.start(fault, machine.member, random);
@@ -252,7 +258,8 @@ export class CoordinatorFleet implements Coordinators {
   }
 
   #createMachine(memberId: string, engine: MemoryEngine): Machine {
-    const { timeline, random, speed, clusterUID, chronicle, restartMs } = this.#deps;
+    const { timeline, random, speed, clusterUID, chronicle } = this.#deps;
+    const restartMs = () => this.#restartMs ?? this.#deps.restartMs();
     const disk = new MemberDisk(memberId, GENERATION, random.stream(`${memberId}/disk`), () => undefined);
     const member: SimulatedMember<ServingMember> = new SimulatedMember<ServingMember>({
       ...{ memberId, name: { clusterUID, generation: GENERATION }, engine, timeline, speed, disk, restartMs },

@@ -22,6 +22,7 @@ export interface CoordinatorsOutcome {
   readonly counts: ReadonlyMap<string, number>;
   /** Everything that happened, in order. */
   readonly lines: readonly string[];
+  readonly simulatedMs: number;
 }
 
 export async function runCoordinators(seed: string, memberCount = 3): Promise<CoordinatorsOutcome> {
@@ -33,7 +34,7 @@ export async function runCoordinators(seed: string, memberCount = 3): Promise<Co
     const run = new Run(seed, memberCount);
     await run.play();
     const violation = run.audit.violation ?? (leaked[0] && `an unhandled rejection: ${leaked[0]}`);
-    return { violation, counts: run.counts, lines: run.lines };
+    return { violation, counts: run.counts, lines: run.lines, simulatedMs: run.simulatedMs };
   } finally {
     process.off('unhandledRejection', onRejection);
   }
@@ -62,6 +63,10 @@ class Run {
     const random = this.#random.stream('faults');
     const note = (event: string) => this.#note('world', event);
     this.#faults = new MemberFaults({ members: this.#members, engine, timeline, random, note });
+  }
+
+  get simulatedMs(): number {
+    return this.#timeline.now;
   }
 
   async play(): Promise<void> {

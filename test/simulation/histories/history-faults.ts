@@ -52,7 +52,6 @@ export class HistoryFaults {
         coordinators.stop();
         return;
       case 'coordinator fault':
-        this.#world.restartAfter(1_000);
         fleet?.fail(fault.fault, fault.who, new SeededRandom(`fault-${fault.draw}`));
         return;
       case 'cut power':

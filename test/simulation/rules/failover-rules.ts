@@ -24,7 +24,7 @@ function failoversTouchNoContainer(): Invariant {
   const unlessAlone = (what: string, { failoverAlone }: ObservedWorld): Verdict =>
     failoverAlone ? `${what}, and only the leader had changed` : undefined;
   return {
-    rule: 'a failover alone starts, stops and replaces no container',
+    rule: 'a failover alone starts, stops and replaces no container, and makes no revision',
     termBegan: ({ failoverAlone }) => failoverAlone || undefined,
     podStarted: (podUid, node, scene) =>
       unlessAlone(`a container of ${nameOf(podUid, scene)} starts on ${node}`, scene),
@@ -32,12 +32,11 @@ function failoversTouchNoContainer(): Invariant {
       unlessAlone(`a container of ${nameOf(podUid, scene)} is stopped on ${node}`, scene),
     handoverStarted: ({ podUid }, node, scene) =>
       unlessAlone(`${node} replaces ${nameOf(podUid, scene)}`, scene),
-    committed: (change, scene) => {
-      const { kind, previous, current } = change;
-      if (kind !== 'Pod' || (previous && current && isLeaving(previous) === isLeaving(current)))
-        return undefined;
+    committed: ({ kind, previous, current }, scene) => {
+      const isStep = kind === 'Pod' || kind === 'ControllerRevision';
+      if (!isStep || (previous && current && isLeaving(previous) === isLeaving(current))) return undefined;
       const what = previous ? (current ? 'is deleted' : 'is gone') : 'is made';
-      return unlessAlone(`Pod ${(current ?? previous)?.metadata.name} ${what}`, scene);
+      return unlessAlone(`${kind} ${(current ?? previous)?.metadata.name} ${what}`, scene);
     },
   };
 }
