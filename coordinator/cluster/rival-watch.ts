@@ -13,7 +13,7 @@ const INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 2_000;
 
 /** Returns the term of the leader that serves an address. Rejects without an answer. */
-export type TermReader = (server: string) => Promise<number>;
+type TermReader = (server: string) => Promise<number>;
 
 interface RivalWatchDeps {
   term: number;

@@ -66,7 +66,7 @@ export function fleetFaults(deps: FleetFaultsDeps): Readonly<Record<string, Faul
       timeline.after(ms * 0.8, () => {
         const { storage, serving } = leader() ?? {};
         if (storage && serving)
-          storage.trim(serving.store.log.position.record, serving.leadership.term).catch(() => undefined);
+          storage.trim(serving.store.log.durableRecord + 1, serving.leadership.term).catch(() => undefined);
       });
       repairAfter(ms, () => member.return());
     },

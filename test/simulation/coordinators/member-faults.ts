@@ -87,9 +87,10 @@ export class MemberFaults {
         const { store } = serving;
         store.compact(Math.max(0, store.revision - random.integer(0, 60))).catch(() => undefined);
       },
+      // The product never trims what the leader's own database may lose.
       trim: ({ storage, serving }, random) => {
         if (!storage || !serving) return;
-        const keep = serving.store.log.position.record - random.integer(0, 20);
+        const keep = serving.store.log.durableRecord + 1 - random.integer(0, 20);
         storage.trim(keep, serving.leadership.term).catch(() => undefined);
       },
       ...deps.extraFaults?.((ms, repair) => this.#repairAfter(ms, repair)),

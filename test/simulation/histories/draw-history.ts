@@ -150,6 +150,7 @@ function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep 
     case 'stop coordinator':
       return { kind, downMs: downMs() };
     case 'coordinator fault':
+      if (chance.isTrue(0.15)) return { kind: 'spoil turn', node: node(), by: 'failover', forMs: 0 };
       return {
         ...{ kind, fault: weighted(Object.entries(FLEET_FAULTS) as [FleetFault, number][], chance) },
         ...{ who: chance.pick(['leader', 'leader', 'follower'] as const), draw: chance.integer(0, 0xffffff) },

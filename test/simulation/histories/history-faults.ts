@@ -127,7 +127,11 @@ export class HistoryFaults {
   }
 
   #spoil({ node, by, forMs }: Extract<Fault, { kind: 'spoil turn' }>): void {
-    const { timeline } = this.#world;
+    const { timeline, fleet } = this.#world;
+    if (by === 'failover') {
+      fleet?.fail('power cut', 'leader', new SeededRandom(`handover of ${node}`));
+      return;
+    }
     if (by === 'cut') {
       this.start({ kind: 'cut cable', node, forMs });
       return;

@@ -69,7 +69,7 @@ export type Fault =
   /** `node`: null = all hosts are busy at once, like shops during opening hours. */
   | { kind: 'busy host'; node: string | null; forMs: number }
   /** When this host next begins a turn, and before that can be confirmed. */
-  | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots'; forMs: number }
+  | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots' | 'failover'; forMs: number }
   | { kind: 'press host'; node: string; condition: Pressure; forMs: number }
   | { kind: 'starve host'; node: string; of: ScarceResource; forMs: number }
   | { kind: 'hang engine'; node: string; forMs: number }

@@ -10,6 +10,7 @@ import { StoredState } from '../rules/stored-truth.js';
 import { Chronicle } from '../runs/chronicle.js';
 import { count, emptyEventCounts } from '../runs/event-counts.js';
 import { eventsOf } from '../runs/event-kinds.js';
+import { failoverSituations } from '../runs/failover-situations.js';
 import type { ProgramLifetime, SpeedFactor } from './program-lifetime.js';
 import { SeededRandom } from './seeded-random.js';
 import type { DialTarget } from './simulated-agent.js';
@@ -62,6 +63,7 @@ export class SimulatedWorld implements ObservedWorld {
   #connections = 0;
   /** True while leaders change and nothing else happens. */
   failoverAlone = false;
+  readonly #begunSuccessors = new Set<string>();
   /** By host: what happens to it when it begins its next turn. */
   readonly #spoilers = new Map<string, () => void>();
 
@@ -179,7 +181,9 @@ export class SimulatedWorld implements ObservedWorld {
   }
 
   #termBegan(term: number): void {
-    this.note(this.failoverAlone ? 'failover while nothing else happens' : 'another term begins');
+    this.note('another term begins');
+    for (const situation of failoverSituations(this.stored, this.#begunSuccessors, this.failoverAlone))
+      this.note(situation);
     this.chronicle.record('etcd', `term ${term} begins`);
     this.#hold((invariant) => invariant.termBegan?.(this));
   }
@@ -215,6 +219,7 @@ export class SimulatedWorld implements ObservedWorld {
       handoverWatcher: {
         onStarted: (podUid, successorUid) => {
           this.note('host begins a turn');
+          this.#begunSuccessors.add(successorUid);
           this.#spoil(name);
           chronicle.record(
             name,
