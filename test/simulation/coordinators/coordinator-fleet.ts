@@ -6,12 +6,10 @@ import { RivalWatch } from '../../../coordinator/cluster/rival-watch.js';
 import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { PackedCommit } from '../../../coordinator/store/log/packed-commit.js';
-import type { RunningComponents } from '../../../shared/process/service/program-lifecycle.js';
 import { MemoryEngine } from '../../harness/replica/memory-engine.js';
-import type { CrashPoint, ProgramLifetime, SpeedFactor, WallClock } from '../machines/program-lifetime.js';
+import type { CrashPoint, SpeedFactor, WallClock } from '../machines/program-lifetime.js';
 import type { SeededRandom } from '../machines/seeded-random.js';
 import {
-  acceptAgent,
   answerOf,
   type CallResult,
   type Coordinators,
@@ -23,18 +21,17 @@ import { SimulatedProcess } from '../machines/simulated-process.js';
 import type { Timeline } from '../machines/timeline.js';
 import type { Chronicle } from '../runs/chronicle.js';
 import { type FleetFault, fleetFaults } from './fleet-faults.js';
+import { FleetRoutes, type Machine, type ServingMember, termOf } from './fleet-routes.js';
 import { LogTap } from './log-tap.js';
 import { type MemberContent, MemberDisk } from './member-disk.js';
 import { MemberFaults } from './member-faults.js';
-import { type Leading, type Serving, SimulatedMember } from './simulated-member.js';
+import { type Leading, SimulatedMember } from './simulated-member.js';
 
 const GENERATION = 'first';
 /** A client gives up a request after this time. */
 const CLIENT_TIMEOUT_MS = 30_000;
 /** How long a machine may need to start its coordinator again after a fault. */
 const RESTARTS_MS = [1_000, 1_000, 8_000, 40_000];
-/** As `TIMEOUT_MS` of the rival watch. */
-const RIVAL_TIMEOUT_MS = 2_000;
 
 interface FleetDeps {
   readonly memberCount: number;
@@ -58,26 +55,11 @@ interface FleetDeps {
   fail(rule: string): void;
 }
 
-interface ServingMember extends Serving {
-  readonly core: CoordinatorCore;
-  readonly running: RunningComponents;
-}
-
-/** A coordinator's machine. */
-interface Machine {
-  readonly member: SimulatedMember<ServingMember>;
-  readonly address: string;
-  readonly cable: Cable;
-  /** The leader that this one forwards connections to. */
-  forwardsTo: { memberId: string; term: number } | undefined;
-  /** Ends of the forwarded connections. */
-  readonly spliced: Set<() => void>;
-}
-
 export class CoordinatorFleet implements Coordinators {
   readonly offsetsMs = new Set([0]);
   readonly #deps: FleetDeps;
   readonly #machines: readonly Machine[];
+  readonly #routes: FleetRoutes;
   readonly #faults: MemberFaults;
   readonly #outside: SimulatedProcess;
   readonly #tap: LogTap;
@@ -96,6 +78,10 @@ export class CoordinatorFleet implements Coordinators {
     this.#machines = Array.from({ length: memberCount }, (_, index) =>
       this.#createMachine(`coordinator-${index + 1}`, engine),
     );
+    this.#routes = new FleetRoutes(this.#machines, (memberId, event) => {
+      deps.note(`coordinator ${event.replace(/\d+/g, '#')}`);
+      deps.chronicle.record(memberId, event);
+    });
     this.#last = this.#machines[0] as Machine;
     const members = this.#machines.map(({ member }) => member);
     this.#faults = new MemberFaults({
@@ -105,7 +91,7 @@ export class CoordinatorFleet implements Coordinators {
         fleetFaults({
           timeline,
           repairAfter,
-          cableOf: (id) => this.#machine(id).cable,
+          cableOf: (id) => this.#routes.machine(id).cable,
           leader: () => this.leader?.member,
         }),
     });
@@ -177,7 +163,7 @@ export class CoordinatorFleet implements Coordinators {
   async call<T>(request: (registry: Registry) => Promise<T>): Promise<CallResult<T>> {
     this.#requests += 1;
     const random = this.#deps.random.stream(`request-${this.#requests}`);
-    const target = this.#route(random.pick(this.#machines));
+    const target = this.#routes.route(random.pick(this.#machines));
     if (typeof target === 'string') return { kind: 'unreachable' };
     const { process, core } = target.member.serving as ServingMember;
     const unanswered: CallResult<T> = { kind: 'unanswered' };
@@ -189,22 +175,7 @@ export class CoordinatorFleet implements Coordinators {
   }
 
   entrance(address: string): Entrance {
-    const entered = this.#machines.find((machine) => machine.address === address);
-    const target = entered ? this.#route(entered) : 'refused';
-    if (!entered || typeof target === 'string')
-      return { kind: target === 'refused' ? 'refused' : (target as 'waits') };
-    const { process, core, leadership } = target.member.serving as ServingMember;
-    return {
-      ...{
-        kind: 'open',
-        process,
-        cables: target === entered ? [entered.cable] : [entered.cable, target.cable],
-      },
-      accept: (node, socket, end) => {
-        if (target !== entered) this.#splice(entered, leadership.term, end);
-        acceptAgent(core, node, socket);
-      },
-    };
+    return this.#routes.entrance(address);
   }
 
   /** What is not as it must be when all faults have ended. Empty: nothing. */
@@ -233,30 +204,6 @@ export class CoordinatorFleet implements Coordinators {
     ];
   }
 
-  /** Where a connection to this machine is served, or why it is not. */
-  #route(entered: Machine): Machine | Exclude<Entrance['kind'], 'open'> {
-    const { member, cable, forwardsTo } = entered;
-    if (cable.isCut) return 'unreachable';
-    if (!member.process) return 'refused';
-    if (member.process.isSuspended) return 'silent';
-    if (member.serving) return entered;
-    const leader = forwardsTo && this.#machine(forwardsTo.memberId);
-    if (!leader || leader === entered) return 'waits';
-    if (leader.cable.isCut || leader.member.process?.isSuspended) return 'silent';
-    return leader.member.serving?.leadership.term === forwardsTo?.term ? leader : 'waits';
-  }
-
-  /** A connection that this machine forwards ends with its process. */
-  #splice({ member, spliced }: Machine, term: number, end: () => void): void {
-    this.#deps.note('agent connects through a follower');
-    const once = () => {
-      if (spliced.delete(once)) end();
-    };
-    spliced.add(once);
-    member.process?.signal.addEventListener('abort', once);
-    this.#deps.chronicle.record(member.memberId, `forwards a connection to the leader of term ${term}`);
-  }
-
   #createMachine(memberId: string, engine: MemoryEngine): Machine {
     const { timeline, random, speed, clusterUID, chronicle } = this.#deps;
     const restartMs = () => this.#restartMs ?? this.#deps.restartMs();
@@ -268,7 +215,7 @@ export class CoordinatorFleet implements Coordinators {
       logger: (process) => chronicle.logger(memberId, () => process.isOver),
       note: (event) => this.#note(memberId, event),
       snapshotOf: (leader) => this.#snapshotOf(machine, leader.memberId),
-      onLeader: (leader) => this.#forward(machine, leader),
+      onLeader: (leader) => this.#routes.forward(machine, leader),
       serve: (leading) => this.#serve(machine, leading),
       createOnUnproven: (leading) => this.#watchRivals(machine, leading),
     });
@@ -277,12 +224,6 @@ export class CoordinatorFleet implements Coordinators {
       ...{ forwardsTo: undefined, spliced: new Set() },
     };
     return machine;
-  }
-
-  /** As the front door: connections to an earlier leader are closed when another one leads. */
-  #forward(machine: Machine, leader: { memberId: string; term: number } | undefined): void {
-    if (leader && leader.term !== machine.forwardsTo?.term) for (const end of [...machine.spliced]) end();
-    machine.forwardsTo = leader;
   }
 
   async #serve(machine: Machine, leading: Leading): Promise<ServingMember> {
@@ -304,17 +245,18 @@ export class CoordinatorFleet implements Coordinators {
       await core.hub.stop();
       await running.stop();
     };
-    return { ...leading, core, running, stop };
+    return { ...leading, core, stop };
   }
 
   /** As `RunningMember.#onLeadership`. */
   #watchRivals(
-    { address, member }: Machine,
+    machine: Machine,
     { process, leadership }: Omit<Leading, 'store'>,
   ): (isUnproven: boolean) => void {
+    const { address, member } = machine;
     const rival = new RivalWatch({
       ...{ term: leadership.term, own: address, addresses: { list: () => this.addresses } },
-      termAt: (server) => this.#termAt(server, process, address),
+      termAt: (server) => this.#routes.termAt(server, process, machine),
       clock: process.clock,
     });
     return (isUnproven) => {
@@ -324,19 +266,9 @@ export class CoordinatorFleet implements Coordinators {
     };
   }
 
-  async #termAt(server: string, process: ProgramLifetime, from: string): Promise<number> {
-    const asking = this.#machines.find(({ address }) => address === from);
-    await process.pause(process.delayMs());
-    const asked = this.#machines.find(({ address }) => address === server);
-    const target = asked && !asking?.cable.isCut ? this.#route(asked) : 'unreachable';
-    if (typeof target !== 'string') return termOf(target);
-    await process.pause(target === 'refused' ? 0 : RIVAL_TIMEOUT_MS);
-    throw new Error('no answer');
-  }
-
   /** As the leader's backup, which is taken after all entries that it has appended. */
   async #snapshotOf(machine: Machine, leaderId: string): Promise<MemberContent> {
-    const leader = this.#machine(leaderId);
+    const leader = this.#routes.machine(leaderId);
     await this.#outside.pause(100);
     const serving = leader.member.serving;
     if (!serving || serving.process.isSuspended || leader.cable.isCut || machine.cable.isCut)
@@ -344,19 +276,9 @@ export class CoordinatorFleet implements Coordinators {
     return leader.member.disk.content;
   }
 
-  #machine(memberId: string): Machine {
-    const found = this.#machines.find(({ member }) => member.memberId === memberId);
-    if (!found) throw new Error(`there is no ${memberId}`);
-    return found;
-  }
-
   #note(who: string, event: string): void {
     this.#changedAtMs = this.#deps.timeline.now;
     this.#deps.chronicle.record(who, event);
     this.#deps.note(`coordinator ${event.replace(/\d+/g, '#')}`);
   }
-}
-
-function termOf({ member }: Machine): number {
-  return member.serving?.leadership.term ?? 0;
 }

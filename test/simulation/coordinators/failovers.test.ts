@@ -22,7 +22,7 @@ test(`${HISTORIES} histories of failovers break no rule, and reach every situati
   }
   const wanted = [
     ...FAILOVER_SITUATIONS,
-    'agent connects through a follower',
+    'coordinator forwards a connection to the leader of term #',
     'coordinator took a snapshot',
     'coordinator exits: another coordinator leads, and etcd does not answer',
     'coordinator exits: its store failed',

@@ -11,25 +11,18 @@ import { Chronicle } from '../runs/chronicle.js';
 import { count, emptyEventCounts } from '../runs/event-counts.js';
 import { eventsOf } from '../runs/event-kinds.js';
 import { failoverSituations } from '../runs/failover-situations.js';
-import type { ProgramLifetime, SpeedFactor } from './program-lifetime.js';
+import { AgentDialer } from './agent-dialer.js';
+import type { SpeedFactor } from './program-lifetime.js';
 import { SeededRandom } from './seeded-random.js';
-import type { DialTarget } from './simulated-agent.js';
-import { type Coordinators, type Entrance, SimulatedCoordinator } from './simulated-coordinator.js';
+import { type Coordinators, SimulatedCoordinator } from './simulated-coordinator.js';
 import { type HostDeps, SimulatedHost } from './simulated-host.js';
-import { Cable, join, SimulatedSocket } from './simulated-network.js';
+import { Cable } from './simulated-network.js';
 import { START_MS } from './simulated-process.js';
 import { SimulatedDatabase } from './simulated-store.js';
 import { Timeline } from './timeline.js';
 
 /** As systemd would. */
 const RESTART_MS = 2_000;
-const HANDSHAKE_TIMEOUT_MS = 15_000;
-/** How long a coordinator that knows no leader keeps a connection, and how often it looks for one. */
-const WAIT_FOR_LEADER_MS = 10_000;
-const ROUTE_AGAIN_MS = 500;
-
-type OpenEntrance = Extract<Entrance, { kind: 'open' }>;
-
 /** How a test breaks the product on purpose. */
 export interface Sabotage {
   wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
@@ -60,7 +53,7 @@ export class SimulatedWorld implements ObservedWorld {
   violation: string | undefined;
   /** Whether the coordinator's machine restarts it. */
   #restartsAfterMs = RESTART_MS;
-  #connections = 0;
+  readonly #dialer: AgentDialer;
   /** True while leaders change and nothing else happens. */
   failoverAlone = false;
   readonly #begunSuccessors = new Set<string>();
@@ -76,6 +69,11 @@ export class SimulatedWorld implements ObservedWorld {
     const { coordinators = 1 } = history;
     this.fleet = coordinators > 1 ? this.#createFleet(coordinators, sabotage) : undefined;
     this.coordinators = this.fleet ?? this.#createCoordinator(sabotage);
+    const { timeline, network, pace, note, coordinators: reached } = this;
+    this.#dialer = new AgentDialer({
+      ...{ timeline, network, pace, note, coordinators: reached },
+      chance: this.#chance,
+    });
     const has = (wanted: Step['kind']) => history.steps.some(({ kind }) => kind === wanted);
     const may = { hasManifests: has('write manifest'), mayStarve: has('starve host') };
     for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index, may);
@@ -206,7 +204,7 @@ export class SimulatedWorld implements ObservedWorld {
       ...may,
       note: this.note,
       coordinators: this.#addressesFor(index),
-      dial: (from, life, target) => this.#dial(from, life, target),
+      dial: (from, life, target) => this.#dialer.dial(from, life, target),
       onStarted: (on, podUid) => {
         chronicle.record(on.name, `a container of ${this.#nameOf(podUid)} runs`);
         this.note('container starts');
@@ -257,44 +255,6 @@ export class SimulatedWorld implements ObservedWorld {
   #nameOf(podUid: string): string {
     const { everStoredPods: ever, acknowledgedPods: promised } = this.stored;
     return (ever.get(podUid) ?? promised.get(podUid))?.name ?? podUid;
-  }
-
-  /** Connects a host to a coordinator, as far as the network allows. */
-  #dial(host: SimulatedHost, life: ProgramLifetime, target: DialTarget): SimulatedSocket {
-    const { timeline } = this;
-    this.#connections += 1;
-    const chance = this.#chance.stream(`connection-${this.#connections}`);
-    const socket = new SimulatedSocket(life, timeline, () => host.isPowered);
-    const timesOutAfter = (ms: number) =>
-      void timeline.after(ms, () => socket.readyState === 0 && socket.failed('handshake timed out'));
-    const connectMs = target.connectTimeoutMs ?? HANDSHAKE_TIMEOUT_MS;
-    if (host.cable.isCut) {
-      timesOutAfter(connectMs);
-      return socket;
-    }
-    const enter = (waitedMs: number): void => {
-      const entrance = this.coordinators.entrance(target.address ?? '');
-      if (socket.readyState === 3) return;
-      if (entrance.kind === 'open') this.#connect(host, socket, entrance, chance);
-      else if (entrance.kind === 'refused') socket.failed('connect ECONNREFUSED');
-      else if (entrance.kind === 'waits' && waitedMs >= WAIT_FOR_LEADER_MS)
-        socket.failed('no coordinator leads');
-      else if (entrance.kind === 'waits')
-        timeline.after(ROUTE_AGAIN_MS, () => enter(waitedMs + ROUTE_AGAIN_MS));
-      else timesOutAfter(entrance.kind === 'silent' ? HANDSHAKE_TIMEOUT_MS : connectMs);
-    };
-    timeline.after(chance.integer(1, 100), () => enter(0));
-    return socket;
-  }
-
-  #connect(host: SimulatedHost, socket: SimulatedSocket, entrance: OpenEntrance, chance: SeededRandom): void {
-    const { timeline, pace, network } = this;
-    const { process, cables, accept } = entrance;
-    this.note('connection made');
-    const far = new SimulatedSocket(process, timeline, () => true);
-    const end = join(socket, far, [host.cable, ...cables], { counts: network, timeline, chance, pace });
-    accept(host.name, far, end);
-    timeline.after(chance.integer(1, 50), () => socket.readyState !== 1 || socket.opened());
   }
 
   #committed(change: Change): void {
