@@ -10,7 +10,7 @@ import { FAILOVER_SITUATIONS } from '../runs/failover-situations.js';
 import { formatFailure } from '../runs/failure-report.js';
 import { runHistory } from '../runs/run-history.js';
 
-const HISTORIES = 16;
+const HISTORIES = 12;
 
 test(`${HISTORIES} histories of failovers break no rule, and reach every situation`, async () => {
   const sum = emptyEventCounts();

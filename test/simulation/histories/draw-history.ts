@@ -59,7 +59,17 @@ export function generateHistory(seed: string, mix: Mix): History {
     return { ...stepOf(kind, chance, nodes), afterMs } as Step;
   });
   const history = { seed, nodes, speed: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
-  return mix['coordinator fault'] > 0 ? { ...history, coordinators: chance.pick([3, 3, 3, 2, 5]) } : history;
+  return mix['coordinator fault'] > 0 ? withFailovers(history, chance) : history;
+}
+
+/** Half of the releases and approvals are soon followed by a fault of a coordinator, so that leaders change in rollouts. */
+function withFailovers(history: History, chance: SeededRandom): History {
+  const steps = history.steps.flatMap((step): Step[] => {
+    if ((step.kind !== 'set image' && step.kind !== 'approve wave') || chance.isTrue(0.5)) return [step];
+    const afterMs = chance.integer(0, chance.pick([300, 3_000, 15_000, 60_000]));
+    return [step, { ...stepOf('coordinator fault', chance, history.nodes), afterMs }];
+  });
+  return { ...history, coordinators: chance.pick([3, 3, 3, 2, 5]), steps };
 }
 
 /** Steps mostly follow each other quickly, so that they overlap. Long pauses let timers expire. */
