@@ -11,18 +11,17 @@ import { createClusterView, serverOf } from './cluster/cluster-view.js';
 import { CoordinatorFeed } from './cluster/coordinator-feed.js';
 import type { FrontDoor } from './cluster/front-door/front-door.js';
 import type { FleetKeySync } from './cluster/keys/fleet-key-sync.js';
-import { LeaderProbe } from './cluster/leader-probe.js';
-import { leaderTermAt } from './cluster/leader-request.js';
+import { httpsTermReader } from './cluster/leader-request.js';
 import { LogTrimmer } from './cluster/log-trimmer.js';
 import { MemberAddresses } from './cluster/member-addresses.js';
 import type { MemberFile } from './cluster/member-file.js';
 import { RivalWatch } from './cluster/rival-watch.js';
-import { type Elected, Standby } from './cluster/standby.js';
+import { LeaderProbe } from './cluster/standby/leader-probe.js';
+import { type Elected, Standby } from './cluster/standby/standby.js';
 import { leaderSource, StatusReporter, type StatusSource } from './cluster/status-reporter.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { type RunningCoordinator, startCoordinator } from './main.js';
-import { readTrust } from './pki/read-trust.js';
 import { acquireDataLock, DATABASE_FILE } from './store/data-files.js';
 import { LeaderLog } from './store/replica/leader-log.js';
 import type { ClusterStorage, Leader, Leadership } from './store/replica/replicated-log.js';
@@ -78,7 +77,7 @@ export class RunningMember implements RunningCoordinator {
     this.#source = this.#standby;
     const probe = new LeaderProbe({
       server: () => this.#forwarded?.server,
-      connect: async (server) => leaderTermAt(server, await readTrust(join(settings.data, 'pki'))),
+      connect: httpsTermReader(settings.data),
       clock,
     });
     this.#reporter = new StatusReporter({
@@ -155,7 +154,7 @@ export class RunningMember implements RunningCoordinator {
     const trimmer = new LogTrimmer({ storage, term, view, clock, log });
     const rival = new RivalWatch({
       ...{ term, clock, addresses, own: member.server },
-      dataDir: settings.data,
+      termAt: httpsTermReader(settings.data),
     });
     leadership.onState((state) => this.#onLeadership(state, rival));
     if (leadership.state !== 'proven') this.#onLeadership(leadership.state, rival);

@@ -2,10 +2,8 @@
  * A leader that cannot reach etcd asks at the addresses of the other coordinators who leads. Hosts and clients that still
  * reach it would otherwise stay with a leader whose term has ended.
  */
-import { join } from 'node:path';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import { readTrust } from '../pki/read-trust.js';
-import { leaderTermAt } from './leader-request.js';
+import type { TermReader } from './leader-request.js';
 
 const INTERVAL_MS = 2_000;
 
@@ -14,7 +12,7 @@ interface RivalWatchDeps {
   /** This coordinator's address. */
   own: string;
   addresses: { list(): readonly string[] };
-  dataDir: string;
+  termAt: TermReader;
   clock: Clock;
 }
 
@@ -41,10 +39,9 @@ export class RivalWatch {
 
   /** Ends when `onRival` is not the present listener any more: a start after a stop has a loop of its own. */
   async #look(onRival: () => void): Promise<void> {
-    const { addresses, own, dataDir, term, clock } = this.#deps;
-    const ca = await readTrust(join(dataDir, 'pki'));
+    const { addresses, own, termAt, term, clock } = this.#deps;
     const others = addresses.list().filter((server) => server !== own);
-    const terms = await Promise.all(others.map((server) => leaderTermAt(server, ca).catch(() => 0)));
+    const terms = await Promise.all(others.map((server) => termAt(server).catch(() => 0)));
     if (this.#onRival !== onRival) return;
     if (terms.some((other) => other > term)) onRival();
     else this.#timer = clock.after(INTERVAL_MS, () => void this.#look(onRival));

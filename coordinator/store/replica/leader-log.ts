@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { StoreError } from '../store-error.js';
 import type { CommitReplication, MemberDatabase, Stall } from './commit-replication.js';
-import { encodeEntry, type LogEntry } from './log-entry.js';
+import { type Deflate, encodeEntry, type LogEntry } from './log-entry.js';
 import type { LogOperation, LogPosition } from './log-operation.js';
 import { LogClosed, LogFull, type LogRecord, type ReplicatedLog } from './replicated-log.js';
 
@@ -39,6 +39,8 @@ interface LeaderLogDeps {
   onRecord?(index: number, bytes: number): void;
   /** Receives the duration of each append, for metrics. */
   onAppend?(durationMs: number): void;
+  /** See `encodeEntry`. */
+  deflate?: Deflate;
 }
 
 export class LeaderLog implements CommitReplication {
@@ -108,9 +110,9 @@ export class LeaderLog implements CommitReplication {
   async #append(operation: LogOperation): Promise<void> {
     if (this.#failure) throw this.#failure;
     if (this.#unapplied.size >= MAX_UNAPPLIED) await Promise.race(this.#unapplied);
-    const { term, clock, onAppend } = this.#deps;
+    const { term, clock, onAppend, deflate } = this.#deps;
     const place = { before: this.#position, firstRecord: this.#nextRecord, term };
-    const { records, position } = await encodeEntry(operation, place);
+    const { records, position } = await encodeEntry(operation, place, deflate);
     const began = clock.monotonic();
     const timer = clock.after(STALL_MS, () => this.#setStalled(true));
     try {

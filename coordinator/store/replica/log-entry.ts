@@ -60,18 +60,26 @@ interface EntryBody {
   operation: Record<string, unknown> & { kind: LogOperation['kind'] };
 }
 
-const deflate = promisify(deflateRaw);
+/** Compresses in the format of `deflateRaw`. */
+export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
 
-/** Returns the records of an entry that follows `before`, and the position after it. `firstRecord`: index of its first record. */
+const deflateAsync = promisify(deflateRaw);
+// The thread pool compresses: a megabyte would block the event loop for ten milliseconds.
+const deflateInThread: Deflate = (bytes) => deflateAsync(bytes, { level: 1 });
+
+/**
+ * Returns the records of an entry that follows `before`, and the position after it. `firstRecord`: index of its first
+ * record. `deflate`: replaces the thread pool, whose answers have no fixed order, in a simulation.
+ */
 export async function encodeEntry(
   operation: LogOperation,
   { before, firstRecord, term }: { before: LogPosition; firstRecord: number; term: number },
+  deflate: Deflate = deflateInThread,
 ): Promise<{ records: LogRecord[]; position: LogPosition }> {
   const body: EntryBody = { term, previous: before.chain, operation: toPlain(operation) };
   const plain = pack(body);
   const isLong = plain.length >= MIN_DEFLATED_BYTES;
-  // The thread pool compresses: a megabyte would block the event loop for ten milliseconds.
-  const content = isLong ? await deflate(plain, { level: 1 }) : plain;
+  const content = isLong ? await deflate(plain) : plain;
   const bytes = Buffer.concat([Buffer.of(LOG_FORMAT, isLong ? DEFLATED : PLAIN), content]);
   const records = cut(bytes, firstRecord);
   const record = firstRecord + records.length - 1;

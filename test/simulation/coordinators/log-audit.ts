@@ -1,11 +1,11 @@
-/** Reads each record at the moment when etcd stores it, and checks what clients and databases see against it. */
+/** Checks what clients and databases see against the log. */
 
-import { unpackCommit } from '../../../coordinator/store/log/packed-commit.js';
-import { type EtcdKeys, etcdKeys, type LogName } from '../../../coordinator/store/replica/etcd/etcd-keys.js';
-import { EntryReader, type LogEntry } from '../../../coordinator/store/replica/log-entry.js';
+import { type PackedCommit, unpackCommit } from '../../../coordinator/store/log/packed-commit.js';
+import type { LogName } from '../../../coordinator/store/replica/etcd/etcd-keys.js';
 import type { Change } from '../../../coordinator/store/store.js';
 import type { Write } from '../../../coordinator/store/write-rules.js';
 import type { MemoryEngine } from '../../harness/replica/memory-engine.js';
+import { LogTap } from './log-tap.js';
 import type { MemberContent } from './member-disk.js';
 
 interface LoggedChange {
@@ -14,9 +14,7 @@ interface LoggedChange {
 }
 
 export class LogAudit {
-  readonly #engine: MemoryEngine;
-  readonly #keys: EtcdKeys;
-  readonly #reader: EntryReader;
+  readonly #tap: LogTap;
   /** By revision. */
   readonly #changes: LoggedChange[] = [{ key: '', value: undefined }];
   readonly #present = new Map<string, number>();
@@ -29,14 +27,15 @@ export class LogAudit {
   violation: string | undefined;
 
   constructor(engine: MemoryEngine, name: LogName) {
-    this.#engine = engine;
-    this.#keys = etcdKeys(name);
-    this.#reader = new EntryReader({ generation: name.generation, record: 0, term: 0, chain: '' });
-    engine.onChange(() => this.#read());
+    this.#tap = new LogTap({
+      ...{ engine, name },
+      onCommit: (commit) => this.#commit(commit),
+      fail: (rule) => this.fail(rule),
+    });
   }
 
   get lastRecord(): number {
-    return this.#reader.position.record;
+    return this.#tap.lastRecord;
   }
 
   get revision(): number {
@@ -92,30 +91,8 @@ export class LogAudit {
       this.fail(`${memberId} applied a record that the log does not have`);
   }
 
-  #read(): void {
-    if (this.violation) return;
-    const range = this.#keys.records(this.#reader.nextRecord);
-    for (const { key, value } of this.#engine.apply('Range', range).kvs) {
-      const { term } = this.#reader.position;
-      try {
-        const entry = this.#reader.add({ index: this.#keys.indexOf(key), bytes: value });
-        if (entry) this.#add(entry, term);
-      } catch (error) {
-        this.fail(`the log does not continue: ${String(error)}`);
-        return;
-      }
-    }
-  }
-
-  #add({ operation, position: { record, term } }: LogEntry, termBefore: number): void {
-    const [leader] = this.#engine.apply('Range', { key: this.#keys.leader }).kvs;
-    if (Number(leader?.createRevision) !== term)
-      this.fail(`record ${record} of term ${term} was stored while term ${leader?.createRevision} led`);
-    if (term !== termBefore && operation.kind !== 'start')
-      this.fail(`term ${term} begins with an entry that is no start, at record ${record}`);
-    if (operation.kind !== 'commit') return;
-    for (const { key, revision, value } of unpackCommit(operation.commit)) {
-      if (revision !== this.#changes.length) this.fail(`revision ${revision} is logged out of order`);
+  #commit(commit: PackedCommit): void {
+    for (const { key, revision, value } of unpackCommit(commit)) {
       this.#checkCondition(key, value?.toString());
       this.#changes.push({ key, value: value?.toString() });
       if (value) this.#present.set(key, revision);

@@ -3,8 +3,8 @@ import { Expired, KeyExists, KeyMissing, RevisionMismatch } from '../../../coord
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import type { Write } from '../../../coordinator/store/write-rules.js';
 import type { SeededRandom } from '../machines/seeded-random.js';
+import type { SimulatedProcess } from '../machines/simulated-process.js';
 import type { LogAudit } from './log-audit.js';
-import type { MemberProcess } from './member-process.js';
 import type { Serving, SimulatedMember } from './simulated-member.js';
 
 const KEYS = ['/a', '/b', '/c', '/d', '/e'];
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 8_000;
 export interface ClientDeps {
   readonly members: readonly SimulatedMember[];
   /** The client's own process, without faults. */
-  readonly process: MemberProcess;
+  readonly process: SimulatedProcess;
   readonly random: SeededRandom;
   readonly audit: LogAudit;
   readonly isOver: () => boolean;

@@ -3,23 +3,28 @@
  * the last sync may be lost in a power cut: any number of them from the last one on.
  */
 
-import { unpackCommit } from '../../../coordinator/store/log/packed-commit.js';
+import { type PackedCommit, unpackCommit } from '../../../coordinator/store/log/packed-commit.js';
 import type { LogEntry } from '../../../coordinator/store/replica/log-entry.js';
 import type { LogPosition } from '../../../coordinator/store/replica/log-operation.js';
 import type { OpenMemberDatabase } from '../../../coordinator/store/sqlite/member-database.js';
 import type { Change, StoredValue } from '../../../coordinator/store/store.js';
 import { StoreError } from '../../../coordinator/store/store-error.js';
 import type { SeededRandom } from '../machines/seeded-random.js';
-import type { MemberProcess } from './member-process.js';
+import type { SimulatedProcess } from '../machines/simulated-process.js';
 
 export interface MemberContent {
   readonly position: LogPosition;
   readonly values: ReadonlyMap<string, StoredValue>;
-  /** Changes after revision `compacted`. */
+  /** By key: the revision of the write that created it. */
+  readonly created: ReadonlyMap<string, number>;
+  /** The newest changes, after revision `compacted`. */
   readonly history: readonly Change[];
   readonly compacted: number;
   readonly revision: number;
 }
+
+/** More than the leader's log of changes has in memory. */
+const CHANGES_KEPT = 500;
 
 /** Called with the content after each entry. */
 export type ContentListener = (memberId: string, content: MemberContent) => void;
@@ -41,7 +46,10 @@ export class MemberDisk {
     this.#random = random;
     this.#listener = listener;
     const position = { generation, record: 0, term: 0, chain: '' };
-    this.#content = { position, values: new Map(), history: [], compacted: 0, revision: 0 };
+    this.#content = {
+      ...{ position, values: new Map(), created: new Map() },
+      ...{ history: [], compacted: 0, revision: 0 },
+    };
     this.#durable = this.#content;
   }
 
@@ -50,7 +58,7 @@ export class MemberDisk {
   }
 
   /** Opens the database for one process. */
-  open(process: MemberProcess): OpenMemberDatabase {
+  open(process: SimulatedProcess): OpenMemberDatabase {
     let last: Promise<unknown> = Promise.resolve();
     let failure: StoreError | undefined;
     const inTurn = (work: () => void): Promise<void> => {
@@ -110,19 +118,7 @@ export class MemberDisk {
       const compacted = Math.max(before.compacted, operation.revision);
       after = { ...after, compacted, history: before.history.filter(({ revision }) => revision > compacted) };
     }
-    if (operation.kind === 'commit') {
-      const values = new Map(before.values);
-      const changes: Change[] = [];
-      for (const { key, revision, value: view } of unpackCommit(operation.commit)) {
-        const previous = values.get(key);
-        const value = view && Buffer.from(view);
-        if (value) values.set(key, { key, value, revision });
-        else values.delete(key);
-        changes.push({ key, revision, ...(value && { value }), ...(previous && { previous }) });
-      }
-      const revision = changes.at(-1)?.revision ?? before.revision;
-      after = { ...after, values, history: [...before.history, ...changes], revision };
-    }
+    if (operation.kind === 'commit') after = { ...after, ...withCommit(before, operation.commit) };
     this.#content = after;
     this.#unsynced.push(after);
     this.#listener(this.#memberId, after);
@@ -132,4 +128,22 @@ export class MemberDisk {
   #delayMs(): number {
     return this.#random.isTrue(0.97) ? 2 : this.#random.integer(50, 1_500);
   }
+}
+
+function withCommit(before: MemberContent, commit: PackedCommit): Partial<MemberContent> {
+  const [values, created] = [new Map(before.values), new Map(before.created)];
+  const changes: Change[] = [];
+  for (const { key, revision, value: view } of unpackCommit(commit)) {
+    const previous = values.get(key);
+    const value = view && Buffer.from(view);
+    if (value) values.set(key, { key, value, revision });
+    else values.delete(key);
+    if (!value) created.delete(key);
+    else if (!previous) created.set(key, revision);
+    changes.push({ key, revision, ...(value && { value }), ...(previous && { previous }) });
+  }
+  const all = [...before.history, ...changes];
+  const history = all.slice(-CHANGES_KEPT);
+  const compacted = history.length < all.length ? (history[0]?.revision ?? 1) - 1 : before.compacted;
+  return { values, created, history, compacted, revision: changes.at(-1)?.revision ?? before.revision };
 }

@@ -10,22 +10,27 @@ interface MemberFaultsDeps {
   readonly timeline: Timeline;
   readonly random: SeededRandom;
   note(event: string): void;
+  /** More faults, by name. Each receives a function that plans its repair. */
+  extraFaults?(repairAfter: (ms: number, repair: () => void) => void): Readonly<Record<string, Fault>>;
 }
 
 /** More than a process sends in 20 s. */
 const MAX_LOST_ANSWERS = 400;
 
-type Fault = (member: SimulatedMember) => void;
+/** `random` decides how long a fault lasts, and what else is open. */
+type Fault = (member: SimulatedMember, random: SeededRandom) => void;
 
 export class MemberFaults {
   readonly #deps: MemberFaultsDeps;
   readonly #repairs = new Set<() => void>();
   readonly #faults: Readonly<Record<string, Fault>>;
+  #endedAtMs = 0;
 
   constructor(deps: MemberFaultsDeps) {
     this.#deps = deps;
-    const { engine, random } = deps;
-    const seconds = (from: number, to: number) => random.integer(from * 1_000, to * 1_000);
+    const { engine } = deps;
+    const seconds = (random: SeededRandom, from: number, to: number) =>
+      random.integer(from * 1_000, to * 1_000);
     this.#faults = {
       'kill -9': (member) => member.kill(),
       'power cut': (member) => member.losePower(),
@@ -33,73 +38,87 @@ export class MemberFaults {
         process?.suspend();
         this.#repairAfter(10_000, () => process?.resume());
       },
-      'cut off from etcd': ({ faults }) => {
+      'cut off from etcd': ({ faults }, random) => {
         if (faults) faults.isCutOff = true;
-        this.#repairAfter(seconds(1, 20), () => faults && Object.assign(faults, { isCutOff: false }));
+        this.#repairAfter(seconds(random, 1, 20), () => faults && Object.assign(faults, { isCutOff: false }));
       },
-      'etcd connection hangs': ({ faults }) => {
+      'etcd connection hangs': ({ faults }, random) => {
         if (faults) faults.isFrozen = true;
-        this.#repairAfter(seconds(1, 12), () => faults && Object.assign(faults, { isFrozen: false }));
+        this.#repairAfter(seconds(random, 1, 12), () => faults && Object.assign(faults, { isFrozen: false }));
       },
-      'slow connection': ({ faults }) => {
+      'slow connection': ({ faults }, random) => {
         if (faults) faults.delayMs = random.integer(50, 2_500);
-        this.#repairAfter(seconds(2, 15), () => faults && Object.assign(faults, { delayMs: 0 }));
+        this.#repairAfter(seconds(random, 2, 15), () => faults && Object.assign(faults, { delayMs: 0 }));
       },
-      'answers lost one way': ({ faults }) => {
+      'answers lost one way': ({ faults }, random) => {
         faults?.nextRequests(...Array(MAX_LOST_ANSWERS).fill('applied'));
-        this.#repairAfter(seconds(2, 20), () => {
+        this.#repairAfter(seconds(random, 2, 20), () => {
           for (let fate = 0; fate < MAX_LOST_ANSWERS; fate++) faults?.takeFate();
         });
       },
-      'answers lost': ({ faults }) => {
+      'answers lost': ({ faults }, random) => {
         const fates = Array.from({ length: random.integer(1, 4) }, () =>
           random.pick(['applied', 'notApplied', 'answered'] as const),
         );
         faults?.nextRequests(...fates);
       },
       'leases lost': ({ faults }) => faults?.loseLeases(),
-      'quorum lost': () => {
+      'quorum lost': (_, random) => {
         engine.hasQuorum = false;
-        this.#repairAfter(seconds(1, 12), () => Object.assign(engine, { hasQuorum: true }));
+        this.#repairAfter(seconds(random, 1, 12), () => Object.assign(engine, { hasQuorum: true }));
       },
-      'engine full': () => {
+      'engine full': (_, random) => {
         engine.isFull = true;
-        this.#repairAfter(seconds(1, 10), () => Object.assign(engine, { isFull: false }));
+        this.#repairAfter(seconds(random, 1, 10), () => Object.assign(engine, { isFull: false }));
       },
-      'disk full': ({ disk }) => {
+      'disk full': ({ disk }, random) => {
         disk.isFull = true;
         this.#repairAfter(random.integer(5, 5_000), () => Object.assign(disk, { isFull: false }));
       },
       'disk full for one entry': ({ disk }) => {
         disk.failsOnce = true;
       },
-      'clock step': ({ wall }) => {
-        wall.offsetMs += seconds(-3_600, 3_600);
+      'clock step': ({ wall }, random) => {
+        wall.offsetMs += seconds(random, -3_600, 3_600);
       },
       'step down': (member) => void member.stepDown(),
-      compaction: ({ serving }) => {
+      compaction: ({ serving }, random) => {
         if (!serving) return;
         const { store } = serving;
         store.compact(Math.max(0, store.revision - random.integer(0, 60))).catch(() => undefined);
       },
-      trim: ({ storage, serving }) => {
+      // The product never trims what the leader's own database may lose.
+      trim: ({ storage, serving }, random) => {
         if (!storage || !serving) return;
-        const keep = serving.store.log.position.record - random.integer(0, 20);
+        const keep = serving.store.log.durableRecord + 1 - random.integer(0, 20);
         storage.trim(keep, serving.leadership.term).catch(() => undefined);
       },
+      ...deps.extraFaults?.((ms, repair) => this.#repairAfter(ms, repair)),
     };
   }
 
   /** Begins a fault that is drawn. Half of the faults hit the leader. */
   draw(): void {
-    const { members, random, note } = this.#deps;
+    const { members, random } = this.#deps;
     const name = random.pick(Object.keys(this.#faults));
     const leader = members.find(({ serving }) => serving);
     const isForLeader =
       random.isTrue(0.5) || name === 'trim' || name === 'compaction' || name === 'step down';
     const member = leader && isForLeader ? leader : random.pick(members);
-    note(`fault: ${name}`);
-    this.#faults[name]?.(member);
+    this.start(name, member, random);
+  }
+
+  start(name: string, member: SimulatedMember, random: SeededRandom): void {
+    const fault = this.#faults[name];
+    if (!fault) throw new Error(`there is no fault "${name}"`);
+    this.#deps.note(`fault: ${name}`);
+    this.#endedAtMs = this.#deps.timeline.now;
+    fault(member, random);
+  }
+
+  /** Since when all faults have ended, ms; undefined = one lasts. */
+  get endedSinceMs(): number | undefined {
+    return this.#repairs.size > 0 ? undefined : this.#endedAtMs;
   }
 
   /** Ends all faults. */
@@ -110,7 +129,9 @@ export class MemberFaults {
 
   #repairAfter(ms: number, repair: () => void): void {
     const once = () => {
-      if (this.#repairs.delete(once)) repair();
+      if (!this.#repairs.delete(once)) return;
+      this.#endedAtMs = this.#deps.timeline.now;
+      repair();
     };
     this.#repairs.add(once);
     this.#deps.timeline.after(ms, once);

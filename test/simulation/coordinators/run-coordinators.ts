@@ -2,12 +2,12 @@
 import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
 import { MemoryEngine } from '../../harness/replica/memory-engine.js';
 import { SeededRandom } from '../machines/seeded-random.js';
+import { SimulatedProcess } from '../machines/simulated-process.js';
 import { Timeline } from '../machines/timeline.js';
 import { LogAudit } from './log-audit.js';
 import { runWatcher, runWriter } from './member-clients.js';
 import { type MemberContent, MemberDisk } from './member-disk.js';
 import { MemberFaults } from './member-faults.js';
-import { MemberProcess } from './member-process.js';
 import { SimulatedMember } from './simulated-member.js';
 
 const NAME = { clusterUID: 'fleet', generation: 'first' };
@@ -22,6 +22,7 @@ export interface CoordinatorsOutcome {
   readonly counts: ReadonlyMap<string, number>;
   /** Everything that happened, in order. */
   readonly lines: readonly string[];
+  readonly simulatedMs: number;
 }
 
 export async function runCoordinators(seed: string, memberCount = 3): Promise<CoordinatorsOutcome> {
@@ -33,7 +34,7 @@ export async function runCoordinators(seed: string, memberCount = 3): Promise<Co
     const run = new Run(seed, memberCount);
     await run.play();
     const violation = run.audit.violation ?? (leaked[0] && `an unhandled rejection: ${leaked[0]}`);
-    return { violation, counts: run.counts, lines: run.lines };
+    return { violation, counts: run.counts, lines: run.lines, simulatedMs: run.simulatedMs };
   } finally {
     process.off('unhandledRejection', onRejection);
   }
@@ -47,13 +48,13 @@ class Run {
   readonly #random: SeededRandom;
   readonly #members: readonly SimulatedMember[];
   readonly #faults: MemberFaults;
-  readonly #clients: MemberProcess;
+  readonly #clients: SimulatedProcess;
   #isOver = false;
 
   constructor(seed: string, memberCount: number) {
     const timeline = this.#timeline;
     this.#random = new SeededRandom(seed);
-    this.#clients = new MemberProcess(timeline, { offsetMs: 0 });
+    this.#clients = new SimulatedProcess(timeline, { offsetMs: 0 });
     const engine = new MemoryEngine(this.#clients.clock);
     this.audit = new LogAudit(engine, NAME);
     this.#members = Array.from({ length: memberCount }, (_, index) =>
@@ -62,6 +63,10 @@ class Run {
     const random = this.#random.stream('faults');
     const note = (event: string) => this.#note('world', event);
     this.#faults = new MemberFaults({ members: this.#members, engine, timeline, random, note });
+  }
+
+  get simulatedMs(): number {
+    return this.#timeline.now;
   }
 
   async play(): Promise<void> {
@@ -103,15 +108,11 @@ class Run {
       this.audit.applied(id, content),
     );
     const note = (event: string) => this.#note(memberId, event);
-    const snapshotOf = (leader: Leader) => this.#snapshotOf(leader);
     return new SimulatedMember({
-      memberId,
-      name: NAME,
-      engine,
-      timeline: this.#timeline,
-      disk,
-      note,
-      snapshotOf,
+      ...{ memberId, name: NAME, engine, timeline: this.#timeline, disk, note, speed: { scale: 0 } },
+      random: this.#random.stream(`${memberId}/processes`),
+      snapshotOf: (leader) => this.#snapshotOf(leader),
+      serve: async (leading) => ({ ...leading, stop: () => leading.store.close() }),
     });
   }
 

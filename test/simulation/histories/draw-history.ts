@@ -1,5 +1,6 @@
 /** Draws histories from seeds. */
 
+import { FLEET_FAULTS, type FleetFault } from '../coordinators/fleet-faults.js';
 import type { CrashPoint } from '../machines/program-lifetime.js';
 import { SeededRandom } from '../machines/seeded-random.js';
 import {
@@ -57,7 +58,18 @@ export function generateHistory(seed: string, mix: Mix): History {
     const afterMs = kind === 'wait' ? chance.integer(...WAITS_MS) : pauseOf(chance);
     return { ...stepOf(kind, chance, nodes), afterMs } as Step;
   });
-  return { seed, nodes, speed: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
+  const history = { seed, nodes, speed: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
+  return mix['coordinator fault'] > 0 ? withFailovers(history, chance) : history;
+}
+
+/** Half of the releases and approvals are soon followed by a fault of a coordinator, so that leaders change in rollouts. */
+function withFailovers(history: History, chance: SeededRandom): History {
+  const steps = history.steps.flatMap((step): Step[] => {
+    if ((step.kind !== 'set image' && step.kind !== 'approve wave') || chance.isTrue(0.5)) return [step];
+    const afterMs = chance.integer(0, chance.pick([300, 3_000, 15_000, 60_000]));
+    return [step, { ...stepOf('coordinator fault', chance, history.nodes), afterMs }];
+  });
+  return { ...history, coordinators: chance.pick([3, 3, 3, 2, 5]), steps };
 }
 
 /** Steps mostly follow each other quickly, so that they overlap. Long pauses let timers expire. */
@@ -66,7 +78,7 @@ function pauseOf(chance: SeededRandom): number {
   return chance.integer(0, longest);
 }
 
-function weighted(kinds: readonly [keyof Mix, number][], chance: SeededRandom): keyof Mix {
+function weighted<Kind>(kinds: readonly (readonly [Kind, number])[], chance: SeededRandom): Kind {
   const total = kinds.reduce((sum, [, weight]) => sum + weight, 0);
   let left = chance.fraction() * total;
   for (const [kind, weight] of kinds) {
@@ -147,6 +159,12 @@ function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep 
       return { kind, crashAt: crashAt(), downMs: downMs() };
     case 'stop coordinator':
       return { kind, downMs: downMs() };
+    case 'coordinator fault':
+      if (chance.isTrue(0.15)) return { kind: 'spoil turn', node: node(), by: 'failover', forMs: 0 };
+      return {
+        ...{ kind, fault: weighted(Object.entries(FLEET_FAULTS) as [FleetFault, number][], chance) },
+        ...{ who: chance.pick(['leader', 'leader', 'follower'] as const), draw: chance.integer(0, 0xffffff) },
+      };
     case 'cut power':
       return {
         kind,

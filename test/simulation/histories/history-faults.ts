@@ -1,5 +1,6 @@
 /** Starts each fault of a history in the simulated world, and ends all faults. */
 import { epochFrom } from '../../../coordinator/decisions/restore/unknown-pod.js';
+import { SeededRandom } from '../machines/seeded-random.js';
 import type { SimulatedDatabase } from '../machines/simulated-store.js';
 import type { SimulatedWorld } from '../machines/simulated-world.js';
 import type { Fault } from './history.js';
@@ -23,7 +24,7 @@ export class HistoryFaults {
 
   /** Starts a fault, which ends by itself. */
   start(fault: Fault): void {
-    const { timeline, coordinator, disk } = this.#world;
+    const { timeline, coordinators, fleet, disk } = this.#world;
     const host = 'node' in fault && fault.node !== null ? this.#world.hosts.get(fault.node) : undefined;
     const later = (ms: number, action: () => void) => void timeline.after(ms, action);
     switch (fault.kind) {
@@ -44,11 +45,14 @@ export class HistoryFaults {
         return;
       case 'kill coordinator':
         this.#world.restartAfter(fault.downMs);
-        coordinator.crashAt(fault.crashAt);
+        coordinators.crashAt(fault.crashAt);
         return;
       case 'stop coordinator':
         this.#world.restartAfter(fault.downMs);
-        coordinator.stop();
+        coordinators.stop();
+        return;
+      case 'coordinator fault':
+        fleet?.fail(fault.fault, fault.who, new SeededRandom(`fault-${fault.draw}`));
         return;
       case 'cut power':
         host?.cutPower();
@@ -73,7 +77,7 @@ export class HistoryFaults {
         host?.endContainer(fault.index, fault.code);
         return;
       case 'jump clock':
-        (host ?? coordinator).wall.offsetMs += fault.byMs;
+        (host ?? coordinators).wall.offsetMs += fault.byMs;
         this.#world.note(`clock of ${host ? 'a host' : 'the coordinator'} jumps`);
         return;
       case 'fill disk':
@@ -123,7 +127,11 @@ export class HistoryFaults {
   }
 
   #spoil({ node, by, forMs }: Extract<Fault, { kind: 'spoil turn' }>): void {
-    const { timeline } = this.#world;
+    const { timeline, fleet } = this.#world;
+    if (by === 'failover') {
+      fleet?.fail('power cut', 'leader', new SeededRandom(`handover of ${node}`));
+      return;
+    }
     if (by === 'cut') {
       this.start({ kind: 'cut cable', node, forMs });
       return;
@@ -144,25 +152,26 @@ export class HistoryFaults {
   }
 
   #restore({ back, downMs, confirmAfterMs }: Extract<Fault, { kind: 'restore backup' }>): void {
-    const { coordinator, disk, timeline } = this.#world;
+    const { coordinators, disk, timeline } = this.#world;
     const backup = this.#backups.at(-1 - back) ?? this.#backups[0];
     if (!backup) return;
     this.#world.restartAfter(downMs);
-    coordinator.crash();
+    coordinators.crash();
     this.#epochs += 1;
     disk.restore(backup.content, backup.takenAt, epochFrom(`epoch-${this.#epochs}`, backup.content));
     this.#world.restored();
-    timeline.after(downMs + confirmAfterMs, () => coordinator.confirmRestore());
+    timeline.after(downMs + confirmAfterMs, () => coordinators.confirmRestore());
   }
 
   /** Ends every fault: connects cables, starts programs and hosts, and frees disk space. */
   end(): void {
-    const { hosts, coordinator, disk, chronicle, timeline } = this.#world;
+    const { hosts, coordinators, fleet, disk, chronicle, timeline } = this.#world;
     chronicle.record('everyone', 'faults end');
     disk.isFull = false;
     this.#world.endFaults();
     this.#world.restartAfter(1_000);
-    coordinator.start();
+    fleet?.endFaults();
+    coordinators.start();
     for (const host of hosts.values()) {
       host.cable.reconnect(timeline.now);
       host.recover();
@@ -170,6 +179,6 @@ export class HistoryFaults {
       host.boot();
       host.startAgent();
     }
-    if (disk.content.isUnconfirmed) coordinator.confirmRestore();
+    if (disk.content.isUnconfirmed) coordinators.confirmRestore();
   }
 }

@@ -1,4 +1,5 @@
 /** A history: what users do and what breaks, when. Plain data, made from a seed (`draw-history.ts`); leaving steps out makes another history. */
+import type { FleetFault } from '../coordinators/fleet-faults.js';
 import type { CrashPoint } from '../machines/program-lifetime.js';
 
 /** The update strategy of a DaemonSet. */
@@ -51,6 +52,8 @@ export type Fault =
   | { kind: 'stop agent'; node: string; downMs: number }
   | { kind: 'kill coordinator'; crashAt: CrashPoint; downMs: number }
   | { kind: 'stop coordinator'; downMs: number }
+  /** One of `FLEET_FAULTS`. `draw`: seed of its duration. */
+  | { kind: 'coordinator fault'; fault: FleetFault; who: 'leader' | 'follower'; draw: number }
   | { kind: 'cut power'; node: string; downMs: number; damagesCache: boolean }
   | { kind: 'cut cable'; node: string; forMs: number }
   | { kind: 'cut zone'; zone: Domain | null; forMs: number }
@@ -66,7 +69,7 @@ export type Fault =
   /** `node`: null = all hosts are busy at once, like shops during opening hours. */
   | { kind: 'busy host'; node: string | null; forMs: number }
   /** When this host next begins a turn, and before that can be confirmed. */
-  | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots'; forMs: number }
+  | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots' | 'failover'; forMs: number }
   | { kind: 'press host'; node: string; condition: Pressure; forMs: number }
   | { kind: 'starve host'; node: string; of: ScarceResource; forMs: number }
   | { kind: 'hang engine'; node: string; forMs: number }
@@ -113,6 +116,8 @@ export interface History {
   nodes: number;
   /** How slow everything outside of memory is, as a factor. */
   speed: number;
+  /** Absent: one. */
+  coordinators?: number;
   steps: Step[];
 }
 

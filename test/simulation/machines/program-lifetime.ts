@@ -4,12 +4,9 @@
  * receives the result. Observers see nothing between two operations, so no other crash points matter.
  */
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../../shared/process/time/clock.js';
 import type { SeededRandom } from './seeded-random.js';
+import { SimulatedProcess } from './simulated-process.js';
 import type { Timeline } from './timeline.js';
-
-/** 2026-01-01T00:00:00Z, where simulations begin. */
-export const START_MS = 1_767_225_600_000;
 
 /** How far a machine's wall clock is from the truth; it jumps when this changes. */
 export interface WallClock {
@@ -27,9 +24,7 @@ export interface SpeedFactor {
   scale: number;
 }
 
-export class ProgramLifetime {
-  readonly clock: Clock;
-  readonly #timeline: Timeline;
+export class ProgramLifetime extends SimulatedProcess {
   readonly #chance: SeededRandom;
   readonly #pace: SpeedFactor;
   readonly #onDoom: () => void;
@@ -45,16 +40,11 @@ export class ProgramLifetime {
     pace: SpeedFactor,
     onDoom: () => void,
   ) {
-    this.#timeline = timeline;
+    super(timeline, wall);
     this.#chance = chance;
     this.#pace = pace;
     this.#onDoom = onDoom;
-    this.clock = this.#makeClock(wall);
     setMaxListeners(0, this.#ended.signal);
-  }
-
-  get isOver(): boolean {
-    return this.#ended.signal.aborted;
   }
 
   /** Aborts when the life ends. */
@@ -63,7 +53,8 @@ export class ProgramLifetime {
   }
 
   /** Nothing that the program still does has any effect from now on, and it learns of nothing. */
-  end(): void {
+  override end(): void {
+    super.end();
     this.#ended.abort();
   }
 
@@ -89,11 +80,6 @@ export class ProgramLifetime {
     }
   }
 
-  /** Resolves after the delay, unless the lifetime has ended. */
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.clock.after(ms, resolve));
-  }
-
   /** Mostly next to nothing, now and then much. */
   delayMs(): number {
     const draw = this.#chance.fraction();
@@ -105,17 +91,6 @@ export class ProgramLifetime {
     if (this.#crashAt?.at !== number || this.#crashAt.side !== side) return false;
     this.#onDoom();
     return true;
-  }
-
-  #makeClock(wall: WallClock): Clock {
-    const timeline = this.#timeline;
-    const after: Clock['after'] = (delayMs, action) => timeline.after(delayMs, () => this.isOver || action());
-    return {
-      now: () => START_MS + Math.round(timeline.now) + wall.offsetMs,
-      monotonic: () => timeline.now,
-      after,
-      yieldToEventLoop: () => new Promise((resolve) => after(0, resolve)),
-    };
   }
 }
 

@@ -4,9 +4,11 @@ import { createAgent } from '../../../agent/assembly/create-agent.js';
 import { ConfigCache } from '../../../agent/desired/config-object-cache.js';
 import { DesiredCache } from '../../../agent/desired/desired-cache.js';
 import { CoordinatorTime } from '../../../agent/handovers/coordinator-time.js';
+import { CoordinatorAddresses, type StoredAddresses } from '../../../agent/link/coordinator-addresses.js';
 import { withMonotonicTimes } from '../../../agent/runtime/monotonic-times-driver.js';
 import { hollowHostDeps, hollowHostInfo } from '../../../agent/simulate/hollow-host.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
 import {
   type RunningComponents,
   startComponents,
@@ -20,6 +22,13 @@ import type { EngineWatcher, HostEngine } from './simulated-engine.js';
 import type { SimulatedSocket } from './simulated-network.js';
 import type { HostShortage } from './simulated-shortage.js';
 import type { Timeline } from './timeline.js';
+
+/** Where an agent connects to. `address` is absent if there is one coordinator. */
+export interface DialTarget {
+  address?: string;
+  /** Timeout for the first packet. Absent: only the one of the whole handshake. */
+  connectTimeoutMs?: number | undefined;
+}
 
 /** The parts of a host that outlive its agent. */
 export interface AgentDeps {
@@ -42,8 +51,10 @@ export interface AgentDeps {
   isBusy: () => boolean;
   /** Adds the faults of the history to the host's own status. */
   amendStatus: (status: NodeStatus) => NodeStatus;
-  /** Opens a connection to the coordinator. */
-  dial: (life: ProgramLifetime) => SimulatedSocket;
+  /** The addresses of several coordinators in its settings. Empty: there is one coordinator. */
+  coordinators: readonly string[];
+  /** Opens a connection to a coordinator. */
+  dial: (life: ProgramLifetime, target: DialTarget) => SimulatedSocket;
   engineWatcher: EngineWatcher;
   handoverWatcher: HandoverWatcher;
   /** Counts an event. */
@@ -118,12 +129,16 @@ export class HostAgent {
     const { number: boots, atMs: bootedAtMs } = this.#parts.boot();
     const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - bootedAtMs };
     const heardTime = await CoordinatorTime.open(bootClock, disk.coordinatorTimeFor(life), log);
+    const addresses = await this.#addresses(life, log);
+    const target = () =>
+      addresses ? { address: addresses.current, connectTimeoutMs: addresses.connectTimeoutMs } : {};
     const agent = createAgent({
       ...hollowHostDeps(),
       settings: { nodeName, labels, taints: [] },
       target: {
         url: 'wss://coordinator.invalid/',
-        openWebSocket: () => dial(life) as unknown as WebSocket,
+        ...(addresses && { addresses }),
+        openWebSocket: () => dial(life, target()) as unknown as WebSocket,
       },
       driver: withMonotonicTimes(engine.driverFor(life, engineWatcher), clock, life.clock),
       cache,
@@ -144,5 +159,14 @@ export class HostAgent {
       log,
     );
     if (!life.isOver) this.#running = running;
+  }
+
+  /** Undefined if there is one coordinator. */
+  async #addresses(life: ProgramLifetime, log: Logger): Promise<CoordinatorAddresses | undefined> {
+    const { coordinators: configured, disk } = this.#parts;
+    if (configured.length === 0) return undefined;
+    const stored = await disk.readAddresses(life);
+    const save = (addresses: StoredAddresses) => disk.writeAddresses(life, addresses);
+    return new CoordinatorAddresses({ configured, ...(stored && { stored }), save, log });
   }
 }

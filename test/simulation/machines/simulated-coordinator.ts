@@ -3,7 +3,9 @@ import { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { type CoordinatorCore, createCoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
+import type { Store } from '../../../coordinator/store/store.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
 import {
   type RunningComponents,
   startComponents,
@@ -12,7 +14,7 @@ import { NO_AUTHORITY } from '../../harness/api/test-authority.js';
 import type { Chronicle } from '../runs/chronicle.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './program-lifetime.js';
 import type { SeededRandom } from './seeded-random.js';
-import type { SimulatedSocket } from './simulated-network.js';
+import type { Cable, SimulatedSocket } from './simulated-network.js';
 import { openSimulatedStore, type SimulatedDatabase } from './simulated-store.js';
 import type { Timeline } from './timeline.js';
 
@@ -34,6 +36,46 @@ export interface CoordinatorDeps {
   note: (event: string) => void;
 }
 
+/** A coordinator, or several of them, as a world sees them. */
+export interface Coordinators {
+  /** The clock of the machine that leads. */
+  readonly wall: WallClock;
+  /** All offsets that its clock was seen to have. */
+  readonly offsetsMs: Set<number>;
+  /** Since when every address takes connections of agents, ms; undefined = some do not. */
+  readonly listeningSinceMs: number | undefined;
+  start(): void;
+  /** kill -9 of the leader. */
+  crash(): void;
+  /** Stops the leader like systemd. */
+  stop(): void;
+  /** Kills the leader at an operation. */
+  crashAt(crashAt: CrashPoint): void;
+  confirmRestore(): void;
+  call<T>(request: (registry: Registry) => Promise<T>): Promise<CallResult<T>>;
+  entrance(address: string): Entrance;
+  /** The addresses that agents may be configured with. Empty: there is one coordinator, which needs none. */
+  readonly addresses: readonly string[];
+}
+
+/** Where a connection to an address ends. */
+export type Entrance =
+  | {
+      kind: 'open';
+      process: ProgramLifetime;
+      /** Between the host's cable and the process. */
+      cables: readonly Cable[];
+      /** Gives the connection to the process. `end` ends it as a reset does. */
+      accept(node: string, socket: SimulatedSocket, end: () => void): void;
+    }
+  /**
+   * - `refused`: nothing listens.
+   * - `unreachable`: no packet returns.
+   * - `silent`: the connection is accepted, and the handshake gets no answer.
+   * - `waits`: a coordinator that knows no leader keeps the connection for a while.
+   */
+  | { kind: 'refused' | 'unreachable' | 'silent' | 'waits' };
+
 /** The result of a request as its client sees it. */
 export type CallResult<T> =
   | { kind: 'acknowledged'; value: T }
@@ -42,21 +84,22 @@ export type CallResult<T> =
   | { kind: 'unanswered' }
   | { kind: 'unreachable' };
 
-interface Serving {
+/** A coordinator that serves. */
+interface ServingCore {
   life: ProgramLifetime;
   core: CoordinatorCore;
   running: RunningComponents;
   sinceMs: number;
 }
 
-export class SimulatedCoordinator {
+export class SimulatedCoordinator implements Coordinators {
   readonly wall: WallClock = { offsetMs: 0 };
   /** All offsets that its clock was seen to have. */
   readonly offsetsMs = new Set([0]);
   readonly #parts: CoordinatorDeps;
   #lives = 0;
   #life: ProgramLifetime | undefined;
-  #serving: Serving | undefined;
+  #serving: ServingCore | undefined;
 
   constructor(parts: CoordinatorDeps) {
     this.#parts = parts;
@@ -64,11 +107,6 @@ export class SimulatedCoordinator {
 
   get isUp(): boolean {
     return this.#life !== undefined && !this.#life.isOver;
-  }
-
-  /** The life that takes connections now. */
-  get listening(): ProgramLifetime | undefined {
-    return this.#serving?.life;
   }
 
   /** Since when it takes connections, ms; undefined = it does not. */
@@ -123,8 +161,16 @@ export class SimulatedCoordinator {
     this.#life?.crashAt(crashAt);
   }
 
-  accept(node: string, socket: SimulatedSocket): void {
-    this.#serving?.core.hub.accept({ node, hash: '' }, socket as unknown as WebSocket, NO_TRANSPORT);
+  /** Agents have its address alone. */
+  readonly addresses: readonly string[] = [];
+
+  entrance(): Entrance {
+    const serving = this.#serving;
+    if (!serving) return { kind: 'refused' };
+    return {
+      ...{ kind: 'open', process: serving.life, cables: [] },
+      accept: (node, socket) => acceptAgent(serving.core, node, socket),
+    };
   }
 
   confirmRestore(): void {
@@ -139,43 +185,69 @@ export class SimulatedCoordinator {
     const ended = new Promise<CallResult<T>>((resolve) =>
       life.signal.addEventListener('abort', () => resolve({ kind: 'unanswered' })),
     );
-    return Promise.race([ended, this.#answer(life, () => request(core.registry))]);
-  }
-
-  async #answer<T>(life: ProgramLifetime, request: () => Promise<T>): Promise<CallResult<T>> {
-    try {
-      await life.pause(life.delayMs());
-      const value = await request();
-      await life.pause(life.delayMs());
-      return { kind: 'acknowledged', value };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return { kind: 'refused', error };
-    }
+    return Promise.race([ended, answerOf(life, () => request(core.registry))]);
   }
 
   #say(what: string): void {
     this.#parts.chronicle.record('coordinator', what);
   }
 
-  /** As coordinator/main.ts does it. */
   async #run(life: ProgramLifetime, chance: SeededRandom): Promise<void> {
-    const { disk, chronicle, wrapCore = (same) => same } = this.#parts;
+    const { disk, chronicle, wrapCore } = this.#parts;
     const log = chronicle.logger('coordinator', () => life.isOver);
     const store = openSimulatedStore(disk, life, () => this.crash());
-    const core = wrapCore(
-      createCoordinatorCore({
-        store,
-        objectMacKey: Buffer.alloc(32, 7),
-        authority: NO_AUTHORITY,
-        nodeMonitorGraceMs: GRACE_MS,
-        clock: life.clock,
-        random: { random: chance.fraction, uuid: chance.uuid },
-        log,
-      }),
-    );
-    const parts = [{ name: 'store', stop: () => store.close() }, ...core.components];
-    const running = await startComponents(parts, log);
+    const { core, running } = await startSimulatedCore({ store, life, random: chance, log, wrapCore });
     if (!life.isOver) this.#serving = { life, core, running, sinceMs: this.#parts.timeline.now };
+  }
+}
+
+interface SimulatedCoreDeps {
+  store: Store;
+  life: ProgramLifetime;
+  random: SeededRandom;
+  log: Logger;
+  wrapCore?: ((core: CoordinatorCore) => CoordinatorCore) | undefined;
+  /** The addresses of all coordinators. Absent if there is one. */
+  coordinators?: readonly string[];
+}
+
+/** Builds and starts the product's core over a store, as coordinator/main.ts does. */
+export async function startSimulatedCore(
+  deps: SimulatedCoreDeps,
+): Promise<{ core: CoordinatorCore; running: RunningComponents }> {
+  const { store, life, random, log, coordinators, wrapCore = (same) => same } = deps;
+  const core = wrapCore(
+    createCoordinatorCore({
+      store,
+      objectMacKey: Buffer.alloc(32, 7),
+      authority: NO_AUTHORITY,
+      nodeMonitorGraceMs: GRACE_MS,
+      ...(coordinators && {
+        coordinatorList: { list: () => coordinators, onChange: () => undefined },
+      }),
+      clock: life.clock,
+      random: { random: random.fraction, uuid: random.uuid },
+      log,
+    }),
+  );
+  const parts = [{ name: 'store', stop: () => store.close() }, ...core.components];
+  return { core, running: await startComponents(parts, log) };
+}
+
+/** Gives an agent's connection to the hub. */
+export function acceptAgent(core: CoordinatorCore, node: string, socket: SimulatedSocket): void {
+  core.hub.accept({ node, hash: '' }, socket as unknown as WebSocket, NO_TRANSPORT);
+}
+
+/** Performs a request in a coordinator's process, at the pace of its machine. */
+export async function answerOf<T>(life: ProgramLifetime, request: () => Promise<T>): Promise<CallResult<T>> {
+  try {
+    await life.pause(life.delayMs());
+    const value = await request();
+    await life.pause(life.delayMs());
+    return { kind: 'acknowledged', value };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { kind: 'refused', error };
   }
 }

@@ -6,6 +6,7 @@ import { revertOf } from '../../../agent/decisions/handovers/handover-record.js'
 import { type AssignedPod, successorUidOf } from '../../../agent/decisions/pods/assigned-pod.js';
 import type { DurableFile } from '../../../agent/desired/durable-file.js';
 import type { ManifestDirectory } from '../../../agent/desired/static-pod-directory.js';
+import type { StoredAddresses } from '../../../agent/link/coordinator-addresses.js';
 import type { RevertReason } from '../../../shared/kube/handovers/host-handover.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ProgramLifetime } from './program-lifetime.js';
@@ -23,7 +24,8 @@ export class HostDisk {
   isFull = false;
   #cache: string | undefined;
   #heardTime: string | undefined;
-  /** Uids of Pods with a handover or revert that was already reported. */
+  #addresses: StoredAddresses | undefined;
+  /** Handovers and reverts that were already reported. */
   readonly #told = new Set<string>();
   readonly #manifests = new Map<string, string>();
 
@@ -80,6 +82,17 @@ export class HostDisk {
     };
   }
 
+  /** The addresses of the coordinators. */
+  readAddresses(life: ProgramLifetime): Promise<StoredAddresses | undefined> {
+    return life.perform(() => this.#addresses);
+  }
+
+  writeAddresses(life: ProgramLifetime, addresses: StoredAddresses): Promise<void> {
+    return life.perform(() => {
+      this.#addresses = addresses;
+    });
+  }
+
   /** Most writes say nothing of turns, and are not read. */
   #tellTurns(text: string, { onStarted: onBegun, onReverted }: HandoverWatcher): void {
     if (!/"replacedBy"|"clearing"|"reverted"/.test(text)) return;
@@ -89,7 +102,7 @@ export class HostDisk {
       const { uid } = pod;
       const replacedBy = successorUidOf(pod);
       const revert = revertOf(pod);
-      if (replacedBy !== undefined && isNews(`${uid} begun`)) onBegun(uid, replacedBy);
+      if (replacedBy !== undefined && isNews(`${uid} begun for ${replacedBy}`)) onBegun(uid, replacedBy);
       if (revert && isNews(`${uid} reverted`)) onReverted(uid, revert.reason);
     }
   }

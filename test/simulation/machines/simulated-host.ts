@@ -4,7 +4,7 @@ import type { Domain, Pressure, ScarceResource } from '../histories/history.js';
 import type { Chronicle } from '../runs/chronicle.js';
 import { type CrashPoint, ProgramLifetime, type SpeedFactor, type WallClock } from './program-lifetime.js';
 import type { SeededRandom } from './seeded-random.js';
-import { HostAgent } from './simulated-agent.js';
+import { type DialTarget, HostAgent } from './simulated-agent.js';
 import { type HandoverWatcher, HostDisk } from './simulated-disk.js';
 import { type HostContainer, HostEngine } from './simulated-engine.js';
 import type { Cable, SimulatedSocket } from './simulated-network.js';
@@ -25,8 +25,10 @@ export interface HostDeps {
   mayStarve: boolean;
   /** Static Pods may be laid down. */
   hasManifests: boolean;
-  /** Opens a connection to the coordinator. */
-  dial: (host: SimulatedHost, life: ProgramLifetime) => SimulatedSocket;
+  /** The addresses of several coordinators in its agent's settings. Empty: there is one coordinator. */
+  coordinators: readonly string[];
+  /** Opens a connection to a coordinator. */
+  dial: (host: SimulatedHost, life: ProgramLifetime, target: DialTarget) => SimulatedSocket;
   /** A container of this Pod runs now. */
   onStarted: (host: SimulatedHost, podUid: string) => void;
   /** The agent has just sent the stop signal to a running container of this Pod. */
@@ -281,7 +283,8 @@ export class SimulatedHost {
       boot: () => ({ number: this.#boots, atMs: this.#bootedAtMs }),
       isBusy: () => this.#busySinceMs !== undefined,
       amendStatus: (status) => this.#pressed(status),
-      dial: (life) => dial(this, life),
+      coordinators: this.#parts.coordinators,
+      dial: (life, target) => dial(this, life, target),
       engineWatcher: {
         onStarted: (podUid) => onStarted(this, podUid),
         onStopped: (podUid) => onStopped(this, podUid),

@@ -81,17 +81,18 @@ class Wire {
   #lastAt = 0;
 
   constructor(
-    readonly cable: Cable,
+    readonly cables: readonly Cable[],
+    private readonly counts: NetworkCounts,
     private readonly timeline: Timeline,
     private readonly chance: SeededRandom,
     private readonly pace: SpeedFactor,
     private readonly receive: (frame: Frame) => void,
   ) {
-    cable.add(this);
+    for (const cable of cables) cable.add(this);
   }
 
   carry(frame: Frame): void {
-    this.cable.counts.frames += 1;
+    this.counts.frames += 1;
     this.#lastAt = Math.max(this.#lastAt, this.timeline.now + this.#delayMs());
     this.#queue.push({ frame, at: this.#lastAt });
     this.timeline.after(this.#lastAt - this.timeline.now, () => this.pump());
@@ -99,7 +100,7 @@ class Wire {
 
   /** Hands over what has arrived. */
   pump(): void {
-    while (!this.cable.isCut && (this.#queue[0]?.at ?? Number.POSITIVE_INFINITY) <= this.timeline.now) {
+    while (!this.#isCut() && (this.#queue[0]?.at ?? Number.POSITIVE_INFINITY) <= this.timeline.now) {
       const next = this.#queue.shift();
       if (next) this.receive(next.frame);
     }
@@ -108,18 +109,22 @@ class Wire {
   /** Loses the data in flight from some point on. */
   lose(): void {
     const kept = this.chance.integer(0, this.#queue.length);
-    this.cable.counts.framesLost += this.#queue.length - kept;
+    this.counts.framesLost += this.#queue.length - kept;
     this.#queue.length = kept;
   }
 
   reset(): void {
-    this.cable.counts.framesLost += this.#queue.length;
+    this.counts.framesLost += this.#queue.length;
     this.#queue.length = 0;
     this.receive({ kind: 'reset' });
   }
 
   end(): void {
-    this.cable.remove(this);
+    for (const cable of this.cables) cable.remove(this);
+  }
+
+  #isCut(): boolean {
+    return this.cables.some(({ isCut }) => isCut);
   }
 
   #delayMs(): number {
@@ -156,6 +161,11 @@ export class SimulatedSocket extends EventEmitter {
     this.readyState = this.OPEN;
   }
 
+  /** The handshake is complete. */
+  opened(): void {
+    if (!this.life.isOver) this.emit('open');
+  }
+
   send(bytes: Buffer, done?: () => void): void {
     if (this.readyState === this.OPEN && !this.life.isOver)
       this.#out?.carry({ kind: 'message', bytes: Buffer.from(bytes) });
@@ -188,7 +198,13 @@ export class SimulatedSocket extends EventEmitter {
     this.emit('close', ABNORMAL);
   }
 
+  /** Also a program that is stopped (SIGSTOP) has its connections: it reads them when it goes on. */
   receive(frame: Frame): void {
+    if (this.life.isOver) this.#receive(frame);
+    else this.life.deliver(() => this.#receive(frame));
+  }
+
+  #receive(frame: Frame): void {
     if (this.readyState === 3) {
       if (frame.kind !== 'reset' && frame.kind !== 'close' && this.isMachineUp())
         this.#out?.carry({ kind: 'reset' });
@@ -232,15 +248,28 @@ export class SimulatedSocket extends EventEmitter {
   }
 }
 
-/** Joins the two ends over a cable. */
+/** What the connections of a world have in common. */
+export interface WireConditions {
+  readonly counts: NetworkCounts;
+  readonly timeline: Timeline;
+  readonly chance: SeededRandom;
+  readonly pace: SpeedFactor;
+}
+
+/** Joins the two ends. Frames pass all of the cables. Returns a function that ends the connection as a reset does. */
 export function join(
   one: SimulatedSocket,
   other: SimulatedSocket,
-  cable: Cable,
-  timeline: Timeline,
-  chance: SeededRandom,
-  pace: SpeedFactor,
-): void {
-  one.connected(new Wire(cable, timeline, chance, pace, (frame) => other.receive(frame)));
-  other.connected(new Wire(cable, timeline, chance, pace, (frame) => one.receive(frame)));
+  cables: readonly Cable[],
+  { counts, timeline, chance, pace }: WireConditions,
+): () => void {
+  const wires = [other, one].map(
+    (receiver) => new Wire(cables, counts, timeline, chance, pace, (frame) => receiver.receive(frame)),
+  );
+  const [out, back] = wires as [Wire, Wire];
+  one.connected(out);
+  other.connected(back);
+  return () => {
+    for (const wire of wires) wire.reset();
+  };
 }

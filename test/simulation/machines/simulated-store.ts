@@ -137,17 +137,9 @@ export function openSimulatedStore(
     publish,
     failed: onFailed,
   });
-  const write = (each: Write) => commits.write(each);
-  return {
-    get: async (key) => values.get(key),
+  return storeOver({
+    ...{ values, log, fanout, commits },
     createdAt: (key) => life.perform(() => content.created.get(key)),
-    list: async (prefix, options = {}) => listAt(values, log, prefix, options),
-    create: (key, value, condition) => write({ kind: 'create', key, value, ...condition }),
-    createAll: (all) => commits.writeAll(all.map((value) => ({ kind: 'create', ...value }))),
-    update: (key, value, condition) => write({ kind: 'update', key, value, ...condition }),
-    delete: (key, condition) => write({ kind: 'delete', key, ...condition }),
-    watch: (prefix, { after }) => fanout.watch(prefix, after),
-    revision: async () => log.end,
     compact: async (revision) => log.forget(revision),
     clusterUID: () => disk.clusterUID,
     epoch: () => content.epoch,
@@ -158,6 +150,41 @@ export function openSimulatedStore(
       await commits.close();
       fanout.close();
     },
+  });
+}
+
+/** The product's parts of a store, and what depends on how it persists. */
+export interface StoreParts
+  extends Pick<
+    Store,
+    | 'createdAt'
+    | 'compact'
+    | 'clusterUID'
+    | 'epoch'
+    | 'pastEpochs'
+    | 'isUnconfirmed'
+    | 'confirmRestore'
+    | 'close'
+  > {
+  values: PresentValues;
+  log: ChangeLog;
+  fanout: WatchFanout;
+  commits: GroupCommit;
+}
+
+/** Puts the parts of a store together, as SqliteStore does. */
+export function storeOver({ values, log, fanout, commits, ...rest }: StoreParts): Store {
+  const write = (each: Write) => commits.write(each);
+  return {
+    ...rest,
+    get: async (key) => values.get(key),
+    list: async (prefix, options = {}) => listAt(values, log, prefix, options),
+    create: (key, value, condition) => write({ kind: 'create', key, value, ...condition }),
+    createAll: (all) => commits.writeAll(all.map((value) => ({ kind: 'create', ...value }))),
+    update: (key, value, condition) => write({ kind: 'update', key, value, ...condition }),
+    delete: (key, condition) => write({ kind: 'delete', key, ...condition }),
+    watch: (prefix, { after }) => fanout.watch(prefix, after),
+    revision: async () => log.end,
   };
 }
 

@@ -1,25 +1,28 @@
 /** Everything that a history happens to: one coordinator, its disk, a handful of hosts, their cables; and a bystander who sees all. */
 import type { CoordinatorCore } from '../../../coordinator/coordinator-core.js';
 import type { Change } from '../../../coordinator/store/store.js';
+import { CoordinatorFleet } from '../coordinators/coordinator-fleet.js';
 import { domainOf, type History, nodeName, type Step } from '../histories/history.js';
+import { FLEET_RULE } from '../rules/failover-rules.js';
 import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from '../rules/invariants.js';
 import type { ObservedWorld, SimulatedHostFacts } from '../rules/observed-world.js';
 import { StoredState } from '../rules/stored-truth.js';
 import { Chronicle } from '../runs/chronicle.js';
 import { count, emptyEventCounts } from '../runs/event-counts.js';
 import { eventsOf } from '../runs/event-kinds.js';
-import { type ProgramLifetime, type SpeedFactor, START_MS } from './program-lifetime.js';
+import { failoverSituations } from '../runs/failover-situations.js';
+import { AgentDialer } from './agent-dialer.js';
+import type { SpeedFactor } from './program-lifetime.js';
 import { SeededRandom } from './seeded-random.js';
-import { SimulatedCoordinator } from './simulated-coordinator.js';
+import { type Coordinators, SimulatedCoordinator } from './simulated-coordinator.js';
 import { type HostDeps, SimulatedHost } from './simulated-host.js';
-import { Cable, join, SimulatedSocket } from './simulated-network.js';
+import { Cable } from './simulated-network.js';
+import { START_MS } from './simulated-process.js';
 import { SimulatedDatabase } from './simulated-store.js';
 import { Timeline } from './timeline.js';
 
 /** As systemd would. */
 const RESTART_MS = 2_000;
-const HANDSHAKE_TIMEOUT_MS = 15_000;
-
 /** How a test breaks the product on purpose. */
 export interface Sabotage {
   wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
@@ -39,7 +42,10 @@ export class SimulatedWorld implements ObservedWorld {
   readonly tallies = emptyEventCounts();
   readonly pace: SpeedFactor;
   readonly disk: SimulatedDatabase;
-  readonly coordinator: SimulatedCoordinator;
+  /** Whose clock, connections and answers count: one coordinator, or several. */
+  readonly coordinators: Coordinators;
+  /** Present in histories of several coordinators. */
+  readonly fleet: CoordinatorFleet | undefined;
   readonly hosts = new Map<string, SimulatedHost>();
   readonly #chance: SeededRandom;
   readonly #invariants: Invariant[] = invariants();
@@ -47,26 +53,26 @@ export class SimulatedWorld implements ObservedWorld {
   violation: string | undefined;
   /** Whether the coordinator's machine restarts it. */
   #restartsAfterMs = RESTART_MS;
-  #connections = 0;
+  readonly #dialer: AgentDialer;
+  /** True while leaders change and nothing else happens. */
+  failoverAlone = false;
+  readonly #begunSuccessors = new Set<string>();
   /** By host: what happens to it when it begins its next turn. */
   readonly #spoilers = new Map<string, () => void>();
 
   constructor(history: History, sabotage: Sabotage = {}) {
     this.#chance = new SeededRandom(`${history.seed}/world`);
     this.pace = { scale: history.speed };
-    const { timeline, chronicle, pace } = this;
     const identity = this.#chance.stream('identity');
     this.disk = new SimulatedDatabase(identity.uuid(), identity.uuid(), (change) => this.#committed(change));
     this.disk.isLying = sabotage.isDiskLying ?? false;
-    this.coordinator = new SimulatedCoordinator({
-      disk: this.disk,
-      timeline,
-      chronicle,
-      speed: pace,
-      random: this.#chance,
-      ...(sabotage.wrapCore && { wrapCore: sabotage.wrapCore }),
-      note: this.note,
-      onEnded: () => timeline.after(this.#restartsAfterMs, () => this.coordinator.start()),
+    const { coordinators = 1 } = history;
+    this.fleet = coordinators > 1 ? this.#createFleet(coordinators, sabotage) : undefined;
+    this.coordinators = this.fleet ?? this.#createCoordinator(sabotage);
+    const { timeline, network, pace, note, coordinators: reached } = this;
+    this.#dialer = new AgentDialer({
+      ...{ timeline, network, pace, note, coordinators: reached },
+      chance: this.#chance,
     });
     const has = (wanted: Step['kind']) => history.steps.some(({ kind }) => kind === wanted);
     const may = { hasManifests: has('write manifest'), mayStarve: has('starve host') };
@@ -78,11 +84,12 @@ export class SimulatedWorld implements ObservedWorld {
   }
 
   get coordinatorOffsetsMs(): ReadonlySet<number> {
-    return this.coordinator.offsetsMs.add(this.coordinator.wall.offsetMs);
+    const { offsetsMs, wall } = this.coordinators;
+    return offsetsMs.add(wall.offsetMs);
   }
 
   get coordinatorNowMs(): number {
-    return START_MS + Math.round(this.timeline.now) + this.coordinator.wall.offsetMs;
+    return START_MS + Math.round(this.timeline.now) + this.coordinators.wall.offsetMs;
   }
 
   readonly running = (node: string): ReturnType<SimulatedHost['running']> =>
@@ -95,7 +102,7 @@ export class SimulatedWorld implements ObservedWorld {
 
   readonly hostOf = (node: string): SimulatedHostFacts => {
     const host = this.hosts.get(node);
-    const [cable, coordinator] = [host?.cable.wholeSinceMs, this.coordinator.listeningSinceMs];
+    const [cable, coordinator] = [host?.cable.wholeSinceMs, this.coordinators.listeningSinceMs];
     const reachable =
       cable === undefined || coordinator === undefined ? undefined : Math.max(cable, coordinator);
     return {
@@ -116,7 +123,7 @@ export class SimulatedWorld implements ObservedWorld {
 
   /** Starts the coordinator, then the agents. */
   start(): void {
-    this.coordinator.start();
+    this.coordinators.start();
     for (const host of this.hosts.values()) this.timeline.after(200, () => host.startAgent());
   }
 
@@ -143,6 +150,42 @@ export class SimulatedWorld implements ObservedWorld {
     this.stored.replace(this.disk.content.values.values(), this.nowMs);
   }
 
+  #createCoordinator({ wrapCore }: Sabotage): SimulatedCoordinator {
+    const { timeline, chronicle, pace, disk, note } = this;
+    const coordinator: SimulatedCoordinator = new SimulatedCoordinator({
+      ...{ disk, timeline, chronicle, note, speed: pace, random: this.#chance },
+      ...(wrapCore && { wrapCore }),
+      onEnded: () => timeline.after(this.#restartsAfterMs, () => coordinator.start()),
+    });
+    return coordinator;
+  }
+
+  /** The log takes the place of the disk: a commit is stored when etcd stores it. */
+  #createFleet(memberCount: number, { wrapCore }: Sabotage): CoordinatorFleet {
+    const { timeline, chronicle, pace, disk, note, network } = this;
+    return new CoordinatorFleet({
+      ...{ memberCount, timeline, chronicle, note, wrapCore, speed: pace },
+      ...{
+        clusterUID: disk.clusterUID,
+        epoch: disk.content.epoch,
+        random: this.#chance.stream('coordinators'),
+      },
+      newCable: () => new Cable(network),
+      restartMs: () => this.#restartsAfterMs,
+      onCommit: (commit) => disk.commit(commit),
+      onTerm: (term) => this.#termBegan(term),
+      fail: (rule) => this.#broken(FLEET_RULE, rule),
+    });
+  }
+
+  #termBegan(term: number): void {
+    this.note('another term begins');
+    for (const situation of failoverSituations(this.stored, this.#begunSuccessors, this.failoverAlone))
+      this.note(situation);
+    this.chronicle.record('etcd', `term ${term} begins`);
+    this.#hold((invariant) => invariant.termBegan?.(this));
+  }
+
   #addHost(name: string, index: number, may: Pick<HostDeps, 'hasManifests' | 'mayStarve'>): void {
     const { timeline, chronicle, pace } = this;
     const host = new SimulatedHost({
@@ -160,7 +203,8 @@ export class SimulatedWorld implements ObservedWorld {
       cable: new Cable(this.network),
       ...may,
       note: this.note,
-      dial: (from, life) => this.#dial(from, life),
+      coordinators: this.#addressesFor(index),
+      dial: (from, life, target) => this.#dialer.dial(from, life, target),
       onStarted: (on, podUid) => {
         chronicle.record(on.name, `a container of ${this.#nameOf(podUid)} runs`);
         this.note('container starts');
@@ -173,6 +217,7 @@ export class SimulatedWorld implements ObservedWorld {
       handoverWatcher: {
         onStarted: (podUid, successorUid) => {
           this.note('host begins a turn');
+          this.#begunSuccessors.add(successorUid);
           this.#spoil(name);
           chronicle.record(
             name,
@@ -188,6 +233,12 @@ export class SimulatedWorld implements ObservedWorld {
       },
     });
     this.hosts.set(name, host);
+  }
+
+  /** Each host is configured with one address. It learns the others from the coordinator. */
+  #addressesFor(index: number): string[] {
+    const { addresses } = this.coordinators;
+    return addresses.slice(index % Math.max(addresses.length, 1)).slice(0, 1);
   }
 
   /** Runs the action when this host has started its next handover. */
@@ -206,31 +257,6 @@ export class SimulatedWorld implements ObservedWorld {
     return (ever.get(podUid) ?? promised.get(podUid))?.name ?? podUid;
   }
 
-  /** Connects a host to the coordinator, as far as the network allows. */
-  #dial(host: SimulatedHost, life: ProgramLifetime): SimulatedSocket {
-    const { timeline, coordinator, pace } = this;
-    this.#connections += 1;
-    const chance = this.#chance.stream(`connection-${this.#connections}`);
-    const socket = new SimulatedSocket(life, timeline, () => host.isPowered);
-    if (host.cable.isCut) {
-      timeline.after(HANDSHAKE_TIMEOUT_MS, () => socket.failed('handshake timed out'));
-      return socket;
-    }
-    timeline.after(chance.integer(1, 100), () => {
-      const listening = coordinator.listening;
-      if (!listening || socket.readyState === 3) return socket.failed('connect ECONNREFUSED');
-      this.note('connection made');
-      const far = new SimulatedSocket(listening, timeline, () => true);
-      join(socket, far, host.cable, timeline, chance, pace);
-      coordinator.accept(host.name, far);
-      timeline.after(
-        chance.integer(1, 50),
-        () => life.isOver || socket.readyState !== 1 || socket.emit('open'),
-      );
-    });
-    return socket;
-  }
-
   #committed(change: Change): void {
     const told = this.stored.take(change, this.nowMs);
     if (!told) return;
@@ -245,9 +271,13 @@ export class SimulatedWorld implements ObservedWorld {
       if (verdict === undefined) continue;
       count(this.tallies.checks, invariant.rule);
       if (verdict === true) continue;
-      this.chronicle.record('INVARIANT', `${invariant.rule}: ${verdict}`);
-      this.violation ??= `${invariant.rule}: ${verdict}`;
+      this.#broken(invariant.rule, verdict);
     }
+  }
+
+  #broken(rule: string, verdict: string): void {
+    this.chronicle.record('INVARIANT', `${rule}: ${verdict}`);
+    this.violation ??= `${rule}: ${verdict}`;
   }
 }
 

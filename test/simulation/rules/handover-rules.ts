@@ -5,7 +5,7 @@ import {
   type RevertReason,
 } from '../../../shared/kube/handovers/host-handover.js';
 import type { RolloutPolicySpec } from '../../../shared/kube/rollouts/rollout-policy-types.js';
-import { START_MS } from '../machines/program-lifetime.js';
+import { START_MS } from '../machines/simulated-process.js';
 import type { Invariant, Violation } from './invariants.js';
 import type { ObservedWorld } from './observed-world.js';
 import { isInHours } from './reference-placement.js';

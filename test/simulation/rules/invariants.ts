@@ -5,6 +5,7 @@ import { targetNodeOf } from '../../../shared/kube/pods/pod-types.js';
 import { Availability, NEWS_MS } from './daemonset-availability.js';
 import { DurationTracker } from './duration-tracker.js';
 import { offlineNodesAreNotEvicted, taintEvictionsWait } from './eviction-rules.js';
+import { failoverRules } from './failover-rules.js';
 import { busyHostsDecide, handoversKeepToWindows, revertsHaveReason } from './handover-rules.js';
 import type { ObservedWorld } from './observed-world.js';
 import { preemptionRules } from './preemption-rules.js';
@@ -36,6 +37,8 @@ export interface Invariant {
   podReverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: ObservedWorld): Verdict;
   /** A change has just been committed; `scene` shows the state after it. */
   committed?(change: StoredChange, scene: ObservedWorld): Verdict;
+  /** Another coordinator has just begun to lead. */
+  termBegan?(scene: ObservedWorld): Verdict;
   /** A client has just received the acknowledgement of its write of this object. */
   acknowledged?(write: AcknowledgedWrite, scene: ObservedWorld): Verdict;
 }
@@ -72,6 +75,7 @@ export function invariants(): Invariant[] {
     revertsHaveReason(),
     statusIsTrue(),
     ...preemptionRules(),
+    ...failoverRules(),
   ];
 }
 
@@ -277,7 +281,7 @@ function nothingVanishes(): Invariant {
       }
       if (!previous || current) return undefined;
       // Only a controller removes its own objects. The check at the end shows whether it removed the right ones.
-      if (kind === 'Rollout') return undefined;
+      if (kind === 'Rollout' || kind === 'ControllerRevision') return undefined;
       const isMade =
         kind === 'Pod' &&
         (truth.everStoredPods.get(previous.metadata.uid ?? '')?.controllerUid ||

@@ -35,6 +35,8 @@ export interface ObservedWorld {
   readonly coordinatorNowMs: number;
   /** All offsets that the coordinator's clock ever had, because hosts keep the time that they received. */
   readonly coordinatorOffsetsMs: ReadonlySet<number>;
+  /** True while leaders change and nothing else happens. */
+  readonly failoverAlone: boolean;
   readonly stored: StoredState;
   readonly userRequests: UserRequests;
   /** The containers that run on a host now. */

@@ -1,7 +1,7 @@
 /** The decoded content of the store and its past: the observer's view for the invariants. */
 
 import type { Change } from '../../../coordinator/store/store.js';
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import type { ControllerRevision, DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { findCondition, isConditionTrue } from '../../../shared/kube/objects/conditions.js';
@@ -27,7 +27,8 @@ export type StoredChange =
   | { kind: 'Node'; previous?: Node; current?: Node }
   | { kind: 'DaemonSet'; previous?: DaemonSet; current?: DaemonSet }
   | { kind: 'RolloutPolicy'; previous?: RolloutPolicy; current?: RolloutPolicy }
-  | { kind: 'Rollout'; previous?: Rollout; current?: Rollout };
+  | { kind: 'Rollout'; previous?: Rollout; current?: Rollout }
+  | { kind: 'ControllerRevision'; previous?: ControllerRevision; current?: ControllerRevision };
 
 const KINDS: readonly [string, StoredChange['kind']][] = [
   ['/pods/', 'Pod'],
@@ -35,6 +36,7 @@ const KINDS: readonly [string, StoredChange['kind']][] = [
   ['/daemonsets/', 'DaemonSet'],
   ['/rolloutpolicies/', 'RolloutPolicy'],
   ['/rollouts/', 'Rollout'],
+  ['/controllerrevisions/', 'ControllerRevision'],
 ];
 
 export class StoredState {
@@ -45,6 +47,8 @@ export class StoredState {
   policy: RolloutPolicy | undefined;
   /** By name. A Rollout has the name of its DaemonSet. */
   readonly rollouts = new Map<string, Rollout>();
+  /** By uid. */
+  readonly controllerRevisions = new Map<string, ControllerRevision>();
   /** By uid: the revision of the last write or of the deletion. */
   readonly revisions = new Map<string, number>();
   /** Every Pod that was ever stored, by uid. */
@@ -77,6 +81,7 @@ export class StoredState {
     this.nodes.clear();
     this.daemonSets.clear();
     this.rollouts.clear();
+    this.controllerRevisions.clear();
     this.policy = undefined;
     for (const { key, value, revision } of values) this.take({ key, value, revision }, nowMs);
   }
@@ -117,6 +122,8 @@ export class StoredState {
     if (kind === 'Node') put(this.nodes, name, current as Node | undefined);
     if (kind === 'DaemonSet') put(this.daemonSets, uid, current as DaemonSet | undefined);
     if (kind === 'RolloutPolicy') this.policy = current as RolloutPolicy | undefined;
+    if (kind === 'ControllerRevision')
+      put(this.controllerRevisions, uid, current as ControllerRevision | undefined);
     if (kind === 'Rollout') put(this.rollouts, name, current as Rollout | undefined);
     if (kind !== 'Pod') return;
     put(this.pods, uid, current as Pod | undefined);

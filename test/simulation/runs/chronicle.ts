@@ -12,6 +12,10 @@ const EXPECTED = [
   'the container engine is down',
   'nodeDeleted',
   'ENOSPC',
+  'etcd does not answer',
+  'etcd did not answer',
+  'etcd has no space left',
+  'this coordinator leads no longer',
 ];
 
 export class Chronicle {

@@ -25,6 +25,7 @@ export function eventsOf(change: StoredChange): string[] {
         : [...told, 'DaemonSet of another template'];
     }
     case 'RolloutPolicy':
+    case 'ControllerRevision':
       return told;
   }
 }

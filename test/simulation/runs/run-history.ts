@@ -1,5 +1,6 @@
 /** Runs one history: its steps, then the repair of all faults, then the wait until nothing changes. */
 
+import type { FleetFault } from '../coordinators/fleet-faults.js';
 import type { Request, UserDeps } from '../histories/api-request-steps.js';
 import type { Fault, History, Step, UserStep } from '../histories/history.js';
 import { HistoryFaults } from '../histories/history-faults.js';
@@ -7,6 +8,7 @@ import { isUserStep } from '../histories/history-mixes.js';
 import { repairPods, repairPolicy, repairRollouts } from '../histories/policy-steps.js';
 import { returnRoom } from '../histories/priority-steps.js';
 import { repairImages, requestsOf } from '../histories/user-requests.js';
+import { SeededRandom } from '../machines/seeded-random.js';
 import { type Sabotage, SimulatedWorld } from '../machines/simulated-world.js';
 import { SETTLED_RULE, unsettledProblems } from '../rules/rest-rules.js';
 import { count, type EventCounts } from './event-counts.js';
@@ -20,6 +22,12 @@ const PATIENCE_MS = 40 * 60_000;
 
 /** All hosts are back by then. */
 const SETTLED_MS = 150_000;
+
+const FAILOVERS_AT_REST = 3;
+const LEADER_FAULTS: readonly FleetFault[] = [
+  ...(['kill -9', 'power cut', 'freeze of 10 s', 'cut off from etcd', 'leases lost', 'step down'] as const),
+  'answers lost one way',
+];
 
 export interface HistoryOutcome {
   /** The rule that the history broke. Absent: none. */
@@ -74,6 +82,7 @@ class Run {
     this.#faults.end();
     void this.#mendObjects();
     await this.#untilRest();
+    await this.#failOverAtRest();
   }
 
   outcome(leaked: readonly string[]): HistoryOutcome {
@@ -105,17 +114,34 @@ class Run {
   }
 
   async #untilRest(): Promise<void> {
-    const { timeline, hosts, disk } = this.#world;
+    const { timeline, hosts, disk, fleet } = this.#world;
     const end = timeline.now + PATIENCE_MS;
     for (let revision = -1; timeline.now < end && !this.#isBroken(); ) {
       await this.#until(timeline.now + LOOK_MS);
-      this.#restless = unsettledProblems(this.#world, [...hosts.keys()]);
+      this.#restless = [
+        ...unsettledProblems(this.#world, [...hosts.keys()]),
+        ...(fleet?.problems(disk.content) ?? []),
+      ];
       count(this.#world.tallies.checks, SETTLED_RULE);
       // Twice the same: what is at rest stays so.
       if (this.#restless.length === 0 && disk.content.revision === revision) return;
       revision = this.#restless.length === 0 ? disk.content.revision : -1;
     }
     if (this.#restless.length === 0 && !this.#isBroken()) this.#restless = ['the store never comes to rest'];
+  }
+
+  /** Leaders change while all else is at rest, so that whatever happens to a container is due to that. */
+  async #failOverAtRest(): Promise<void> {
+    const { fleet, timeline } = this.#world;
+    if (!fleet || this.#isBroken() || this.#restless.length > 0) return;
+    this.#world.failoverAlone = true;
+    const random = new SeededRandom(`${this.#history.seed}/failovers at rest`);
+    for (let failover = 0; failover < FAILOVERS_AT_REST && !this.#isBroken(); failover++) {
+      fleet.fail(random.pick(LEADER_FAULTS), 'leader', random);
+      await this.#until(timeline.now + random.integer(10_000, 100_000));
+    }
+    fleet.endFaults();
+    await this.#untilRest();
   }
 
   #begin(step: Step): void {
@@ -151,9 +177,9 @@ class Run {
   }
 
   async #ask(who: string, what: string, request: Request): Promise<void> {
-    const { coordinator, chronicle, timeline } = this.#world;
+    const { coordinators, chronicle, timeline } = this.#world;
     for (let tries = 0; tries < TRIES; tries++) {
-      const answer = await coordinator.call(request);
+      const answer = await coordinators.call(request);
       count(this.#world.tallies.requests, answer.kind);
       const isFull = answer.kind === 'refused' && answer.error.code >= 500;
       if (answer.kind === 'acknowledged') {

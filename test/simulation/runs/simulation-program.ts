@@ -6,18 +6,16 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Option } from 'commander';
 import { npmScript, parseScriptArguments, wholeNumber } from '../../harness/processes/npm-script.js';
-import { generateHistory } from '../histories/draw-history.js';
-import { MIXES, type MixName } from '../histories/history-mixes.js';
 import { invariants } from '../rules/invariants.js';
 import { SETTLED_RULE } from '../rules/rest-rules.js';
 import { type HistoryResult, HistoryThread } from './history-thread.js';
-import { runHistory } from './run-history.js';
+import { RUN_NAMES, type RunName, runSeed } from './run-seed.js';
 import { Totals } from './run-totals.js';
 
 interface Flags {
   histories: number;
   first: number;
-  mix: MixName;
+  mix: RunName;
   seed?: string;
   stopAfter: number;
   seconds?: number;
@@ -31,7 +29,7 @@ const script = npmScript(
 )
   .option('--histories <N>', 'how many', wholeNumber, 10_000)
   .option('--first <N>', 'the number of the first', wholeNumber, 1)
-  .addOption(new Option('--mix <MIX>', 'what they are made of').choices(Object.keys(MIXES)).default('all'))
+  .addOption(new Option('--mix <MIX>', 'what they are made of').choices(RUN_NAMES).default('all'))
   .option(
     '--seed <SEED>',
     'this one alone, of this --mix, with its chronicle: MIX-NUMBER, as in turns-820005',
@@ -44,7 +42,7 @@ const { options: flags } = await parseScriptArguments<Flags>(script);
 const { mix } = flags;
 
 async function one(seed: string): Promise<number> {
-  const outcome = await runHistory(generateHistory(seed, MIXES[mix]));
+  const outcome = await runSeed(seed, mix);
   say(outcome.lines.join('\n'));
   say(outcome.violation ? `BROKEN: ${outcome.violation}` : `nothing broken, digest ${outcome.digest}`);
   return outcome.violation ? 1 : 0;

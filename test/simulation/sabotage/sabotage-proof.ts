@@ -10,6 +10,8 @@ export interface Proof {
   what: string;
   /** 1 when absent. */
   nodes?: number;
+  /** 1 when absent. */
+  coordinators?: number;
   steps: Step[];
   sabotage?: Sabotage;
   /** Breaks the product itself for as long as the check runs. */
@@ -19,11 +21,12 @@ export interface Proof {
 /** Fails when the right product breaks a rule in this history; answers what the wrong one breaks, or else its story. */
 export async function violationOf({
   nodes = 1,
+  coordinators,
   steps,
   sabotage,
   breaking = (check) => check(),
 }: Proof): Promise<string> {
-  const history = { seed: 'proof-1', nodes, speed: 1, steps };
+  const history = { seed: 'proof-1', nodes, speed: 1, steps, ...(coordinators && { coordinators }) };
   const right = await runHistory(history);
   assert.equal(right.violation, undefined, formatFailure(history, right));
   let violation = '';

@@ -1,7 +1,7 @@
 /** When a follower reports that it cannot connect to the leader. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LeaderProbe } from '../../../coordinator/cluster/leader-probe.js';
+import { LeaderProbe } from '../../../coordinator/cluster/standby/leader-probe.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 
 const A = 'https://a:6443';

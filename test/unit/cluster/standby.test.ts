@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { SealError } from '../../../coordinator/cluster/keys/sealed-value.js';
-import { Standby } from '../../../coordinator/cluster/standby.js';
+import { Standby } from '../../../coordinator/cluster/standby/standby.js';
 import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
 import type { OpenMemberDatabase } from '../../../coordinator/store/sqlite/member-database.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';

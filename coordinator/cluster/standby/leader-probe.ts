@@ -2,8 +2,8 @@
  * Checks whether a follower can connect to the leader. The leader renews its lease at etcd, so it stays the leader even
  * if no client can reach its port: a firewall or a wrong address would otherwise look like a healthy cluster.
  */
-import type { Clock } from '../../shared/process/time/clock.js';
-import type { LeaderTrouble } from './cluster-member.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { LeaderTrouble } from '../cluster-member.js';
 
 /** A leader needs this time to start. */
 const TOLERATED_MS = 10_000;

@@ -1,18 +1,18 @@
 /** A member that does not lead: its database follows the log until it is elected. */
-import type { Logger } from '../../shared/process/output/logger.js';
-import type { Clock } from '../../shared/process/time/clock.js';
-import type { DataLock } from '../store/data-files.js';
-import { LogFollower } from '../store/replica/log-follower.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { DataLock } from '../../store/data-files.js';
+import { LogFollower } from '../../store/replica/log-follower.js';
 import {
   type ClusterStorage,
   type Leader,
   type Leadership,
   LogTrimmed,
-} from '../store/replica/replicated-log.js';
-import type { OpenMemberDatabase } from '../store/sqlite/member-database.js';
-import type { MemberState } from './cluster-member.js';
+} from '../../store/replica/replicated-log.js';
+import type { OpenMemberDatabase } from '../../store/sqlite/member-database.js';
+import type { MemberState } from '../cluster-member.js';
+import { SnapshotAttempts, type SnapshotAttemptsDeps } from '../snapshot/snapshot-attempts.js';
 import { PeriodicCheck } from './periodic-check.js';
-import { SnapshotAttempts, type SnapshotAttemptsDeps } from './snapshot/snapshot-attempts.js';
 import { impedimentOf, MemberRemoved } from './standby-impediments.js';
 import { TwinWatch } from './twin-watch.js';
 

@@ -1,7 +1,7 @@
 /** Reports that a data directory was copied: two processes with one member id would each take the other for itself. */
-import type { Logger } from '../../shared/process/output/logger.js';
-import type { Clock } from '../../shared/process/time/clock.js';
-import { LEASE_SECONDS, type Leader } from '../store/replica/replicated-log.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import { LEASE_SECONDS, type Leader } from '../../store/replica/replicated-log.js';
 
 /** A process of this member before a reboot does not lead longer than this. */
 const REPORT_MS = 3 * LEASE_SECONDS * 1_000;

@@ -1,5 +1,5 @@
 /** A check whose result stays valid for a while, because it asks etcd. */
-import type { Clock } from '../../shared/process/time/clock.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
 import { impedimentOf } from './standby-impediments.js';
 
 const INTERVAL_MS = 10_000;

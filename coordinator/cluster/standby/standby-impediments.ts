@@ -1,9 +1,9 @@
 /** Why a standby cannot lead, and what becomes of its database: by the error that it met. */
-import { EntryDiverged, EntryTooNew } from '../store/replica/log-entry.js';
-import { LogClosed, LogFull, LogTrimmed, LogUnavailable } from '../store/replica/replicated-log.js';
-import { StoreError } from '../store/store-error.js';
-import { FleetKeysError } from './keys/fleet-keys.js';
-import { SealError } from './keys/sealed-value.js';
+import { EntryDiverged, EntryTooNew } from '../../store/replica/log-entry.js';
+import { LogClosed, LogFull, LogTrimmed, LogUnavailable } from '../../store/replica/replicated-log.js';
+import { StoreError } from '../../store/store-error.js';
+import { FleetKeysError } from '../keys/fleet-keys.js';
+import { SealError } from '../keys/sealed-value.js';
 
 /** "everynode coordinator remove" was run for this member. */
 export class MemberRemoved extends Error {
