@@ -14,11 +14,16 @@ const FILLER_BYTES = 500_000;
 export class CoordinatorFaults {
   /** What happened to a fault that could not be injected as planned. */
   readonly notes: string[] = [];
+  /** Reads that were not served without writes. */
+  readonly violations: string[] = [];
   readonly #chaos: ChaosCluster;
+  readonly #isAlone: boolean;
   readonly #replacement: MemberReplacement;
 
-  constructor(chaos: ChaosCluster) {
+  /** `isAlone`: the round has no other fault that could explain a refusal. */
+  constructor(chaos: ChaosCluster, isAlone: boolean) {
     this.#chaos = chaos;
+    this.#isAlone = isAlone;
     this.#replacement = new MemberReplacement(chaos);
   }
 
@@ -45,7 +50,9 @@ export class CoordinatorFaults {
       }
       case 'lose quorum': {
         const leader = await this.#etcdLeader();
-        return this.#killEtcd([leader, (leader + 1) % MACHINES], fault.forMs);
+        const reads = this.#expectReads(await this.#target('leader'), fault.forMs);
+        await this.#killEtcd([leader, (leader + 1) % MACHINES], fault.forMs);
+        return reads;
       }
       case 'cut from etcd':
       case 'cut from hosts':
@@ -231,7 +238,7 @@ export class CoordinatorFaults {
         (error: Error) => error.name === 'LogFull',
       );
     await until(isFull, { timeoutMs: PATIENCE_MS, pollMs: 5, what: 'NOSPACE of etcd' });
-    await pause(forMs);
+    await this.#expectReads(await this.#target('leader'), forMs);
     for (let each = 0; each < number; each += 1)
       await until(() => storage.delete(filler(each)).then(() => true, String), {
         ...{ timeoutMs: PATIENCE_MS, pollMs: POLL_MS, what: 'the filler to be deleted' },
@@ -254,6 +261,23 @@ export class CoordinatorFaults {
     } catch (error) {
       return String(error);
     }
+  }
+
+  /** Waits for `forMs`. In its second half the leader must serve reads, also without writes. */
+  async #expectReads(leader: number, forMs: number): Promise<void> {
+    await pause(forMs / 2);
+    const end = performance.now() + forMs / 2;
+    let isServed = false;
+    while (performance.now() < end) {
+      const answer = await this.#chaos
+        .api(leader)
+        .send('GET', '/api/v1/namespaces/default')
+        .catch(() => undefined);
+      isServed ||= answer?.code === 200;
+      await pause(POLL_MS);
+    }
+    if (!isServed && this.#isAlone)
+      this.violations.push('the leader served no read while writes were refused');
   }
 
   async #stepClock(index: number, seconds: number, forMs: number): Promise<void> {

@@ -43,7 +43,7 @@ export async function playCoordinatorRound(
   clients.takeRefusals();
   clients.startWriting();
   const began = performance.now();
-  const faults = new CoordinatorFaults(chaos);
+  const faults = new CoordinatorFaults(chaos, plan.length === 1);
   const ends = await Promise.allSettled([
     clients.release(),
     ...plan.map(async (fault) => {
@@ -56,6 +56,7 @@ export async function playCoordinatorRound(
   const blocked = await untilWritten(clients, repaired, timeoutMs);
   const times = clients.takeTimes();
   const unsettled = blocked ?? (await untilSettled(chaos, clients, timeoutMs));
+  const refusals = clients.takeRefusals();
   const firstFaultAt = began + Math.min(...plan.map(({ atMs }) => atMs));
   return {
     faults: plan,
@@ -63,10 +64,12 @@ export async function playCoordinatorRound(
     recoveryMs: (times.find((time) => time >= repaired) ?? performance.now()) - repaired,
     settleMs: performance.now() - repaired,
     writes: times.length,
-    refusals: clients.takeRefusals(),
+    refusals,
     notes: faults.notes,
     violations: [
       ...failures,
+      ...faults.violations,
+      ...missingRefusals(plan, refusals),
       ...(unsettled ? [`not settled after ${timeoutMs / 1_000} s: ${unsettled}`] : []),
       ...(await violations(clients)),
     ],
@@ -141,6 +144,13 @@ async function violations(clients: ClusterClients): Promise<string[]> {
     ...wrongContainers(clients.containers, clients.expectedContainers),
     ...clients.takeViolations(),
   ];
+}
+
+/** Without a quorum or space in etcd, clients must get a clear refusal and not only silence. */
+function missingRefusals(plan: readonly CoordinatorFault[], refusals: ReadonlyMap<string, number>): string[] {
+  const [only] = plan;
+  if (plan.length !== 1 || (only?.kind !== 'lose quorum' && only?.kind !== 'fill etcd')) return [];
+  return refusals.has('503 ServiceUnavailable') ? [] : [`no write was refused with 503 (${only.kind})`];
 }
 
 /** The longest time between two of `times` after `from`; `from` counts as one of them. */
