@@ -101,6 +101,7 @@ export class RunningMember implements RunningCoordinator {
     this.#reporter.stop();
     await this.#deps.door.close();
     await this.#resign();
+    await this.#reporter.withdraw();
     endWait();
     await this.#deps.storage.close();
   }
