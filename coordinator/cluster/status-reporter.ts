@@ -29,7 +29,6 @@ interface StatusReporterDeps {
 export class StatusReporter {
   readonly #deps: StatusReporterDeps;
   #stop: () => void = () => undefined;
-  #isWithdrawn = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(deps: StatusReporterDeps) {
@@ -52,7 +51,6 @@ export class StatusReporter {
   async withdraw(): Promise<void> {
     const { keys, memberId, log } = this.#deps;
     this.stop();
-    this.#isWithdrawn = true;
     // A report in progress would write the status again.
     await this.#writing;
     try {
@@ -74,7 +72,6 @@ export class StatusReporter {
     const member = source();
     try {
       await member.sync();
-      if (this.#isWithdrawn) return;
       const { state, durableRecord: appliedRecord } = member;
       const status = { version, logFormat: LOG_FORMAT, appliedRecord, clockMs: clock.now(), state };
       await writeStatus(keys, memberId, status);
