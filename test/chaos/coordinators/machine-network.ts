@@ -32,9 +32,12 @@ export class MachineNetwork {
   /** A /24 that other runs on this machine do not have. */
   readonly #subnet = `10.${64 + (Math.floor(process.pid / 250) % 32)}.${1 + (process.pid % 250)}`;
   #drops = 0;
+  /** Programs outlive this process, and would keep their namespaces. */
+  readonly #onExit = () => this.close();
 
   /** Creates the namespaces. Throws if a command fails; the caller must `close` then, too. */
   open(): void {
+    process.on('exit', this.#onExit);
     const lan = this.#namespace('lan');
     run('ip', 'netns', 'add', lan);
     run('ip', '-n', lan, 'link', 'add', 'lan0', 'type', 'bridge');
@@ -81,10 +84,14 @@ export class MachineNetwork {
     return () => void run(command, ...enter, 'nft', 'delete', 'table', 'inet', table);
   }
 
+  /** Kills the programs that still run in the namespaces, and deletes them. */
   close(): void {
+    process.off('exit', this.#onExit);
     for (const place of [...this.#places, 'lan' as const]) {
       const namespace = this.#namespace(place);
-      if (existsSync(`/run/netns/${namespace}`)) run('ip', 'netns', 'del', namespace);
+      if (!existsSync(`/run/netns/${namespace}`)) continue;
+      for (const pid of run('ip', 'netns', 'pids', namespace).split('\n').filter(Boolean)) kill(Number(pid));
+      run('ip', 'netns', 'del', namespace);
     }
   }
 
@@ -94,6 +101,14 @@ export class MachineNetwork {
 
   #namespace(place: Place | 'lan'): string {
     return `${this.#prefix}-${place}`;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has exited by itself.
   }
 }
 

@@ -95,13 +95,16 @@ export class MemberReplacement {
 
   async #restart(index: number): Promise<void> {
     const member = this.#chaos.member(index);
-    await member.stop();
-    this.start(index);
     if (this.#wiped.has(index)) return;
-    await this.#until('a restarted coordinator to follow', async () => {
-      const own = (await this.#coordinators()).find(({ spec }) => spec.memberId === member.id);
-      return own?.status.role === 'Follower' || own?.status.role === 'Leader' || own?.status.role;
-    });
+    const { id } = member;
+    const isUp = async () => {
+      const role = (await this.#coordinators()).find(({ spec }) => spec.memberId === id)?.status.role;
+      return role === 'Follower' || role === 'Leader';
+    };
+    await member.stop();
+    await this.#until('a stopped coordinator to be reported as down', async () => !(await isUp()));
+    this.start(index);
+    if (!this.#wiped.has(index)) await this.#until('a restarted coordinator to follow', isUp);
   }
 
   /** Whether all other members have this record on their disks. */
