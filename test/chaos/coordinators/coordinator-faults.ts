@@ -1,15 +1,16 @@
 /** Injects the faults of a round into real coordinators and etcd, and repairs them. */
 import { pause, until } from '../../harness/basics/wait-until.js';
 import type { ChaosCluster } from './chaos-cluster.js';
-import type { CoordinatorFault, Cut, Role } from './coordinator-plan.js';
+import type { CoordinatorFault, Role } from './coordinator-plan.js';
+import { fillEtcd } from './etcd-filler.js';
 import { type Drop, MACHINES } from './machine-network.js';
 import { MemberReplacement } from './member-replacement.js';
+import { dropsOf } from './partition-drops.js';
 
 const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 /** Interval at which a full disk is filled again. */
 const REFILL_MS = 250;
-const FILLER_BYTES = 500_000;
 
 export class CoordinatorFaults {
   /** What happened to a fault that could not be injected as planned. */
@@ -59,14 +60,16 @@ export class CoordinatorFaults {
       case 'cut from coordinators':
       case 'cut machine': {
         const machine = await this.#target('leader');
-        return this.#cut(machine, this.#dropsOf(fault.kind, machine, fault.cut), fault.forMs);
+        return this.#cut(machine, dropsOf(this.#chaos, fault.kind, machine, fault.cut), fault.forMs);
       }
       case 'fill disk':
         return this.#fillDisk(await this.#target(fault.of), fault.forMs);
       case 'wipe member':
         return this.#replacement.replace(await this.#target(fault.of));
       case 'fill etcd':
-        return this.#fillEtcd(fault.forMs);
+        return fillEtcd(this.#chaos, async () =>
+          this.#expectReads(await this.#target('leader'), fault.forMs),
+        );
       case 'step clock':
         return this.#stepClock(await this.#target(fault.of), fault.seconds, fault.forMs);
       case 'step down':
@@ -113,26 +116,15 @@ export class CoordinatorFaults {
     const machine = await this.#target('leader');
     const endpoint = etcd.endpoints[machine] ?? '';
     try {
-      const status = JSON.parse(
-        await etcd.ctlInBackground(['endpoint', 'status', '--write-out=json'], [endpoint]),
-      );
-      const id: number = status[0].Status.header.member_id;
       const from = etcd.endpoints[await this.#etcdLeader()] ?? '';
-      // Numbers of 64 bits lose their last digits in JSON.parse.
-      const exact = await this.#exactId(endpoint, id);
-      if (from !== endpoint) await etcd.ctlInBackground(['move-leader', exact], [from]);
+      const status = await etcd.ctlInBackground(['endpoint', 'status'], [endpoint]);
+      // The line has the id in full; a number of JSON would lose its last digits.
+      const id = status.split(',')[1]?.trim() ?? '';
+      if (from !== endpoint) await etcd.ctlInBackground(['move-leader', id], [from]);
     } catch {
       this.notes.push('the leadership of etcd could not be moved');
     }
     return machine;
-  }
-
-  async #exactId(endpoint: string, rounded: number): Promise<string> {
-    const { etcd } = this.#chaos.cluster;
-    const lines = (await etcd.ctlInBackground(['endpoint', 'status'], [endpoint])).trim().split('\n');
-    const id = lines[0]?.split(',')[1]?.trim();
-    if (id === undefined) throw new Error(`etcd reports no id like ${rounded}`);
-    return id;
   }
 
   async #killCoordinator(index: number, forMs: number): Promise<void> {
@@ -169,7 +161,7 @@ export class CoordinatorFaults {
 
   /** No packet leaves the machine any longer, so that no other program sees the end of a connection. */
   async #killMachine(index: number, forMs: number): Promise<void> {
-    const restore = this.#chaos.network.drop(index, this.#dropsOf('cut machine', index, 'both'));
+    const restore = this.#chaos.network.drop(index, dropsOf(this.#chaos, 'cut machine', index, 'both'));
     try {
       await Promise.all([this.#chaos.member(index).kill(), this.#chaos.cluster.etcd.kill(index)]);
       await pause(forMs);
@@ -189,34 +181,6 @@ export class CoordinatorFaults {
     }
   }
 
-  #dropsOf(
-    kind: 'cut from etcd' | 'cut from hosts' | 'cut from coordinators' | 'cut machine',
-    index: number,
-    cut: Cut,
-  ): Drop[] {
-    const { network, cluster } = this.#chaos;
-    const others = [0, 1, 2].filter((each) => each !== index);
-    const own = network.address(index);
-    const addresses = `{ ${others.map((each) => network.address(each)).join(', ')} }`;
-    const etcdPorts = `{ ${cluster.etcd.endpoints.map((url) => new URL(url).port).join(', ')} }`;
-    const ports = `{ ${others.map((each) => this.#chaos.member(each).port).join(', ')} }`;
-    const ownPort = this.#chaos.member(index).port;
-    const matches: Record<typeof kind, { output: string[]; input: string[] }> = {
-      'cut from etcd': { output: [`tcp dport ${etcdPorts}`], input: [`tcp sport ${etcdPorts}`] },
-      'cut from hosts': {
-        output: [`ip daddr ${network.address('hosts')}`],
-        input: [`ip saddr ${network.address('hosts')}`],
-      },
-      'cut from coordinators': {
-        output: [`ip daddr ${addresses} tcp dport ${ports}`, `ip daddr ${addresses} tcp sport ${ownPort}`],
-        input: [`ip saddr ${addresses} tcp sport ${ports}`, `ip saddr ${addresses} tcp dport ${ownPort}`],
-      },
-      'cut machine': { output: [`ip daddr != ${own}`], input: [`ip saddr != ${own}`] },
-    };
-    const at = (side: Drop['at']) => matches[kind][side].map((match) => ({ at: side, match }));
-    return [...(cut === 'answers' ? [] : at('output')), ...(cut === 'requests' ? [] : at('input'))];
-  }
-
   async #fillDisk(index: number, forMs: number): Promise<void> {
     const disk = this.#chaos.disks[index];
     const end = performance.now() + forMs;
@@ -225,42 +189,6 @@ export class CoordinatorFaults {
       await pause(REFILL_MS);
     }
     disk?.free();
-  }
-
-  /** Fills etcd up to its quota, and disarms the alarm as an operator does. */
-  async #fillEtcd(forMs: number): Promise<void> {
-    const { storage } = this.#chaos;
-    const filler = (number: number) => `filler/${number}`;
-    let number = 0;
-    const isFull = () =>
-      storage.put(filler(number++), Buffer.alloc(FILLER_BYTES, number % 256)).then(
-        () => false,
-        (error: Error) => error.name === 'LogFull',
-      );
-    await until(isFull, { timeoutMs: PATIENCE_MS, pollMs: 5, what: 'NOSPACE of etcd' });
-    await this.#expectReads(await this.#target('leader'), forMs);
-    for (let each = 0; each < number; each += 1)
-      await until(() => storage.delete(filler(each)).then(() => true, String), {
-        ...{ timeoutMs: PATIENCE_MS, pollMs: POLL_MS, what: 'the filler to be deleted' },
-      });
-    await until(() => this.#disarm(), {
-      ...{ timeoutMs: PATIENCE_MS, pollMs: POLL_MS, what: 'the end of NOSPACE' },
-    });
-  }
-
-  async #disarm(): Promise<boolean | string> {
-    const { etcd } = this.#chaos.cluster;
-    try {
-      const [status = ''] = (await etcd.ctlInBackground(['get', 'x', '--write-out=json'])).split('\n');
-      const { revision } = JSON.parse(status).header as { revision: number };
-      // An error: a trim has compacted it already.
-      await etcd.ctlInBackground(['compact', String(revision)]).catch(() => undefined);
-      for (const endpoint of etcd.endpoints) await etcd.ctlInBackground(['defrag'], [endpoint]);
-      await etcd.ctlInBackground(['alarm', 'disarm']);
-      return (await etcd.ctlInBackground(['alarm', 'list'])).trim() === '' || 'the alarm is still set';
-    } catch (error) {
-      return String(error);
-    }
   }
 
   /** Waits for `forMs`. In its second half the leader must serve reads, also without writes. */
