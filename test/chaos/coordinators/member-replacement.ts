@@ -51,12 +51,18 @@ export class MemberReplacement {
     member.start();
   }
 
-  /** Returns why the leader did not step down. */
+  /** Resolves when another coordinator leads. Returns why the leader did not step down. */
   async stepDown(): Promise<string | undefined> {
     const leader = (await this.#coordinators()).find(({ status }) => status.role === 'Leader');
     if (!leader) return 'no coordinator reports that it leads, so none steps down';
     const { code, body } = await this.#chaos.send('POST', `${COORDINATORS}/${leader.metadata.name}/stepdown`);
-    return code < 300 ? undefined : `step-down was refused: ${(body as { message?: string }).message}`;
+    if (code >= 300) return `step-down was refused: ${(body as { message?: string }).message}`;
+    // The answer is sent before the leadership ends. Without this wait, the round could end before the handover.
+    await this.#until('another leader after the step-down', async () => {
+      const memberId = (await this.#chaos.storage.leader())?.memberId;
+      return memberId !== undefined && memberId !== leader.spec.memberId;
+    });
+    return undefined;
   }
 
   /**
