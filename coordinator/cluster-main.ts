@@ -107,6 +107,7 @@ export class RunningMember implements RunningCoordinator {
     this.#reporter.stop();
     await this.#deps.door.close();
     await this.#resign();
+    await this.#reporter.withdraw();
     endWait();
     await this.#deps.storage.close();
   }
@@ -172,7 +173,7 @@ export class RunningMember implements RunningCoordinator {
             clock,
             logger: log,
           },
-          onFailed: (error) => this.#exit(error.message),
+          onFailed: (error) => void this.#handOver(error.message),
           onAppend: observer.onAppend,
           onRecord: (index, bytes) => {
             trimmer.add(index, bytes);
@@ -209,6 +210,15 @@ export class RunningMember implements RunningCoordinator {
     endWait();
     this.#isStopping = false;
     this.#exit('it stepped down');
+  }
+
+  /**
+   * Ends the process after its database has failed, such as on a full disk. The store refuses writes already, and the log
+   * has all entries, so another coordinator need not wait for the lease.
+   */
+  async #handOver(why: string): Promise<void> {
+    await this.#resign();
+    this.#exit(why);
   }
 
   /** Without etcd, the other coordinators' addresses tell whether another one leads. */

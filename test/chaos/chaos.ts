@@ -1,6 +1,9 @@
 /** Breaks real hosts in rounds, until a round fails or, after Ctrl-C, the current round is over. */
+import { InvalidArgumentError } from 'commander';
 import { npmScript, parseScriptArguments, wholeNumber } from '../harness/processes/npm-script.js';
 import { playRounds } from './chaos-rounds.js';
+import { playCoordinatorRounds } from './coordinators/coordinator-rounds.js';
+import { MACHINES } from './coordinators/machine-network.js';
 
 /**
  * A round must settle within this time: three times the longest legitimate wait, which is an agent's reconnect
@@ -14,6 +17,7 @@ interface Flags {
   hosts: number;
   minutes?: number;
   plain?: true;
+  coordinators?: typeof MACHINES;
 }
 
 const script = npmScript(
@@ -24,7 +28,12 @@ const script = npmScript(
   .option('--seed <SEED>', 'seed of the rounds', '1')
   .option('--hosts <N>', 'how many', wholeNumber, 3)
   .option('--minutes <N>', 'start no round after this time', wholeNumber)
-  .option('--plain', 'hosts without systemd: no reboots and power cuts');
+  .option('--plain', 'hosts without systemd: no reboots and power cuts')
+  .option(
+    '--coordinators <N>',
+    `break ${MACHINES} coordinators on ${MACHINES} members of etcd instead, with hollow hosts`,
+    numberOfCoordinators,
+  );
 const { options: flags } = await parseScriptArguments<Flags>(script);
 
 let isEnough = false;
@@ -34,16 +43,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
-const tally = await playRounds({
+const options = {
   seed: flags.seed,
   rounds: flags.rounds,
   hosts: flags.hosts,
   longestMs: (flags.minutes ?? Number.POSITIVE_INFINITY) * 60_000,
-  isPlain: flags.plain ?? false,
   timeoutMs: PATIENCE_MS,
   isEnough: () => isEnough,
   print: say,
-});
+};
+const tally = flags.coordinators
+  ? await playCoordinatorRounds(options)
+  : await playRounds({ ...options, isPlain: flags.plain ?? false });
 if (typeof tally === 'string') {
   say(`cannot run here: ${tally}`);
   process.exitCode = 1;
@@ -51,4 +62,9 @@ if (typeof tally === 'string') {
   say(tally.table());
   say(tally.conclusion(flags.seed));
   process.exitCode = tally.violations > 0 ? 1 : 0;
+}
+
+function numberOfCoordinators(text: string): typeof MACHINES {
+  if (Number(text) !== MACHINES) throw new InvalidArgumentError(`It must be ${MACHINES}.`);
+  return MACHINES;
 }

@@ -62,8 +62,13 @@ export class MovedClock {
 
   /** undefined: the correct time. The program applies a change within two seconds. */
   set(to: WrongClock | undefined): void {
+    this.step(to === undefined ? 0 : clockErrorMs(to) / 1_000);
+  }
+
+  /** Sets the clock's error, like `set`. */
+  step(seconds: number): void {
     const aside = `${this.path}.new`;
-    writeFileSync(aside, `${to === undefined ? '+0' : offsetOf(to)}\n`);
+    writeFileSync(aside, `${offsetText(seconds)}\n`);
     renameSync(aside, this.path);
   }
 
@@ -85,7 +90,10 @@ export function clockErrorMs(to: WrongClock): number {
 }
 
 function offsetOf(to: WrongClock): string {
-  const seconds = clockErrorMs(to) / 1_000;
+  return offsetText(clockErrorMs(to) / 1_000);
+}
+
+function offsetText(seconds: number): string {
   return `${seconds < 0 ? '' : '+'}${seconds}`;
 }
 

@@ -28,8 +28,11 @@ export class CoordinatorApi {
   readonly #ca: string;
   readonly #agent: Agent;
   readonly #headers: Record<string, string>;
+  readonly #timeoutMs: number;
 
-  constructor(kubeconfig: string) {
+  /** `timeoutMs`: a request without an answer is rejected after this time. Default: it waits without a limit. */
+  constructor(kubeconfig: string, timeoutMs = 0) {
+    this.#timeoutMs = timeoutMs;
     const config = parse(kubeconfig) as {
       clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
       users: { user: { token?: string; 'client-certificate-data'?: string; 'client-key-data'?: string } }[];
@@ -58,7 +61,7 @@ export class CoordinatorApi {
       const headers = { ...this.#headers, 'content-type': contentType, ...length };
       const outgoing = request(
         new URL(path, this.#server),
-        { method, agent: this.#agent, headers },
+        { method, agent: this.#agent, headers, timeout: this.#timeoutMs },
         (incoming) => {
           const chunks: Buffer[] = [];
           incoming.on('error', reject);
@@ -69,6 +72,7 @@ export class CoordinatorApi {
           });
         },
       );
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer for ${this.#timeoutMs} ms`)));
       outgoing.on('error', reject);
       outgoing.end(text);
     });

@@ -12,13 +12,14 @@ import { temporaryDirectory } from '../basics/temporary-directory.js';
 import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
 import { type EtcdProcesses, missingEtcd, startEtcd } from '../etcd/etcd-process.js';
-import { etcdTestPki } from '../etcd/etcd-test-pki.js';
+import { type EtcdTestPki, etcdTestPki } from '../etcd/etcd-test-pki.js';
 import {
   type AgentProcessOptions,
   type RunningProgram,
   runEverynode,
   startAgentProcess,
 } from '../processes/everynode-processes.js';
+import type { ClusterMachine } from './cluster-machine.js';
 import { CoordinatorMember } from './coordinator-member.js';
 
 export interface CoordinatorClusterOptions {
@@ -30,11 +31,17 @@ export interface CoordinatorClusterOptions {
   readonly args?: readonly string[];
   readonly etcdArgs?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** One for each member. Default: all run on this machine. */
+  readonly machines?: readonly ClusterMachine[];
+  /** Certificates of etcd. Default: new ones. */
+  readonly pki?: EtcdTestPki;
 }
 
 /** Timeout for a start, a join or a failover on a busy machine. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 50;
+/** Longer than a connection waits for a leader. */
+const API_TIMEOUT_MS = 30_000;
 
 export class CoordinatorCluster {
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-cluster-'));
@@ -48,9 +55,10 @@ export class CoordinatorCluster {
   static async open(options: CoordinatorClusterOptions = {}): Promise<CoordinatorCluster | string> {
     const why = missingEtcd();
     if (why !== undefined) return why;
-    const pki = etcdTestPki(temporaryDirectory());
-    const { etcdMembers: members = 1, etcdArgs: args = [] } = options;
-    const cluster = new CoordinatorCluster(await startEtcd({ members, pki, args }));
+    const { etcdMembers: members = 1, etcdArgs: args = [], machines } = options;
+    const pki = options.pki ?? etcdTestPki(temporaryDirectory());
+    const etcd = await startEtcd({ members, pki, args, ...(machines && { machines }) });
+    const cluster = new CoordinatorCluster(etcd);
     try {
       const { caFile, certFile, keyFile } = pki.client;
       const tls = ['--etcd-ca', caFile, '--etcd-cert', certFile, '--etcd-key', keyFile];
@@ -71,16 +79,18 @@ export class CoordinatorCluster {
   async addMember(
     number: number,
     etcdTlsFlags: readonly string[],
-    { args = [], environment = {} }: CoordinatorClusterOptions,
+    { args = [], environment = {}, machines }: CoordinatorClusterOptions,
   ): Promise<CoordinatorMember> {
+    const machine = machines?.[number - 1];
     const member = await CoordinatorMember.open({
-      ...{ number, dataDir: join(this.folder, `c${number}`), port: await freePort() },
+      ...{ number, dataDir: machine?.dataDir ?? join(this.folder, `c${number}`), port: await freePort() },
       ...{ etcdEndpoints: this.etcd.endpoints, etcdTlsFlags, args, environment },
+      ...(machine && { machine }),
     });
     const [first] = this.#members;
     this.#members.push(member);
     // The first start of the first coordinator makes the fleet.
-    if (first) await this.#join(first, member);
+    if (first) await this.join(first, member);
     member.start();
     await this.untilServes(member);
     return member;
@@ -96,7 +106,7 @@ export class CoordinatorCluster {
   api(member: CoordinatorMember): CoordinatorApi {
     const known = this.#apis.get(member);
     if (known) return known;
-    const api = new CoordinatorApi(this.kubeconfig(member));
+    const api = new CoordinatorApi(this.kubeconfig(member), API_TIMEOUT_MS);
     this.#apis.set(member, api);
     return api;
   }
@@ -197,8 +207,8 @@ export class CoordinatorCluster {
     }
   }
 
-  /** Makes the data directory of `member` that of a further coordinator. */
-  async #join(first: CoordinatorMember, member: CoordinatorMember): Promise<void> {
+  /** Makes the empty data directory of `member` that of a further coordinator, with a token from `first`. */
+  async join(first: CoordinatorMember, member: CoordinatorMember): Promise<void> {
     const path = `/apis/${FLEET_GROUP}/v1/coordinatortokens?ttlSeconds=600`;
     const { token } = await this.api(first).request<CoordinatorTokenDocument>('POST', path);
     const args = ['coordinator', 'join', first.server, ...addressFlags(member), ...member.etcdFlags];
@@ -207,7 +217,7 @@ export class CoordinatorCluster {
 }
 
 function addressFlags(member: CoordinatorMember): string[] {
-  return ['--data', member.dataDir, '--advertise', '127.0.0.1', '--port', String(member.port)];
+  return ['--data', member.dataDir, '--advertise', member.address, '--port', String(member.port)];
 }
 
 /** Runs a command. Throws if it fails. */

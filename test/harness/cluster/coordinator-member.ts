@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { LinkProxy } from '../../chaos/link-proxy.js';
 import { until } from '../basics/wait-until.js';
 import { type RunningProgram, startProgram } from '../processes/everynode-processes.js';
+import { type ClusterMachine, THIS_MACHINE } from './cluster-machine.js';
 
 /** As in the systemd unit, but shorter. */
 const RESTART_MS = 200;
@@ -18,6 +19,8 @@ export interface MemberOptions {
   readonly etcdTlsFlags: readonly string[];
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** Another machine than this one reaches etcd without the proxies. */
+  readonly machine?: ClusterMachine;
 }
 
 export class CoordinatorMember {
@@ -36,6 +39,7 @@ export class CoordinatorMember {
   }
 
   static async open(options: MemberOptions): Promise<CoordinatorMember> {
+    if (options.machine) return new CoordinatorMember(options, []);
     const ports = options.etcdEndpoints.map((endpoint) => Number(new URL(endpoint).port));
     return new CoordinatorMember(
       options,
@@ -56,7 +60,11 @@ export class CoordinatorMember {
   }
 
   get server(): string {
-    return `https://127.0.0.1:${this.port}`;
+    return `https://${this.address}:${this.port}`;
+  }
+
+  get address(): string {
+    return this.#machine.address;
   }
 
   /** Undefined until this coordinator is a member. */
@@ -84,6 +92,8 @@ export class CoordinatorMember {
 
   /** The flags by which commands reach etcd as this coordinator does. */
   get etcdFlags(): string[] {
+    if (this.#options.machine)
+      return ['--etcd', this.#options.etcdEndpoints.join(','), ...this.#options.etcdTlsFlags];
     const urls = this.#proxies.map((proxy, index) => {
       const { protocol } = new URL(this.#options.etcdEndpoints[index] ?? '');
       return `${protocol}//127.0.0.1:${proxy.port}`;
@@ -148,15 +158,21 @@ export class CoordinatorMember {
     await until(() => this.#program === program, { what: 'no restart' });
   }
 
+  get #machine(): ClusterMachine {
+    return this.#options.machine ?? THIS_MACHINE;
+  }
+
   get #logFile(): string {
     return `${this.dataDir}-coordinator.log`;
   }
 
   #run(): void {
     const { dataDir, port, args, environment } = this.#options;
-    const own = ['--data', dataDir, '--host', '127.0.0.1', '--port', String(port)];
-    const all = ['coordinator', ...own, '--advertise', '127.0.0.1', ...this.etcdFlags, ...args];
-    const program = startProgram('coordinator/cli/everynode.js', all, this.#logFile, environment);
+    const { address, enter } = this.#machine;
+    const own = ['--data', dataDir, '--host', address, '--port', String(port)];
+    const all = ['coordinator', ...own, '--advertise', address, ...this.etcdFlags, ...args];
+    const variables = { ...environment, ...this.#machine.environment };
+    const program = startProgram('coordinator/cli/everynode.js', all, this.#logFile, variables, enter);
     this.#program = program;
     void program.ended.then(() => {
       if (!this.#isRestarted) return;

@@ -1,18 +1,21 @@
 /** Real etcd members on loopback, with their data in memory where possible. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { etcdEnvironment } from '../../../coordinator/cli/local-cluster/etcd-program.js';
 import type { EtcdAccess } from '../../../coordinator/store/replica/etcd/etcd-access.js';
 import { freePort } from '../basics/test-sockets.js';
 import { until } from '../basics/wait-until.js';
+import { type ClusterMachine, THIS_MACHINE } from '../cluster/cluster-machine.js';
 import type { EtcdTestPki } from './etcd-test-pki.js';
 
 /** Another etcd, such as of a newer version, is chosen by the variable ETCD_BIN. */
 const ETCD = process.env.ETCD_BIN ?? '/usr/bin/etcd';
 /** That of the same version is beside it. */
 const ETCDCTL = join(dirname(ETCD), 'etcdctl');
+const CTL_TIMEOUT_MS = 10_000;
 
 /** Returns why etcd cannot be started here. */
 export function missingEtcd(): string | undefined {
@@ -25,6 +28,8 @@ interface EtcdOptions {
   readonly pki?: EtcdTestPki;
   /** Further arguments, such as `--quota-backend-bytes=…`. */
   readonly args?: readonly string[];
+  /** One for each member. Default: all run on this machine. */
+  readonly machines?: readonly ClusterMachine[];
 }
 
 const running = new Set<EtcdProcesses>();
@@ -41,6 +46,7 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdProcesse
 
 interface Member {
   readonly name: string;
+  readonly machine: ClusterMachine;
   readonly client: string;
   readonly peer: string;
   process: ChildProcess | undefined;
@@ -75,11 +81,12 @@ export class EtcdProcesses {
     const scheme = this.#options.pki ? 'https' : 'http';
     for (let index = 0; index < (this.#options.members ?? 1); index += 1) {
       const [client, peer] = [await freePort(), await freePort()];
-      const at = (port: number) => `${scheme}://127.0.0.1:${port}`;
+      const machine = this.#options.machines?.[index] ?? THIS_MACHINE;
       this.#members.push({
         name: `m${index}`,
-        client: at(client),
-        peer: `http://127.0.0.1:${peer}`,
+        machine,
+        client: `${scheme}://${machine.address}:${client}`,
+        peer: `http://${machine.address}:${peer}`,
         process: undefined,
       });
     }
@@ -93,16 +100,21 @@ export class EtcdProcesses {
 
   /** Runs etcdctl against one member, or all. */
   ctl(args: readonly string[], endpoints: readonly string[] = this.endpoints): string {
-    const { pki } = this.#options;
-    const tls = pki
-      ? [`--cacert=${pki.client.caFile}`, `--cert=${pki.client.certFile}`, `--key=${pki.client.keyFile}`]
-      : [];
-    return execFileSync(ETCDCTL, [`--endpoints=${endpoints.join(',')}`, ...tls, ...args], {
+    return execFileSync(ETCDCTL, this.#ctlWords(args, endpoints), {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...etcdEnvironment(), ETCDCTL_API: '3' },
-      timeout: 10_000,
+      timeout: CTL_TIMEOUT_MS,
     });
+  }
+
+  /** Runs etcdctl without blocking this process. Rejects if the command fails. */
+  async ctlInBackground(
+    args: readonly string[],
+    endpoints: readonly string[] = this.endpoints,
+  ): Promise<string> {
+    const options = { env: { ...etcdEnvironment(), ETCDCTL_API: '3' }, timeout: CTL_TIMEOUT_MS };
+    return (await promisify(execFile)(ETCDCTL, this.#ctlWords(args, endpoints), options)).stdout;
   }
 
   /** True if the member answers and has a leader. */
@@ -133,11 +145,16 @@ export class EtcdProcesses {
   async kill(index: number): Promise<void> {
     const member = this.#member(index);
     const child = member.process;
-    if (!child) return;
+    if (!child || !this.isRunning(index)) return;
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await exited;
     member.process = undefined;
+  }
+
+  isRunning(index: number): boolean {
+    const child = this.#member(index).process;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
   /** Starts a killed member on the same ports and data. Does not wait for its health. */
@@ -161,6 +178,14 @@ export class EtcdProcesses {
     return readFileSync(join(this.#directory, `${this.#member(index).name}.log`), 'utf8');
   }
 
+  #ctlWords(args: readonly string[], endpoints: readonly string[]): string[] {
+    const { pki } = this.#options;
+    const tls = pki
+      ? [`--cacert=${pki.client.caFile}`, `--cert=${pki.client.certFile}`, `--key=${pki.client.keyFile}`]
+      : [];
+    return [`--endpoints=${endpoints.join(',')}`, ...tls, ...args];
+  }
+
   #member(index: number): Member {
     const member = this.#members[index];
     if (!member) throw new RangeError(`no etcd member ${index}`);
@@ -169,7 +194,7 @@ export class EtcdProcesses {
 
   #spawn(member: Member): void {
     const { pki, args = [] } = this.#options;
-    const { name, client, peer } = member;
+    const { name, client, peer, machine } = member;
     const peers = this.#members.map((each) => `${each.name}=${each.peer}`).join(',');
     const tls = pki
       ? [
@@ -180,9 +205,11 @@ export class EtcdProcesses {
         ]
       : [];
     const log = openSync(join(this.#directory, `${name}.log`), 'a');
+    const [command = ETCD, ...words] = [...machine.enter, ETCD];
     member.process = spawn(
-      ETCD,
+      command,
       [
+        ...words,
         `--name=${name}`,
         `--data-dir=${join(this.#directory, name)}`,
         `--listen-client-urls=${client}`,

@@ -9,24 +9,35 @@ export interface EtcdTestPki {
   readonly client: TlsPaths;
 }
 
-function openssl(directory: string, args: string): void {
-  execFileSync('openssl', args.split(' '), { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+interface EtcdTestPkiOptions {
+  /** Addresses of the members. */
+  readonly addresses?: readonly string[];
+  /** Variables of openssl. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
 
-/** Writes an authority, a server certificate for 127.0.0.1 and a client certificate to `directory`. */
-export function etcdTestPki(directory: string): EtcdTestPki {
-  openssl(directory, `req -x509 ${KEY} -keyout ca.key -out ca.pem -days 2 -subj /CN=etcd-test-ca`);
+/** Writes an authority, a server certificate and a client certificate to `directory`. They are valid for 3 days. */
+export function etcdTestPki(
+  directory: string,
+  { addresses = ['127.0.0.1'], environment = {} }: EtcdTestPkiOptions = {},
+): EtcdTestPki {
+  const openssl = (args: string): void => {
+    const env = { ...process.env, ...environment };
+    execFileSync('openssl', args.split(' '), { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  };
+  openssl(`req -x509 ${KEY} -keyout ca.key -out ca.pem -days 3 -subj /CN=etcd-test-ca`);
+  const names = addresses.map((address) => `IP:${address}`).join(',');
   writeFileSync(
     join(directory, 'server.ext'),
-    'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth',
+    `subjectAltName=${names}\nextendedKeyUsage=serverAuth,clientAuth`,
   );
   writeFileSync(join(directory, 'client.ext'), 'extendedKeyUsage=clientAuth');
   for (const name of ['server', 'client']) {
-    openssl(directory, `req ${KEY} -keyout ${name}.key -out ${name}.csr -subj /CN=${name}`);
+    openssl(`req ${KEY} -keyout ${name}.key -out ${name}.csr -subj /CN=${name}`);
     const sign = `x509 -req -in ${name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial`;
-    openssl(directory, `${sign} -out ${name}.pem -days 2 -extfile ${name}.ext`);
+    openssl(`${sign} -out ${name}.pem -days 3 -extfile ${name}.ext`);
   }
   const caFile = join(directory, 'ca.pem');
   const of = (name: string): TlsPaths => ({

@@ -24,17 +24,19 @@ export interface RunningProgram {
 
 /**
  * Starts a compiled program with its output in `logFile`. Its host has no resource pressure unless `environment`
- * changes that.
+ * changes that. `enter` is a command that replaces itself by the program, such as `nsenter` with its arguments.
  */
 export function startProgram(
   module: string,
   args: readonly string[],
   logFile: string,
   environment: Readonly<Record<string, string>> = {},
+  enter: readonly string[] = [],
 ): RunningProgram {
   // A file instead of a pipe, because the program's children may outlive it and this process.
   const log = openSync(logFile, 'a');
-  const child: ChildProcess = spawn(process.execPath, [join(DIST, module), ...args], {
+  const [command = process.execPath, ...words] = [...enter, process.execPath, join(DIST, module), ...args];
+  const child: ChildProcess = spawn(command, words, {
     stdio: ['ignore', log, log],
     env: { ...process.env, ...AMPLE_HOST, ...environment },
   });
@@ -100,6 +102,8 @@ export interface AgentProcessOptions {
   args?: readonly string[];
   /** Variables in addition to this process's own. */
   environment?: Readonly<Record<string, string>>;
+  /** See `startProgram`. */
+  enter?: readonly string[];
 }
 
 /** Starts `everynode agent`. The same `dataDir` is the same host. */
@@ -109,10 +113,9 @@ export function startAgentProcess(wish: AgentProcessOptions): RunningProgram {
   if (wish.labels) args.push('--labels', wish.labels);
   if (wish.taints) args.push('--taints', wish.taints);
   args.push(...(wish.args ?? []));
-  return startProgram('agent/everynode-agent.cjs', args, `${wish.dataDir}-agent.log`, {
-    ...wish.environment,
-    EVERYNODE_TOKEN: wish.token,
-  });
+  const environment = { ...wish.environment, EVERYNODE_TOKEN: wish.token };
+  const logFile = `${wish.dataDir}-agent.log`;
+  return startProgram('agent/everynode-agent.cjs', args, logFile, environment, wish.enter);
 }
 
 /** Runs one command of `everynode` to its end. */
