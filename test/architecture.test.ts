@@ -123,6 +123,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
+  'agent/kubelet': [
+    'agent/decisions',
+    // It verifies clients by the authority of the host's certificate.
+    'agent/link/server-trust.ts',
+    'agent/metrics/prometheus-text.ts',
+    'agent/node',
+    'agent/runtime/runtime-driver.ts',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
   'agent/probes': [
     'agent/decisions',
     'agent/runtime/runtime-driver.ts',

@@ -25,6 +25,7 @@ import type { EngineNetwork } from '../runtime/engine-network-namespace.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { StoredServiceTable } from '../services/service-table-file.js';
 import type { ImageHandling } from './agent-images.js';
+import type { KubeletInputs } from './agent-kubelet.js';
 import type { PressureHandling } from './agent-pressure.js';
 
 /** Dependencies of a real or a simulated host. */
@@ -58,7 +59,9 @@ export interface AgentDeps {
   /** Changes the status before it is reported, on simulated hosts. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
   /** Counts Pods by reported phase; absent: not counted. */
-  podCounts?: Pick<PodCounts, 'recordReport' | 'forget'>;
+  podCounts?: Pick<PodCounts, 'recordReport' | 'forget' | 'statusOf'>;
+  /** Absent for simulated hosts, which have no kubelet's pages. */
+  kubelet?: KubeletInputs;
   /** Resource usage of the agent's process; absent for simulated hosts. */
   cost?: () => ProcessUsage;
   /** The host's load, for heartbeats. */

@@ -12,7 +12,7 @@ import type { EngineInfo } from '../runtime/runtime-driver.js';
 import type { HostInfo } from './host-info.js';
 
 /** The kubelet's default `maxPods`. */
-const MAX_PODS = 110;
+export const MAX_PODS = 110;
 /** Memory that the kubelet's default eviction threshold keeps free. */
 const RESERVED_MEMORY_BYTES = 100 * 1024 * 1024;
 /** Fraction of the disk that Pods may use by default. */

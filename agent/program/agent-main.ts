@@ -13,7 +13,7 @@ import { type Clock, monotonicClock, systemClock } from '../../shared/process/ti
 import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
-import { createAgent } from '../assembly/create-agent.js';
+import { type Agent, createAgent } from '../assembly/create-agent.js';
 import {
   type EngineLocations,
   type OpenedRuntime,
@@ -61,6 +61,7 @@ import {
 } from './agent-data-directory.js';
 import type { AgentSettings } from './agent-settings.js';
 import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
+import { kubeletInputs } from './kubelet-settings.js';
 import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
 import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
@@ -134,7 +135,9 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
   const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
   const journal = await openJournal(dataDir, boot, heardTime, clock, log);
-  const agent = createAgent({
+  // Called by a page of the running agent.
+  const page = (): string => agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size)));
+  const agent: Agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
     certificates,
@@ -156,6 +159,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     previousExit: await marker.markStarted(bootMark),
     ...linkListeners(start, upgrades, addresses),
     podCounts: metrics.pods,
+    ...kubeletInputs(settings, runtime.name, metrics.probes, page),
     cost: readProcessUsage,
     load: hostLoad(dataDir, clock),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
@@ -177,9 +181,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsComponents(settings, () =>
-        agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size))),
-      ),
+      ...metricsComponents(settings, page),
       ...agent.components,
     ],
     log,

@@ -93,7 +93,7 @@ export class RequestHandler {
       slice: this.#options.slice,
       stallMs: this.#options.settings.stallMs,
       warnings,
-      acceptsGzip: /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')),
+      acceptsGzip: acceptsGzip(request.headers),
     });
   }
 
@@ -160,6 +160,7 @@ export class RequestHandler {
         ...(typeof prefer === 'string' ? { prefer } : {}),
         ...(typeof kubectlCommand === 'string' ? { kubectlCommand } : {}),
       },
+      acceptsGzip: acceptsGzip(headers),
       ...(Buffer.isBuffer(body) ? { body } : {}),
       signal: closing.signal,
       warn,
@@ -170,6 +171,10 @@ export class RequestHandler {
     const { settings, clock } = this.#options;
     return isLongRunning(info) ? answer : withTimeout(answer, settings.responseTimeoutMs, clock);
   }
+}
+
+function acceptsGzip(headers: FastifyRequest['headers']): boolean {
+  return /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
 }
 
 /**

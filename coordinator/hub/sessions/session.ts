@@ -8,6 +8,7 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { SharedMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
+import { KUBELET } from '../../../shared/link/link-features.js';
 import type {
   FromAgent,
   FromHub,
@@ -32,6 +33,7 @@ type SessionState =
   | {
       phase: 'live';
       instanceID: string;
+      servesKubelet: boolean;
       sender: DesiredSender;
       isReporting: boolean;
       isRenewing: boolean;
@@ -139,10 +141,15 @@ export class Session {
     if (this.#state.phase === 'live') this.#socket.sendShared(shared);
   }
 
-  becomeLive(instanceID: string, sender: DesiredSender): void {
-    if (this.#state.phase === 'greeting') {
-      this.#state = { phase: 'live', instanceID, sender, isReporting: false, isRenewing: false };
-    }
+  becomeLive({ instanceID, features }: Pick<Hello, 'instanceID' | 'features'>, sender: DesiredSender): void {
+    if (this.#state.phase !== 'greeting') return;
+    const servesKubelet = features.includes(KUBELET);
+    this.#state = {
+      phase: 'live',
+      ...{ instanceID, servesKubelet, sender },
+      isReporting: false,
+      isRenewing: false,
+    };
   }
 
   /** Sends the desired state to the agent. Undefined unless live. */
@@ -156,6 +163,12 @@ export class Session {
     input: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
+    // An older agent would end the link at an unknown request.
+    if (request.type === 'kubelet' && !(this.#state.phase === 'live' && this.#state.servesKubelet))
+      throw new ApiError(
+        'ServiceUnavailable',
+        `the agent of node "${this.node}" is too old to serve the kubelet's pages: upgrade it`,
+      );
     this.#streams ??= new AgentStreams({
       send: (message) => this.send(message),
       sendDrained: (message) =>

@@ -7,6 +7,7 @@ import {
   type FromAgent,
   type FromHub,
   type HandedOverPod,
+  type KubeletStreamRequest,
   type LogStreamRequest,
   MAX_ADDRESS_LENGTH,
   MAX_COORDINATORS,
@@ -162,6 +163,12 @@ const streamRequest = tagged<StreamRequest>({
   attach: record<AttachStreamRequest>({ type: oneOf('attach'), ...process }),
   port: record<PortStreamRequest>({ type: oneOf('port'), podUid: uid, port: integer(1, 65_535) }),
   usage: record<UsageStreamRequest>({ type: oneOf('usage') }),
+  kubelet: record<KubeletStreamRequest>({
+    type: oneOf('kubelet'),
+    path: text(2_048),
+    query: text(4_096),
+    gzip: flag,
+  }),
 });
 
 export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
