@@ -11,7 +11,7 @@ import type { ManifestDirectory } from '../desired/static-pod-directory.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
 import type { UpdateLock } from '../handovers/update-lock.js';
 import type { EventJournal } from '../link/event-journal.js';
-import type { LinkCertificateHandler } from '../link/link-delegate.js';
+import type { LinkCertificateHandler, LinkServingHandler } from '../link/link-delegate.js';
 import type { LinkTarget } from '../link/link-target.js';
 import type { PodCounts } from '../metrics/pod-counts.js';
 import type { HostInfo } from '../node/host-info.js';
@@ -34,6 +34,8 @@ export interface AgentDeps {
   target: LinkTarget;
   /** Absent for simulated hosts. */
   certificates?: LinkCertificateHandler;
+  /** Absent if the agent does not serve the kubelet's port. */
+  serving?: LinkServingHandler;
   driver: RuntimeDriver;
   /** `docker`, `podman` or `hollow`. */
   engine: string;

@@ -175,6 +175,7 @@ function createLink(
     outbox,
     ...(certificates ? { certificates } : {}),
     ...(services ? { services } : {}),
+    ...(deps.serving ? { serving: deps.serving } : {}),
     ...(cost ? { cost } : {}),
     ...(load ? { load } : {}),
     clock,

@@ -37,6 +37,8 @@ export interface NodeStatusInputs {
   seenBridge?: string;
   /** Whether rules for Services are in effect. Absent on hosts that serve none. */
   serviceProxy?: ServiceProxyState;
+  /** Port of the kubelet's pages. Absent = not served. */
+  kubeletPort?: number;
   /** ms since the epoch, by the host's monotonic clock. */
   now: number;
 }
@@ -53,6 +55,9 @@ export function nodeStatus(facts: NodeStatusInputs, previous: NodeStatus | undef
       ...(host.address ? [{ type: 'InternalIP' as const, address: host.address }] : []),
       { type: 'Hostname', address: nodeName },
     ],
+    ...(facts.kubeletPort === undefined
+      ? {}
+      : { daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } } }),
     nodeInfo: {
       machineID: host.machineID,
       systemUUID: host.systemUUID,

@@ -61,6 +61,7 @@ import {
 } from './agent-data-directory.js';
 import type { AgentSettings } from './agent-settings.js';
 import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
+import { createKubeletPort } from './agent-kubelet-port.js';
 import { kubeletInputs } from './kubelet-settings.js';
 import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
@@ -137,10 +138,15 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const journal = await openJournal(dataDir, boot, heardTime, clock, log);
   // Called by a page of the running agent.
   const page = (): string => agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size)));
+  const port = createKubeletPort(
+    { settings, engine: runtime.name, identity, server, clock, wallClock: systemClock, log },
+    () => agent,
+  );
   const agent: Agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
     certificates,
+    ...(port ? { serving: port.certificate } : {}),
     driver,
     engine: runtime.name,
     cache,
@@ -182,6 +188,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
       ...metricsComponents(settings, page),
+      ...(port ? [port.component] : []),
       ...agent.components,
     ],
     log,

@@ -16,6 +16,9 @@ export const SERVICES = 'services';
 /** The hub names the addresses of all coordinators in the welcome, and sends `coordinators` when they change. */
 export const COORDINATORS = 'coordinators';
 
+/** The agent may send `requestServing`. The hub responds with `servingIssued`. */
+export const SERVING = 'serving';
+
 /** The hub may open streams of type `kubelet`. */
 export const KUBELET = 'kubelet';
 
@@ -29,6 +32,7 @@ export const FEATURES: readonly string[] = [
   SERVICES,
   COORDINATORS,
   KUBELET,
+  SERVING,
 ];
 
 export function commonFeatures(theirs: readonly string[]): string[] {

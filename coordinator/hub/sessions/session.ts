@@ -16,7 +16,9 @@ import type {
   Hello,
   MetersReport,
   ReportedEvent,
+  RequestServing,
   ServiceInterest,
+  ServingIssued,
   StatusReport,
   StreamRequest,
 } from '../../../shared/link/messages/link-messages.js';
@@ -56,6 +58,8 @@ export interface SessionEvents {
   serviceInterest(session: Session, interest: ServiceInterest): void;
   /** Resolves with the new certificate in PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
+  /** Resolves with a certificate for the kubelet's port. Rejects with ApiError. */
+  issueServing(session: Session, request: RequestServing): Promise<Omit<ServingIssued, 'kind'>>;
   /** Called exactly once, when the socket is closed. */
   closed(session: Session, reason: string, end: LinkEnd): void;
 }
@@ -235,7 +239,16 @@ export class Session {
         this.#events.serviceInterest(this, message);
         return;
       case 'renew':
-        void this.#renew(message.csr, state);
+        void this.#renew(state, async () => ({
+          kind: 'certified',
+          certificate: await this.#events.renew(this, message.csr),
+        }));
+        return;
+      case 'requestServing':
+        void this.#renew(state, async () => ({
+          kind: 'servingIssued',
+          ...(await this.#events.issueServing(this, message)),
+        }));
         return;
       case 'streamStarted':
       case 'streamData':
@@ -259,11 +272,12 @@ export class Session {
     this.send({ kind: 'statusAck', id: report.id });
   }
 
-  async #renew(csr: string, state: LiveState): Promise<void> {
+  /** Issues one certificate at a time: an agent must not make the coordinator sign without pause. */
+  async #renew(state: LiveState, issue: () => Promise<FromHub>): Promise<void> {
     if (state.isRenewing) return;
     state.isRenewing = true;
     try {
-      this.send({ kind: 'certified', certificate: await this.#events.renew(this, csr) });
+      this.send(await issue());
     } catch (error) {
       if (error instanceof ApiError && error.code < 500) this.#violated(error.message);
       else this.#socket.terminate('certificate not issued');
