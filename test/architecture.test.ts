@@ -157,6 +157,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agent/desired',
     'agent/link',
     'agent/pods/steps/pod-token-cache.ts',
+    // It asks the coordinator about callers of the kubelet's port.
+    'agent/kubelet/port/kubelet-access.ts',
     'agent/program/agent-settings.ts',
     'shared/kube',
     'shared/link',

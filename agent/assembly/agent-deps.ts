@@ -14,6 +14,7 @@ import type { EventJournal } from '../link/event-journal.js';
 import type { LinkCertificateHandler, LinkServingHandler } from '../link/link-delegate.js';
 import type { LinkTarget } from '../link/link-target.js';
 import type { PodCounts } from '../metrics/pod-counts.js';
+import type { ProbeCounts } from '../metrics/probe-counts.js';
 import type { HostInfo } from '../node/host-info.js';
 import type { ProcessUsage } from '../node/process-usage.js';
 import type { PodFiles } from '../pods/pod-files.js';
@@ -25,8 +26,16 @@ import type { EngineNetwork } from '../runtime/engine-network-namespace.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
 import type { StoredServiceTable } from '../services/service-table-file.js';
 import type { ImageHandling } from './agent-images.js';
-import type { KubeletInputs } from './agent-kubelet.js';
 import type { PressureHandling } from './agent-pressure.js';
+
+/** Settings and state of the kubelet's pages. */
+export interface KubeletInputs {
+  dataDir: string;
+  probes: ProbeCounts;
+  /** Returns the agent's own metrics in Prometheus' text format. */
+  metrics: () => string;
+  config: () => object;
+}
 
 /** Dependencies of a real or a simulated host. */
 export interface AgentDeps {

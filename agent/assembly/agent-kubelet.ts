@@ -4,19 +4,9 @@ import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { effectivePod } from '../decisions/handovers/assigned-pod-handover.js';
 import { KubeletReadings } from '../kubelet/kubelet-readings.js';
 import { KubeletRouter } from '../kubelet/kubelet-router.js';
-import type { ProbeCounts } from '../metrics/probe-counts.js';
 import { readHostFigures } from '../node/host-figures.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import type { AgentDeps } from './agent-deps.js';
-
-/** Settings and state of the kubelet's pages. */
-export interface KubeletInputs {
-  dataDir: string;
-  probes: ProbeCounts;
-  /** Returns the agent's own metrics in Prometheus' text format. */
-  metrics: () => string;
-  config: () => object;
-}
 
 /** Returns the pages; undefined for a simulated host. Nothing is measured before a page is asked for. */
 export function createKubeletRouter(deps: AgentDeps, node: NodeStatusReporter): KubeletRouter | undefined {

@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { ServingIssued } from '../../shared/link/messages/link-messages.js';
+import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/files/private-file.js';
 import { generateKeyPem } from '../../shared/process/files/private-key.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -9,7 +10,6 @@ import type { Clock, Timer } from '../../shared/process/time/clock.js';
 import type { LinkServingHandler } from '../link/link-delegate.js';
 import { certificateRequest, publicKeyHashOf } from './host-certificate-request.js';
 import type { HostIdentity } from './host-identity.js';
-import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 
 const FILE = 'kubelet-serving.json';
 /** Interval of checks for a new address, a new authority, or an expiry. */

@@ -1,6 +1,6 @@
 /** The page `/configz`: settings of the agent, with the names of KubeletConfiguration (kubelet.config.k8s.io/v1beta1). */
 
-export interface ConfiguredKubelet {
+interface ConfiguredKubelet {
   /** 0 = not served. */
   port: number;
   maxParallelImagePulls: number;

@@ -40,7 +40,7 @@ const STORAGE_PERIODS_A_MEASUREMENT = 100;
 /** A caller waits this long for the first measurement of storage. Prometheus gives up after 10 s. */
 const STORAGE_TIMEOUT_MS = 5_000;
 
-export interface KubeletReadingsDeps {
+interface KubeletReadingsDeps {
   driver: Pick<RuntimeDriver, 'usage' | 'storage'>;
   readHost: () => Promise<HostFigures>;
   volumes: { bytesByVolume(pod: Pod): Promise<Map<string, number>> };

@@ -11,13 +11,13 @@ import { type CadvisorInputs, cadvisorFamilies } from './pages/cadvisor-page.js'
 import { FAILED_RESOURCE_FAMILIES, resourceFamilies } from './pages/resource-page.js';
 import { statsSummary } from './pages/stats-summary.js';
 
-export interface KubeletAnswer {
+interface KubeletAnswer {
   status: number;
   contentType: PageType;
   body: string;
 }
 
-export interface KubeletSources {
+interface KubeletSources {
   nodeName: string;
   readings: Pick<KubeletReadings, 'read' | 'readPair' | 'readStorage'>;
   /** Returns the Pods of this host with their last reported status. */

@@ -12,7 +12,12 @@ import type {
 } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import type { LinkCertificateHandler, LinkDelegate, LinkServiceHandler, LinkServingHandler } from './link-delegate.js';
+import type {
+  LinkCertificateHandler,
+  LinkDelegate,
+  LinkServiceHandler,
+  LinkServingHandler,
+} from './link-delegate.js';
 import { LinkSession } from './link-session.js';
 import {
   FIRST_STATE,

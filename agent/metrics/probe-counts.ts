@@ -1,7 +1,7 @@
 /** Counts results of probes, like the kubelet (pkg/kubelet/prober/prober_manager.go `prober_probe_total`). */
 import type { MetricFamily } from './prometheus-text.js';
 
-export interface CountedProbe {
+interface CountedProbe {
   namespace: string;
   pod: string;
   podUid: string;

@@ -7,7 +7,7 @@ import { busyTicks, NANOS_PER_TICK, workingSet } from './host-counters.js';
 import { type FileSystem, readFileSystem, readPids } from './pressure-readings.js';
 
 /** Bytes unless named otherwise. */
-export interface HostMemory {
+interface HostMemory {
   totalBytes: number;
   usageBytes: number;
   workingSetBytes: number;

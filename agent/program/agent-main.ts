@@ -59,9 +59,9 @@ import {
   reservePath,
   serviceTablePath,
 } from './agent-data-directory.js';
+import { createKubeletPort } from './agent-kubelet-port.js';
 import type { AgentSettings } from './agent-settings.js';
 import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
-import { createKubeletPort } from './agent-kubelet-port.js';
 import { kubeletInputs } from './kubelet-settings.js';
 import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
@@ -182,10 +182,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
       { name: 'reserve', stop: () => reserve.stop() },
-      { name: 'addresses', stop: () => addresses.flush() },
-      { name: 'cache', stop: () => cache.flush() },
-      { name: 'journal', stop: () => journal.flush() },
-      { name: 'config', stop: () => config.flush() },
+      ...flushedAtEnd({ addresses, cache, journal, config }),
       { name: 'certificates', stop: () => certificates.stop() },
       ...metricsComponents(settings, page),
       ...(port ? [port.component] : []),
@@ -193,6 +190,11 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     ],
     log,
   );
+}
+
+/** Returns components that write the last changes to the disk. */
+function flushedAtEnd(files: Readonly<Record<string, { flush(): Promise<void> }>>): Component[] {
+  return Object.entries(files).map(([name, file]) => ({ name, stop: () => file.flush() }));
 }
 
 /** Opens the identity of a host that has joined, and the addresses of its coordinators. */

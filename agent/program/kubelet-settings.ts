@@ -1,6 +1,6 @@
 /** Settings of the kubelet's pages and port. */
 import { CLUSTER_DNS_ADDRESS } from '../../shared/kube/services/cluster-dns.js';
-import type { KubeletInputs } from '../assembly/agent-kubelet.js';
+import type { KubeletInputs } from '../assembly/agent-deps.js';
 import { kubeletConfiguration, thresholdsBySignal } from '../kubelet/kubelet-configuration.js';
 import { kubeletPort, parseKubeletPort } from '../kubelet/kubelet-port-setting.js';
 import type { ProbeCounts } from '../metrics/probe-counts.js';

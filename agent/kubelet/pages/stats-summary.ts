@@ -6,7 +6,7 @@ import type { InterfaceCounters } from '../../runtime/runtime-driver.js';
 import type { ReadingPair, StorageReading } from '../kubelet-readings.js';
 import { type MeasuredContainer, type MeasuredPod, measuredPods, networkHolder } from './measured-pods.js';
 
-export interface SummaryInputs {
+interface SummaryInputs {
   nodeName: string;
   /** Start of the host, ms since the epoch. */
   bootedAtMs: number;

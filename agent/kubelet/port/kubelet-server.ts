@@ -75,7 +75,7 @@ export class KubeletServer {
     );
     server.maxHeadersCount = MAX_HEADERS;
     server.keepAliveTimeout = IDLE_MS;
-    server.setTimeout(IDLE_MS);
+    server.timeout = IDLE_MS;
     // Before the TLS server sees the connection.
     server.prependListener('connection', (socket: Socket) => this.#admit(socket));
     server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -187,7 +187,9 @@ function targetOf(url: string): { path: string; query: URLSearchParams } | undef
     const path = decodeURIComponent(rawPath);
     // The path that is authorized must be the path that is served.
     const isPlain = path.startsWith('/') && !path.split('/').some((part) => part === '.' || part === '..');
-    return isPlain ? { path: path.replace(/\/{2,}/g, '/'), query: new URLSearchParams(rawQuery.join('?')) } : undefined;
+    return isPlain
+      ? { path: path.replace(/\/{2,}/g, '/'), query: new URLSearchParams(rawQuery.join('?')) }
+      : undefined;
   } catch {
     // A broken % sequence.
     return undefined;

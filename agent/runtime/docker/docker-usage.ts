@@ -21,7 +21,7 @@ interface ListedContainer {
 }
 
 /** Response of `GET /containers/ID/stats`, as far as the agent reads it. An exited container has no figures. */
-export interface StatsResponse {
+interface StatsResponse {
   cpu_stats?: {
     cpu_usage?: { total_usage?: number; usage_in_usermode?: number; usage_in_kernelmode?: number };
     throttling_data?: { periods?: number; throttled_periods?: number; throttled_time?: number };

@@ -5,7 +5,7 @@ const MAX_ADDRESSES = 8;
 /** Loopback, unspecified, link-local and multicast addresses name no host for others. */
 const SPECIAL = /^(?:127\.|0\.|169\.254\.|2(?:2[4-9]|[3-5]\d)\.|::1?$|fe[89ab]|ff|::ffff:)/i;
 
-export interface ServingNameInputs {
+interface ServingNameInputs {
   node: string;
   /** As the host reports them. */
   addresses: readonly string[];
@@ -19,12 +19,10 @@ export interface ServingNameInputs {
  * trust the same authority, so a host with such a certificate could pose as the coordinator. The last name is always
  * present and resolves nowhere; clients can verify the certificate by it.
  */
-export function nodeServingNames({
-  node,
-  addresses,
-  isAddress,
-  isCoordinator,
-}: ServingNameInputs): { dns: string[]; ips: string[] } {
+export function nodeServingNames({ node, addresses, isAddress, isCoordinator }: ServingNameInputs): {
+  dns: string[];
+  ips: string[];
+} {
   const isReserved = node === 'localhost' || /^kubernetes(?:\.|$)/.test(node) || isAddress(node);
   return {
     dns: [...(isReserved || isCoordinator(node) ? [] : [node]), `${node}.node.everynode.internal`],
