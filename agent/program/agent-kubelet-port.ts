@@ -1,7 +1,7 @@
 /** Connects the kubelet's port with the agent: its certificate, its callers, and the port in the Node's status. */
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
-import type { Clock } from '../../shared/process/time/clock.js';
+import { type Clock, systemClock } from '../../shared/process/time/clock.js';
 import type { Agent } from '../assembly/create-agent.js';
 import type { HostIdentity } from '../identity/host-identity.js';
 import { kubeletReviewer } from '../identity/kubelet-reviews.js';
@@ -18,7 +18,6 @@ interface KubeletPortDeps {
   /** Returns the coordinator's current address. */
   server: () => URL;
   clock: Clock;
-  wallClock: Pick<Clock, 'now'>;
   log: Logger;
 }
 
@@ -77,7 +76,7 @@ export function createKubeletPort(deps: KubeletPortDeps, agentOf: () => Agent): 
 
 /** Loads the server on demand: hosts without the port need no memory for it. */
 async function createServer(
-  { settings, identity, server, clock, wallClock }: KubeletPortDeps,
+  { settings, identity, server, clock }: KubeletPortDeps,
   port: number,
   { kubelet: pages }: Agent,
   log: Logger,
@@ -88,5 +87,5 @@ async function createServer(
     import('../kubelet/port/kubelet-access.js'),
   ]);
   const access = new KubeletAccessControl(settings.nodeName, kubeletReviewer(server, identity), clock);
-  return new KubeletServer({ port, pages, access, clock, wallClock, log });
+  return new KubeletServer({ port, pages, access, clock, wallClock: systemClock, log });
 }

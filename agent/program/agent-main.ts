@@ -133,15 +133,9 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const engine = openDriver(runtime, { clusterUID, nodeName }, log);
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
-  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
-  const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
-  const journal = await openJournal(dataDir, boot, heardTime, clock, log);
-  // Called by a page of the running agent.
+  const { heardTime, journal } = await openTimes(dataDir, bootMark, clock, log);
   const page = (): string => agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size)));
-  const port = createKubeletPort(
-    { settings, engine: runtime.name, identity, server, clock, wallClock: systemClock, log },
-    () => agent,
-  );
+  const port = createKubeletPort({ ...start, engine: runtime.name, identity, server }, () => agent);
   const agent: Agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
@@ -235,6 +229,13 @@ function joinUnlessStopped({ settings, log, onWaiting, stop }: AgentStart): Prom
     onWaiting?.(message);
   });
   return stop ? Promise.race([joining, stop.then(() => undefined)]) : joining;
+}
+
+/** Opens the coordinator's time as this host last received it, and the journal of Events. */
+async function openTimes(dataDir: string, bootMark: string, clock: Clock, log: Logger) {
+  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
+  const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
+  return { heardTime, journal: await openJournal(dataDir, boot, heardTime, clock, log) };
 }
 
 /** Moments carry the coordinator's time only if it was received in this boot. */
