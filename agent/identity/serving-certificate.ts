@@ -120,7 +120,7 @@ export class ServingCertificate implements LinkServingHandler {
   async #request(send: Parameters<LinkServingHandler['onLive']>[0]): Promise<void> {
     const { identity, log, addresses } = this.#options;
     try {
-      const requested = { key: await generateKeyPem(), addresses: addresses(), ca: identity.ca };
+      const requested = { key: await generateKeyPem(), addresses: [...addresses()], ca: identity.ca };
       const csr = await certificateRequest(requested.key, identity.node);
       this.#requested = requested;
       send({ csr, addresses: requested.addresses });

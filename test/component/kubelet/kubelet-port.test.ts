@@ -12,8 +12,8 @@ import { KubeletServer, type ServingIdentity } from '../../../agent/kubelet/port
 import { makeSigningRequest, signClientCertificate } from '../../../coordinator/pki/client-certificates.js';
 import type { KeyPair } from '../../../coordinator/pki/key-pair.js';
 import { signNodeServingCertificate } from '../../../coordinator/pki/node-serving-certificates.js';
-import { silentLogger } from '../../../shared/process/output/logger.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock, systemClock } from '../../../shared/process/time/clock.js';
 import { sharedPki } from '../../harness/api/api-fixture.js';
 import { until } from '../../harness/basics/wait-until.js';
@@ -54,7 +54,14 @@ async function newServer(): Promise<KubeletServer> {
       body: `page ${path} `.repeat(300),
     }),
   };
-  const opened = new KubeletServer({ port: 0, pages, access, clock, wallClock: systemClock, log: silentLogger });
+  const opened = new KubeletServer({
+    port: 0,
+    pages,
+    access,
+    clock,
+    wallClock: systemClock,
+    log: silentLogger,
+  });
   await opened.serve(identity);
   return opened;
 }
