@@ -54,8 +54,10 @@ export function measuredPods(reading: Pick<Reading, 'containers'>, pods: readonl
   return [...measured.values()];
 }
 
-/** Returns the container whose counters include the Pod's network. */
-export function networkHolder({ sandbox, containers }: MeasuredPod): MeasuredContainer | undefined {
+/** Returns the container whose counters include the Pod's network. Undefined for a Pod in the host's network. */
+export function networkHolder({ sandbox, containers, pod }: MeasuredPod): MeasuredContainer | undefined {
+  // Podman reports an empty network for its containers.
+  if (pod?.spec.hostNetwork) return undefined;
   return [...(sandbox ? [sandbox] : []), ...containers].find(({ details }) => details.interfaces);
 }
 

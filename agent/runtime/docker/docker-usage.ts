@@ -33,6 +33,9 @@ interface StatsResponse {
   networks?: Record<string, Partial<Record<`${'rx' | 'tx'}_${CounterName}`, number>>> | null;
 }
 
+/** Longest name of an interface in Linux (IFNAMSIZ). */
+const MAX_INTERFACE_NAME = 15;
+
 type CounterName = 'bytes' | 'packets' | 'errors' | 'dropped';
 
 /**
@@ -136,7 +139,7 @@ function transferredBytes(entries: readonly { op?: string; value?: number }[], o
 
 function interfacesOf(networks: NonNullable<StatsResponse['networks']>): InterfaceCounters[] | undefined {
   const interfaces = Object.entries(networks).map(([name, counts]) => ({
-    name,
+    name: interfaceName(name),
     rxBytes: counts.rx_bytes ?? 0,
     rxPackets: counts.rx_packets ?? 0,
     rxErrors: counts.rx_errors ?? 0,
@@ -147,6 +150,11 @@ function interfacesOf(networks: NonNullable<StatsResponse['networks']>): Interfa
     txDropped: counts.tx_dropped ?? 0,
   }));
   return interfaces.length > 0 ? interfaces : undefined;
+}
+
+/** Podman's API sums all interfaces under `network` or the id of the network. Its first interface is `eth0`. */
+function interfaceName(name: string): string {
+  return name === 'network' || name.length > MAX_INTERFACE_NAME ? 'eth0' : name;
 }
 
 function present<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {

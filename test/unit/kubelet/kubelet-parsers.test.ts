@@ -148,7 +148,13 @@ for (const [version, memory] of [
       ...{ readBytes: 3, writtenBytes: 4 },
     };
     assert.deepEqual({ ...usage?.details, ...expected }, usage?.details);
-    assert.equal(usage?.details?.interfaces?.[0]?.txBytes, 2);
+    assert.deepEqual(
+      usage?.details?.interfaces?.map(({ name, txBytes }) => [name, txBytes]),
+      [['eth0', 2]],
+    );
+    // Podman.
+    const summed = toUsage(LISTED, { ...stats, networks: { network: { tx_bytes: 3 } } }, true);
+    assert.equal(summed?.details?.interfaces?.[0]?.name, 'eth0');
     assert.equal(toUsage(LISTED, stats, false)?.details, undefined);
     assert.equal(toUsage(LISTED, { cpu_stats: {} }, true), undefined);
   });
