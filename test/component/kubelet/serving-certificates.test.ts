@@ -1,17 +1,23 @@
 /** Certificates of the kubelet's port, from the agent's request over a real link to its file. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createServer } from 'node:tls';
 import { ServingCertificate } from '../../../agent/identity/serving-certificate.js';
 import type { ServingIdentity } from '../../../agent/kubelet/port/kubelet-server.js';
+import { connectTrusting } from '../../../agent/link/server-trust.js';
 import { issueServing } from '../../../coordinator/hub/identity/serving-issuer.js';
 import { makeSigningRequest } from '../../../coordinator/pki/client-certificates.js';
+import { signNodeServingCertificate } from '../../../coordinator/pki/node-serving-certificates.js';
 import type { RequestServing } from '../../../shared/link/messages/link-messages.js';
 import { generateKeyPem } from '../../../shared/process/files/private-key.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
+import { sharedPki } from '../../harness/api/api-fixture.js';
 import { testAuthority } from '../../harness/api/test-authority.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { until } from '../../harness/basics/wait-until.js';
@@ -107,6 +113,27 @@ test('a damaged file is ignored, and an answer for another key is not accepted',
   first.certificate.onIssued({ kind: 'servingIssued', ...foreign });
   assert.equal(readFileSync(path, 'utf8'), before);
   assert.equal(first.received.length, 1);
+});
+
+test('an agent does not take a host for its coordinator, whatever names the host’s certificate has', async () => {
+  const { ca } = await sharedPki();
+  const key = await generateKeyPem();
+  const csr = await makeSigningRequest(key, {
+    commonName: 'system:node:shop-1',
+    organizations: ['system:nodes'],
+  });
+  const names = { dns: ['fleet.example.com'], ips: ['127.0.0.1'] };
+  const cert = await signNodeServingCertificate(ca, csr, names, Date.now());
+  const server = createServer({ key, cert });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const socket = connectTrusting({ host: '127.0.0.1', port }, { ca: ca.cert });
+    const [error] = (await once(socket, 'error')) as [Error];
+    assert.match(error.message, /it is a host's/);
+  } finally {
+    server.close();
+  }
 });
 
 test('a node gets no certificate with another node’s subject, and none for the coordinator’s names', async () => {
