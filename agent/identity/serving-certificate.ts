@@ -81,10 +81,13 @@ export class ServingCertificate implements LinkServingHandler {
   onIssued({ certificate, clientCa }: ServingIssued): void {
     const requested = this.#requested;
     if (!requested) return;
-    this.#requested = undefined;
-    const issued = { ...requested, certificate, clientCa };
-    void this.#accept(issued).catch((error: unknown) =>
-      this.#options.log.warn({ err: error }, "certificate of the kubelet's port not accepted"),
+    this.#accept({ ...requested, certificate, clientCa }).then(
+      () => {
+        if (this.#requested === requested) this.#requested = undefined;
+      },
+      // Also the late answer to an earlier request, whose key is no longer known. The present request stays open.
+      (error: unknown) =>
+        this.#options.log.warn({ err: error }, "certificate of the kubelet's port not accepted"),
     );
   }
 
