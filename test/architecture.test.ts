@@ -130,6 +130,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
+  'agent/kubelet': [
+    'agent/decisions',
+    // It verifies clients by the authority of the host's certificate.
+    'agent/link/server-trust.ts',
+    'agent/metrics/prometheus-text.ts',
+    'agent/node',
+    'agent/runtime/runtime-driver.ts',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
   'agent/probes': [
     'agent/decisions',
     'agent/runtime/runtime-driver.ts',
@@ -153,6 +164,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agent/desired',
     'agent/link',
     'agent/pods/steps/pod-token-cache.ts',
+    // It asks the coordinator about callers of the kubelet's port.
+    'agent/kubelet/port/kubelet-access.ts',
     'agent/program/agent-settings.ts',
     'shared/kube',
     'shared/link',

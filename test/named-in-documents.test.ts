@@ -70,7 +70,8 @@ function spelledOut(path: string): string[] {
 }
 
 /** Kubernetes' subresources, which start like one of the project's folders. */
-const SUBRESOURCE = /^pods\/(?:attach|exec|log|portforward)$/;
+const SUBRESOURCE =
+  /^(?:pods\/(?:attach|exec|log|portforward)|nodes\/(?:configz|healthz|metrics|pods|proxy|stats))$/;
 
 /** Other paths, such as a host's own or a URL's, do not start with a folder of the project. */
 function isOurs(path: string): boolean {

@@ -11,9 +11,10 @@ import type { ManifestDirectory } from '../desired/static-pod-directory.js';
 import type { CoordinatorTime } from '../handovers/coordinator-time.js';
 import type { UpdateLock } from '../handovers/update-lock.js';
 import type { EventJournal } from '../link/event-journal.js';
-import type { LinkCertificateHandler } from '../link/link-delegate.js';
+import type { LinkCertificateHandler, LinkServingHandler } from '../link/link-delegate.js';
 import type { LinkTarget } from '../link/link-target.js';
 import type { PodCounts } from '../metrics/pod-counts.js';
+import type { ProbeCounts } from '../metrics/probe-counts.js';
 import type { HostInfo } from '../node/host-info.js';
 import type { ProcessUsage } from '../node/process-usage.js';
 import type { PodFiles } from '../pods/pod-files.js';
@@ -27,12 +28,23 @@ import type { StoredServiceTable } from '../services/service-table-file.js';
 import type { ImageHandling } from './agent-images.js';
 import type { PressureHandling } from './agent-pressure.js';
 
+/** Settings and state of the kubelet's pages. */
+export interface KubeletInputs {
+  dataDir: string;
+  probes: ProbeCounts;
+  /** Returns the agent's own metrics in Prometheus' text format. */
+  metrics: () => string;
+  config: () => object;
+}
+
 /** Dependencies of a real or a simulated host. */
 export interface AgentDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   target: LinkTarget;
   /** Absent for simulated hosts. */
   certificates?: LinkCertificateHandler;
+  /** Absent if the agent does not serve the kubelet's port. */
+  serving?: LinkServingHandler;
   driver: RuntimeDriver;
   /** `docker`, `podman` or `hollow`. */
   engine: string;
@@ -58,7 +70,9 @@ export interface AgentDeps {
   /** Changes the status before it is reported, on simulated hosts. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
   /** Counts Pods by reported phase; absent: not counted. */
-  podCounts?: Pick<PodCounts, 'recordReport' | 'forget'>;
+  podCounts?: Pick<PodCounts, 'recordReport' | 'forget' | 'statusOf'>;
+  /** Absent for simulated hosts, which have no kubelet's pages. */
+  kubelet?: KubeletInputs;
   /** Resource usage of the agent's process; absent for simulated hosts. */
   cost?: () => ProcessUsage;
   /** The host's load, for heartbeats. */

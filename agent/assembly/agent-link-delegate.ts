@@ -7,6 +7,7 @@ import type { Clock } from '../../shared/process/time/clock.js';
 import type { ConfigCache } from '../desired/config-object-cache.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
+import type { KubeletRouter } from '../kubelet/kubelet-router.js';
 import type { DesiredChange, LinkDelegate } from '../link/link-delegate.js';
 import { readHostCounters } from '../node/host-counters.js';
 import { standardLabels } from '../node/node-labels-and-taints.js';
@@ -14,6 +15,7 @@ import type { NodeStatusReporter } from '../node/node-status-reporter.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
+import { openKubeletPage } from '../streams/kubelet-stream.js';
 import { openLog } from '../streams/log-stream.js';
 import { openPort } from '../streams/port-stream.js';
 import { openProcess } from '../streams/process-stream.js';
@@ -37,6 +39,8 @@ interface AgentLinkDelegateDeps {
   wallClock: Clock;
   /** Emits a Warning Event about the Node. */
   warn: (reason: string, message: string) => void;
+  /** Absent on simulated hosts. */
+  kubelet?: KubeletRouter | undefined;
   /** Called at each welcome with the labels of the host's Node. */
   onNodeLabels?: (labels: Record<string, string>) => void;
   /** Called at each welcome. */
@@ -45,6 +49,8 @@ interface AgentLinkDelegateDeps {
   onFailed?: (reason: string) => void;
   log: Logger;
 }
+
+const SIMULATED = 'this host is simulated: it has no kubelet and no figures of its own';
 
 /** Returns the agent as the link sees it. */
 export function createLinkDelegate(deps: AgentLinkDelegateDeps): LinkDelegate {
@@ -135,7 +141,7 @@ function reportNotPersisted({ config, clock, warn, log }: AgentLinkDelegateDeps,
 
 /** Opens a stream for a reader. Throws `StreamError`. */
 async function openStream(
-  { driver, wallClock }: AgentLinkDelegateDeps,
+  { driver, wallClock, kubelet }: AgentLinkDelegateDeps,
   usage: UsageMeter,
   request: StreamRequest,
   input: AsyncIterable<Uint8Array>,
@@ -154,6 +160,9 @@ async function openStream(
       return openPort(driver, request, input, signal);
     case 'usage':
       return asJson(await usage.measure());
+    case 'kubelet':
+      if (!kubelet) throw new StreamError('ServiceUnavailable', SIMULATED);
+      return openKubeletPage(kubelet, request);
   }
 }
 

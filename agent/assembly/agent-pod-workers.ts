@@ -8,8 +8,9 @@ import type { ClusterDnsState } from '../decisions/container-spec/dns-resolver.j
 import type { ClusterDns } from '../dns/cluster-dns-server.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { Outbox } from '../link/outbox.js';
+import type { ProbeCounts } from '../metrics/probe-counts.js';
 import type { NodeStatusReporter } from '../node/node-status-reporter.js';
-import type { HostFacts, PodReports } from '../pods/pod-worker-deps.js';
+import type { HostFacts, PodReports, ProbedContainer } from '../pods/pod-worker-deps.js';
 import { PodWorkers } from '../pods/pod-workers.js';
 import { PodTokenCache } from '../pods/steps/pod-token-cache.js';
 import { TerminationBarrier } from '../pods/termination-barrier.js';
@@ -22,12 +23,17 @@ export class AgentPodReports implements PodReports {
   readonly #outbox: Outbox;
   readonly #barrier: TerminationBarrier;
   readonly #podCounts: AgentDeps['podCounts'];
+  readonly #probes: ProbeCounts | undefined;
   readonly #listeners: ((report: PodReport) => void)[] = [];
 
-  constructor({ cache, podCounts }: Pick<AgentDeps, 'cache' | 'podCounts'>, outbox: Outbox) {
+  constructor(
+    { cache, podCounts, kubelet }: Pick<AgentDeps, 'cache' | 'podCounts' | 'kubelet'>,
+    outbox: Outbox,
+  ) {
     this.#outbox = outbox;
     this.#barrier = new TerminationBarrier(cache, outbox);
     this.#podCounts = podCounts;
+    this.#probes = kubelet?.probes;
   }
 
   /** Calls the listener before each report of a Pod's status. */
@@ -43,11 +49,16 @@ export class AgentPodReports implements PodReports {
 
   putRemoved(pod: RemovedPod): void {
     this.#podCounts?.forget(pod.uid);
+    this.#probes?.forget(pod.uid);
     this.#barrier.putRemoved(pod);
   }
 
   putEvent(event: ReportedEvent): void {
     this.#outbox.putEvent(event);
+  }
+
+  probed(probe: ProbedContainer): void {
+    this.#probes?.record(probe);
   }
 
   putUnknownUids(uids: readonly string[]): void {

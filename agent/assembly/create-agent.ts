@@ -7,6 +7,7 @@ import { StaticPods } from '../desired/static-pods.js';
 import { CoordinatorTime } from '../handovers/coordinator-time.js';
 import { NO_UPDATE_LOCK } from '../handovers/update-lock.js';
 import type { PrefetchedImages } from '../images/prefetched-images.js';
+import type { KubeletRouter } from '../kubelet/kubelet-router.js';
 import { Link } from '../link/link.js';
 import type { LinkDelegate, LinkServiceHandler } from '../link/link-delegate.js';
 import { Outbox } from '../link/outbox.js';
@@ -17,6 +18,7 @@ import { watchRuntimeEvents } from '../pods/runtime-event-watch.js';
 import type { AgentDeps } from './agent-deps.js';
 import { type AgentHandovers, createAgentHandovers, isNeededByHandover } from './agent-handovers.js';
 import { createAgentImages } from './agent-images.js';
+import { createKubeletRouter } from './agent-kubelet.js';
 import { createLinkDelegate } from './agent-link-delegate.js';
 import { createNodeEventEmitter, emitStartEvents } from './agent-node-events.js';
 import { AgentPodReports, createAgentWorkers } from './agent-pod-workers.js';
@@ -31,6 +33,8 @@ export interface Agent {
   link: Link;
   /** Absent for simulated hosts. */
   services: AgentServices | undefined;
+  /** Absent for simulated hosts. */
+  kubelet: KubeletRouter | undefined;
 }
 
 /** Builds the agent; nothing runs before its components are started. */
@@ -60,12 +64,13 @@ function createAgentWith(deps: AgentDeps): Agent {
   const handovers = createHandovers(deps, { prefetched, workers, node, outbox });
   reports.onPod((report) => handovers.onPodReported(report));
   reports.onPod((report) => services?.table.onPodReported(report));
+  const kubelet = createKubeletRouter(deps, node);
   const statics = createStaticPods(deps, workers, outbox);
   const onNodeLabels = (labels: Record<string, string>) => services?.table.onNodeLabels(labels);
   const link = createLink(
     deps,
     node,
-    createLinkDelegate({ ...deps, workers, prefetched, node, handovers, warn, onNodeLabels }),
+    createLinkDelegate({ ...deps, workers, prefetched, node, handovers, warn, onNodeLabels, kubelet }),
     outbox,
     services?.table,
   );
@@ -85,7 +90,7 @@ function createAgentWith(deps: AgentDeps): Agent {
     ...createEvictionWatches(deps, workers, node, warn, images.removeUnused),
     { name: 'start events', start: () => emitStartEvents(emitNodeEvent, deps.previousExit) },
   ];
-  return { components, node, link, services };
+  return { components, node, link, services, kubelet };
 }
 
 /** Returns the watches that evict Pods: for their own storage limits, and for pressure on the host. */
@@ -170,6 +175,7 @@ function createLink(
     outbox,
     ...(certificates ? { certificates } : {}),
     ...(services ? { services } : {}),
+    ...(deps.serving ? { serving: deps.serving } : {}),
     ...(cost ? { cost } : {}),
     ...(load ? { load } : {}),
     clock,

@@ -10,9 +10,11 @@ import type {
   PodReport,
   RemovedPod,
   ReportedEvent,
+  RequestServing,
   ReturnedObject,
   ServiceInterest,
   ServiceViews,
+  ServingIssued,
   StreamRequest,
   Welcome,
 } from '../../shared/link/messages/link-messages.js';
@@ -125,6 +127,14 @@ export interface LinkServiceHandler {
   onLost(): void;
   onViews(views: ServiceViews): void;
   onEndpointChanges(changes: EndpointChanges): void;
+}
+
+/** Requests and receives the certificate of the kubelet's port. */
+export interface LinkServingHandler {
+  /** Called when the link is live and the hub has the feature. */
+  onLive(send: (request: Omit<RequestServing, 'kind'>) => void): void;
+  onLost(): void;
+  onIssued(message: ServingIssued): void;
 }
 
 export interface LinkCertificateHandler {

@@ -8,6 +8,7 @@ import {
   HOST_HANDOVERS,
   METERS,
   SERVICES,
+  SERVING,
 } from '../../shared/link/link-features.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages/link-messages.js';
@@ -15,7 +16,12 @@ import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { DesiredChanges, type Fleet } from './desired-changes.js';
 import { HubConnection } from './hub-connection.js';
-import type { LinkCertificateHandler, LinkDelegate, LinkServiceHandler } from './link-delegate.js';
+import type {
+  LinkCertificateHandler,
+  LinkDelegate,
+  LinkServiceHandler,
+  LinkServingHandler,
+} from './link-delegate.js';
 import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
@@ -29,6 +35,8 @@ interface LinkSessionDeps {
   certificates: LinkCertificateHandler | undefined;
   /** Absent if this agent serves no cluster DNS. */
   services: LinkServiceHandler | undefined;
+  /** Absent if this agent does not serve the kubelet's port. */
+  serving: LinkServingHandler | undefined;
   /** Absent for simulated hosts. */
   costs: ProcessCostReports | undefined;
   /** Returns the host's load; absent: heartbeats carry none. */
@@ -111,6 +119,7 @@ export class LinkSession {
     const { target, delegate, services } = this.#deps;
     const isUsable = (feature: string) =>
       (feature !== SERVICES || services !== undefined) &&
+      (feature !== SERVING || this.#deps.serving !== undefined) &&
       (feature !== COORDINATORS || target.addresses !== undefined);
     this.#connection.send({
       kind: 'hello',
@@ -175,6 +184,9 @@ export class LinkSession {
       case 'certified':
         certificates?.onCertified(message);
         return;
+      case 'servingIssued':
+        this.#deps.serving?.onIssued(message);
+        return;
       case 'streamOpen':
       case 'streamData':
       case 'streamArrived':
@@ -208,6 +220,8 @@ export class LinkSession {
     });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(SERVICES)) this.#deps.services?.onLive((interest) => connection.send(interest));
+    if (features.includes(SERVING))
+      this.#deps.serving?.onLive((request) => connection.send({ kind: 'requestServing', ...request }));
     if (features.includes(CERTIFICATES))
       this.#requestCertificate = (csr) => connection.send({ kind: 'renew', csr });
     certificates?.onLive(welcome.serverTimeMs, this.#requestCertificate);

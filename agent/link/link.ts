@@ -12,7 +12,12 @@ import type {
 } from '../../shared/link/messages/link-messages.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock, Timer } from '../../shared/process/time/clock.js';
-import type { LinkCertificateHandler, LinkDelegate, LinkServiceHandler } from './link-delegate.js';
+import type {
+  LinkCertificateHandler,
+  LinkDelegate,
+  LinkServiceHandler,
+  LinkServingHandler,
+} from './link-delegate.js';
 import { LinkSession } from './link-session.js';
 import {
   FIRST_STATE,
@@ -56,6 +61,8 @@ interface LinkOptions {
   certificates?: LinkCertificateHandler;
   /** Absent if this agent serves no cluster DNS. */
   services?: LinkServiceHandler;
+  /** Absent if this agent does not serve the kubelet's port. */
+  serving?: LinkServingHandler;
   /** A monotonic clock (`monotonicClock`), the one by which reports are timed. */
   clock: Clock;
   log: Logger;
@@ -144,6 +151,7 @@ export class Link {
       this.#usageReports?.stop();
       this.#options.certificates?.onLost();
       this.#options.services?.onLost();
+      this.#options.serving?.onLost();
     }
     this.#enter(next);
     // The agent knows of a stop that it requested itself.
@@ -185,7 +193,7 @@ export class Link {
   }
 
   #connect(): LinkSession {
-    const { target, delegate, certificates, services, load, clock, log } = this.#options;
+    const { target, delegate, certificates, services, serving, load, clock, log } = this.#options;
     const { outbox } = this;
     const deps = {
       target,
@@ -193,6 +201,7 @@ export class Link {
       outbox,
       certificates,
       services,
+      serving,
       costs: this.#usageReports,
       load,
       clock,

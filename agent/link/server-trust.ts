@@ -40,6 +40,10 @@ export function connectTrusting(options: ConnectionOptions, trust: ServerTrust):
 }
 
 function refusalOf(socket: TLSSocket, host: string, trust: ServerTrust): string | undefined {
+  // A host's certificate for the kubelet's port has the same authority. A host must not pose as a coordinator that is
+  // reached by a name which the coordinator itself does not know.
+  if (/^O=system:nodes$/m.test(socket.getPeerX509Certificate()?.subject ?? ''))
+    return "the server's certificate is not trusted: it is a host's";
   if (socket.authorized) return undefined;
   // A string at runtime, although its type is Error.
   const reason = String(socket.authorizationError);

@@ -2,6 +2,7 @@
 import { LINK_CAUSES, type LinkCause, type LinkDirection } from '../../shared/kube/fleet/host-meter-types.js';
 import type { OperationCount } from './engine-operation-counts.js';
 import type { CountedState } from './pod-counts.js';
+import { prometheusText } from './prometheus-text.js';
 
 export interface AgentMetricValues {
   node: string;
@@ -131,11 +132,8 @@ function counter(name: string, help: string, values: readonly Value[]): string {
   return family(name, 'counter', help, values);
 }
 
-function family(name: string, type: string, help: string, values: readonly Value[]): string {
-  const lines = values.flatMap(([labels, value]) => {
-    if (value === undefined) return [];
-    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${text}"`);
-    return [`${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`];
-  });
-  return lines.length > 0 ? `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}` : '';
+function family(name: string, type: 'gauge' | 'counter', help: string, values: readonly Value[]): string {
+  return prometheusText([
+    { name, type, help, samples: values.map(([labels, value]) => ({ labels, value })) },
+  ]);
 }

@@ -2,6 +2,7 @@
 import type { AgentMetricValues } from './agent-metrics-text.js';
 import { EngineOperationCounts } from './engine-operation-counts.js';
 import { PodCounts } from './pod-counts.js';
+import { ProbeCounts } from './probe-counts.js';
 
 /** Values that other parts of the agent provide. */
 export type AgentMetricInputs = Omit<
@@ -11,6 +12,7 @@ export type AgentMetricInputs = Omit<
 
 export class AgentMetrics {
   readonly pods = new PodCounts();
+  readonly probes = new ProbeCounts();
   readonly operations = new EngineOperationCounts();
   readonly #startTime: number;
 

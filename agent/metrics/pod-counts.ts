@@ -15,6 +15,11 @@ export class PodCounts {
     this.#byUid.delete(uid);
   }
 
+  /** Returns the last reported status. Undefined before the first report. */
+  statusOf(uid: string): PodReport['status'] | undefined {
+    return this.#byUid.get(uid);
+  }
+
   get runningPods(): number {
     return [...this.#byUid.values()].filter(({ phase }) => phase === 'Running').length;
   }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The kernel reports CPU time to programs in units of 10 ms, whatever its own tick. */
-const NANOS_PER_TICK = 10_000_000;
+export const NANOS_PER_TICK = 10_000_000;
 
 export interface HostCounters {
   /** CPU time of all cores since the boot. */

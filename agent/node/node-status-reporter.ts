@@ -38,6 +38,7 @@ export class NodeStatusReporter {
   #engineUpSince = 0;
   #pressures: readonly Pressure[] = [];
   #serviceProxy: ServiceProxyState | undefined;
+  #kubeletPort: number | undefined;
   #seenBridge: string | undefined;
   #wasDown = false;
   #status: NodeStatus | undefined;
@@ -79,6 +80,12 @@ export class NodeStatusReporter {
   /** Stores the condition of the service proxy and reports the changed status. */
   setServiceProxy(state: ServiceProxyState): void {
     this.#serviceProxy = state;
+    this.#reportChange();
+  }
+
+  /** Stores the port of the kubelet's pages, and reports the changed status. Undefined: not served. */
+  setKubeletPort(port: number | undefined): void {
+    this.#kubeletPort = port;
     this.#reportChange();
   }
 
@@ -158,6 +165,7 @@ export class NodeStatusReporter {
       pressures: this.#pressures,
       ...(this.#seenBridge === undefined ? {} : { seenBridge: this.#seenBridge }),
       ...(this.#serviceProxy ? { serviceProxy: this.#serviceProxy } : {}),
+      ...(this.#kubeletPort === undefined ? {} : { kubeletPort: this.#kubeletPort }),
       now: clock.now(),
     };
     const status = nodeStatus(facts, this.#status);

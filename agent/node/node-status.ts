@@ -12,7 +12,7 @@ import type { EngineInfo } from '../runtime/runtime-driver.js';
 import type { HostInfo } from './host-info.js';
 
 /** The kubelet's default `maxPods`. */
-const MAX_PODS = 110;
+export const MAX_PODS = 110;
 /** Memory that the kubelet's default eviction threshold keeps free. */
 const RESERVED_MEMORY_BYTES = 100 * 1024 * 1024;
 /** Fraction of the disk that Pods may use by default. */
@@ -37,6 +37,8 @@ export interface NodeStatusInputs {
   seenBridge?: string;
   /** Whether rules for Services are in effect. Absent on hosts that serve none. */
   serviceProxy?: ServiceProxyState;
+  /** Port of the kubelet's pages. Absent = not served. */
+  kubeletPort?: number;
   /** ms since the epoch, by the host's monotonic clock. */
   now: number;
 }
@@ -53,6 +55,9 @@ export function nodeStatus(facts: NodeStatusInputs, previous: NodeStatus | undef
       ...(host.address ? [{ type: 'InternalIP' as const, address: host.address }] : []),
       { type: 'Hostname', address: nodeName },
     ],
+    ...(facts.kubeletPort === undefined
+      ? {}
+      : { daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } } }),
     nodeInfo: {
       machineID: host.machineID,
       systemUUID: host.systemUUID,

@@ -11,9 +11,9 @@ export async function readPressureSignals(
 ): Promise<PressureReadings> {
   const [memory, pids, node, image] = await Promise.all([
     read('/proc/meminfo').then((text) => text && memoryOf(text)),
-    pidsOf(),
-    fileSystem(nodeDir),
-    fileSystem(imageDir ?? nodeDir),
+    readPids(),
+    readFileSystem(nodeDir),
+    readFileSystem(imageDir ?? nodeDir),
   ]);
   const found: [Signal, Observation | undefined][] = [
     ['memory.available', memory || undefined],
@@ -36,7 +36,7 @@ export function memoryOf(meminfo: string): Observation | undefined {
 }
 
 /** Returns the kernel's lowest limit of processes and threads, minus the existing ones (pkg/kubelet/stats/pidlimit). */
-async function pidsOf(): Promise<Observation | undefined> {
+export async function readPids(): Promise<Observation | undefined> {
   const [pidMax, threadsMax, loadavg] = await Promise.all([
     read('/proc/sys/kernel/pid_max'),
     read('/proc/sys/kernel/threads-max'),
@@ -49,14 +49,15 @@ async function pidsOf(): Promise<Observation | undefined> {
   return { capacity, available: capacity - Number(running) };
 }
 
-interface FileSystem {
+export interface FileSystem {
   bytes: Observation;
   /** Absent on file systems without a fixed number of inodes, such as btrfs. */
   inodes?: Observation;
   device: number;
 }
 
-async function fileSystem(path: string): Promise<FileSystem | undefined> {
+/** Resolves with undefined if the path does not exist on this host. */
+export async function readFileSystem(path: string): Promise<FileSystem | undefined> {
   try {
     const [{ blocks, bavail, bsize, files, ffree }, { dev }] = await Promise.all([statfs(path), stat(path)]);
     return {

@@ -5,6 +5,7 @@ import {
   afterResult,
   firstState,
   type ProbeKind,
+  type ProbeResult,
   type ProbeState,
   probeEvent,
 } from '../decisions/probes/probe-state.js';
@@ -21,6 +22,8 @@ interface ProbeListener {
   /** Called when a probe reached its success or failure threshold; may repeat an outcome. */
   onOutcome(id: string, kind: ProbeKind, outcome: NonNullable<ProbeState['outcome']>): void;
   onEvent(event: PodEvent): void;
+  /** Called with each result. */
+  onResult(container: string, kind: ProbeKind, result: ProbeResult['kind']): void;
 }
 
 export class PodProbes {
@@ -88,6 +91,7 @@ export class PodProbes {
     if (this.#probes.get(key) !== running) return;
     running.isUnderWay = false;
     running.state = afterResult(probe, running.state, result, this.#deps.clock.now());
+    this.#listener.onResult(container.name, kind, result.kind);
     const event = probeEvent(kind, result);
     if (event) this.#listener.onEvent({ ...event, container: container.name });
     if (running.state.outcome) this.#listener.onOutcome(id, kind, running.state.outcome);

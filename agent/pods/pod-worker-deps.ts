@@ -10,6 +10,7 @@ import type { ResolverSources } from '../decisions/container-spec/dns-resolver.j
 import type { Pressure } from '../decisions/eviction/eviction-thresholds.js';
 import type { AssignedPod } from '../decisions/pods/assigned-pod.js';
 import type { PodTermination } from '../decisions/pods/pod-view.js';
+import type { ProbeKind, ProbeResult } from '../decisions/probes/probe-state.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { ProbeHandlers } from '../probes/probe-handlers.js';
 import type { RuntimeDriver } from '../runtime/runtime-driver.js';
@@ -17,11 +18,23 @@ import type { HostVolumes } from '../volumes/host-volumes.js';
 import type { PodFiles } from './pod-files.js';
 import type { PodTokenCache } from './steps/pod-token-cache.js';
 
+/** A result of a probe of a container. */
+export interface ProbedContainer {
+  namespace: string;
+  pod: string;
+  podUid: string;
+  container: string;
+  kind: ProbeKind;
+  result: ProbeResult['kind'];
+}
+
 /** Receives the workers' reports; implemented over the link's outbox. */
 export interface PodReports {
   putPod(report: PodReport): void;
   putRemoved(pod: RemovedPod): void;
   putEvent(event: ReportedEvent): void;
+  /** Counts a result of a probe. */
+  probed(probe: ProbedContainer): void;
   /** Reports uids of Pods that only the engine knows. */
   putUnknownUids(uids: readonly string[]): void;
 }
@@ -70,7 +83,7 @@ export interface HostFacts {
 /** Prepares and removes a Pod's volumes. */
 export type PodVolumes = Pick<
   HostVolumes,
-  'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'hasMounts' | 'remove' | 'sweep'
+  'storageOf' | 'bytesByVolume' | 'prepare' | 'refresh' | 'mountsOf' | 'hasMounts' | 'remove' | 'sweep'
 >;
 
 export interface PodWorkerDeps {

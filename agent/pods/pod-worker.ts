@@ -99,6 +99,10 @@ export class PodWorker {
     this.#probes = new PodProbes(deps, {
       onOutcome: (id, kind, outcome) => this.#onProbe(id, kind, outcome),
       onEvent: (event) => this.#reporter.event(this.#assigned.pod, event),
+      onResult: (container, kind, result) => {
+        const { namespace = '', name: pod, uid: podUid = '' } = this.#assigned.pod.metadata;
+        deps.reports.probed({ namespace, pod, podUid, container, kind, result });
+      },
     });
   }
 

@@ -14,7 +14,7 @@ import { systemRandom } from '../../shared/process/time/random.js';
 import { checkImageThresholds, imageHandling } from '../assembly/agent-images.js';
 import { openPodLogs } from '../assembly/agent-pod-logs.js';
 import { pressureHandling } from '../assembly/agent-pressure.js';
-import { createAgent } from '../assembly/create-agent.js';
+import { type Agent, createAgent } from '../assembly/create-agent.js';
 import {
   type EngineLocations,
   type OpenedRuntime,
@@ -60,8 +60,10 @@ import {
   reservePath,
   serviceTablePath,
 } from './agent-data-directory.js';
+import { createKubeletPort } from './agent-kubelet-port.js';
 import type { AgentSettings } from './agent-settings.js';
 import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
+import { kubeletInputs } from './kubelet-settings.js';
 import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
 import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
@@ -129,17 +131,18 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const { identity, certificates, server } = await openIdentity(joined, start);
   const { addresses, clusterUID } = identity;
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
-  const podLogs = openPodLogs(settings, runtime.name, clock, log.child({ component: 'pod logs' }));
-  const engine = openDriver(runtime, { clusterUID, nodeName }, log, podLogs);
+  const { engine, podLogs } = openEngine(start, runtime, clusterUID);
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
-  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
-  const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
-  const journal = await openJournal(dataDir, boot, heardTime, clock, log);
-  const agent = createAgent({
+  const { heardTime, journal } = await openTimes(dataDir, bootMark, clock, log);
+  const page = (): string =>
+    agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size, podLogs)));
+  const port = createKubeletPort({ ...start, engine: runtime.name, identity, server }, () => agent);
+  const agent: Agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
     certificates,
+    ...(port ? { serving: port.certificate } : {}),
     driver,
     engine: runtime.name,
     cache,
@@ -158,6 +161,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     previousExit: await marker.markStarted(bootMark),
     ...linkListeners(start, upgrades, addresses),
     podCounts: metrics.pods,
+    ...kubeletInputs(settings, runtime.name, metrics.probes, page),
     cost: readProcessUsage,
     load: hostLoad(dataDir, clock),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
@@ -171,22 +175,32 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       ...directory,
       { name: 'run marker', stop: () => marker.markStopped() },
       { name: 'upgrades', stop: () => upgrades.stop() },
-      { name: 'runtime', stop: () => runtime.close() },
-      { name: 'driver', stop: () => driver.close() },
+      ...closedAtEnd({ runtime, driver }),
       { name: 'pod logs', stop: () => podLogs?.stop() },
       { name: 'reserve', stop: () => reserve.stop() },
-      { name: 'addresses', stop: () => addresses.flush() },
-      { name: 'cache', stop: () => cache.flush() },
-      { name: 'journal', stop: () => journal.flush() },
-      { name: 'config', stop: () => config.flush() },
+      ...flushedAtEnd({ addresses, cache, journal, config }),
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsComponents(settings, () =>
-        agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size, podLogs))),
-      ),
+      ...metricsComponents(settings, page),
+      ...(port ? [port.component] : []),
       ...agent.components,
     ],
     log,
   );
+}
+
+/** Opens the engine's driver, and the log files of Pods if this host can provide them. */
+function openEngine({ settings, clock, log }: AgentStart, runtime: OpenedRuntime, clusterUID: string) {
+  const podLogs = openPodLogs(settings, runtime.name, clock, log.child({ component: 'pod logs' }));
+  return { podLogs, engine: openDriver(runtime, { clusterUID, nodeName: settings.nodeName }, log, podLogs) };
+}
+
+function closedAtEnd(parts: Readonly<Record<string, { close(): Promise<void> | void }>>): Component[] {
+  return Object.entries(parts).map(([name, part]) => ({ name, stop: () => part.close() }));
+}
+
+/** Returns components that write the last changes to the disk. */
+function flushedAtEnd(files: Readonly<Record<string, { flush(): Promise<void> }>>): Component[] {
+  return Object.entries(files).map(([name, file]) => ({ name, stop: () => file.flush() }));
 }
 
 /** Opens the identity of a host that has joined, and the addresses of its coordinators. */
@@ -227,6 +241,13 @@ function joinUnlessStopped({ settings, log, onWaiting, stop }: AgentStart): Prom
     onWaiting?.(message);
   });
   return stop ? Promise.race([joining, stop.then(() => undefined)]) : joining;
+}
+
+/** Opens the coordinator's time as this host last received it, and the journal of Events. */
+async function openTimes(dataDir: string, bootMark: string, clock: Clock, log: Logger) {
+  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
+  const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
+  return { heardTime, journal: await openJournal(dataDir, boot, heardTime, clock, log) };
 }
 
 /** Moments carry the coordinator's time only if it was received in this boot. */

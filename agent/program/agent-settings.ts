@@ -21,6 +21,7 @@ import {
   parseThresholds,
 } from '../decisions/eviction/eviction-thresholds.js';
 import { parseLogSize } from '../decisions/pod-logs/log-rotation.js';
+import { parseKubeletPort } from '../kubelet/kubelet-port-setting.js';
 import { parseMetricsAddress } from '../metrics/agent-metrics-server.js';
 import { parseLabels, parseNodeName, parseTaints } from '../node/node-labels-and-taints.js';
 
@@ -193,6 +194,12 @@ export const AGENT_SETTINGS = {
     'ADDRESS',
     'off',
     parseMetricsAddress,
+  ),
+  kubeletPort: checkedTextSetting(
+    "port of the kubelet's pages (HTTPS): auto = 10250 if this agent is root and the port is free, 0 = off",
+    'PORT',
+    'auto',
+    parseKubeletPort,
   ),
   podMaxPids: integerSetting('limit of processes per container; 0 = unlimited', 'N', {
     min: 0,

@@ -228,10 +228,52 @@ export interface ContainerUsage {
   memoryBytes: number;
   /** Processes and threads. Absent if the engine does not count them. */
   processes?: number;
+  /** Present if it was asked for. */
+  details?: UsageDetails;
+}
+
+/** Further counters since the container's start, in bytes unless named otherwise. Absent = the engine has none. */
+export interface UsageDetails {
+  podNamespace: string;
+  podName: string;
+  /** The image's name at create. */
+  image: string;
+  /** ms since the epoch. */
+  createdAt: number;
+  cpuUserNanos?: number;
+  cpuSystemNanos?: number;
+  /** Periods of the CPU limit, how many were cut short, and for how long in total. */
+  throttling?: { periods: number; throttledPeriods: number; throttledNanos: number };
+  /** All memory, including pages of files. */
+  usageBytes?: number;
+  /** Anonymous memory. */
+  rssBytes?: number;
+  cacheBytes?: number;
+  swapBytes?: number;
+  pageFaults?: number;
+  majorPageFaults?: number;
+  readBytes?: number;
+  writtenBytes?: number;
+  /** Only of the container that owns the Pod's network. Absent with the host's network. */
+  interfaces?: InterfaceCounters[];
+}
+
+/** Counters of a network interface. */
+export interface InterfaceCounters {
+  name: string;
+  rxBytes: number;
+  rxPackets: number;
+  rxErrors: number;
+  rxDropped: number;
+  txBytes: number;
+  txPackets: number;
+  txErrors: number;
+  txDropped: number;
 }
 
 /** Disk usage of a container, in bytes. */
 export interface ContainerStorage {
+  podUid: string;
   /** Container name in the Pod. */
   container: string;
   attempt: number;
@@ -285,8 +327,11 @@ export interface RuntimeDriver {
   inspectPod(podUid: string): Promise<ObservedContainer[]>;
   /** Yields events until `signal` aborts. Starts with `resync`, and repeats it after each reconnect. */
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
-  /** Measures one Pod's containers without the sandbox. Expensive for the engine: do not call it often. */
-  storage(podUid: string): Promise<ContainerStorage[]>;
+  /**
+   * Measures the containers of one Pod, or of all Pods, without sandboxes. Expensive for the engine: do not call it
+   * often.
+   */
+  storage(podUid?: string): Promise<ContainerStorage[]>;
   /** Returns undefined when the engine does not have it. */
   findImage(image: string): Promise<EngineImage | undefined>;
   pull(request: PullRequest): Promise<void>;
@@ -313,7 +358,7 @@ export interface RuntimeDriver {
   attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams>;
   /** Connects to a port on the loopback of a running container's network. Throws `ConnectFailed` or `NotRunning`. */
   dial(id: string, port: number, signal: AbortSignal): Promise<Duplex>;
-  /** Measures the owner's running containers without sandboxes. */
-  usage(): Promise<ContainerUsage[]>;
+  /** Measures the owner's running containers. `detailed` adds the details, and the sandboxes. */
+  usage(detailed?: boolean): Promise<ContainerUsage[]>;
   close(): void;
 }

@@ -17,6 +17,7 @@ const NO_VOLUMES: PodVolumes = {
   remove: async () => undefined,
   sweep: async () => [],
   storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }),
+  bytesByVolume: async () => new Map(),
 };
 
 /** Dependencies of an agent without a disk and a kernel. */

@@ -118,6 +118,14 @@ export class HostVolumes {
     return { emptyDirs, otherVolumes };
   }
 
+  /** Returns the size of each of the Pod's volumes in bytes, by name, without hostPath. */
+  async bytesByVolume(pod: Pod): Promise<Map<string, number>> {
+    const bytes = new Map<string, number>();
+    for (const volume of pod.spec.volumes ?? [])
+      if (!volume.hostPath) bytes.set(volume.name, await folderBytes(this.#folderOf(pod, volume)));
+    return bytes;
+  }
+
   /** Keeps all mounts for the next agent. */
   close(): Promise<void> {
     return this.#subPaths.close();

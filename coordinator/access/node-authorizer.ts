@@ -19,6 +19,12 @@ const NODES_GROUP = 'system:nodes';
 const NODE_USER_PREFIX = 'system:node:';
 const STATUS_WRITES = ['update', 'patch'];
 
+/** Reviews that a node may create, by group. */
+const REVIEWS: ReadonlyMap<string, string> = new Map([
+  ['authentication.k8s.io', 'tokenreviews'],
+  ['authorization.k8s.io', 'subjectaccessreviews'],
+]);
+
 type NodeInformers = Pick<Informers, 'pods' | 'secrets'>;
 
 /** Returns the node name of a node's user, or undefined for other users. */
@@ -53,6 +59,8 @@ export class NodeAuthorizer implements Authorizer {
 
   #mayNode(node: string, access: ResourceAccess): boolean {
     const { verb, group, resource, subresource, name, namespace } = access;
+    // For callers of the kubelet's port. A node's SubjectAccessReview is limited to its own kubelet.
+    if (verb === 'create' && subresource === '' && REVIEWS.get(group) === resource) return true;
     if (group !== '') return false;
     const isRead = verb === 'get' && subresource === '' && name !== '';
     const isStatus = STATUS_WRITES.includes(verb) && subresource === 'status' && name !== '';

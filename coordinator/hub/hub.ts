@@ -25,6 +25,7 @@ import {
 } from './identity/node-authenticator.js';
 import { isSameHash, NodeCredentials, secretField } from './identity/node-credentials.js';
 import { nodeOfSubject } from './identity/node-subject.js';
+import { issueServing, type ServingAuthority } from './identity/serving-issuer.js';
 import { HostReports } from './reports/host-reports.js';
 import { NodeStatusWriter } from './reports/node-status-writer.js';
 import type { ObjectSigner } from './restore/object-signer.js';
@@ -58,7 +59,8 @@ export interface HubOptions {
   signer: ObjectSigner;
   authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorDeps['authority'] &
-    Pick<CertificateAuthority, 'trustBundleToResend'>;
+    Pick<CertificateAuthority, 'trustBundleToResend'> &
+    ServingAuthority;
   /** True if an operator has to approve each new node. */
   approveNodes?: boolean;
   /** The addresses that agents learn. Absent if there is one coordinator. */
@@ -103,6 +105,7 @@ export class Hub {
     reading: ({ node }, payload) => this.readings.record(node, payload),
     serviceInterest: (session, interest) => this.services.received(session, interest),
     renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
+    issueServing: ({ node }, request) => issueServing(this.#options, node, request),
     closed: (session, reason, end) => this.#closed(session, reason, end),
   };
   #isStopping = false;

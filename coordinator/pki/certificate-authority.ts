@@ -9,6 +9,7 @@ import {
 } from './client-certificates.js';
 import { certificatesIn, days, MAX_CLOCK_ERROR_DAYS } from './key-pair.js';
 import type { Pki } from './load-pki.js';
+import { isServedName, signNodeServingCertificate } from './node-serving-certificates.js';
 import { isInTime, type PeerCertificate, subjectOf } from './peer-certificate.js';
 
 /** The extended key usage of clients. */
@@ -16,7 +17,8 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 /** kube-controller-manager's `--cluster-signing-duration`. */
 const LIFETIME_MS = days(365);
 
-type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trustBundle' | 'trustBundleToResend'>;
+type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trustBundle' | 'trustBundleToResend'> &
+  Partial<Pick<Pki, 'serving'>>;
 
 export class CertificateAuthority {
   readonly #pki: () => SigningPki;
@@ -40,6 +42,16 @@ export class CertificateAuthority {
     return this.#pki().trustBundleToResend;
   }
 
+  /** Returns the PEM of the authorities that sign client certificates. */
+  clientAuthorities(): string {
+    return this.#pki().authorities;
+  }
+
+  /** True if this coordinator's own certificate is valid for the name or address. */
+  isOwnName(name: string): boolean {
+    return isServedName(this.#pki().serving?.cert ?? '', name);
+  }
+
   /** Returns the subject of a valid client certificate of this authority, otherwise undefined. */
   recognise(certificate: X509Certificate): PeerCertificate | undefined {
     const isClient = !certificate.ca && certificate.keyUsage?.includes(CLIENT_AUTH);
@@ -47,6 +59,16 @@ export class CertificateAuthority {
       certificatesIn(this.#pki().authorities).some((each) => certificate.verify(each.publicKey));
     const isGood = isClient && isInTime(certificate, this.#clock.now()) && isOurs();
     return isGood ? subjectOf(certificate) : undefined;
+  }
+
+  /** Signs a serving certificate for a request that the caller has checked. */
+  async signServing(
+    requestPem: string,
+    names: { dns: readonly string[]; ips: readonly string[] },
+  ): Promise<string> {
+    const now = this.#clock.now();
+    if (!isInTime(new X509Certificate(this.#pki().ca.cert), now)) await this.#renew();
+    return signNodeServingCertificate(this.#pki().ca, requestPem, names, now);
   }
 
   /** Parses a signing request. Throws an Error with a short reason. */

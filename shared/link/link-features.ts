@@ -16,6 +16,12 @@ export const SERVICES = 'services';
 /** The hub names the addresses of all coordinators in the welcome, and sends `coordinators` when they change. */
 export const COORDINATORS = 'coordinators';
 
+/** The agent may send `requestServing`. The hub responds with `servingIssued`. */
+export const SERVING = 'serving';
+
+/** The hub may open streams of type `kubelet`. */
+export const KUBELET = 'kubelet';
+
 /** All features of this build. A message of a feature is only sent if both ends name it. */
 export const FEATURES: readonly string[] = [
   'logs',
@@ -25,6 +31,8 @@ export const FEATURES: readonly string[] = [
   METERS,
   SERVICES,
   COORDINATORS,
+  KUBELET,
+  SERVING,
 ];
 
 export function commonFeatures(theirs: readonly string[]): string[] {

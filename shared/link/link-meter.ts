@@ -55,6 +55,7 @@ const STREAM_CAUSES: Record<StreamRequest['type'], LinkCause> = {
   attach: 'exec',
   port: 'exec',
   usage: 'other',
+  kubelet: 'other',
 };
 
 /** Returns the bytes on the wire for a WebSocket frame, in its own direction. */

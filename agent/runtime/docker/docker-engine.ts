@@ -86,7 +86,7 @@ export class DockerEngine implements RuntimeDriver {
     return dockerEvents(this.#api, this.#owner, signal);
   }
 
-  storage(podUid: string): Promise<ContainerStorage[]> {
+  storage(podUid?: string): Promise<ContainerStorage[]> {
     return dockerStorage(this.#api, ownerFilter(this.#owner, podUid));
   }
 
@@ -199,8 +199,8 @@ export class DockerEngine implements RuntimeDriver {
     return this.#dialer.dial({ pid: State.Pid, ...(ip ? { ip } : {}) }, port);
   }
 
-  usage(): Promise<ContainerUsage[]> {
-    return dockerUsage(this.#api, ownerFilter(this.#owner));
+  usage(detailed = false): Promise<ContainerUsage[]> {
+    return dockerUsage(this.#api, ownerFilter(this.#owner), detailed);
   }
 
   close(): void {

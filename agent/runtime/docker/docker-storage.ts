@@ -23,9 +23,9 @@ export async function dockerStorage(api: DockerApi, label: string[]): Promise<Co
     INSPECT_ERRORS,
   );
   const storages = found.map(async ({ Id, Labels, State, SizeRw = 0 }): Promise<ContainerStorage> => {
-    const { container, attempt } = toIdentity(Labels);
+    const { podUid, container, attempt } = toIdentity(Labels);
     const isRunning = State === 'running';
-    return { container, attempt, isRunning, layerBytes: SizeRw, logBytes: await logBytes(api, Id) };
+    return { podUid, container, attempt, isRunning, layerBytes: SizeRw, logBytes: await logBytes(api, Id) };
   });
   return (await Promise.all(storages)).filter(({ container }) => container !== SANDBOX);
 }

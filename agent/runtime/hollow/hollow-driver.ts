@@ -63,9 +63,10 @@ export class HollowDriver implements RuntimeDriver {
     return this.#engine.events(this.#owner, signal);
   }
 
-  async storage(podUid: string): Promise<ContainerStorage[]> {
-    const containers = await this.inspectPod(podUid);
-    return containers.map(({ identity: { container, attempt }, state }) => ({
+  async storage(podUid?: string): Promise<ContainerStorage[]> {
+    const containers = podUid === undefined ? await this.list() : await this.inspectPod(podUid);
+    return containers.map(({ identity: { podUid, container, attempt }, state }) => ({
+      podUid,
       container,
       attempt,
       isRunning: state === 'running',

@@ -1,6 +1,7 @@
 /** Access reviews of authorization.k8s.io/v1. They are computed from the roles and not stored. */
 import type { Access, PolicyRule, UserInfo } from '../../../shared/kube/access/rbac-types.js';
-import { badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
+import { nodeOfUser } from '../../access/node-authorizer.js';
 import type { Authorizer } from '../../access/rbac-authorizer.js';
 import { withAuthenticated } from '../../access/user-groups.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
@@ -34,6 +35,7 @@ export function accessReviewStatus(
       refuseOutsideOf(kind, spec, info.namespace);
       return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
     default:
+      refuseOtherNodes(user, spec);
       return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
   }
 }
@@ -82,6 +84,15 @@ function refuseOutsideOf(
   }
   if (!resourceAttributes || resourceAttributes.namespace === namespace) return;
   throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+}
+
+/** A compromised host must not learn the rights of users beyond its own kubelet's pages. Throws 403. */
+function refuseOtherNodes(user: UserInfo, { resourceAttributes: on }: AccessSpec): void {
+  const node = nodeOfUser(user);
+  const isOwn = on?.resource === 'nodes' && !on.group && on.name === node;
+  if (node === undefined || isOwn) return;
+  const message = `subjectaccessreviews.authorization.k8s.io is forbidden: node "${node}" may only review access to its own kubelet`;
+  throw new ApiError('Forbidden', message, {});
 }
 
 function invalidSpec(kind: string, field: string, detail: string) {

@@ -23,6 +23,7 @@ import { HOST_EFFECT_RESOURCE, handleHostEffect } from '../fleet/host-effects-re
 import { handleHostMeters, handleHostReadings } from '../fleet/host-telemetry-resource.js';
 import { HOST_RESOURCE, handleHosts } from '../fleet/hosts-resource.js';
 import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from '../fleet/join-address-resource.js';
+import { handleNodeProxy } from '../fleet/node-proxy.js';
 import { handlePlan, PLAN_RESOURCE } from '../fleet/plan-resource.js';
 import { handleMetrics, METRICS_RESOURCES } from '../fleet/resource-metrics.js';
 import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from '../fleet/restore-resource.js';
@@ -49,6 +50,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'serviceaccounts/token': withoutTables(handleTokenRequest),
   'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': handleRolloutHosts,
+  'nodes/proxy': handleNodeProxy,
 };
 
 const OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);

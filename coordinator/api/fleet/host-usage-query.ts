@@ -41,7 +41,7 @@ async function queryHost(
   const ended = AbortSignal.any([signal, leave.signal]);
   try {
     const response = await streams.open(node, { type: 'usage' }, emptyInput(), ended);
-    return parseHostUsage((await collect(response)).toString());
+    return parseHostUsage((await collectResponse(response)).toString());
   } catch {
     // The host is offline or sent an invalid response.
     return undefined;
@@ -51,17 +51,21 @@ async function queryHost(
   }
 }
 
-async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+/** Rejects if the host sends more than `limit` bytes. */
+export async function collectResponse(
+  bytes: AsyncIterable<Uint8Array>,
+  limit = MAX_RESPONSE_BYTES,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of bytes) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MAX_RESPONSE_BYTES) throw new Error('the response of the host is too large');
+    if (length > limit) throw new Error('the response of the host is too large');
   }
   return Buffer.concat(chunks, length);
 }
 
-async function* emptyInput(): AsyncGenerator<Uint8Array, void> {
+export async function* emptyInput(): AsyncGenerator<Uint8Array, void> {
   // The request has no input.
 }

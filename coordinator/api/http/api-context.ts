@@ -105,6 +105,8 @@ export interface ApiRequest {
     /** The kubectl command that sends the request, e.g. `kubectl rollout status`. */
     kubectlCommand?: string;
   };
+  /** The client accepts compressed responses. */
+  acceptsGzip: boolean;
   /** Not decoded; absent if the request has no body. */
   body?: Buffer;
   signal: AbortSignal;

@@ -165,6 +165,7 @@ export class RequestHandler {
         ...(typeof prefer === 'string' ? { prefer } : {}),
         ...(typeof kubectlCommand === 'string' ? { kubectlCommand } : {}),
       },
+      acceptsGzip: acceptsGzip(headers),
       ...(Buffer.isBuffer(body) ? { body } : {}),
       signal: closing.signal,
       warn,

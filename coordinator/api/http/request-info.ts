@@ -19,6 +19,8 @@ export interface ResourceRequest {
   resource: string;
   name?: string;
   subresource?: string;
+  /** The path behind `nodes/NAME/proxy`, decoded, with a leading slash. Absent for other requests. */
+  proxyPath?: string;
   query: URLSearchParams;
 }
 
@@ -48,6 +50,7 @@ interface ResourcePath {
   resource: string;
   name?: string;
   subresource?: string;
+  proxyPath?: string;
 }
 
 /** Subresources of Namespaces. Without this list they would be parsed as resources in that namespace. */
@@ -74,6 +77,13 @@ function readResourcePath(parts: readonly string[]): ResourcePath | undefined {
 
 function withName(path: ResourcePath, rest: readonly string[]): ResourcePath | undefined {
   const [name, subresource, ...surplus] = rest;
+  if (path.resource === 'nodes' && path.namespace === undefined && subresource === 'proxy')
+    return {
+      ...path,
+      ...(name === undefined ? {} : { name }),
+      subresource,
+      proxyPath: `/${surplus.join('/')}`,
+    };
   if (surplus.length > 0) return undefined;
   return {
     ...path,

@@ -29,6 +29,7 @@ export async function serveStream(
     user: identity.user,
     limitKey: limitKeyOf(identity),
     headers: {},
+    acceptsGzip: false,
     signal,
     warn: ignore,
     onCreated: ignore,

@@ -26,6 +26,16 @@ const METRICS = 'metrics.k8s.io';
 
 const HEALTH = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
 const STREAMS = ['pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'];
+/** Subresources by which a kubelet's port authorizes (pkg/kubelet/server/auth.go, KubeletFineGrainedAuthz). */
+const NODE_PAGES = [
+  'nodes/configz',
+  'nodes/healthz',
+  'nodes/log',
+  'nodes/metrics',
+  'nodes/pods',
+  'nodes/proxy',
+  'nodes/stats',
+];
 const EDITABLE = [
   'configmaps',
   'events',
@@ -144,6 +154,10 @@ export const BOOTSTRAP_ROLES: readonly Role[] = [
   clusterRole('system:auth-delegator', [
     rule(['create'], AUTHENTICATION, 'tokenreviews'),
     rule(['create'], AUTHORIZATION, 'subjectaccessreviews'),
+  ]),
+  clusterRole('system:kubelet-api-admin', [
+    rule([...READ, 'proxy'], CORE, 'nodes'),
+    rule(['*'], CORE, ...NODE_PAGES),
   ]),
   aggregated('admin'),
   aggregated('edit', aggregateTo('admin')),

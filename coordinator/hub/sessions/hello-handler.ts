@@ -160,7 +160,7 @@ export class HelloHandler {
       () => this.#flushes.add(session),
       () => this.#deps.resync.desiredStateSettled(session),
     );
-    session.becomeLive(hello.instanceID, sender);
+    session.becomeLive(hello, sender);
     const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: [] };
     live.set(session.node, entry);
     this.#deps.coordinators?.connected(entry, hello.features);

@@ -8,6 +8,7 @@ import type { Node } from '../../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { SharedMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';
+import { KUBELET } from '../../../shared/link/link-features.js';
 import type {
   FromAgent,
   FromHub,
@@ -15,7 +16,9 @@ import type {
   Hello,
   MetersReport,
   ReportedEvent,
+  RequestServing,
   ServiceInterest,
+  ServingIssued,
   StatusReport,
   StreamRequest,
 } from '../../../shared/link/messages/link-messages.js';
@@ -32,6 +35,7 @@ type SessionState =
   | {
       phase: 'live';
       instanceID: string;
+      servesKubelet: boolean;
       sender: DesiredSender;
       isReporting: boolean;
       isRenewing: boolean;
@@ -54,6 +58,8 @@ export interface SessionEvents {
   serviceInterest(session: Session, interest: ServiceInterest): void;
   /** Resolves with the new certificate in PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
+  /** Resolves with a certificate for the kubelet's port. Rejects with ApiError. */
+  issueServing(session: Session, request: RequestServing): Promise<Omit<ServingIssued, 'kind'>>;
   /** Called exactly once, when the socket is closed. */
   closed(session: Session, reason: string, end: LinkEnd): void;
 }
@@ -139,10 +145,15 @@ export class Session {
     if (this.#state.phase === 'live') this.#socket.sendShared(shared);
   }
 
-  becomeLive(instanceID: string, sender: DesiredSender): void {
-    if (this.#state.phase === 'greeting') {
-      this.#state = { phase: 'live', instanceID, sender, isReporting: false, isRenewing: false };
-    }
+  becomeLive({ instanceID, features }: Pick<Hello, 'instanceID' | 'features'>, sender: DesiredSender): void {
+    if (this.#state.phase !== 'greeting') return;
+    const servesKubelet = features.includes(KUBELET);
+    this.#state = {
+      phase: 'live',
+      ...{ instanceID, servesKubelet, sender },
+      isReporting: false,
+      isRenewing: false,
+    };
   }
 
   /** Sends the desired state to the agent. Undefined unless live. */
@@ -156,6 +167,12 @@ export class Session {
     input: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
+    // An older agent would end the link at an unknown request.
+    if (request.type === 'kubelet' && !(this.#state.phase === 'live' && this.#state.servesKubelet))
+      throw new ApiError(
+        'ServiceUnavailable',
+        `the agent of node "${this.node}" is too old to serve the kubelet's pages: upgrade it`,
+      );
     this.#streams ??= new AgentStreams({
       send: (message) => this.send(message),
       sendDrained: (message) =>
@@ -222,7 +239,16 @@ export class Session {
         this.#events.serviceInterest(this, message);
         return;
       case 'renew':
-        void this.#renew(message.csr, state);
+        void this.#renew(state, async () => ({
+          kind: 'certified',
+          certificate: await this.#events.renew(this, message.csr),
+        }));
+        return;
+      case 'requestServing':
+        void this.#renew(state, async () => ({
+          kind: 'servingIssued',
+          ...(await this.#events.issueServing(this, message)),
+        }));
         return;
       case 'streamStarted':
       case 'streamData':
@@ -246,11 +272,12 @@ export class Session {
     this.send({ kind: 'statusAck', id: report.id });
   }
 
-  async #renew(csr: string, state: LiveState): Promise<void> {
+  /** Issues one certificate at a time: an agent must not make the coordinator sign without pause. */
+  async #renew(state: LiveState, issue: () => Promise<FromHub>): Promise<void> {
     if (state.isRenewing) return;
     state.isRenewing = true;
     try {
-      this.send({ kind: 'certified', certificate: await this.#events.renew(this, csr) });
+      this.send(await issue());
     } catch (error) {
       if (error instanceof ApiError && error.code < 500) this.#violated(error.message);
       else this.#socket.terminate('certificate not issued');

@@ -79,7 +79,11 @@ export const nodeKind: Kind<Node> = {
   namespaced: false,
   verbs: STANDARD_VERBS,
   schema: 'io.k8s.api.core.v1.Node',
-  subresources: { status: { group: '', version: 'v1', kind: 'Node', verbs: STATUS_VERBS } },
+  subresources: {
+    // Like upstream's, but only to read: a kubelet's port is not a way into containers here.
+    proxy: { group: '', version: 'v1', kind: 'NodeProxyOptions', verbs: ['get'] },
+    status: { group: '', version: 'v1', kind: 'Node', verbs: STATUS_VERBS },
+  },
   columns: [
     NAME_COLUMN,
     column('Status', 'string', 'Whether the node is ready to run Pods.', statusText),

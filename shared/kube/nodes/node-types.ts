@@ -51,6 +51,10 @@ export interface NodeImage {
   sizeBytes?: number;
 }
 
+export interface DaemonEndpoints {
+  kubeletEndpoint?: { Port: number };
+}
+
 export interface NodeStatus {
   capacity?: ResourceList;
   allocatable?: ResourceList;
@@ -59,7 +63,8 @@ export interface NodeStatus {
   nodeInfo?: NodeSystemInfo;
   /** Images that the host keeps for future Pods, named as Pods name them. */
   images?: NodeImage[];
-  daemonEndpoints?: unknown;
+  /** Absent unless the host serves the kubelet's port. */
+  daemonEndpoints?: DaemonEndpoints;
 }
 
 export interface Node extends KubeObject {

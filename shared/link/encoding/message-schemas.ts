@@ -7,6 +7,7 @@ import {
   type FromAgent,
   type FromHub,
   type HandedOverPod,
+  type KubeletStreamRequest,
   type LogStreamRequest,
   MAX_ADDRESS_LENGTH,
   MAX_COORDINATORS,
@@ -128,6 +129,11 @@ export const FROM_AGENT: { [K in FromAgent['kind']]: Schema<Of<K>> } = {
     roundTripMs: optional(durationMs),
   }),
   renew: record<Of<'renew'>>({ kind: oneOf('renew'), csr: text(16_384) }),
+  requestServing: record<Of<'requestServing'>>({
+    kind: oneOf('requestServing'),
+    csr: text(16_384),
+    addresses: list(text(64), 16),
+  }),
   serviceInterest,
   streamStarted: record<Of<'streamStarted'>>({ kind: oneOf('streamStarted'), stream: streamNumber }),
   streamData,
@@ -162,6 +168,12 @@ const streamRequest = tagged<StreamRequest>({
   attach: record<AttachStreamRequest>({ type: oneOf('attach'), ...process }),
   port: record<PortStreamRequest>({ type: oneOf('port'), podUid: uid, port: integer(1, 65_535) }),
   usage: record<UsageStreamRequest>({ type: oneOf('usage') }),
+  kubelet: record<KubeletStreamRequest>({
+    type: oneOf('kubelet'),
+    path: text(2_048),
+    query: text(4_096),
+    gzip: flag,
+  }),
 });
 
 export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
@@ -220,6 +232,11 @@ export const FROM_HUB: { [K in FromHub['kind']]: Schema<Of<K>> } = {
     message: note,
     retryMs: optional(durationMs),
     clusterUID: optional(uid),
+  }),
+  servingIssued: record<Of<'servingIssued'>>({
+    kind: oneOf('servingIssued'),
+    certificate: text(65_536),
+    clientCa: text(262_144),
   }),
   certified: record<Of<'certified'>>({
     kind: oneOf('certified'),

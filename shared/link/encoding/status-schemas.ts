@@ -1,6 +1,7 @@
 /** Schemas of Node and Pod status. Valid values are safe to store and to print. */
 
 import type {
+  DaemonEndpoints,
   NodeAddress,
   NodeImage,
   NodeStatus,
@@ -160,7 +161,11 @@ export const nodeStatus: Schema<NodeStatus> = record<NodeStatus>({
   images: optional(
     list(record<NodeImage>({ names: optional(list(text(1_024), 10)), sizeBytes: optional(integer(0)) }), 100),
   ),
-  daemonEndpoints: nothing,
+  daemonEndpoints: optional(
+    record<DaemonEndpoints>({
+      kubeletEndpoint: optional(record<{ Port: number }>({ Port: integer(1, 65_535) })),
+    }),
+  ),
 });
 
 export const taint: Schema<Taint> = record<Taint>({

@@ -16,6 +16,8 @@ import type {
   HeartbeatConfigChange,
   Hello,
   RenewCertificate,
+  RequestServing,
+  ServingIssued,
   Welcome,
 } from './session-messages.js';
 import type {
@@ -42,6 +44,7 @@ export type FromAgent =
   | EventsReport
   | MetersReport
   | RenewCertificate
+  | RequestServing
   | ServiceInterest
   | StreamStarted
   | StreamData
@@ -60,6 +63,7 @@ export type FromHub =
   | StatusAck
   | Goodbye
   | CertificateIssued
+  | ServingIssued
   | ServiceViews
   | EndpointChanges
   | StreamOpen

@@ -87,6 +87,24 @@ export interface RenewCertificate {
   csr: string;
 }
 
+/** Feature `serving`: requests a certificate for the kubelet's port of the session's host. */
+export interface RequestServing {
+  kind: 'requestServing';
+  /** PKCS #10 in PEM, with the subject of the host's own certificate. */
+  csr: string;
+  /** The host's addresses. */
+  addresses: string[];
+}
+
+/** Feature `serving`: the response to `requestServing`. Not acknowledged. */
+export interface ServingIssued {
+  kind: 'servingIssued';
+  /** PEM. */
+  certificate: string;
+  /** PEM of the authorities by which the port verifies client certificates. */
+  clientCa: string;
+}
+
 /** Feature `certificates`: delivers a new certificate, new CA certificates, or both. Not acknowledged. */
 export interface CertificateIssued {
   kind: 'certified';

@@ -1,4 +1,4 @@
-/** Streams for logs, commands, ports and resource usage. */
+/** Streams for logs, commands, ports, resource usage and the kubelet's pages. */
 
 export interface LogStreamRequest {
   type: 'log';
@@ -47,12 +47,24 @@ export interface UsageStreamRequest {
   type: 'usage';
 }
 
+/** Feature `kubelet`: requests a page of the kubelet. The response is described in `encoding/kubelet-answer.ts`. */
+export interface KubeletStreamRequest {
+  type: 'kubelet';
+  /** Decoded, with a leading slash. */
+  path: string;
+  /** Without `?`. */
+  query: string;
+  /** The response may be compressed. */
+  gzip: boolean;
+}
+
 export type StreamRequest =
   | LogStreamRequest
   | ExecStreamRequest
   | AttachStreamRequest
   | PortStreamRequest
-  | UsageStreamRequest;
+  | UsageStreamRequest
+  | KubeletStreamRequest;
 
 /** Resource usage of a host: averages over the window that ends at `timeMs`, by the host's wall clock. */
 export interface HostUsage {

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { withServers } from '../../../coordinator/cli/local-cluster/member-kubeconfig.js';
+import { withServers } from '../../../coordinator/cluster/keys/member-kubeconfig.js';
 import { openEtcdCluster } from '../../../coordinator/store/replica/etcd/open-etcd-cluster.js';
 import type { ClusterStorage } from '../../../coordinator/store/replica/replicated-log.js';
 import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';

@@ -90,6 +90,35 @@ test('a node is denied everything else with 403, and each denial is audited', as
     assert.deepEqual([user.username, ...sourceIPs], ['system:node:n1', '127.0.0.1']);
 });
 
+const REVIEW = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+
+function accessReview(resourceAttributes: object): object {
+  const apiVersion = 'authorization.k8s.io/v1';
+  return { kind: 'SubjectAccessReview', apiVersion, spec: { user: 'alice', resourceAttributes } };
+}
+
+test('a node can review callers of its own kubelet, and no other rights of users', async (context) => {
+  const { ask, api } = await fleet(context);
+  const own = { resource: 'nodes', subresource: 'metrics', verb: 'get', name: 'n1' };
+  const allowed = await ask(`POST ${REVIEW}`, { body: accessReview(own) });
+  assert.deepEqual([allowed.code, allowed.json<{ status: object }>().status], [201, { allowed: false }]);
+  for (const other of [
+    { ...own, name: 'n2' },
+    { ...own, name: '' },
+    { ...own, group: 'metrics.k8s.io' },
+    { resource: 'secrets', verb: 'get', namespace: 'default', name: 'other' },
+  ]) {
+    const refused = await ask(`POST ${REVIEW}`, { body: accessReview(other) });
+    assert.equal(refused.code, 403, JSON.stringify(other));
+    assert.match(refused.text, /node \\"n1\\" may only review access to its own kubelet/);
+  }
+  assert.equal((await call(api, `POST ${REVIEW}`, { body: accessReview({ ...own, name: 'n2' }) })).code, 201);
+  const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token: 'wrong' } };
+  const reviewed = await ask('POST /apis/authentication.k8s.io/v1/tokenreviews', { body: review });
+  assert.equal(reviewed.code, 201);
+  assert.equal(reviewed.json<{ status: { authenticated: boolean } }>().status.authenticated, false);
+});
+
 test('a status cannot set labels, taints or annotations', async (context) => {
   const { ask, api } = await fleet(context);
   const node = (await call(api, 'GET /api/v1/nodes/n1')).json<Node>();

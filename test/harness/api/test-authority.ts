@@ -16,10 +16,20 @@ export async function testAuthority(clock: Clock): Promise<CertificateAuthority>
 /** A missing authority, for fleets whose hosts show no certificates. */
 export const NO_AUTHORITY: Pick<
   CertificateAuthority,
-  'read' | 'sign' | 'trustBundle' | 'trustBundleToResend' | 'recognise'
+  | 'read'
+  | 'sign'
+  | 'signServing'
+  | 'clientAuthorities'
+  | 'isOwnName'
+  | 'trustBundle'
+  | 'trustBundleToResend'
+  | 'recognise'
 > = {
   read: () => Promise.reject(new Error('this fleet signs nothing')),
   sign: () => Promise.reject(new Error('this fleet signs nothing')),
+  signServing: () => Promise.reject(new Error('this fleet signs nothing')),
+  clientAuthorities: () => '',
+  isOwnName: () => false,
   trustBundle: () => '',
   trustBundleToResend: () => undefined,
   recognise: () => undefined,

@@ -69,6 +69,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       putRemoved: ({ uid }) => tell({ kind: 'removed', uid }),
       putEvent: () => undefined,
       putUnknownUids: () => undefined,
+      probed: () => undefined,
     },
     clock: systemClock,
     log: silentLogger,

@@ -238,6 +238,7 @@ export class PodHostFixture implements PodSource {
         putPod: ({ uid, status }) => void this.statuses.set(uid, status),
         putRemoved: ({ uid }) => void this.removed.push(uid),
         putUnknownUids: () => undefined,
+        probed: () => undefined,
         putEvent: ({ reason, message }) => void this.events.push(`${reason}: ${message}`),
       },
       clock: this.clock,

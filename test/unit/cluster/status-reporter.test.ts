@@ -17,6 +17,7 @@ function fixture(sync: () => Promise<void> = async () => undefined) {
     generation: 'first',
   });
   const reporter = new StatusReporter({
+    leaderTrouble: async () => undefined,
     ...{ keys: storage, memberId: MEMBER, version: '1.0.0', clock: new ManualClock(0), log: silentLogger },
     source: () => ({ state: { role: 'follower' }, durableRecord: 7, sync }),
   });

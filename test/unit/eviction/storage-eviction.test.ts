@@ -114,10 +114,18 @@ test('the watch measures every ten seconds, skips an unreachable engine, and evi
     driver: {
       storage: async () => {
         if (!state.isUp) throw new Error('no engine');
-        const old = { container: 'app', attempt: 0, isRunning: false, layerBytes: 9 * MIB, logBytes: 0 };
+        const old = {
+          podUid: 'uid',
+          container: 'app',
+          attempt: 0,
+          isRunning: false,
+          layerBytes: 9 * MIB,
+          logBytes: 0,
+        };
         return [
           old,
           {
+            podUid: 'uid',
             container: 'app',
             attempt: 1,
             isRunning: state.isRunning,

@@ -255,3 +255,10 @@ describe('registration', () => {
     assert.equal(labels['kubernetes.io/arch'], 'arm64');
   });
 });
+
+test('the status has the port of the kubelet only while it is served', () => {
+  assert.equal(nodeStatus(FACTS, undefined).daemonEndpoints, undefined);
+  assert.deepEqual(nodeStatus({ ...FACTS, kubeletPort: 10_250 }, undefined).daemonEndpoints, {
+    kubeletEndpoint: { Port: 10_250 },
+  });
+});

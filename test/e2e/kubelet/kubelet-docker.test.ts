@@ -1,0 +1,4 @@
+/** The kubelet's pages on Docker. */
+import { kubeletTests } from './kubelet-checks.js';
+
+kubeletTests('docker');

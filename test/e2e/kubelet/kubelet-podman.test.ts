@@ -1,0 +1,4 @@
+/** The kubelet's pages on Podman. */
+import { kubeletTests } from './kubelet-checks.js';
+
+kubeletTests('podman');
