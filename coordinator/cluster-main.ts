@@ -18,6 +18,7 @@ import type { MemberFile } from './cluster/member-file.js';
 import { RivalWatch } from './cluster/rival-watch.js';
 import { LeaderProbe } from './cluster/standby/leader-probe.js';
 import { type Elected, Standby } from './cluster/standby/standby.js';
+import { keepStandbySmall } from './cluster/standby/standby-memory.js';
 import { leaderSource, StatusReporter, type StatusSource } from './cluster/status-reporter.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
@@ -56,6 +57,7 @@ export class RunningMember implements RunningCoordinator {
   #coordinator: RunningCoordinator | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isStopping = false;
+  #endCollections: () => void = () => undefined;
   #isResigning = false;
   /** The leader that connections are forwarded to. */
   #forwarded: { server: string; term: number } | undefined;
@@ -94,12 +96,14 @@ export class RunningMember implements RunningCoordinator {
   /** Starts to follow the log. Errors of the data directory end the process. */
   start(): void {
     this.#reporter.start();
+    this.#endCollections = keepStandbySmall(this.#deps.clock);
     this.#ended = this.#run();
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#standby.stop();
+    this.#endCollections();
     const endWait = this.#giveUpWithoutEtcd();
     await this.#ended;
     // Clients are served to the end of their requests. Then another member can lead at once.
@@ -146,6 +150,7 @@ export class RunningMember implements RunningCoordinator {
     const { settings, log, clock, storage, member, door, keys } = this.#deps;
     const { term } = leadership;
     this.#leadership = leadership;
+    this.#endCollections();
     this.#forwarded = undefined;
     log.info({ term }, 'this coordinator leads');
     const view = this.#view;

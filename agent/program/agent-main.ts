@@ -135,8 +135,8 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
   const { heardTime, journal } = await openTimes(dataDir, bootMark, clock, log);
-  const page = (): string =>
-    agentMetricsText(metrics.values(agentFacts(agent, nodeName, cache.size, podLogs)));
+  const facts = () => agentFacts(agent, nodeName, cache.size, podLogs);
+  const page = (): string => agentMetricsText(metrics.values(facts()));
   const port = createKubeletPort({ ...start, engine: runtime.name, identity, server }, () => agent);
   const agent: Agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
@@ -173,13 +173,11 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   return startComponents(
     [
       ...directory,
-      { name: 'run marker', stop: () => marker.markStopped() },
-      { name: 'upgrades', stop: () => upgrades.stop() },
+      ...stoppedAtEnd({ 'run marker': { stop: () => marker.markStopped() }, upgrades }),
       ...closedAtEnd({ runtime, driver }),
-      { name: 'pod logs', stop: () => podLogs?.stop() },
-      { name: 'reserve', stop: () => reserve.stop() },
+      ...stoppedAtEnd({ ...(podLogs && { 'pod logs': podLogs }), reserve }),
       ...flushedAtEnd({ addresses, cache, journal, config }),
-      { name: 'certificates', stop: () => certificates.stop() },
+      ...stoppedAtEnd({ certificates }),
       ...metricsComponents(settings, page),
       ...(port ? [port.component] : []),
       ...agent.components,
@@ -192,6 +190,10 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
 function openEngine({ settings, clock, log }: AgentStart, runtime: OpenedRuntime, clusterUID: string) {
   const podLogs = openPodLogs(settings, runtime.name, clock, log.child({ component: 'pod logs' }));
   return { podLogs, engine: openDriver(runtime, { clusterUID, nodeName: settings.nodeName }, log, podLogs) };
+}
+
+function stoppedAtEnd(parts: Readonly<Record<string, { stop(): Promise<void> | void }>>): Component[] {
+  return Object.entries(parts).map(([name, part]) => ({ name, stop: () => part.stop() }));
 }
 
 function closedAtEnd(parts: Readonly<Record<string, { close(): Promise<void> | void }>>): Component[] {
