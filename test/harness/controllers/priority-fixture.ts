@@ -4,7 +4,7 @@ import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/crea
 import { startControllers } from '../../../coordinator/controllers/index.js';
 import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/rollout-constraints.js';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
-import { daemonSetKind, podKind, priorityClassKind } from '../../../coordinator/kinds/index.js';
+import { daemonSetKind, nodeKind, podKind, priorityClassKind } from '../../../coordinator/kinds/index.js';
 import type { DaemonSet, DaemonSetStatus } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { isGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
@@ -73,6 +73,13 @@ export class PriorityFixture {
 
   node(name: string, options: NodeOptions = {}): Promise<void> {
     return joinNode(this.plane, name, options);
+  }
+
+  async cordon(name: string, isCordoned: boolean): Promise<void> {
+    await this.plane.registry.modify(nodeKind, { name }, (node) => {
+      node.spec = { ...node.spec, unschedulable: isCordoned };
+    });
+    await this.settle();
   }
 
   async priorityClass(name: string, value: number, fields: Partial<PriorityClass> = {}): Promise<void> {
