@@ -344,6 +344,32 @@ describe('preemption among DaemonSets', () => {
     assert.equal(phase(), 'Completed');
   });
 
+  withPriorities(
+    'a release that exceeds its node fails there although a preemptor runs on it',
+    async (fixture) => {
+      await classes(fixture);
+      await smallNode(fixture);
+      await fixture.daemonSet('logs', wanting('500m', 'low'));
+      await fixture.pod('victim', wanting('1500m', 'low'));
+      await fixture.pod('guard', wanting('1', 'high'));
+      assert.deepEqual(fixture.places(), ['guard@n1', 'logs@n1']);
+      const failureBudget = { maxFailed: 0, progressDeadlineSeconds: 60 };
+      await fixture.plane.registry.create(rolloutPolicyKind, 'default', {
+        metadata: { name: 'gentle' },
+        spec: { selector: {}, failureBudget },
+      });
+      await fixture.release('logs', 'app:2', '3');
+      for (let rounds = 0; rounds < 3; rounds += 1) {
+        await fixture.plane.advance(100_000);
+        await fixture.settle();
+      }
+      assert.deepEqual(fixture.places(), ['guard@n1', 'logs@-']);
+      assert.equal(fixture.why('logs', 'n1').code, 'Unschedulable');
+      const rollout = fixture.plane.informers.rollouts.get({ namespace: 'default', name: 'logs' });
+      assert.equal(rollout?.status?.phase, 'Failed');
+    },
+  );
+
   withPriorities('an unknown class is a FailedCreate until the class exists', async (fixture) => {
     await smallNode(fixture);
     await fixture.daemonSet('logs', wanting('1', 'later'));

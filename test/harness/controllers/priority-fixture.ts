@@ -100,10 +100,13 @@ export class PriorityFixture {
     await this.settle();
   }
 
-  /** Changes the image of a DaemonSet. */
-  async release(name: string, image: string): Promise<void> {
+  /** Changes the image of a DaemonSet, and the CPU that it requests. */
+  async release(name: string, image: string, cpu?: string): Promise<void> {
     const edit = ({ spec }: DaemonSet): undefined => {
-      for (const container of spec.template.spec.containers) container.image = image;
+      for (const container of spec.template.spec.containers) {
+        container.image = image;
+        if (cpu !== undefined) container.resources = { requests: { cpu } };
+      }
     };
     await this.plane.registry.modify(daemonSetKind, { namespace: 'default', name }, edit);
     await this.settle();
