@@ -18,8 +18,15 @@ export interface AgentServices {
   components: Component[];
 }
 
-/** Returns undefined for simulated hosts. Nothing runs before the components are started. */
-export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): AgentServices | undefined {
+/**
+ * Returns undefined for simulated hosts. Nothing runs before the components are started. `warn` reports a Warning of the
+ * Node.
+ */
+export function createAgentServices(
+  deps: AgentDeps,
+  node: NodeStatusReporter,
+  warn: (reason: string, message: string) => void,
+): AgentServices | undefined {
   const { services: handling, settings, cache, clock, random } = deps;
   if (!handling) return undefined;
   const log = deps.log.child({ component: 'services' });
@@ -43,6 +50,7 @@ export function createAgentServices(deps: AgentDeps, node: NodeStatusReporter): 
         services: table,
         hasNamespace: (namespace) => table.hasPodIn(namespace),
         canPodsConnect: podReach(handling.engineNetwork, node),
+        warn,
         clock,
         random,
         log: deps.log.child({ component: 'dns' }),

@@ -58,7 +58,7 @@ function createAgentWith(deps: AgentDeps): Agent {
   });
   const { prefetched } = images;
   const node = createNodeReporter(deps, prefetched, outbox);
-  const services = createAgentServices(deps, node);
+  const services = createAgentServices(deps, node, warn);
   const reports = new AgentPodReports(deps, outbox);
   const workers = createAgentWorkers(deps, images.images, node, reports, services?.dns);
   const handovers = createHandovers(deps, { prefetched, workers, node, outbox });

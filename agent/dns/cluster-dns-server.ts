@@ -18,6 +18,8 @@ interface ClusterDnsDeps {
   hasNamespace: (namespace: string) => boolean;
   /** Resolves with false if the engine's Pods cannot reach an address of this host's loopback device. */
   canPodsConnect: () => Promise<boolean>;
+  /** Reports a Warning of the Node. */
+  warn: (reason: string, message: string) => void;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -33,7 +35,14 @@ export interface DnsHost {
   ensureAddress(): Promise<void>;
   /** Resolves with the server's sockets. Rejects if its port is in use. */
   openSockets(): Promise<ServerSockets>;
+  /** True if systemd started this process as a service. */
+  isService: boolean;
 }
+
+/** A version without cluster DNS has installed this host, and an upgrade replaces only the program. */
+const MISSING_SOCKET_UNIT =
+  'systemd does not hold the sockets of the cluster DNS, so queries of Pods fail while the agent restarts or is upgraded: ' +
+  'run the line that installed this host again, to add everynode-agent-dns.socket';
 
 export interface ClusterDns extends Component {
   /** Address of the server for Pods' resolv.conf. Undefined while it cannot be served; the reason is logged. */
@@ -65,6 +74,8 @@ class ServingDns {
   #hasAddress = false;
   #hasSockets = false;
   #isStopped = false;
+  /** The missing unit was reported. */
+  #hasWarned = false;
   /** Reason of the last failure, so that it is logged once. */
   #failure = '';
 
@@ -118,6 +129,10 @@ class ServingDns {
     this.#hasSockets = true;
     this.#failure = '';
     this.#deps.log.info({ address: CLUSTER_DNS_ADDRESS }, 'the cluster DNS is served');
+    if (sockets.areHeld || !this.#host.isService || this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#deps.log.warn(MISSING_SOCKET_UNIT);
+    this.#deps.warn('DNSSocketUnitMissing', MISSING_SOCKET_UNIT);
   }
 
   #logFailure(error: unknown): void {
@@ -145,6 +160,7 @@ function systemHost(clock: Clock): DnsHost {
     nameservers: new HostNameservers('/etc/resolv.conf', clock),
     isLocalClient: (address) => clients.has(address),
     ensureAddress: ensureDnsAddress,
+    isService: process.env.INVOCATION_ID !== undefined,
     openSockets: async () =>
       (await inheritedSockets(process.env)) ?? (await openSockets(CLUSTER_DNS_ADDRESS, DNS_PORT)),
   };

@@ -10,7 +10,6 @@ import {
 } from '../decisions/netfilter/service-proxy-condition.js';
 import { serviceRuleset } from '../decisions/netfilter/service-ruleset.js';
 import { isUsableAddress, type ProxyNode } from '../decisions/netfilter/service-targets.js';
-import { staleUdpFlows } from '../decisions/netfilter/stale-udp-flows.js';
 import { isComplete, isSmallTable } from '../decisions/netfilter/table-listing.js';
 import type { HostService, ServiceProxy } from '../decisions/services/host-service.js';
 import { enableHairpin } from './hairpin-ports.js';
@@ -130,7 +129,7 @@ export class NftServiceProxy implements ServiceProxy {
     if (!isChanged) return;
     this.#content = undefined;
     this.#handles = await readChainHandles();
-    await forgetUdpFlows(staleUdpFlows(before, wanted));
+    await forgetUdpFlows(before, wanted);
   }
 
   #enableHairpin(services: readonly HostService[]): void {

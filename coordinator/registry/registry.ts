@@ -262,9 +262,13 @@ export interface Registry {
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
   /**
    * Sets DisruptionTarget with reason PreemptionByScheduler and starts the Pod's deletion with its own grace period, in
-   * one write. A Pod that is ending already stays unchanged. Throws 404 and 409.
+   * one write. Resolves to undefined if the Pod was ending already: it stays unchanged. Throws 404 and 409.
    */
-  preempt(pod: ObjectRef, message: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
+  preempt(
+    pod: ObjectRef,
+    message: string,
+    preconditions?: Preconditions,
+  ): Promise<ObjectRecord<Pod> | undefined>;
   /** The agent has reported that the containers are gone: removes the Pod with this uid at once. */
   confirmStopped(pod: ObjectRef, uid: string): Promise<void>;
 }

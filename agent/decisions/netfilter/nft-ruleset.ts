@@ -17,7 +17,7 @@ export type NftSet =
 export interface NftRuleset {
   chains: Map<string, NftChain>;
   sets: Map<string, NftSet>;
-  /** Addresses of the endpoints by UDP port, as `ClusterIP port` or ` nodePort`. */
+  /** Addresses of the endpoints by UDP port, as `ClusterIP port` or ` nodePort`. Empty: the port has no endpoint. */
   udpEndpoints: Map<string, ReadonlySet<string>>;
 }
 

@@ -105,8 +105,8 @@ class RulesetBuilder {
     const key = `${clusterIP} . ${protocol} . ${port.port}`;
     if (internal.length > 0 && !clusterIPPorts.has(key)) {
       clusterIPPorts.set(key, this.#addChoice(`svc-${hash(key)}`, service, internal));
-      this.#recordUdp(service, `${clusterIP} ${port.port}`, internal);
     }
+    this.#recordUdp(service, `${clusterIP} ${port.port}`, internal);
     if (isUsablePort(port.nodePort)) this.#addNodePort(service, external, isExternalLocal);
   }
 
@@ -119,8 +119,11 @@ class RulesetBuilder {
     return { chains, sets, udpEndpoints: this.#udpEndpoints };
   }
 
+  /** Of two Services with the same key, the first with endpoints receives the traffic. */
   #recordUdp({ protocol }: ServicePort, key: string, targets: readonly Target[]): void {
-    if (protocol === 'udp') this.#udpEndpoints.set(key, new Set(targets.map(({ address }) => address)));
+    const isServed = (this.#udpEndpoints.get(key)?.size ?? 0) > 0;
+    if (protocol === 'udp' && !isServed)
+      this.#udpEndpoints.set(key, new Set(targets.map(({ address }) => address)));
   }
 
   #addNodePort(service: ServicePort, targets: readonly Target[], isLocal: boolean): void {
@@ -129,12 +132,12 @@ class RulesetBuilder {
     const key = `${protocol} . ${port.nodePort}`;
     if (elements.nodePorts.has(key)) return;
     elements.nodePorts.set(key, '');
+    this.#recordUdp(service, ` ${port.nodePort}`, targets);
     if (targets.length === 0) {
       elements.idleNodePorts.set(key, '');
       return;
     }
     elements.nodePortPorts.set(key, this.#addChoice(`ext-${hash(key)}`, service, targets));
-    this.#recordUdp(service, ` ${port.nodePort}`, targets);
     const set = isLocal ? elements.localNodePortTargets : elements.remoteNodePortTargets;
     for (const target of targets) set.set(`${protocol} . ${target.address} . ${target.port}`, '');
   }

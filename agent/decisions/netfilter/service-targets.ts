@@ -43,8 +43,10 @@ export function portTargets(service: HostService, index: number, node: ProxyNode
   const internal = [...localCandidates(service, index, ({ direct }) => direct), ...remote];
   const externalLocal = preferReady(exposedLocalCandidates(service, index, node));
   const isExternalLocal = externalLocal.length > 0 || traffic.external === 'Local';
-  const external = isExternalLocal ? externalLocal : choose(remote, { ...traffic, internal: 'Cluster' });
-  return { internal: targets(choose(internal, traffic)), external: targets(external), isExternalLocal };
+  const external = isExternalLocal
+    ? externalLocal
+    : choose(remote, { ...traffic, internal: 'Cluster' }, node);
+  return { internal: targets(choose(internal, traffic, node)), external: targets(external), isExternalLocal };
 }
 
 /** Returns true for an IPv4 address that can be a Service's or an endpoint's. */
@@ -105,13 +107,15 @@ function candidate(
   return [{ address, port, place, state }];
 }
 
-function choose(candidates: readonly Candidate[], traffic: TrafficRules): Candidate[] {
+function choose(candidates: readonly Candidate[], traffic: TrafficRules, node: ProxyNode): Candidate[] {
   const near = candidates.filter(({ place }) => place === 'thisNode');
   if (traffic.internal === 'Local') return preferReady(near);
   const ready = candidates.filter(({ state }) => state === 'ready');
   if (ready.length === 0) return candidates.filter(({ state }) => state === 'terminating');
   const onNode = ready.filter(({ place }) => place === 'thisNode');
   if (traffic.prefer === 'sameNode' && onNode.length > 0) return onNode;
+  // On a node of unknown zone, only its own Pod would count as near, and it alone would serve the whole node.
+  if (node.zone === '') return ready;
   const inZone = ready.filter(({ place }) => place !== 'elsewhere');
   return traffic.prefer !== 'none' && inZone.length > 0 ? inZone : ready;
 }

@@ -30,36 +30,30 @@ export class HostNameservers implements NameserverSource {
     this.#clock = clock;
   }
 
+  /** Returns the servers of the last readable file: a query must be answered while the file cannot be read. */
   current(): readonly Nameserver[] {
     const now = this.#clock.monotonic();
     if (now - this.#checkedAt < CHECK_INTERVAL_MS) return this.#servers;
     this.#checkedAt = now;
-    const version = this.#fileVersion();
-    if (version !== this.#version) {
+    try {
+      // Programs that manage the file replace it, so its inode changes even within a clock tick.
+      const { ino, mtimeMs, size } = statSync(this.#path);
+      const version = `${ino} ${mtimeMs} ${size}`;
+      if (version === this.#version) return this.#servers;
+      this.#servers = serversIn(readFileSync(this.#path, 'utf8'));
       this.#version = version;
-      this.#servers = this.#read();
+    } catch {
+      // A network manager may be replacing the file. The next check reads it.
     }
     return this.#servers;
   }
+}
 
-  /** Programs that manage the file replace it, so its inode changes even within a clock tick. */
-  #fileVersion(): string {
-    try {
-      const { ino, mtimeMs, size } = statSync(this.#path);
-      return `${ino} ${mtimeMs} ${size}`;
-    } catch {
-      // A network manager may be replacing the file. The next check finds it.
-      return 'missing';
-    }
-  }
-
-  #read(): Nameserver[] {
-    if (this.#version === 'missing') return this.#servers;
-    const { nameservers } = parseResolvConf(readFileSync(this.#path, 'utf8'));
-    const addresses = nameservers.length > 0 ? nameservers : [DEFAULT_SERVER];
-    // A host that uses this server itself must not be asked in turn.
-    return addresses
-      .filter((address) => address !== CLUSTER_DNS_ADDRESS)
-      .map((address) => ({ address, port: DNS_PORT }));
-  }
+function serversIn(resolvConf: string): Nameserver[] {
+  const { nameservers } = parseResolvConf(resolvConf);
+  const addresses = nameservers.length > 0 ? nameservers : [DEFAULT_SERVER];
+  // A host that uses this server itself must not be asked in turn.
+  return addresses
+    .filter((address) => address !== CLUSTER_DNS_ADDRESS)
+    .map((address) => ({ address, port: DNS_PORT }));
 }

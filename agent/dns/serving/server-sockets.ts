@@ -10,6 +10,8 @@ interface SocketListener {
 
 export interface ServerSockets {
   readonly udp: DatagramSocket;
+  /** True if the sockets outlive this process, so that queries wait while the agent restarts. */
+  readonly areHeld: boolean;
   attach(listener: SocketListener): void;
   /** Resolves when no more queries reach the listener. */
   detach(): Promise<void>;
@@ -32,6 +34,7 @@ export async function openSockets(address: string, port: number): Promise<Server
   const sockets = new HeldSockets(udp, tcp);
   return {
     udp,
+    areHeld: false,
     attach: (listener) => sockets.attach(listener),
     detach: async () => {
       await sockets.detach();
@@ -90,6 +93,7 @@ const MAX_WAITING = 256;
 /** Sockets that outlive their listener. Queries wait while none is attached, as during a reload of the settings. */
 export class HeldSockets implements ServerSockets {
   readonly udp: DatagramSocket;
+  readonly areHeld = true;
   readonly #tcp: Server;
   #isReleased = false;
   #isClosed = false;

@@ -83,14 +83,11 @@ export function podsOnNode(
 }
 
 /** Returns the Pod of higher priority that has taken the room of this unbound Pod on the node. */
-export function preemptorOn(
-  { pods }: Pick<NodeReader, 'pods'>,
-  nodeName: string,
-  waiting: Pod,
-): Pod | undefined {
-  if (waiting.spec.nodeName) return undefined;
+export function preemptorOn({ pods, nodes }: NodeReader, nodeName: string, waiting: Pod): Pod | undefined {
+  const node = waiting.spec.nodeName ? undefined : nodes.get({ name: nodeName });
+  if (!node) return undefined;
   const others = [PODS_BY_NOMINATED_NODE, PODS_BY_NODE].flatMap((index) => pods.indexed(index, nodeName));
-  return preemptorOf(waiting, nodeName, others);
+  return preemptorOf(waiting, node, others);
 }
 
 /** Returns all existing nodes, and nodes that only the DaemonSet's Pods name. */

@@ -43,12 +43,13 @@ export interface RefusedNodes {
 }
 
 /**
- * `found`: end the victims and nominate the node. `none`: `text` says why, and an old nomination is void. `waits`: the
- * Pod may not preempt at present, and keeps its nomination. `fits`: it fits by now, because a write has failed.
+ * `found`: the node is reserved for the Pod until the caller calls `settle`, as in `NodeReservations.nominate`. Store the
+ * nomination, then end the victims. `none`: `text` says why, and an old nomination is void. `waits`: the Pod may not
+ * preempt at present, and keeps its nomination. `retry`: the Pod fits by now, or the node that was chosen has changed.
  */
-type PreemptionPlan =
-  | { outcome: 'fits' }
-  | { outcome: 'found'; candidate: PreemptionCandidate }
+export type PreemptionPlan =
+  | { outcome: 'retry' }
+  | { outcome: 'found'; candidate: PreemptionCandidate; settle(nominated?: Pod): void }
   | { outcome: 'none' | 'waits'; text: string };
 
 export class PodPreemptor {
@@ -67,20 +68,27 @@ export class PodPreemptor {
     for (const node of curable) {
       const choice = this.#victimsOn(pod, node);
       if (!('victims' in choice)) refusals.add(choice.reasons);
-      else if (choice.victims.length === 0) return { outcome: 'fits' };
+      else if (choice.victims.length === 0) return { outcome: 'retry' };
       else candidates.push({ node, victims: choice.victims });
       if (candidates.length >= enoughCandidates(curable.length)) break;
       await slice.yieldIfUsedUp();
     }
     const cheapest = cheapestCandidate(candidates);
-    // Other reconciles may have changed the node since it was visited, so the victims are chosen again.
-    const choice = cheapest && this.#victimsOn(pod, cheapest.node);
-    if (cheapest && choice && 'victims' in choice) {
-      if (choice.victims.length === 0) return { outcome: 'fits' };
-      return { outcome: 'found', candidate: { node: cheapest.node, victims: choice.victims } };
-    }
+    if (cheapest) return this.#nominate(pod, cheapest.node);
     refusals.add([NOT_HELPFUL], count - refusals.nodes);
     return { outcome: 'none', text: refusals.message() };
+  }
+
+  /**
+   * Chooses the victims again, because other reconciles may have changed the node since it was visited. Nothing may be
+   * awaited between the choice and the nomination: otherwise the plan of another Pod would not see the nomination, and
+   * one of the two would end Pods and still not fit.
+   */
+  #nominate(pod: Pod, node: string): PreemptionPlan {
+    const choice = this.#victimsOn(pod, node);
+    if (!('victims' in choice) || choice.victims.length === 0) return { outcome: 'retry' };
+    const settle = this.#deps.reservations.nominate(pod, node);
+    return { outcome: 'found', candidate: { node, victims: choice.victims }, settle };
   }
 
   #nominatedNode({ status }: Pod, curable: readonly string[]) {
@@ -109,7 +117,8 @@ export class PodPreemptor {
 
   /**
    * Ends the victims. The nomination of the preemptor must be stored first: otherwise a victim's DaemonSet could bind
-   * the victim's successor to the freed capacity after a crash.
+   * the victim's successor to the freed capacity after a crash. If a Pod of higher priority has taken the node since
+   * the plan, other Pods would be chosen, so nothing ends and the preemptor is queued again.
    */
   async execute(
     preemptor: Pod,
@@ -117,12 +126,17 @@ export class PodPreemptor {
     context: ReconcileContext,
   ): Promise<void> {
     await this.#clearLowerNominations(preemptor, node, context);
+    if (!areSamePods(this.#victimsOn(preemptor, node), victims)) {
+      context.requeueAfter(1);
+      return;
+    }
     const { schedulerName = DEFAULT_SCHEDULER } = preemptor.spec;
     const message = `${schedulerName}: preempting to accommodate a higher priority pod`;
     for (const victim of victims) {
       if (victim.metadata.deletionTimestamp) continue;
       await unlessGone(async () => {
         const ended = await this.#deps.registry.preempt(victim.metadata, message, preconditionsOf(victim));
+        if (!ended) return;
         context.observeWrite(ended.object());
         const text = `Preempted by pod ${preemptor.metadata.uid} on node ${node}`;
         this.#deps.recordEvent(victim, 'Normal', 'Preempted', text);
@@ -146,4 +160,10 @@ export class PodPreemptor {
       });
     }
   }
+}
+
+function areSamePods(choice: VictimChoice, pods: readonly Pod[]): boolean {
+  if (!('victims' in choice) || choice.victims.length !== pods.length) return false;
+  const uids = new Set(choice.victims.map(({ metadata }) => metadata.uid));
+  return pods.every(({ metadata }) => uids.has(metadata.uid));
 }

@@ -18,7 +18,6 @@ import {
   nodeScore,
   pinnedNode,
 } from '../../decisions/placement/pod-fit.js';
-import type { PreemptionCandidate } from '../../decisions/placement/preemption.js';
 import type { Informers, ObjectChange } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -26,7 +25,7 @@ import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { splitKey } from '../queue/object-key.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 import type { NodeReservations } from './node-reservations.js';
-import { PodPreemptor, type RefusedNodes } from './pod-preemptor.js';
+import { PodPreemptor, type PreemptionPlan, type RefusedNodes } from './pod-preemptor.js';
 
 interface SchedulerDeps {
   registry: Registry;
@@ -175,24 +174,23 @@ export class Scheduler {
   ): Promise<void> {
     context.requeueAfter(RETRY_MS);
     const plan = refused.count === 0 ? undefined : await this.#preemptor.plan(pod, refused);
-    if (plan?.outcome === 'fits') {
+    if (plan?.outcome === 'retry') {
       context.requeueAfter(1);
       return;
     }
     const text = plan && plan.outcome !== 'found' ? ` preemption: ${plan.text}` : '';
     const message = `${refusals.message()}${text}`;
-    if (plan?.outcome === 'found') await this.#preempt(pod, plan.candidate, message, context);
+    if (plan?.outcome === 'found') await this.#preempt(pod, plan, message, context);
     else await this.#report(pod, message, plan?.outcome === 'waits' ? 'keep' : 'clear', context);
   }
 
   /** Nominates the node before the victims end. If the Pod is gone or bound by now, they stay. */
   async #preempt(
     pod: Pod,
-    candidate: PreemptionCandidate,
+    { candidate, settle }: Extract<PreemptionPlan, { outcome: 'found' }>,
     message: string,
     context: ReconcileContext,
   ): Promise<void> {
-    const settle = this.#deps.reservations.nominate(pod, candidate.node);
     let nominated: Pod | undefined;
     try {
       nominated = await this.#report(pod, message, { node: candidate.node }, context);

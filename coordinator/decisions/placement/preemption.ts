@@ -164,17 +164,27 @@ export function enoughCandidates(nodes: number): number {
 }
 
 /**
- * Returns a Pod of higher priority for which Pods have ended on the node where the unbound Pod waits. Such a Pod keeps
- * its nominated node when it is bound. `others`: the Pods that are bound to the node, or nominated for it.
+ * Returns a Pod of higher priority that keeps the unbound Pod from the node, and for which Pods have ended there. Such a
+ * Pod keeps its nominated node when it is bound. Without the Pods of this kind, the unbound Pod must fit: otherwise it
+ * waits for another reason, such as requests that exceed the node, and its rollout has to fail. `others`: the Pods that
+ * are bound to the node, or nominated for it.
  */
-export function preemptorOf(waiting: Pod, nodeName: string, others: readonly Pod[]): Pod | undefined {
+export function preemptorOf(waiting: Pod, node: Node, others: readonly Pod[]): Pod | undefined {
   if (waiting.spec.nodeName) return undefined;
   const priority = podPriority(waiting);
-  return others.find(
+  const present = others.filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== waiting.metadata.uid);
+  const isPreemptor = (pod: Pod) =>
+    pod.status?.nominatedNodeName === node.metadata.name && podPriority(pod) > priority;
+  const preemptors = present.filter(isPreemptor);
+  if (preemptors.length === 0) return undefined;
+  // The capacity of a Pod that is ending returns by itself.
+  const rest = present.filter(
     (pod) =>
-      pod.status?.nominatedNodeName === nodeName &&
-      podPriority(pod) > priority &&
-      !isPodTerminal(pod) &&
-      pod.metadata.uid !== waiting.metadata.uid,
+      !isPreemptor(pod) &&
+      !pod.metadata.deletionTimestamp &&
+      (pod.spec.nodeName !== undefined || podPriority(pod) >= priority),
   );
+  const refusedBeside = (pods: readonly Pod[]) =>
+    fitRefusal(waiting, node, usageOfPods(pods.map(usageSource)));
+  return refusedBeside([...rest, ...preemptors]) && !refusedBeside(rest) ? preemptors[0] : undefined;
 }

@@ -80,16 +80,18 @@ export async function preempt(
   ref: ObjectRef,
   message: string,
   preconditions?: Preconditions,
-): Promise<ObjectRecord<Pod>> {
+): Promise<ObjectRecord<Pod> | undefined> {
+  let wasEnding = false;
   const { record } = await writeOptimistically(deps, podKind, ref, (current) => {
     checkPreconditions(podKind, current.object().metadata, preconditions);
     const pod = copyJson(current.object());
-    if (isPodTerminal(pod) || pod.metadata.deletionTimestamp) return { step: 'keep' };
+    wasEnding = isPodTerminal(pod) || pod.metadata.deletionTimestamp !== undefined;
+    if (wasEnding) return { step: 'keep' };
     const condition = { type: DISRUPTION_TARGET, status: 'True', reason: PREEMPTION_BY_SCHEDULER } as const;
     setPodCondition(pod, { ...condition, message }, deps.clock.now());
     return decideDeletion(pod, {}, graceSeconds(podKind, pod, {}), deps.clock.now());
   });
-  return record;
+  return wasEnding ? undefined : record;
 }
 
 /** See `Registry.confirmStopped`. A Pod that no longer exists is not an error. */

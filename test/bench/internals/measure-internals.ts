@@ -1,5 +1,6 @@
 /** Single components of the coordinator and the agent in isolation. */
 import type { BenchContext } from '../bench-section.js';
+import { measureServiceMemory } from '../services/measure-service-memory.js';
 import { measureServiceProxy } from '../services/measure-service-proxy.js';
 import { measureDns } from './measure-dns.js';
 import { measurePlacement } from './measure-placement.js';
@@ -17,4 +18,5 @@ export async function measureInternals(bench: BenchContext): Promise<void> {
   await measureStore(bench);
   await measureDns(bench);
   await measureServiceProxy(bench);
+  await measureServiceMemory(bench);
 }

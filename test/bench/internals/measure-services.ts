@@ -27,14 +27,13 @@ export async function measureServices({ quick, report }: BenchContext): Promise<
   const hosts = quick ? 2_000 : 10_000;
   const floor = (hosts * 2 * statusBytes()) / 1_000;
   const fleet = await FlappedFleet.start(hosts);
-  for (const [seconds, goal] of [
-    [0, { kind: 'ratio', most: 2 } as const],
-    [60, undefined],
-  ] as const) {
+  for (const seconds of [0, 60]) {
     const { bytes, cpuMs } = await fleet.flap(seconds);
     const when = seconds === 0 ? 'at once' : `within ${seconds} s`;
     report({
-      ...{ section: 'parts', unit: 'KB', product: [bytes / 1_000], floor: [floor], ...(goal && { goal }) },
+      ...{ section: 'parts', unit: 'KB', product: [bytes / 1_000], floor: [floor] },
+      // Spread over a minute the goal is missed where every host has asked: see docs/design/services.md.
+      goal: { kind: 'ratio', most: 2 },
       name: `${hosts} daemons flap ${when}: changes sent to ${hosts} interested hosts, next to their statuses`,
     });
     const name = `${hosts} daemons flap ${when}: the hub's work`;

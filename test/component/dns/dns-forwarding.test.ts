@@ -1,6 +1,6 @@
 /** Names outside of the cluster, answered by resolvers of the host. */
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Forwarder } from '../../../agent/dns/forwarding/forwarder.js';
@@ -177,5 +177,21 @@ describe("the host's resolv.conf", () => {
       ['127.0.0.1'],
       'the default of libc',
     );
+  });
+
+  test('that cannot be read leaves the servers as they are, and is read again at the next check', () => {
+    const nameservers = new HostNameservers(path, clock);
+    assert.deepEqual(addressesAfter(nameservers, 'nameserver 192.0.2.1\n'), ['192.0.2.1']);
+    rmSync(path);
+    mkdirSync(path);
+    for (let check = 0; check < 2; check += 1) {
+      clock.advance(1_000);
+      assert.deepEqual(
+        nameservers.current().map(({ address }) => address),
+        ['192.0.2.1'],
+      );
+    }
+    rmSync(path, { recursive: true });
+    assert.deepEqual(addressesAfter(nameservers, 'nameserver 192.0.2.2\n'), ['192.0.2.2']);
   });
 });

@@ -31,11 +31,13 @@ function dnsOn(
   host: Partial<DnsHost>,
   clock = systemClock,
   canPodsConnect = () => Promise.resolve(true),
+  warn: (reason: string, message: string) => void = () => undefined,
 ): ClusterDns {
   return createClusterDns({
     services: SERVICES,
     hasNamespace: (namespace) => namespace === 'default',
     canPodsConnect,
+    warn,
     clock,
     random: systemRandom,
     log: silentLogger,
@@ -44,6 +46,7 @@ function dnsOn(
       isLocalClient: (address) => address !== '127.0.0.9',
       ensureAddress: () => Promise.resolve(),
       openSockets: () => openSockets('127.0.0.1', 0),
+      isService: false,
       ...host,
     },
   });
@@ -231,6 +234,26 @@ describe('availability', () => {
     failure = new Error('again');
     await becomes(undefined);
     await dns.stop?.();
+  });
+
+  test('a service that opens its own sockets reports once that the socket unit is missing', async () => {
+    const reportsOf = async (host: Partial<DnsHost>): Promise<string[]> => {
+      const clock = new ManualClock();
+      const reports: string[] = [];
+      const warn = (reason: string, message: string) => void reports.push(`${reason} ${message}`);
+      const dns = dnsOn(host, clock, undefined, warn);
+      await dns.start?.();
+      clock.advance(10_000);
+      await until(() => dns.address() !== undefined);
+      await dns.stop?.();
+      return reports;
+    };
+    const [report = '', ...others] = await reportsOf({ isService: true });
+    assert.match(report, /^DNSSocketUnitMissing .* run the line that installed this host again/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await reportsOf({ isService: false }), [], 'a process of a user or a container');
+    const held = async () => Object.assign(await openSockets('127.0.0.1', 0), { areHeld: true });
+    assert.deepEqual(await reportsOf({ isService: true, openSockets: held }), []);
   });
 
   test('Pods that cannot reach the address get the resolver of the host', async () => {

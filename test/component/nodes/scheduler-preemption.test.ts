@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { setReady } from '../../harness/controllers/control-plane-fixture.js';
 import { type PriorityFixture, wanting, withPriorities } from '../../harness/controllers/priority-fixture.js';
 import { pinnedTo } from '../../harness/objects/object-builders.js';
@@ -175,6 +177,82 @@ describe('preemption', () => {
   });
 });
 
+/** A cordoned node with 4 CPUs, `w` with 1, and `v` with 3, which started later. */
+async function cordonedNode(fixture: PriorityFixture): Promise<void> {
+  await classes(fixture);
+  await fixture.priorityClass('top', 5000);
+  await fixture.node('n1', { cpu: '4' });
+  await fixture.pod('w', wanting('1', 'low'));
+  await fixture.plane.advance(2_000);
+  await fixture.pod('v', wanting('3', 'low'));
+  await fixture.cordon('n1', true);
+}
+
+/** Returns the victims of which an Event says that they were preempted for this Pod. */
+async function victimsOf(fixture: PriorityFixture, preemptor: string): Promise<string[]> {
+  const text = `Preempted: Preempted by pod ${fixture.podNamed(preemptor)?.metadata.uid} on node n1`;
+  const names: string[] = [];
+  for (const name of ['v', 'w'])
+    names.push(...(await fixture.plane.eventsAbout(name)).filter((event) => event === text).map(() => name));
+  return names;
+}
+
+describe('preemptors of the same moment', () => {
+  withPriorities('a Pod ends none if a higher one takes the node at the same time', async (fixture) => {
+    await cordonedNode(fixture);
+    await fixture.pod('a', wanting('1', 'top'));
+    await fixture.pod('b', wanting('4', 'high'));
+    await fixture.cordon('n1', false);
+    await fixture.plane.advance(1_000);
+    await fixture.settle();
+    assert.deepEqual(fixture.deleted, ['v']);
+    assert.deepEqual(fixture.places(), ['a@n1', 'b@-', 'w@n1']);
+    assert.deepEqual([nominated(fixture, 'a'), nominated(fixture, 'b')], ['n1', undefined]);
+  });
+
+  withPriorities('a Pod ends none if a higher one takes the node before its victims end', async (fixture) => {
+    await cordonedNode(fixture);
+    await fixture.pod('b', wanting('4', 'high'));
+    let isLate = false;
+    const { registry } = fixture.plane;
+    const { writeStatus } = registry;
+    registry.writeStatus = async (...write) => {
+      const record = await writeStatus(...write);
+      const { metadata, status } = record.object() as KubeObject as Pod;
+      if (!isLate && metadata.name === 'b' && status?.nominatedNodeName) {
+        // The nomination of `b` is stored, and its victims have not ended yet.
+        isLate = true;
+        await fixture.pod('a', wanting('1', 'top'));
+      }
+      return record;
+    };
+    await fixture.cordon('n1', false);
+    assert.ok(isLate);
+    await fixture.plane.advance(1_000);
+    await fixture.settle();
+    assert.deepEqual(fixture.deleted, ['v']);
+    assert.deepEqual(fixture.places(), ['a@n1', 'b@-', 'w@n1']);
+  });
+
+  withPriorities(
+    'two Pods that need different victims end one each, with one Event each',
+    async (fixture) => {
+      await cordonedNode(fixture);
+      fixture.stops = false;
+      await fixture.pod('a', wanting('2', 'high'));
+      await fixture.pod('b', wanting('2', 'high'));
+      await fixture.cordon('n1', false);
+      await fixture.plane.advance(1_000);
+      await fixture.settle();
+      assert.deepEqual(fixture.deleted.sort(), ['v', 'w']);
+      const [ofA, ofB] = [await victimsOf(fixture, 'a'), await victimsOf(fixture, 'b')];
+      assert.deepEqual([...ofA, ...ofB].sort(), ['v', 'w'], 'each victim has one Event');
+      await fixture.stopDeleted();
+      assert.deepEqual(fixture.places(), ['a@n1', 'b@n1']);
+    },
+  );
+});
+
 describe('preemption among DaemonSets', () => {
   withPriorities(
     "the victim's successor waits, is no failure, and starts when capacity returns",
@@ -265,6 +343,32 @@ describe('preemption among DaemonSets', () => {
     await fixture.settle();
     assert.equal(phase(), 'Completed');
   });
+
+  withPriorities(
+    'a release that exceeds its node fails there although a preemptor runs on it',
+    async (fixture) => {
+      await classes(fixture);
+      await smallNode(fixture);
+      await fixture.daemonSet('logs', wanting('500m', 'low'));
+      await fixture.pod('victim', wanting('1500m', 'low'));
+      await fixture.pod('guard', wanting('1', 'high'));
+      assert.deepEqual(fixture.places(), ['guard@n1', 'logs@n1']);
+      const failureBudget = { maxFailed: 0, progressDeadlineSeconds: 60 };
+      await fixture.plane.registry.create(rolloutPolicyKind, 'default', {
+        metadata: { name: 'gentle' },
+        spec: { selector: {}, failureBudget },
+      });
+      await fixture.release('logs', 'app:2', '3');
+      for (let rounds = 0; rounds < 3; rounds += 1) {
+        await fixture.plane.advance(100_000);
+        await fixture.settle();
+      }
+      assert.deepEqual(fixture.places(), ['guard@n1', 'logs@-']);
+      assert.equal(fixture.why('logs', 'n1').code, 'Unschedulable');
+      const rollout = fixture.plane.informers.rollouts.get({ namespace: 'default', name: 'logs' });
+      assert.equal(rollout?.status?.phase, 'Failed');
+    },
+  );
 
   withPriorities('an unknown class is a FailedCreate until the class exists', async (fixture) => {
     await smallNode(fixture);

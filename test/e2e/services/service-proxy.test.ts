@@ -203,6 +203,51 @@ describe('service proxy', () => {
     },
   );
 
+  /** Returns who answers ten connections of UDP: a connection is the client's source port. */
+  const udpAnswers = async (place: 'podA' | 'client', address: string, port: number): Promise<string[]> => {
+    const answers: string[] = [];
+    for (let from = 40_100; from < 40_110; from += 1)
+      answers.push(...(await network.peer(place).askUdp(address, port, { from })));
+    return answers.map((answer) => answer.split(' ')[0] ?? '');
+  };
+  const quic = (...pods: string[]) => [
+    serviceOf('quic', {
+      ...{ protocol: 'UDP', port: 443, nodePort: 30_443 },
+      local: pods.map((address) => localEndpoint(address, 8080)),
+    }),
+    // The number of its node port is also a port of another host.
+    serviceOf('other', {
+      ...{ address: '10.96.0.11', protocol: 'UDP', port: 53, nodePort: 8080 },
+      local: [localEndpoint(podB, 8080)],
+    }),
+  ];
+  const restartProxy = async (services: HostService[]): Promise<void> => {
+    await network.proxy.kill();
+    await network.proxy.start(HOST_NODE);
+    await network.proxy.apply(services);
+  };
+
+  law(
+    'connections of UDP survive a restart of the proxy, and move if their endpoint was removed meanwhile',
+    quic(podA, podB),
+    async () => {
+      const answers = async () => [
+        ...(await udpAnswers('podA', CLUSTER_IP, 443)),
+        ...(await udpAnswers('client', host, 30_443)),
+      ];
+      const before = await answers();
+      assert.deepEqual(new Set(before), new Set(['podA', 'podB']), 'both endpoints are used');
+      assert.match((await network.peer('podA').askUdp(remote, 8080, { from: 40_200 })).join(), /^remote/);
+      const unrelated = () => network.onHost('conntrack', '-L', '-p', 'udp', '--orig-dst', remote);
+      assert.match(unrelated(), /dport=8080/);
+      await restartProxy(quic(podA, podB));
+      assert.deepEqual(await answers(), before);
+      assert.match(unrelated(), /dport=8080/, 'a connection to the same port of another host stays');
+      await restartProxy(quic(podB));
+      only('podB', await answers());
+    },
+  );
+
   law(
     'an open connection survives changed rules, a removed endpoint and a killed proxy',
     [serviceOf('web', { local: [localEndpoint(podB, 8080)] })],

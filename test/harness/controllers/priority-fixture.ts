@@ -4,7 +4,7 @@ import { CreateRefusals } from '../../../coordinator/controllers/daemonsets/crea
 import { startControllers } from '../../../coordinator/controllers/index.js';
 import { ActiveRollouts } from '../../../coordinator/controllers/rollouts/rollout-constraints.js';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
-import { daemonSetKind, podKind, priorityClassKind } from '../../../coordinator/kinds/index.js';
+import { daemonSetKind, nodeKind, podKind, priorityClassKind } from '../../../coordinator/kinds/index.js';
 import type { DaemonSet, DaemonSetStatus } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { isGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
@@ -75,6 +75,13 @@ export class PriorityFixture {
     return joinNode(this.plane, name, options);
   }
 
+  async cordon(name: string, isCordoned: boolean): Promise<void> {
+    await this.plane.registry.modify(nodeKind, { name }, (node) => {
+      node.spec = { ...node.spec, unschedulable: isCordoned };
+    });
+    await this.settle();
+  }
+
   async priorityClass(name: string, value: number, fields: Partial<PriorityClass> = {}): Promise<void> {
     await this.plane.registry.create(priorityClassKind, undefined, { metadata: { name }, value, ...fields });
     await this.settle();
@@ -93,10 +100,13 @@ export class PriorityFixture {
     await this.settle();
   }
 
-  /** Changes the image of a DaemonSet. */
-  async release(name: string, image: string): Promise<void> {
+  /** Changes the image of a DaemonSet, and the CPU that it requests. */
+  async release(name: string, image: string, cpu?: string): Promise<void> {
     const edit = ({ spec }: DaemonSet): undefined => {
-      for (const container of spec.template.spec.containers) container.image = image;
+      for (const container of spec.template.spec.containers) {
+        container.image = image;
+        if (cpu !== undefined) container.resources = { requests: { cpu } };
+      }
     };
     await this.plane.registry.modify(daemonSetKind, { namespace: 'default', name }, edit);
     await this.settle();

@@ -32,6 +32,7 @@ const dns = createClusterDns({
   ]),
   hasNamespace: (namespace) => namespace === 'default',
   canPodsConnect: () => Promise.resolve(true),
+  warn: () => undefined,
   clock: systemClock,
   random: systemRandom,
   log: createLogger('info'),
@@ -41,6 +42,7 @@ const dns = createClusterDns({
     ensureAddress: ownAddress === CLUSTER_DNS_ADDRESS ? ensureDnsAddress : () => Promise.resolve(),
     openSockets: async () =>
       (await inheritedSockets(process.env)) ?? (await openSockets(ownAddress, Number(ownPort))),
+    isService: false,
   },
 });
 await dns.start?.();

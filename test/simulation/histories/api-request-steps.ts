@@ -1,4 +1,5 @@
 /** The API requests of one client, with the results that the observer needs. */
+import { nodeKind } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
@@ -40,6 +41,17 @@ export async function changed<T extends KubeObject>(
   const edit = (object: T): undefined => change(object) as undefined;
   const record = await registry.modify(kind, ref, edit, { fieldManager: 'user' });
   return [acknowledged(record.object().metadata, record.revision)];
+}
+
+/** Cordons or uncordons a node. */
+export function cordoned(
+  registry: Registry,
+  name: string,
+  isCordoned: boolean,
+): Promise<AcknowledgedWrite[]> {
+  return changed(registry, nodeKind, { name }, (node) => {
+    node.spec = { ...node.spec, unschedulable: isCordoned };
+  });
 }
 
 export async function deleted<T extends KubeObject>(

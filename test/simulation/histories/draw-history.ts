@@ -222,6 +222,14 @@ function stepOf(kind: keyof Mix, chance: SeededRandom, nodes: number): UserStep 
         cpu: chance.pick(['1500m', '2500m', '3500m', '4']),
         graceSeconds: chance.pick([2, 10]),
       };
+    case 'create rivals':
+      return {
+        ...{ kind, node: node(), graceSeconds: chance.pick([2, 10]) },
+        rivals: [1, 2, 3].map((number) => ({
+          ...{ name: `ranked-${number}`, rank: chance.pick(RANKS) },
+          cpu: chance.pick(['500m', '1', '2500m', '4']),
+        })),
+      };
     case 'delete ranked pod':
       return { kind, name: rankedName() };
     case 'create classes':

@@ -61,7 +61,7 @@ export function setRank({ template }: DaemonSetSpec, rank: Rank | null, cpu: str
 }
 
 /** A Pod that the scheduler binds to the node. */
-export function rankedPod(step: Extract<UserStep, { kind: 'create ranked pod' }>): object {
+export function rankedPod(step: Omit<Extract<UserStep, { kind: 'create ranked pod' }>, 'kind'>): object {
   const { name, node, rank, cpu, graceSeconds } = step;
   return {
     apiVersion: 'v1',

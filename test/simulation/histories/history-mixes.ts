@@ -29,6 +29,7 @@ const USERS: Omit<Mix, Fault['kind']> = {
   'rank daemonset': 0,
   'create ranked pod': 0,
   'delete ranked pod': 0,
+  'create rivals': 0,
   wait: 0,
 };
 
@@ -213,7 +214,8 @@ export const MIXES = {
     ...NO_FAULTS,
     'set image': 5,
     'rank daemonset': 8,
-    'create ranked pod': 14,
+    'create ranked pod': 12,
+    'create rivals': 6,
     'delete ranked pod': 5,
     'kill coordinator': 4,
     'kill agent': 3,

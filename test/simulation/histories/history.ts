@@ -44,6 +44,8 @@ export type UserStep =
   /** A bare Pod that is pinned to a node and not bound to it. */
   | { kind: 'create ranked pod'; name: string; node: string; rank: Rank; cpu: string; graceSeconds: number }
   | { kind: 'delete ranked pod'; name: string }
+  /** Pods that wait for a cordoned node, which becomes schedulable for all of them at once. */
+  | { kind: 'create rivals'; node: string; rivals: Rival[]; graceSeconds: number }
   /** A long time without a step: timers expire, handovers are confirmed, hosts become unreachable. */
   | { kind: 'wait' };
 
@@ -78,6 +80,11 @@ export type Fault =
 
 /** The names of PriorityClasses. */
 export type Rank = 'low' | 'mid' | 'high';
+export interface Rival {
+  name: string;
+  rank: Rank;
+  cpu: string;
+}
 export type Zone = 'a' | 'b';
 /** Failure domains, by `topology.kubernetes.io/zone`: hosts of odd numbers, and of even ones. */
 export type Domain = 'east' | 'west';

@@ -5,7 +5,15 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { AcknowledgedWrite } from '../rules/invariants.js';
 import { hasTemplateGeneration } from '../rules/reference-placement.js';
 import type { StoredState } from '../rules/stored-truth.js';
-import { changed, created, deleted, type Request, refOf, type UserDeps } from './api-request-steps.js';
+import {
+  changed,
+  cordoned,
+  created,
+  deleted,
+  type Request,
+  refOf,
+  type UserDeps,
+} from './api-request-steps.js';
 import type { UserStep } from './history.js';
 import { barePod, manifestOf, setImage, setSelector, strategyOf, tolerantPod } from './history-manifests.js';
 import { policyRequests } from './policy-steps.js';
@@ -73,12 +81,7 @@ export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
     case 'create tolerant pod':
       return [(registry) => created(registry, podKind, tolerantPod(step))];
     case 'cordon node':
-      return [
-        (registry) =>
-          changed(registry, nodeKind, { name: step.node }, (node) => {
-            node.spec = { ...node.spec, unschedulable: step.isCordoned };
-          }),
-      ];
+      return [(registry) => cordoned(registry, step.node, step.isCordoned)];
     case 'set policy':
     case 'set host policy':
     case 'freeze':
@@ -90,6 +93,7 @@ export function requestsOf(step: UserStep, parts: UserDeps): Request[] {
     case 'rank daemonset':
     case 'create ranked pod':
     case 'delete ranked pod':
+    case 'create rivals':
       return priorityRequests(step, parts);
     case 'wait':
       return [];

@@ -23,6 +23,8 @@ interface Round {
 /** The nomination of a node for an unbound Pod. */
 interface Nomination {
   pod: Pod;
+  /** Uids of Pods that had the node nominated before, if this Pod does not fit beside them. It may end none then. */
+  blockers: readonly string[];
   /** When it ended. Absent: it holds. */
   endedAtMs?: number;
 }
@@ -94,10 +96,10 @@ class PreemptionBook {
     if (victim) this.#note(victim, scene);
     const { previous, current } = change;
     if (!victim) this.#noteMove(previous, current, scene.nowMs);
-    this.#nominate(current ?? previous, current, scene.nowMs);
+    this.#nominate(current ?? previous, current, scene);
   }
 
-  /** A Pod that joins or leaves a node makes what the scheduler saw uncertain, unless it is a victim that ends. */
+  /** A Pod that joins or leaves a node makes what the scheduler saw uncertain, unless it is of the round itself. */
   #noteMove(previous: Pod | undefined, current: Pod | undefined, nowMs: number): void {
     const isMove = previous?.spec.nodeName !== current?.spec.nodeName || !current;
     const hasEnded = current && previous && isPodTerminal(current) !== isPodTerminal(previous);
@@ -108,35 +110,53 @@ class PreemptionBook {
     this.#movedAtMs.set(node, nowMs);
     for (const round of this.#open) {
       const isDuring = round.node === node && nowMs - round.startedAtMs <= ROUND_MS;
-      if (isDuring && !round.victims.has(pod.metadata.uid ?? '')) delete round.present;
+      const { uid = '' } = pod.metadata;
+      const isOfRound = round.victims.has(uid) || round.preemptor.metadata.uid === uid;
+      if (isDuring && !isOfRound) delete round.present;
     }
   }
 
-  #nominate(pod: Pod | undefined, current: Pod | undefined, nowMs: number): void {
+  #nominate(pod: Pod | undefined, current: Pod | undefined, scene: ObservedWorld): void {
     const { uid = '' } = pod?.metadata ?? {};
     const isNominated = current && !current.spec.nodeName && !isLeaving(current);
     const node = isNominated ? current.status?.nominatedNodeName : undefined;
     const known = this.#nominations.get(uid);
-    if (current && node) this.#nominations.set(uid, { pod: current });
-    else if (known && known.endedAtMs === undefined) known.endedAtMs = nowMs;
+    if (current && node) {
+      const isKnown = known && known.endedAtMs === undefined && known.pod.status?.nominatedNodeName === node;
+      const blockers = isKnown ? known.blockers : this.#blockersOf(current, node, scene);
+      this.#nominations.set(uid, { pod: current, blockers });
+    } else if (known && known.endedAtMs === undefined) known.endedAtMs = scene.nowMs;
   }
 
-  /** Returns the Pods that have this node nominated. With `sinceMs`, also those that had until then. */
-  #nominated(node: string, sinceMs = Number.POSITIVE_INFINITY): Pod[] {
-    return [...this.#nominations.values()]
-      .filter(({ pod, endedAtMs }) => {
-        const counts = endedAtMs === undefined || endedAtMs >= sinceMs;
-        return counts && pod.status?.nominatedNodeName === node;
-      })
-      .map(({ pod }) => pod);
+  #blockersOf(pod: Pod, node: string, scene: ObservedWorld): string[] {
+    const before = this.#nominated(node)
+      .map(({ pod: other }) => other)
+      .filter((other) => other.metadata.uid !== pod.metadata.uid && priorityOf(other) >= priorityOf(pod));
+    if (cpuOf([...before, pod]) <= cpuOfNode(node, scene)) return [];
+    return before.map(({ metadata }) => metadata.uid ?? '');
   }
 
-  /** Finds the round of a victim, if only one Pod can have caused it. */
+  /** True if the Pod may end others: the scheduler could see all its blockers before it stored the nomination. */
+  #isAble({ blockers }: Nomination): boolean {
+    const isThere = (uid: string) => this.#nominations.get(uid)?.endedAtMs === undefined;
+    return blockers.length === 0 || !blockers.every(isThere);
+  }
+
+  /** Returns the nominations of this node. With `sinceMs`, also those that have ended since then. */
+  #nominated(node: string, sinceMs = Number.POSITIVE_INFINITY): Nomination[] {
+    return [...this.#nominations.values()].filter(({ pod, endedAtMs }) => {
+      const counts = endedAtMs === undefined || endedAtMs >= sinceMs;
+      return counts && pod.status?.nominatedNodeName === node;
+    });
+  }
+
+  /** Finds the round of a victim, if only one Pod may have caused it. */
   #note(victim: Pod, scene: ObservedWorld): void {
     const { nowMs } = scene;
     const { nodeName: node = '' } = victim.spec;
-    const [preemptor, ...others] = this.#nominated(node, nowMs - NEWS_MS);
-    if (!preemptor || others.length > 0) return;
+    const able = this.#nominated(node, nowMs - NEWS_MS).filter((nomination) => this.#isAble(nomination));
+    const preemptor = able[0]?.pod;
+    if (!preemptor || able.length > 1) return;
     const { uid = '' } = preemptor.metadata;
     const before = this.#rounds.get(uid);
     const isSame = before?.node === node && nowMs - before.startedAtMs <= ROUND_MS;
@@ -159,7 +179,7 @@ class PreemptionBook {
     const victim = victimOf(change);
     if (!victim) return undefined;
     const { nodeName: node = '' } = victim.spec;
-    const takers = this.#nominated(node, nowMs - NEWS_MS);
+    const takers = this.#nominated(node, nowMs - NEWS_MS).map(({ pod }) => pod);
     if (takers.some((pod) => priorityOf(pod) > priorityOf(victim))) return true;
     const named = takers.map((pod) => `${pod.metadata.name} (${priorityOf(pod)})`).join(', ');
     return `${victim.metadata.name} (${priorityOf(victim)}) is preempted on ${node}, nominated are [${named}]`;
@@ -208,7 +228,9 @@ class PreemptionBook {
     const bound = current as Pod;
     const { nodeName: node } = bound.spec;
     if (!node || cpuOf([bound]) === 0 || isHostsOwn(bound, scene)) return undefined;
-    const higher = this.#nominated(node).filter((pod) => priorityOf(pod) > priorityOf(bound));
+    const higher = this.#nominated(node)
+      .map(({ pod }) => pod)
+      .filter((pod) => priorityOf(pod) > priorityOf(bound));
     if (higher.length === 0) return undefined;
     const used = cpuOf(staying(node, scene));
     const squeezed = higher.find((pod) => used + cpuOf([pod]) > cpuOfNode(node, scene));

@@ -88,6 +88,22 @@ const PROOFS: RuleProof[] = [
     sabotage: { wrapCore: smallerNode },
   },
   {
+    what: 'a scheduler that nominates a node for a Pod that does not fit beside a nominated one',
+    rule: /without any one of the victims the preemptor would not fit/,
+    steps: [
+      ...[CLASSES, after(1, ranked('ranked-1', 'low', '1')), after(10, ranked('ranked-2', 'low', '3'))],
+      after(90, {
+        ...{ kind: 'create rivals', node: NODE, graceSeconds: 2 },
+        rivals: [
+          { name: 'ranked-3', rank: 'high', cpu: '1' },
+          { name: 'ranked-4', rank: 'mid', cpu: '4' },
+        ],
+      }),
+      ...NUDGE,
+    ],
+    breaking: (check) => breakDuring(NodeReservations.prototype, { reservedAgainst: () => [] }, check),
+  },
+  {
     what: 'reservations that ignore nominated Pods',
     rule: /a Pod that is bound leaves the room of every nominated Pod of higher priority/,
     steps: [

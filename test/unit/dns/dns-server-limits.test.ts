@@ -37,6 +37,7 @@ class Fixture {
       log: log as never,
     });
     this.server.serve({
+      areHeld: false,
       udp: { send: () => this.log.push('reply') } as unknown as DatagramSocket,
       attach: (listener) => {
         this.listener = listener;

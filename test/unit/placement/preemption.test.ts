@@ -323,8 +323,37 @@ describe('the Pod that has taken the room', () => {
     ['a higher Pod that found free room', waiting, podOf('taker high small'), undefined],
     ['a higher Pod for another node', waiting, taker('high', 'node2'), undefined],
     ['a Pod that is bound', pod('w', 'mid', 'small', { node: 'node1' }), taker('high'), undefined],
+    ['a Pod that exceeds the node', podOf('waiting mid huge'), taker('high'), undefined],
+    ['a Pod that fits beside the other', podOf('waiting mid none'), taker('high'), undefined],
   ];
+  const nodeOf = (cpu: string) => {
+    const node = nodeObject('node1');
+    node.status = { ...node.status, allocatable: { cpu, memory: '1000' } };
+    return node;
+  };
   for (const [rule, pending, other, expected] of CASES) {
-    test(rule, () => assert.equal(preemptorOf(pending, 'node1', [other])?.metadata.name, expected));
+    test(rule, () => assert.equal(preemptorOf(pending, nodeOf('150m'), [other])?.metadata.name, expected));
+  }
+
+  const bystander = (name: string, facts: PodFacts = {}) => pod(name, 'low', 'small', facts);
+  const WITH_OTHERS: [string, Pod[], string | undefined][] = [
+    ['capacity that another Pod uses as well', [bystander('b', { node: 'node1' })], undefined],
+    [
+      'a Pod that is ending',
+      [bystander('b', { node: 'node1', metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })],
+      'taker',
+    ],
+    [
+      'a lower Pod that is only nominated',
+      [bystander('b', { status: { nominatedNodeName: 'node1' } })],
+      'taker',
+    ],
+    ['two preemptors', [{ ...taker('top'), metadata: { name: 'second', uid: 'second' } }], 'taker'],
+  ];
+  for (const [rule, others, expected] of WITH_OTHERS) {
+    test(`beside ${rule}`, () => {
+      const found = preemptorOf(waiting, nodeOf('150m'), [taker('high'), ...others]);
+      assert.equal(found?.metadata.name, expected);
+    });
   }
 });

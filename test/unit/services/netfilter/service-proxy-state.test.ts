@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serviceProxyCondition } from '../../../../agent/decisions/netfilter/service-proxy-condition.js';
 import { serviceRuleset } from '../../../../agent/decisions/netfilter/service-ruleset.js';
-import { staleUdpFlows } from '../../../../agent/decisions/netfilter/stale-udp-flows.js';
+import {
+  readUdpFlow,
+  staleUdpFlows,
+  unservedUdpFlows,
+} from '../../../../agent/decisions/netfilter/stale-udp-flows.js';
 import {
   chainHandles,
   isComplete,
@@ -26,25 +30,76 @@ const rulesFor = (...addresses: string[]) =>
     ],
     NODE,
   );
-const DNS = ['-D', '-p', 'udp', '--orig-dst', '10.96.0.10', '--orig-port-dst', '53'];
-const NODE_PORT = ['-D', '-p', 'udp', '--orig-port-dst', '30053'];
+const OWN = ['10.78.0.1', '10.77.0.1'];
+const deletion = (destination: string, port: string, replySource: string): string[] => [
+  ...['-D', '-p', 'udp', '--orig-dst', destination, '--orig-port-dst', port, '--reply-src', replySource],
+];
 
-test('connections to a port that had no endpoint are forgotten when it has one', () => {
-  assert.deepEqual(staleUdpFlows(rulesFor(), rulesFor('10.78.0.2')), [DNS, NODE_PORT]);
-  assert.deepEqual(staleUdpFlows(undefined, rulesFor('10.78.0.2')), [DNS, NODE_PORT]);
+test('only untranslated connections to a port without endpoints are forgotten when it has one', () => {
+  const expected = [
+    deletion('10.96.0.10', '53', '10.96.0.10'),
+    ...OWN.map((address) => deletion(address, '30053', address)),
+  ];
+  const none = serviceRuleset([], NODE);
+  for (const before of [rulesFor(), none])
+    assert.deepEqual(staleUdpFlows(before, rulesFor('10.78.0.2'), OWN), expected);
+  assert.deepEqual(staleUdpFlows(none, rulesFor(), OWN), []);
 });
 
 test('connections to a removed endpoint are forgotten, and those to others stay', () => {
-  assert.deepEqual(staleUdpFlows(rulesFor('10.78.0.2', '10.78.0.3'), rulesFor('10.78.0.3')), [
-    [...DNS, '--reply-src', '10.78.0.2'],
-    [...NODE_PORT, '--reply-src', '10.78.0.2'],
+  const removed = [
+    deletion('10.96.0.10', '53', '10.78.0.2'),
+    ...OWN.map((address) => deletion(address, '30053', '10.78.0.2')),
+  ];
+  const before = rulesFor('10.78.0.2', '10.78.0.3');
+  assert.deepEqual(staleUdpFlows(before, rulesFor('10.78.0.3'), OWN), removed);
+  assert.deepEqual(staleUdpFlows(rulesFor('10.78.0.2'), rulesFor('10.78.0.2'), OWN), []);
+});
+
+test('after a start, connections of Services to an address that is no endpoint are forgotten', () => {
+  const flow = (destination: string, port: string, replySource: string) => ({
+    destination,
+    port,
+    replySource,
+  });
+  const flows = [
+    flow('10.96.0.10', '53', '10.78.0.2'),
+    flow('10.96.0.10', '53', '10.78.0.9'),
+    flow('10.96.0.10', '53', '10.78.0.9'),
+    flow('10.96.0.10', '53', '10.96.0.10'),
+    flow('10.96.0.10', '54', '10.96.0.10'),
+    flow('10.78.0.1', '30053', '10.78.0.2'),
+    flow('10.78.0.1', '30053', '10.78.0.1'),
+    // A host with the same node port, and a connection that does not belong to a Service.
+    flow('10.78.0.7', '30053', '10.78.0.7'),
+    flow('192.0.2.1', '53', '192.0.2.1'),
+  ];
+  assert.deepEqual(unservedUdpFlows(flows, rulesFor('10.78.0.2'), OWN), [
+    deletion('10.96.0.10', '53', '10.78.0.9'),
+    deletion('10.96.0.10', '53', '10.96.0.10'),
+    deletion('10.78.0.1', '30053', '10.78.0.1'),
   ]);
-  assert.deepEqual(staleUdpFlows(rulesFor('10.78.0.2'), rulesFor('10.78.0.2')), []);
+  assert.deepEqual(
+    unservedUdpFlows(flows.slice(0, 1), rulesFor(), OWN),
+    [deletion('10.96.0.10', '53', '10.78.0.2')],
+    'a Service that has lost all endpoints',
+  );
+});
+
+test('a line of conntrack gives destination, port and the source of replies', () => {
+  const line =
+    'udp      17 28 src=10.77.0.2 dst=10.96.0.10 sport=40053 dport=53 src=10.78.0.2 dst=10.78.0.1 sport=5353 dport=40053 [ASSURED] mark=0 use=1';
+  assert.deepEqual(readUdpFlow(line), { destination: '10.96.0.10', port: '53', replySource: '10.78.0.2' });
+  const unreplied =
+    'udp      17 9 src=10.77.0.2 dst=10.96.0.10 sport=40053 dport=53 [UNREPLIED] src=10.96.0.10 dst=10.77.0.2 sport=53 dport=40053 mark=0 use=1';
+  assert.equal(readUdpFlow(unreplied)?.replySource, '10.96.0.10');
+  for (const other of ['', 'conntrack v1.4.7 (conntrack-tools): 2 flow entries have been shown.'])
+    assert.equal(readUdpFlow(other), undefined);
 });
 
 test('connections of TCP are never forgotten', () => {
   const web = serviceRuleset([serviceOf('web', { remote: [remoteEndpoint('10.78.0.2', 80)] })], NODE);
-  assert.deepEqual(staleUdpFlows(web, rulesFor()), []);
+  assert.deepEqual(staleUdpFlows(web, rulesFor(), OWN), []);
 });
 
 test('the condition names the reason and what to do', () => {

@@ -107,6 +107,26 @@ const ROWS: Row[] = [
     external: ['10.78.0.2:80', '10.78.0.3:80'],
   },
   {
+    name: 'PreferSameZone on a node of unknown zone does not prefer the Pod of this node',
+    service: { traffic: { prefer: 'sameZone' }, local: [local(POD, 8080)], remote: [near, far] },
+    node: { ...NODE, zone: '' },
+    internal: [`${POD}:8080`, '10.78.0.2:80', '10.78.0.3:80'],
+    external: [`${POD}:8080`],
+  },
+  {
+    name: 'PreferSameZone uses the Pod of this node and others of the zone',
+    service: { traffic: { prefer: 'sameZone' }, local: [own], remote: [near, far] },
+    internal: [`${POD}:8080`, '10.78.0.2:80'],
+    external: [`${POD}:8080`],
+  },
+  {
+    name: 'PreferSameNode on a node of unknown zone uses this node',
+    service: { traffic: { prefer: 'sameNode' }, local: [local(POD, 8080)], remote: [near] },
+    node: { ...NODE, zone: '' },
+    internal: [`${POD}:8080`],
+    external: [`${POD}:8080`],
+  },
+  {
     name: 'PreferSameNode uses this node, else its zone',
     service: { traffic: { prefer: 'sameNode' }, local: [own], remote: [near, far] },
     internal: [`${POD}:8080`],
