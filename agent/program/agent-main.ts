@@ -147,11 +147,9 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     engine: runtime.name,
     cache,
     config,
-    manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
-    volumes: new HostVolumes(dataDir, runtime.processes),
+    ...filesOf(settings, runtime),
     api: { askToken: podTokenRequester(server, identity), server, ca: () => identity.ca },
     isolation: isolationSettingsOf(settings, policy),
-    files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
     ...(await openServices(settings, runtime, clock, log)),
@@ -163,12 +161,8 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     podCounts: metrics.pods,
     ...kubeletInputs(settings, runtime.name, metrics.probes, page),
     cost: readProcessUsage,
-    load: hostLoad(dataDir, clock),
-    readHost: () => readHostInfo(dataDir, settings.nodeIp),
-    clock,
-    wallClock: systemClock,
-    random: systemRandom,
-    log,
+    ...readersOfHost(settings, clock),
+    ...{ clock, wallClock: systemClock, random: systemRandom, log },
   });
   return startComponents(
     [
@@ -184,6 +178,19 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     ],
     log,
   );
+}
+
+/** The folders of Pods, volumes and static manifests below the data directory. */
+function filesOf({ data, manifests }: AgentSettings, runtime: OpenedRuntime) {
+  return {
+    manifests: manifestDirectory(manifests ?? makeManifestDirectory(data)),
+    volumes: new HostVolumes(data, runtime.processes),
+    files: new FolderPodFiles(data),
+  };
+}
+
+function readersOfHost({ data, nodeIp }: AgentSettings, clock: Clock) {
+  return { load: hostLoad(data, clock), readHost: () => readHostInfo(data, nodeIp) };
 }
 
 /** Opens the engine's driver, and the log files of Pods if this host can provide them. */
