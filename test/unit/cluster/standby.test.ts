@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Standby } from '../../../coordinator/cluster/standby.js';
+import { coordinatorObjects } from '../../../coordinator/decisions/cluster/coordinator-objects.js';
+import { LOG_FORMAT, type LogEntry } from '../../../coordinator/store/replica/log-entry.js';
+
 import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
+import type { OpenMemberDatabase } from '../../../coordinator/store/sqlite/member-database.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { MemoryCluster } from '../../harness/replica/memory-cluster.js';
@@ -21,12 +25,16 @@ class Fixture {
     return new MemoryCluster(this.engine, NAME);
   }
 
-  /** A standby without a database. */
-  standby(takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>, log = silentLogger): Standby {
+  /** A standby, without a database unless `openDatabase` returns one. */
+  standby(
+    takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>,
+    log = silentLogger,
+    openDatabase: () => OpenMemberDatabase | undefined = () => undefined,
+  ): Standby {
     return new Standby({
       ...{ memberId: 'b', bootId: 'boot', generation: 'first' },
       acquireLock: () => ({ release: () => undefined }),
-      openDatabase: () => undefined,
+      openDatabase,
       ...{ storage: this.connect().storage, clock: this.clock, log, takeSnapshot },
       syncKeys: async () => undefined,
       isMember: async () => true,
@@ -113,4 +121,50 @@ test('a copy of the data directory of the leader is reported once, and leaves th
   standby.stop();
   await fixture.advance(500);
   await ended;
+});
+
+test('in a rolling upgrade a follower that cannot read a newer entry stops, reports it, and never leads', async () => {
+  const fixture = new Fixture();
+  const leading = fixture.leader.storage.campaign({ memberId: 'a', bootId: 'boot' });
+  await fixture.advance(100);
+  const term = (await leading)?.term ?? 0;
+  const applied: LogEntry[] = [];
+  const database: OpenMemberDatabase = {
+    position: { generation: 'first', record: 0, term: 0, chain: '' },
+    apply: async (entry) => void applied.push(entry),
+    sync: async () => undefined,
+    close: async () => undefined,
+  };
+  const standby = fixture.standby(
+    async () => assert.fail('a snapshot does not help'),
+    silentLogger,
+    () => database,
+  );
+  const ended = standby.untilElected();
+  await fixture.advance(1_000);
+  assert.deepEqual(standby.state, { role: 'follower' });
+  // One record with a whole entry, as a newer version writes it.
+  const bytes = Buffer.of(0b11, LOG_FORMAT + 1, 0, 1, 2, 3);
+  const appending = fixture.leader.storage.append({ index: 1, bytes }, term);
+  await fixture.advance(2_000);
+  assert.equal(await appending, 'appended');
+  fixture.leader.faults.loseLeases();
+  await fixture.advance(60_000);
+  assert.equal(fixture.seen.at(-1), undefined, 'no member leads');
+  assert.deepEqual(applied, []);
+  const { state } = standby;
+  assert.ok(state.role === 'impeded');
+  assert.equal(state.reason, 'OlderVersion');
+  assert.match(state.message, /newer version wrote the log.* Upgrade this coordinator\.$/);
+  const status = { version: '1', logFormat: LOG_FORMAT, appliedRecord: 0, state };
+  const member = { id: 'b', name: 'second', server: 'https://second:1', joinedAt: 0 };
+  const [row] = coordinatorObjects({ members: [{ member, status, clockSkewMs: 0 }], etcd: [], staleMs: 0 });
+  assert.equal(row?.status.role, 'Impeded');
+  assert.match(
+    row?.status.problems[0]?.message ?? '',
+    /second cannot take over\. .*Upgrade this coordinator/,
+  );
+  standby.stop();
+  await fixture.advance(500);
+  assert.equal(await ended, undefined);
 });
