@@ -36,7 +36,7 @@ async function run({ undo, etcdLost, ...flags }: Record<string, unknown>): Promi
       withClusterErrors(() => undoClusterize(dataDir, openStorage, { isEtcdLost: etcdLost === true })),
     );
     printLine(
-      `${dataDir} is the data of a single coordinator again. etcd has no keys of this fleet any more.`,
+      `${dataDir} is the data of a single coordinator again. etcd names no fleet any more; the last entry of the log is still in it.`,
     );
     if (!done.isService) printLine('Start it without --etcd: everynode coordinator');
     return;

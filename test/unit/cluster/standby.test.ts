@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { SealError } from '../../../coordinator/cluster/keys/sealed-value.js';
 import { Standby } from '../../../coordinator/cluster/standby/standby.js';
+import { coordinatorObjects } from '../../../coordinator/decisions/cluster/coordinator-objects.js';
+import { LOG_FORMAT, type LogEntry } from '../../../coordinator/store/replica/log-entry.js';
 import type { Leader } from '../../../coordinator/store/replica/replicated-log.js';
 import type { OpenMemberDatabase } from '../../../coordinator/store/sqlite/member-database.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
@@ -23,7 +25,7 @@ class Fixture {
     return new MemoryCluster(this.engine, NAME);
   }
 
-  /** A standby without a database. */
+  /** A standby, without a database unless `change` has one. */
   standby(
     takeSnapshot: (leader: Leader, signal: AbortSignal) => Promise<void>,
     log = silentLogger,
@@ -128,11 +130,11 @@ const stateOf = ({ state }: Standby) => (state.role === 'impeded' ? state.reason
 /** The database of a member that has every entry of an empty log. */
 function emptyDatabase(): OpenMemberDatabase {
   return {
-    position: { generation: 'first', record: 0, hash: Buffer.alloc(32), revision: 0 },
-    apply: () => undefined,
+    position: { generation: 'first', record: 0, term: 0, chain: '' },
+    apply: async () => undefined,
     sync: async () => undefined,
     close: async () => undefined,
-  } as unknown as OpenMemberDatabase;
+  };
 }
 
 test('a member that was removed reports it while another one leads, and asks for no snapshot', async () => {
@@ -182,4 +184,48 @@ test("a follower that cannot use the fleet's keys reports it, follows the log, a
   isUsable = true;
   await fixture.advance(11_000);
   assert.equal((await ended)?.leadership.term !== undefined, true);
+});
+
+test('in a rolling upgrade a follower that cannot read a newer entry stops, reports it, and never leads', async () => {
+  const fixture = new Fixture();
+  const leading = fixture.leader.storage.campaign({ memberId: 'a', bootId: 'boot' });
+  await fixture.advance(100);
+  const term = (await leading)?.term ?? 0;
+  const applied: LogEntry[] = [];
+  const database: OpenMemberDatabase = {
+    position: { generation: 'first', record: 0, term: 0, chain: '' },
+    apply: async (entry) => void applied.push(entry),
+    sync: async () => undefined,
+    close: async () => undefined,
+  };
+  const standby = fixture.standby(async () => assert.fail('a snapshot does not help'), silentLogger, {
+    openDatabase: () => database,
+  });
+  const ended = standby.untilElected();
+  await fixture.advance(1_000);
+  assert.deepEqual(standby.state, { role: 'follower' });
+  // One record with a whole entry, as a newer version writes it.
+  const bytes = Buffer.of(0b11, LOG_FORMAT + 1, 0, 1, 2, 3);
+  const appending = fixture.leader.storage.append({ index: 1, bytes }, term);
+  await fixture.advance(2_000);
+  assert.equal(await appending, 'appended');
+  fixture.leader.faults.loseLeases();
+  await fixture.advance(60_000);
+  assert.equal(fixture.seen.at(-1), undefined, 'no member leads');
+  assert.deepEqual(applied, []);
+  const { state } = standby;
+  assert.ok(state.role === 'impeded');
+  assert.equal(state.reason, 'OlderVersion');
+  assert.match(state.message, /newer version wrote the log.* Upgrade this coordinator\.$/);
+  const status = { version: '1', logFormat: LOG_FORMAT, appliedRecord: 0, state };
+  const member = { id: 'b', name: 'second', server: 'https://second:1', joinedAt: 0 };
+  const [row] = coordinatorObjects({ members: [{ member, status, clockSkewMs: 0 }], etcd: [], staleMs: 0 });
+  assert.equal(row?.status.role, 'Impeded');
+  assert.match(
+    row?.status.problems[0]?.message ?? '',
+    /second cannot take over\. .*Upgrade this coordinator/,
+  );
+  standby.stop();
+  await fixture.advance(500);
+  assert.equal(await ended, undefined);
 });
