@@ -37,6 +37,24 @@ export function testImageArchive(tags: string[], extraBytes = 0): Promise<Buffer
   });
 }
 
+/** An image in place of busybox' own, with scripts in /bin for the shell of busybox. It has no entrypoint. */
+export function busyboxImageArchive(tag: string, scripts: Readonly<Record<string, string>>): Promise<Buffer> {
+  const bytes = readFileSync('/bin/busybox');
+  return imageArchive({
+    tags: [withDomain(tag)],
+    architecture: arch() === 'arm64' ? 'arm64' : 'amd64',
+    files: [
+      ...['busybox', 'sh'].map((name) => ({ path: `bin/${name}`, bytes, mode: 0o755 })),
+      ...Object.entries(scripts).map(([name, script]) => ({
+        path: `bin/${name}`,
+        bytes: Buffer.from(`#!/bin/sh\n${script}\n`),
+        mode: 0o755,
+      })),
+    ],
+    config: { Cmd: ['sh'], Env: ['PATH=/bin'] },
+  });
+}
+
 /** Loads such an image into an engine by its API. */
 export async function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
   await loadArchive(socketPath, await testImageArchive(tags));

@@ -119,7 +119,11 @@ export class TestHost {
 
   /** Puts test images into the host's engine. */
   async loadImages(tags: string[]): Promise<void> {
-    const archive = await testImageArchive(tags);
+    this.loadArchive(await testImageArchive(tags));
+  }
+
+  /** Puts images in the format of `docker save` into the host's engine. */
+  loadArchive(archive: Buffer): void {
     this.docker(['exec', '-i', this.name, this.engine, 'load'], archive);
   }
 
