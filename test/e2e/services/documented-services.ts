@@ -1,6 +1,7 @@
 /** The example of docs/services.md: applies the manifest as it is, and runs the documented commands. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import { busyboxImageArchive } from '../../harness/engines/test-images.js';
 import type { TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
@@ -9,19 +10,21 @@ const PAGE = 'docs/services.md';
 /** The image and the programs that the example and its commands use. */
 const IMAGE = 'busybox:1.37';
 const APPLETS = ['httpd', 'mkdir', 'nslookup', 'sleep'];
-/** The static busybox of this machine cannot resolve names for `wget`, so the script asks the Pod's resolver. */
-const WGET = `url=$2
-host=\${url#http://}
-host=\${host%%[:/]*}
+/** In place of `wget`: that of a static busybox crashes in getaddrinfo, so the script asks the Pod's resolver and uses `nc`. */
+const WGET = `rest=\${2#http://}
+authority=\${rest%%/*}
+host=\${authority%%:*}
+port=80
+case $authority in *:*) port=\${authority##*:} ;; esac
+address=$host
 case $host in *[!0-9.]*)
   for domain in '' $(busybox sed -n 's/^search//p' /etc/resolv.conf); do
     address=$(nslookup "$host\${domain:+.$domain}" 2>/dev/null | busybox sed -n '/^Name:/,$s/^Address[ 0-9]*: //p' | busybox head -n 1)
     [ -n "$address" ] && break
   done
-  [ -n "$address" ] || { echo "bad address '$host'" >&2; exit 1; }
-  url=http://$address\${url#http://"$host"} ;;
+  [ -n "$address" ] || { echo "bad address '$host'" >&2; exit 1; } ;;
 esac
-exec busybox wget -T 5 "$1" "$url"`;
+printf 'GET / HTTP/1.0\\r\\nHost: %s\\r\\n\\r\\n' "$host" | busybox nc -w 5 "$address" "$port" | busybox sed '1,/^.$/d'`;
 const SCRIPTS = {
   ...Object.fromEntries(APPLETS.map((name) => [name, `exec busybox ${name} "$@"`])),
   wget: WGET,
@@ -56,7 +59,8 @@ export async function runDocumentedServices(all: TwoHosts, daemonSets: readonly 
     assert.equal(code, 0, `kubectl ${command.join(' ')}: ${stderr}${stdout}`);
     return stdout.trim();
   };
-  await run(apply);
+  // kubectl runs in a folder of its own.
+  await run(apply.map((word) => (word.startsWith('examples/') ? resolve(word) : word)));
   for (const name of ['hello', 'client']) await kubectl.ok(`rollout status ds/${name} --timeout=60s`);
 
   const nodes = [all.one, all.two];
