@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { BenchContext } from '../bench-section.js';
 import { BareFleet } from '../floors/bare-fleet.js';
 import { alternate } from '../paired-runs.js';
+import { measureServiceNames } from '../services/measure-service-names.js';
 import { type BenchEngine, IMAGE, startEngines, stopEngines } from './bench-engines.js';
 import { EverynodeFleet } from './everynode-fleet.js';
 import { EverynodeHosts } from './everynode-hosts.js';
@@ -44,6 +45,7 @@ export async function measureReal(bench: BenchContext): Promise<void> {
     await stopEngines(engines);
     rmSync(folder, { recursive: true, force: true });
   }
+  await measureServiceNames(bench);
 }
 
 async function measureEverynode(
