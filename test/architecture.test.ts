@@ -154,6 +154,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agent/install',
     'agent/runtime/override-driver.ts',
     'agent/runtime/runtime-driver.ts',
+    'shared/link/host-subject.ts',
     'shared/process',
   ],
   // These three build the agent, as coordinator/main.ts builds the coordinator.

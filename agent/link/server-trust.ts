@@ -6,6 +6,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { isHostSubject } from '../../shared/link/host-subject.js';
 
 const TIME_ERRORS = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
@@ -40,9 +41,11 @@ export function connectTrusting(options: ConnectionOptions, trust: ServerTrust):
 }
 
 function refusalOf(socket: TLSSocket, host: string, trust: ServerTrust): string | undefined {
+  // Read once: a second call takes the next certificate of the chain.
+  const certificate = socket.getPeerX509Certificate();
   // A host's certificate for the kubelet's port has the same authority. A host must not pose as a coordinator that is
   // reached by a name which the coordinator itself does not know.
-  if (/^O=system:nodes$/m.test(socket.getPeerX509Certificate()?.subject ?? ''))
+  if (certificate && isHostSubject(certificate.toLegacyObject().subject))
     return "the server's certificate is not trusted: it is a host's";
   if (socket.authorized) return undefined;
   // A string at runtime, although its type is Error.
@@ -50,7 +53,6 @@ function refusalOf(socket: TLSSocket, host: string, trust: ServerTrust): string 
   if (!TIME_ERRORS.has(reason)) return `the server's certificate is not trusted: ${reason}`;
   // Only a server that was trusted before can resume its session.
   if (socket.isSessionReused()) return undefined;
-  const certificate = socket.getPeerX509Certificate();
   const why = certificate
     ? refusalIgnoringExpiry(certificate, host, trust, Date.now())
     : 'the server shows none';

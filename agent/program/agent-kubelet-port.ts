@@ -1,7 +1,7 @@
 /** Connects the kubelet's port with the agent: its certificate, its callers, and the port in the Node's status. */
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
-import { type Clock, systemClock } from '../../shared/process/time/clock.js';
+import { type Clock, systemClock, type Timer } from '../../shared/process/time/clock.js';
 import type { Agent } from '../assembly/create-agent.js';
 import type { HostIdentity } from '../identity/host-identity.js';
 import { kubeletReviewer } from '../identity/kubelet-reviews.js';
@@ -9,6 +9,9 @@ import { ServingCertificate } from '../identity/serving-certificate.js';
 import type { KubeletServer, ServingIdentity } from '../kubelet/port/kubelet-server.js';
 import type { AgentSettings } from './agent-settings.js';
 import { portOf } from './kubelet-settings.js';
+
+/** Another program may free the port. */
+const RETRY_MS = 60_000;
 
 interface KubeletPortDeps {
   settings: AgentSettings;
@@ -38,8 +41,11 @@ export function createKubeletPort(deps: KubeletPortDeps, agentOf: () => Agent): 
   const log = deps.log.child({ component: 'kubelet port' });
   let server: Promise<KubeletServer> | undefined;
   let isStopped = false;
-  const open = async (serving: ServingIdentity): Promise<void> => {
-    if (isStopped) return;
+  let latest: ServingIdentity | undefined;
+  let retry: Timer | undefined;
+  const open = async (): Promise<void> => {
+    const serving = latest;
+    if (isStopped || !serving) return;
     server ??= createServer(deps, port, agentOf(), log);
     const opened = await server;
     const wasOpen = opened.port !== undefined;
@@ -48,16 +54,27 @@ export function createKubeletPort(deps: KubeletPortDeps, agentOf: () => Agent): 
     agentOf().node.setKubeletPort(opened.port);
     log.info({ port: opened.port }, "the kubelet's port is open");
   };
+  // One after another: a renewal during the first listen would try to listen a second time.
+  let opening: Promise<void> = Promise.resolve();
+  let lastReason = '';
+  const openInTurn = (): void => {
+    opening = opening.then(open).catch((error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'another program uses it' : error.message;
+      const line = settings.kubeletPort === 'auto' ? log.info : log.warn;
+      if (reason !== lastReason)
+        line({ port, reason }, "the kubelet's port is not served; choose another with --kubelet-port");
+      lastReason = reason;
+      if (!isStopped) retry = clock.after(RETRY_MS, openInTurn);
+    });
+  };
   const certificate = new ServingCertificate({
     ...{ identity, clock, log },
     dataDir: settings.data,
     addresses: () => [agentOf().node.host.address ?? []].flat(),
     onCertificate: (serving) => {
-      open(serving).catch((error: NodeJS.ErrnoException) => {
-        const why = error.code === 'EADDRINUSE' ? 'another program uses it' : error.message;
-        const line = settings.kubeletPort === 'auto' ? log.info : log.warn;
-        line({ port, reason: why }, "the kubelet's port is not served; choose another with --kubelet-port");
-      });
+      latest = serving;
+      retry?.cancel();
+      openInTurn();
     },
   });
   return {
@@ -67,7 +84,9 @@ export function createKubeletPort(deps: KubeletPortDeps, agentOf: () => Agent): 
       start: () => certificate.start(),
       stop: async () => {
         isStopped = true;
+        retry?.cancel();
         certificate.stop();
+        await opening;
         await (await server)?.stop();
       },
     },

@@ -7,7 +7,9 @@ import { get } from 'node:https';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { createGunzip } from 'node:zlib';
+import { isHostSubject } from '../../shared/link/host-subject.js';
 import { countWrittenBytes } from '../../shared/process/files/private-file.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
 
@@ -148,11 +150,18 @@ export class ReleaseSource {
     const { server, ca } = this.options;
     const url = new URL(`/agent/${version}/${name}`, server());
     return new Promise((resolve, reject) => {
-      const sent = get(url, { ca: ca(), agent: false, signal, timeout: IDLE_TIMEOUT_MS }, resolve);
+      const options = { ca: ca(), checkServerIdentity: checkCoordinator };
+      const sent = get(url, { ...options, agent: false, signal, timeout: IDLE_TIMEOUT_MS }, resolve);
       sent.on('timeout', () => sent.destroy(new Error('no response')));
       sent.on('error', reject);
     });
   }
+}
+
+/** Refuses a host: the authority signs certificates for the kubelet's port of hosts as well. */
+function checkCoordinator(name: string, certificate: PeerCertificate): Error | undefined {
+  if (isHostSubject(certificate.subject)) return new Error('the certificate is that of a host');
+  return checkServerIdentity(name, certificate);
 }
 
 /** Reads a short response. */

@@ -63,12 +63,12 @@ export class CertificateAuthority {
 
   /** Signs a serving certificate for a request that the caller has checked. */
   async signServing(
-    requestPem: string,
+    request: { node: string; requestPem: string },
     names: { dns: readonly string[]; ips: readonly string[] },
   ): Promise<string> {
     const now = this.#clock.now();
     if (!isInTime(new X509Certificate(this.#pki().ca.cert), now)) await this.#renew();
-    return signNodeServingCertificate(this.#pki().ca, requestPem, names, now);
+    return signNodeServingCertificate(this.#pki().ca, request, names, now);
   }
 
   /** Parses a signing request. Throws an Error with a short reason. */

@@ -49,6 +49,8 @@ export async function readSigningRequest(requestPem: string): Promise<SigningReq
     requestsMore:
       request.extensions.length > 0 ||
       valuesOf('CN').length !== 1 ||
+      // Programs print the parts of a multi-valued RDN in one line and then miss the group.
+      request.subjectName.toJSON().some((part) => Object.values(part).flat().length !== 1) ||
       parts.some(([key]) => key !== 'CN' && key !== 'O'),
     keyHash: createHash('sha256').update(Buffer.from(request.publicKey.rawData)).digest('hex'),
   };

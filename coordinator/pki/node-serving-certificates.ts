@@ -19,10 +19,13 @@ import { certificatesIn, days, type KeyPair, serialNumber, validity } from './ke
 /** Like kube-controller-manager's signer of kubelet-serving certificates. */
 const LIFETIME_MS = days(365);
 
-/** Signs a checked request for a server with these names. Only the request's subject and key are used. */
+/**
+ * Signs a checked request for the server of a node with these names. Only the request's key is used: agents recognize
+ * the certificate of a host by its subject, so the host must not choose the form of it.
+ */
 export async function signNodeServingCertificate(
   authority: KeyPair,
-  requestPem: string,
+  { node, requestPem }: { node: string; requestPem: string },
   names: { dns: readonly string[]; ips: readonly string[] },
   now: number,
 ): Promise<string> {
@@ -31,7 +34,7 @@ export async function signNodeServingCertificate(
   const wished = validity(now, LIFETIME_MS);
   const certificate = await X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    subject: request.subjectName,
+    subject: [{ O: ['system:nodes'] }, { CN: [`system:node:${node}`] }],
     issuer: issuerName(issuer),
     notBefore: wished.notBefore,
     // A certificate must not outlive its authority's.

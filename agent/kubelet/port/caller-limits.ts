@@ -28,6 +28,28 @@ export class TokenBucket {
   }
 }
 
+/** A bucket for each network of callers, so that one caller does not use up what others need. */
+export class PeerBuckets {
+  readonly #buckets = new Map<string, TokenBucket>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly rate: number,
+    private readonly burst: number,
+  ) {}
+
+  /** Returns false if the events of this network exceed the rate. */
+  take(network: string): boolean {
+    const bucket = this.#buckets.get(network) ?? new TokenBucket(this.clock, this.rate, this.burst);
+    // The networks that were not seen for the longest time are forgotten.
+    this.#buckets.delete(network);
+    this.#buckets.set(network, bucket);
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > MAX_PEERS && oldest !== undefined) this.#buckets.delete(oldest);
+    return bucket.take();
+  }
+}
+
 /** A TLS handshake costs about a millisecond of a core. */
 const CONNECTIONS_PER_SECOND = 10;
 const CONNECTION_BURST = 30;

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../shared/process/time/clock.js';
 
-import { TokenBucket } from './caller-limits.js';
+import { PeerBuckets, TokenBucket } from './caller-limits.js';
 import { type KubeletAccess, kubeletAttributes } from './kubelet-attributes.js';
 import { VerdictCache } from './verdict-cache.js';
 
@@ -34,6 +34,9 @@ const MAX_ENTRIES = 512;
 /** Reviews per second for unknown tokens and accesses, so that no caller makes the host flood its coordinator. */
 const REVIEWS_PER_SECOND = 10;
 const REVIEW_BURST = 40;
+/** Reviews of tokens for each network of callers: guesses must not use up the reviews of real callers. */
+const TOKENS_PER_SECOND = 1;
+const TOKEN_BURST = 10;
 
 const UNAUTHORIZED: AccessVerdict = { allowed: false, status: 401, text: 'Unauthorized' };
 const TOO_MANY: AccessVerdict = { allowed: false, status: 429, text: 'Too many requests' };
@@ -51,6 +54,7 @@ export class KubeletAccessControl {
   readonly #denied: VerdictCache<true>;
   readonly #decisions: VerdictCache<boolean>;
   readonly #budget: TokenBucket;
+  readonly #tokens: PeerBuckets;
 
   constructor(node: string, reviewer: KubeletReviewer, clock: Clock) {
     this.#node = node;
@@ -61,15 +65,16 @@ export class KubeletAccessControl {
     this.#denied = new VerdictCache(clock, MAX_ENTRIES);
     this.#decisions = new VerdictCache(clock, MAX_ENTRIES);
     this.#budget = new TokenBucket(clock, REVIEWS_PER_SECOND, REVIEW_BURST);
+    this.#tokens = new PeerBuckets(clock, TOKENS_PER_SECOND, TOKEN_BURST);
   }
 
-  /** Decides about a request. `certified`: the user of a valid client certificate. Never rejects. */
+  /** Decides about a request. `peer`: the network of the caller. `certified`: the user of a valid client certificate. Never rejects. */
   async check(
-    request: { method: string; path: string; authorization?: string | undefined },
+    request: { method: string; path: string; authorization?: string | undefined; peer: string },
     certified: Caller | undefined,
   ): Promise<AccessVerdict> {
     try {
-      const caller = certified ?? (await this.#callerOf(request.authorization));
+      const caller = certified ?? (await this.#callerOf(request.authorization, request.peer));
       if (!caller) return UNAUTHORIZED;
       return await this.#authorize(caller, kubeletAttributes(request.method, request.path, this.#node));
     } catch (error) {
@@ -78,7 +83,7 @@ export class KubeletAccessControl {
     }
   }
 
-  async #callerOf(authorization: string | undefined): Promise<Caller | undefined> {
+  async #callerOf(authorization: string | undefined, peer: string): Promise<Caller | undefined> {
     const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
     if (token === undefined) return undefined;
     // The token itself must not stay in memory.
@@ -87,6 +92,7 @@ export class KubeletAccessControl {
     if (known) return known;
     if (this.#wrongTokens.get(key)) return undefined;
     return this.#users.share(key, async () => {
+      if (!this.#tokens.take(peer)) throw new ReviewLimitError();
       this.#take();
       const user = await this.#reviewer.userOfToken(token);
       if (user) this.#users.put(key, user, TOKEN_MS);

@@ -9,7 +9,7 @@ import { gzip } from 'node:zlib';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { KubeletRouter } from '../kubelet-router.js';
-import { ConnectionLimits, TokenBucket } from './caller-limits.js';
+import { ConnectionLimits, networkOfPeer, PeerBuckets } from './caller-limits.js';
 import type { Caller, KubeletAccessControl } from './kubelet-access.js';
 
 /** PEM. */
@@ -38,6 +38,8 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
 /** Pages that are computed at the same time. They share one reading. */
 const MAX_REQUESTS = 16;
+const MAX_REQUESTS_PER_PEER = 8;
+/** For each network of callers. */
 const REQUESTS_PER_SECOND = 20;
 const REQUEST_BURST = 60;
 const GZIP_FROM_BYTES = 2_048;
@@ -47,14 +49,15 @@ const compress = promisify(gzip);
 export class KubeletServer {
   readonly #deps: KubeletServerDeps;
   readonly #connections: ConnectionLimits;
-  readonly #requests: TokenBucket;
+  readonly #requests: PeerBuckets;
   #server: Server | undefined;
-  #running = 0;
+  /** Requests in progress by network. */
+  readonly #running = new Map<string, number>();
 
   constructor(deps: KubeletServerDeps) {
     this.#deps = deps;
     this.#connections = new ConnectionLimits(deps.clock);
-    this.#requests = new TokenBucket(deps.clock, REQUESTS_PER_SECOND, REQUEST_BURST);
+    this.#requests = new PeerBuckets(deps.clock, REQUESTS_PER_SECOND, REQUEST_BURST);
   }
 
   /** Returns the port, once the server listens; undefined before. */
@@ -108,25 +111,30 @@ export class KubeletServer {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // A body would only use memory: no page reads one.
     request.resume();
-    if (!this.#requests.take() || this.#running >= MAX_REQUESTS)
+    const peer = networkOfPeer(request.socket.remoteAddress ?? '');
+    const own = this.#running.get(peer) ?? 0;
+    const all = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
+    if (!this.#requests.take(peer) || own >= MAX_REQUESTS_PER_PEER || all >= MAX_REQUESTS)
       return send(response, 429, 'Too many requests\n');
-    this.#running += 1;
+    this.#running.set(peer, own + 1);
     try {
-      await this.#respond(request, response);
+      await this.#respond(request, response, peer);
     } catch (error) {
       this.#deps.log.warn({ err: error }, "a page of the kubelet's port could not be sent");
       response.destroy();
     } finally {
-      this.#running -= 1;
+      const left = (this.#running.get(peer) ?? 1) - 1;
+      if (left > 0) this.#running.set(peer, left);
+      else this.#running.delete(peer);
     }
   }
 
-  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse, peer: string): Promise<void> {
     const target = targetOf(request.url ?? '/');
     if (!target) return send(response, 400, 'Bad Request\n');
     const { method = 'GET', headers, socket } = request;
     const verdict = await this.#deps.access.check(
-      { method, path: target.path, authorization: headers.authorization },
+      { method, path: target.path, authorization: headers.authorization, peer },
       certifiedCaller(socket, this.#deps.wallClock.now()),
     );
     if (!verdict.allowed) return send(response, verdict.status, verdict.text);

@@ -31,7 +31,7 @@ export async function issueServing(
     isCoordinator: (name) => members.has(name) || authority.isOwnName(name),
   });
   return {
-    certificate: await authority.signServing(csr, names),
+    certificate: await authority.signServing({ node, requestPem: csr }, names),
     clientCa: authority.clientAuthorities(),
   };
 }

@@ -39,6 +39,8 @@ type SessionState =
       sender: DesiredSender;
       isReporting: boolean;
       isRenewing: boolean;
+      /** Monotonic time of the last request for a serving certificate. */
+      servingRequestedAt: number;
     }
   | { phase: 'draining' }
   | { phase: 'closed' };
@@ -68,6 +70,8 @@ export interface SessionEvents {
 const HELLO_TIMEOUT_MS = 15_000;
 /** Retry delay for an agent that violated the protocol, because it will probably do so again. */
 const VIOLATION_RETRY_MS = 10_000;
+/** An agent repeats a request for a serving certificate after a minute. More requests would only cost signatures. */
+const SERVING_INTERVAL_MS = 30_000;
 
 export class Session {
   readonly node: string;
@@ -153,6 +157,7 @@ export class Session {
       ...{ instanceID, servesKubelet, sender },
       isReporting: false,
       isRenewing: false,
+      servingRequestedAt: Number.NEGATIVE_INFINITY,
     };
   }
 
@@ -245,6 +250,8 @@ export class Session {
         }));
         return;
       case 'requestServing':
+        if (this.#clock.monotonic() - state.servingRequestedAt < SERVING_INTERVAL_MS) return;
+        state.servingRequestedAt = this.#clock.monotonic();
         void this.#renew(state, async () => ({
           kind: 'servingIssued',
           ...(await this.#events.issueServing(this, message)),

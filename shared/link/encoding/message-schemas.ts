@@ -1,5 +1,6 @@
 /** Schema of each message: all fields with type and limit. */
 
+import { MAX_PAGE_PATH, MAX_PAGE_QUERY } from '../messages/link-limits.js';
 import {
   type AttachStreamRequest,
   type DesiredObject,
@@ -170,8 +171,8 @@ const streamRequest = tagged<StreamRequest>({
   usage: record<UsageStreamRequest>({ type: oneOf('usage') }),
   kubelet: record<KubeletStreamRequest>({
     type: oneOf('kubelet'),
-    path: text(2_048),
-    query: text(4_096),
+    path: text(MAX_PAGE_PATH),
+    query: text(MAX_PAGE_QUERY),
     gzip: flag,
   }),
 });

@@ -29,3 +29,7 @@ export const STREAM_WINDOW_BYTES = 256 * 1024;
 export const HEARTBEAT_INTERVAL_MS = STANDARD_HEARTBEAT.heartbeatMs;
 /** Time without received bytes after which a peer counts as lost. Default of `HeartbeatConfig.silenceMs`. */
 export const SILENCE_TIMEOUT_MS = STANDARD_HEARTBEAT.silenceMs;
+
+/** Limits of the path and the query of a kubelet's page, in characters. */
+export const MAX_PAGE_PATH = 2_048;
+export const MAX_PAGE_QUERY = 4_096;

@@ -86,6 +86,16 @@ test('the kubelet’s ports are proxied, and no other ports of the host', async 
   assert.match(refused.text, /only the kubelet's port is/);
 });
 
+test('a path or query that the link cannot carry is refused before the host receives it', async () => {
+  asked = undefined;
+  for (const path of [`/${'a'.repeat(2_100)}`, `/metrics?a=${'b'.repeat(4_200)}`]) {
+    const answer = await call(api, `GET ${PROXY}${path}`);
+    assert.equal(answer.code, 400);
+    assert.match(answer.text, /is too long/);
+  }
+  assert.equal(asked, undefined);
+});
+
 test('a missing node is 404, an offline one 503, and writes are refused', async () => {
   assert.equal((await call(api, 'GET /api/v1/nodes/none/proxy/metrics')).code, 404);
   assert.equal((await call(api, 'GET /api/v1/nodes/n2/proxy/metrics')).code, 503);

@@ -1,20 +1,24 @@
 /** Certificates of the kubelet's port, from the agent's request over a real link to its file. */
+import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createServer } from 'node:tls';
+import { type JsonName, Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
 import { ServingCertificate } from '../../../agent/identity/serving-certificate.js';
 import type { ServingIdentity } from '../../../agent/kubelet/port/kubelet-server.js';
 import { connectTrusting } from '../../../agent/link/server-trust.js';
+import { httpsTermReader } from '../../../coordinator/cluster/leader-request.js';
 import { issueServing } from '../../../coordinator/hub/identity/serving-issuer.js';
 import { makeSigningRequest } from '../../../coordinator/pki/client-certificates.js';
 import { signNodeServingCertificate } from '../../../coordinator/pki/node-serving-certificates.js';
 import type { RequestServing } from '../../../shared/link/messages/link-messages.js';
-import { generateKeyPem } from '../../../shared/process/files/private-key.js';
+import { generateKeyPem, importKey, SIGNATURE_ALGORITHM } from '../../../shared/process/files/private-key.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
 import { ManualClock } from '../../../shared/process/time/clock.js';
 import { sharedPki } from '../../harness/api/api-fixture.js';
@@ -131,7 +135,7 @@ test('an agent does not take a host for its coordinator, whatever names the host
     organizations: ['system:nodes'],
   });
   const names = { dns: ['fleet.example.com'], ips: ['127.0.0.1'] };
-  const cert = await signNodeServingCertificate(ca, csr, names, Date.now());
+  const cert = await signNodeServingCertificate(ca, { node: 'shop-1', requestPem: csr }, names, Date.now());
   const server = createServer({ key, cert });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
@@ -143,6 +147,44 @@ test('an agent does not take a host for its coordinator, whatever names the host
     server.close();
   }
 });
+
+test('a coordinator does not take a host for the leader', async () => {
+  const { ca } = await sharedPki();
+  const key = await generateKeyPem();
+  const request = { node: 'shop-1', requestPem: await requestOf(key, [{ O: ['system:nodes'] }]) };
+  const cert = await signNodeServingCertificate(ca, request, { dns: [], ips: ['127.0.0.1'] }, Date.now());
+  const server = createHttpsServer({ key, cert }, (_, response) => response.end('{"term": 99}'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dataDir = temporaryDirectory();
+  mkdirSync(join(dataDir, 'pki'));
+  writeFileSync(join(dataDir, 'pki', 'ca.crt'), ca.cert);
+  try {
+    const { port } = server.address() as AddressInfo;
+    await assert.rejects(httpsTermReader(dataDir)(`https://127.0.0.1:${port}`), /that of a host/);
+  } finally {
+    server.close();
+  }
+});
+
+test('a host cannot choose the form of its subject', async () => {
+  const authority = await testAuthority(new ManualClock(Date.now()));
+  const node = { O: ['system:nodes'], CN: ['system:node:shop-1'] };
+  const csr = await requestOf(await generateKeyPem(), [node]);
+  await assert.rejects(
+    issueServing({ authority }, 'shop-1', { kind: 'requestServing', csr, addresses: [] }),
+    /must contain only the subject/,
+  );
+});
+
+/** A request whose name has these parts: one that has two attributes is multi-valued. */
+async function requestOf(keyPem: string, name: JsonName): Promise<string> {
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name,
+    keys: await importKey(keyPem),
+    signingAlgorithm: SIGNATURE_ALGORITHM,
+  });
+  return request.toString('pem');
+}
 
 test('a node gets no certificate with another node’s subject, and none for the coordinator’s names', async () => {
   const authority = await testAuthority(new ManualClock(Date.now()));
