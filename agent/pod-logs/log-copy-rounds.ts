@@ -40,6 +40,8 @@ export class LogCopyRounds {
   /** The work that runs now, with all that waits for it. */
   #running: Promise<void> | undefined;
   #timer: Timer | undefined;
+  /** The round in progress. Between its copies, other work takes turns. */
+  #round: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(deps: RoundsDeps) {
@@ -89,19 +91,23 @@ export class LogCopyRounds {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
+    await this.#round;
     await this.#running;
   }
 
   /** Starts a round unless one runs or is due. */
   #wake(): void {
-    if (this.#running || this.#timer || this.#isStopped || this.#active.size === 0) return;
+    if (this.#round || this.#timer || this.#isStopped || this.#active.size === 0) return;
     this.#schedule(0);
   }
 
   #schedule(delayMs: number): void {
     this.#timer = this.#deps.clock.after(delayMs, () => {
       this.#timer = undefined;
-      void this.exclusively(() => this.#runRound());
+      this.#round = this.#runRound().finally(() => {
+        this.#round = undefined;
+        this.#wake();
+      });
     });
   }
 
@@ -111,8 +117,9 @@ export class LogCopyRounds {
     let isBehind = false;
     for (const task of [...this.#active]) {
       if (this.#isStopped) return;
-      if (task.retryAt > clock.monotonic()) continue;
-      isBehind = (await this.#copy(task)) || isBehind;
+      // A container may be removed between two copies: a copy would write its files again.
+      if (!this.#active.has(task) || task.retryAt > clock.monotonic()) continue;
+      isBehind = (await this.exclusively(() => this.#copy(task))) || isBehind;
     }
     if (this.#isStopped || this.#active.size === 0 || this.#timer) return;
     const pauseMs = (clock.monotonic() - start) * PAUSE_FACTOR;
