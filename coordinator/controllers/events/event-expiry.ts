@@ -89,6 +89,8 @@ export class EventExpiry {
 }
 
 function lastHappened(event: KubeEvent): number {
-  const text = event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
+  // Clients of events.k8s.io report repeats by the series alone.
+  const { series, lastTimestamp, eventTime } = event;
+  const text = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? event.metadata.creationTimestamp;
   return text ? Date.parse(text) : 0;
 }
