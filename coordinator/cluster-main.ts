@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
 import { VERSION } from '../shared/process/release-version.js';
+import { whileAlive } from '../shared/process/service/keep-alive.js';
 import { type Clock, every } from '../shared/process/time/clock.js';
 import { bootId } from './cluster/boot-id.js';
 import { ClusterControl } from './cluster/cluster-control.js';
@@ -75,6 +76,7 @@ export class RunningMember implements RunningCoordinator {
       syncKeys: async () => void (await deps.keys.pull()),
       onLeader: (leader) => this.#forwardTo(leader),
       isMember: async () => (await serverOf(storage, memberId)) !== undefined,
+      onStateChange: () => void this.#reporter.report(),
     });
     this.#source = this.#standby;
     const probe = new LeaderProbe({
@@ -102,16 +104,22 @@ export class RunningMember implements RunningCoordinator {
 
   async stop(): Promise<void> {
     this.#isStopping = true;
+    await whileAlive(() => this.#stop());
+  }
+
+  async #stop(): Promise<void> {
     this.#standby.stop();
     this.#endCollections();
     const endWait = this.#giveUpWithoutEtcd();
     await this.#ended;
+    // A follower no longer follows. The leader must not regard it as one that can take over.
+    if (!this.#leadership) await this.#reporter.withdraw();
     // Clients are served to the end of their requests. Then another member can lead at once.
     await this.#coordinator?.stop();
     this.#reporter.stop();
     await this.#deps.door.close();
     await this.#resign();
-    await this.#reporter.withdraw();
+    if (this.#leadership) await this.#reporter.withdraw();
     endWait();
     await this.#deps.storage.close();
   }
@@ -244,9 +252,9 @@ export class RunningMember implements RunningCoordinator {
     const { door, storage, member } = this.#deps;
     // The standby looks twice a second. A member's address does not change within a term.
     if (leader !== undefined && leader.term === this.#forwarded?.term) return;
-    // The key of an earlier process of this member, which has ended.
-    const isStale = leader?.memberId === member.memberId;
-    const server = isStale ? undefined : leader && (await serverOf(storage, leader.memberId));
+    // Of this member before a reboot, or of a copy of its directory: nothing is forwarded to either.
+    const hasOwnId = leader?.memberId === member.memberId;
+    const server = hasOwnId ? undefined : leader && (await serverOf(storage, leader.memberId));
     this.#forwarded = leader && server ? { server, term: leader.term } : undefined;
     door.spliceTo(this.#forwarded);
   }

@@ -27,11 +27,15 @@ interface ServingCertificatesDeps {
 
 type OnRenewed = (tls: ServingTls, isTrustChanged: boolean) => Promise<void>;
 
+const RENEWAL_FAILED = 'failed to renew the certificate';
+
 export class ServingCertificates {
   readonly #deps: ServingCertificatesDeps;
   #pki: Pki | undefined;
   #onRenewed: OnRenewed = async () => undefined;
   readonly #trustListeners: (() => void)[] = [];
+  /** Names of the certificate that was loaded last. */
+  #usedNames: readonly string[] = [];
   /**
    * Replaces the serving certificate and the ticket keys if they are due, and the certificate also if this machine has a new name or
    * address. A call during a run starts another run, which reads the clock again: the first one may have read it before a clock step.
@@ -69,6 +73,9 @@ export class ServingCertificates {
     const tls = await this.#tls(pki);
     await this.#deps.publishKeys?.();
     this.#use(pki);
+    // An address that became known meanwhile found no certificate to renew.
+    if (this.#namesNow().join() !== this.#usedNames.join())
+      this.renew().catch((error: unknown) => this.#deps.log.error({ err: error }, RENEWAL_FAILED));
     return tls;
   }
 
@@ -96,13 +103,17 @@ export class ServingCertificates {
     return { ...serving, clientAuthorities: authorities, tickets: { keys, seconds: SESSION_SECONDS } };
   }
 
+  #namesNow(): string[] {
+    const { settings, otherNames } = this.#deps;
+    return servingNames([...(settings.advertise ? [settings.advertise] : []), ...(otherNames?.() ?? [])]);
+  }
+
   async #loadPki(): Promise<Pki> {
-    const { settings, clock, otherNames } = this.#deps;
-    const { data, advertise } = settings;
+    const { settings, clock } = this.#deps;
     const supplied = await readSupplied(settings);
     const now = clock.now();
-    const names = servingNames([...(advertise ? [advertise] : []), ...(otherNames?.() ?? [])]);
-    const pki = await loadPki(join(data, 'pki'), names, now, supplied);
+    this.#usedNames = this.#namesNow();
+    const pki = await loadPki(join(settings.data, 'pki'), this.#usedNames, now, supplied);
     this.#warnOfWrongTimes(pki, now);
     return pki;
   }

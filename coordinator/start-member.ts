@@ -45,9 +45,14 @@ export async function startMember(
   const storage = openEtcdCluster({
     ...{ access, name: found, clusterId: etcdClusterId, clock, onFailure: failureLog(log) },
   });
-  const member = await withAdvertisedAddress(settings, found, storage, log);
   const clusterKey = await readClusterKey(data);
-  const door = await openFrontDoor({ host: settings.host, port: settings.port, key: clusterKey, clock, log });
+  const { host, port } = settings;
+  const door = await openFrontDoor({ host, port, key: clusterKey, clock, log }).catch(async (error) => {
+    await storage.close();
+    throw error;
+  });
+  // After the port is open: a second start by mistake must not register its address for the running process.
+  const member = await withAdvertisedAddress(settings, found, storage, log);
   const { clusterUID, generation, memberId } = member;
   const running = new RunningMember({
     ...{ settings, member, clusterKey, door, storage, clock, log },

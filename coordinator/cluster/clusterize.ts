@@ -119,7 +119,8 @@ async function createCluster(
       await storage.delete(key).catch(() => {
         isKnown = false;
       });
-    if (isKnown) await removePendingMember(dataDir);
+    // A record of an earlier run stays: without the note, this directory would not be known as the one with the keys.
+    if (isKnown && (isRecorded || before === undefined)) await removePendingMember(dataDir);
     throw error;
   }
 }
@@ -203,10 +204,11 @@ async function leaveCluster(dataDir: string, member: MemberFile, storage: Cluste
         `the database lacks ${Math.max(1, missing)} records of the log: start this coordinator, wait until "everynode coordinator members" shows no lag, and stop it`,
       );
     }
-    await removeLocal(dataDir);
-    await removePendingMember(dataDir);
+    // The member file last: until then an interrupted run can be repeated.
     await storage.trim(next, leadership.term);
     await removeFleet(storage, member.memberId);
+    await removePendingMember(dataDir);
+    await removeLocal(dataDir);
   } finally {
     await leadership.resign();
   }

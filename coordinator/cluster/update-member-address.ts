@@ -2,10 +2,11 @@
 import type { ClusterKeys } from '../store/replica/replicated-log.js';
 import { type ClusterMember, memberKey } from './cluster-member.js';
 import { encodeRecord } from './cluster-view.js';
+import { moveKubeconfig } from './keys/fleet-key-files.js';
 import { type MemberFile, writeMemberFile } from './member-file.js';
 
 /**
- * Returns the member with `server` as its address, after etcd and `member.json` have it. A member that was removed
+ * Returns the member with `server` as its address, after etcd, the kubeconfig and `member.json` have it. A member that was removed
  * keeps its old address. Rejects with LogUnavailable or LogFull.
  */
 export async function updateMemberAddress(
@@ -21,6 +22,7 @@ export async function updateMemberAddress(
   const record = JSON.parse(found.value.toString()) as ClusterMember;
   const isWritten = await keys.put(key, encodeRecord({ ...record, server }), { version: found.version });
   if (!isWritten) return member;
+  await moveKubeconfig(dataDir, server);
   const moved = { ...member, server };
   await writeMemberFile(dataDir, moved);
   return moved;

@@ -26,15 +26,24 @@ const GROUP_PATH = `/apis/${FLEET_GROUP}`;
 
 /** Returns a client for the coordinator and user that the options and the environment select. Throws `ExitError`. */
 export function connect(options: KubeconfigOptions): ApiClient {
-  const choice = chooseKubeconfig(options, {
+  const choice = choose(options);
+  const client = clientOf(choice, options.context);
+  // The kubeconfig in a data directory names its coordinator. Any other kubeconfig may name another cluster.
+  return choice.isOwn ? client : withCheck(client);
+}
+
+/** True if the options and the environment select the kubeconfig in the data directory of a coordinator of this machine. */
+export function isOwnCoordinator(options: KubeconfigOptions): boolean {
+  return choose(options).isOwn;
+}
+
+function choose(options: KubeconfigOptions): KubeconfigChoice {
+  return chooseKubeconfig(options, {
     variable: process.env.KUBECONFIG,
     homeDir: homedir(),
     defaultDataDir: defaultDataDir(),
     exists: existsSync,
   });
-  const client = clientOf(choice, options.context);
-  // The kubeconfig in a data directory names its coordinator. Any other kubeconfig may name another cluster.
-  return choice.isOwn ? client : withCheck(client);
 }
 
 /** Returns a client for the current context of a file that a coordinator wrote. Throws `ExitError`. */

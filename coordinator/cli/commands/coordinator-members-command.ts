@@ -8,7 +8,7 @@ import { printDocument, printLine } from '../../../shared/process/output/termina
 import { addSettingFlags } from '../../../shared/process/settings/settings-schema.js';
 import { pause } from '../../../shared/process/time/clock.js';
 import { CLUSTER_SETTINGS } from '../../cluster/cluster-settings.js';
-import { type ApiClient, connect } from '../client/api-client.js';
+import { type ApiClient, connect, isOwnCoordinator } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { coordinatorLines } from '../terminal/coordinator-lines.js';
 import { terminalProgress } from '../terminal/terminal-progress.js';
@@ -56,9 +56,10 @@ async function list({
   if (output === 'json') printDocument(`${JSON.stringify(found, null, 2)}\n`);
   else for (const line of coordinatorLines(found.items, found)) printLine(line);
   if (outage === undefined) return;
+  const what = leaderOf(found) ? 'The API could not be reached' : 'No coordinator serves';
   throw new ExitError(
     EXIT_CODES.environment,
-    `No coordinator serves, so this list is from etcd, as this machine reads it: ${outage}`,
+    `${what}, so this list is from etcd, as this machine reads it: ${outage}`,
   );
 }
 
@@ -66,7 +67,7 @@ async function list({
 async function fromEtcd(
   options: KubeconfigOptions & Record<string, unknown>,
 ): Promise<CoordinatorList | undefined> {
-  if (options.kubeconfig !== undefined || options.context !== undefined) return undefined;
+  if (options.context !== undefined || !isOwnCoordinator(options)) return undefined;
   const { membersFromEtcd } = await import('../machine/members-from-etcd.js');
   return membersFromEtcd(options);
 }

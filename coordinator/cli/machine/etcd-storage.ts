@@ -1,6 +1,7 @@
 /** Opens etcd for a command, after the checks that a coordinator makes at its start. */
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printErrorLine } from '../../../shared/process/output/terminal-output.js';
+import { whileAlive } from '../../../shared/process/service/keep-alive.js';
 import type { SettingsOf } from '../../../shared/process/settings/settings-schema.js';
 import type { CLUSTER_SETTINGS } from '../../cluster/cluster-settings.js';
 import type { OpenStorage } from '../../cluster/join/join-cluster.js';
@@ -13,8 +14,6 @@ import { readSettings } from '../terminal/command-options.js';
 import { serviceConfig } from './stopped-service.js';
 
 type EtcdFlags = Pick<SettingsOf<typeof CLUSTER_SETTINGS>, 'etcd' | 'etcdCa' | 'etcdCert' | 'etcdKey'>;
-
-const KEEP_ALIVE_MS = 60_000;
 
 /** Checks the settings, the files and every endpoint, and prints warnings. Throws `ExitError`. */
 export async function checkedStorage(flags: EtcdFlags): Promise<OpenStorage> {
@@ -75,15 +74,10 @@ export async function withMemberStorage<T>(
 /** Converts errors that an operator can fix to `ExitError`. */
 export function withClusterErrors<T>(work: () => Promise<T>): Promise<T> {
   return withExitErrors(async () => {
-    // Neither the timers of the connection nor a connection to a dead etcd keep the process alive, so that Node would
-    // exit without a sentence while a call waits.
-    const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
     try {
-      return await work();
+      return await whileAlive(work);
     } catch (error) {
       throw exitErrorOf(error) ?? error;
-    } finally {
-      clearInterval(alive);
     }
   });
 }

@@ -20,8 +20,9 @@ export async function exportFleetKeys(dataDir: string): Promise<FleetKeys> {
 
 /**
  * Gives the directory the files of the bundle, then its version. The kubeconfig gets `server`, the address of the
- * coordinator of this directory: the address in the bundle is that of the leader's machine, which may die. Each file is replaced atomically. After a crash in
- * between, the version is still the old one, so the next call repeats the work. Returns true if a file changed.
+ * coordinator of this directory: the address in the bundle is that of the leader's machine, which may die. Each file is
+ * replaced atomically. After a crash in between, the version is still the old one, so the next call repeats the work.
+ * Returns true if a file changed.
  */
 export async function importFleetKeys(
   dataDir: string,
@@ -39,6 +40,13 @@ export async function importFleetKeys(
   }
   await writeKeysVersion(dataDir, version);
   return changes.length > 0;
+}
+
+/** Gives the kubeconfig of the directory another address of its own coordinator. */
+export async function moveKubeconfig(dataDir: string, server: string): Promise<void> {
+  const path = join(dataDir, KUBECONFIG);
+  const text = await readIfPresent(path);
+  if (text !== undefined) await writePrivateFile(path, withServers(text, [server]));
 }
 
 export async function writeKeysVersion(dataDir: string, version: number): Promise<void> {

@@ -26,6 +26,8 @@ interface FleetKeySyncDeps {
 
 interface StoredKeys {
   readonly bundle: FleetKeys;
+  /** `contentHash` of its files. */
+  readonly hash: string;
   /** Of the cluster value. */
   readonly valueVersion: number;
 }
@@ -36,6 +38,8 @@ export class FleetKeySync {
   #last: Promise<unknown> = Promise.resolve();
   /** Version of the cluster value that this member has on disk. A standby pulls often, so it is not opened again. */
   #known: number | undefined;
+  /** Hash of keys whose write got no answer. If etcd has them, they are this member's own. */
+  #unconfirmed: string | undefined;
 
   constructor(deps: FleetKeySyncDeps) {
     this.#deps = deps;
@@ -99,19 +103,36 @@ export class FleetKeySync {
   async #publish(): Promise<void> {
     const { dataDir, keys, log } = this.#deps;
     const own = await exportFleetKeys(dataDir);
+    const hash = contentHash(own.files);
     const stored = await this.#stored();
-    if (stored && stored.bundle.version > own.version) {
+    if (stored && (await this.#isOwn(stored, hash))) return;
+    if (stored && stored.bundle.version > own.version && stored.hash !== this.#unconfirmed) {
       throw new FleetKeysError('etcd has newer keys of the fleet than this coordinator: it may not lead');
     }
-    if (stored && contentHash(stored.bundle.files) === contentHash(own.files)) return;
     const version = (stored?.bundle.version ?? own.version) + 1;
     const plain = packFleetKeys({ version, files: own.files });
     const sealed = sealValue(await readClusterKey(dataDir), this.#name, plain);
+    this.#unconfirmed = hash;
     if (!(await keys.put(KEYS_KEY, sealed, { version: stored?.valueVersion ?? 0 }))) {
+      // A command of this machine may have stored the same keys meanwhile.
+      const other = await this.#stored();
+      if (other && (await this.#isOwn(other, hash))) return;
       throw new FleetKeysError("another coordinator changed the fleet's keys at the same time");
     }
     await writeKeysVersion(dataDir, version);
+    this.#unconfirmed = undefined;
     log.info({ version }, "the fleet's keys changed and were stored for the other coordinators");
+  }
+
+  /**
+   * Returns true if etcd has exactly these keys. The version on disk may be older: its write followed that of etcd, and
+   * the answer was lost or the process was killed in between.
+   */
+  async #isOwn({ bundle, hash }: StoredKeys, own: string): Promise<boolean> {
+    if (hash !== own) return false;
+    await writeKeysVersion(this.#deps.dataDir, bundle.version);
+    this.#unconfirmed = undefined;
+    return true;
   }
 
   /** The name under which the value is sealed. Another fleet's value does not open. */
@@ -126,7 +147,8 @@ export class FleetKeySync {
 
   async #open({ value, version }: ClusterValue): Promise<StoredKeys> {
     const plain = openValue(await readClusterKey(this.#deps.dataDir), this.#name, value);
-    return { bundle: unpackFleetKeys(plain), valueVersion: version };
+    const bundle = unpackFleetKeys(plain);
+    return { bundle, hash: contentHash(bundle.files), valueVersion: version };
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

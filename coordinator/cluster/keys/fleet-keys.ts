@@ -91,8 +91,7 @@ export function contentHash(files: ReadonlyMap<string, Buffer>): string {
 type KeyFileChange = readonly [name: string, content: Buffer | undefined];
 
 /**
- * Returns the changes that give a data directory the files of the bundle. The kubeconfig is replaced only if its token
- * changed, because otherwise it has this member's address. Pure.
+ * Returns the changes that give a data directory the files of the bundle. A kubeconfig is never removed. Pure.
  */
 export function changesTo(
   wanted: ReadonlyMap<string, Buffer>,
@@ -101,9 +100,8 @@ export function changesTo(
   const isSame = (name: string) =>
     wanted.get(name)?.toString('hex') === present.get(name)?.toString('hex') &&
     wanted.has(name) === present.has(name);
-  const keepsKubeconfig = present.has(KUBECONFIG) && isSame('pki/admin-token.sha256');
   return FLEET_KEY_FILES.filter((name) => !isSame(name))
-    .filter((name) => name !== KUBECONFIG || (!keepsKubeconfig && wanted.has(KUBECONFIG)))
+    .filter((name) => name !== KUBECONFIG || wanted.has(KUBECONFIG))
     .map((name): KeyFileChange => [name, wanted.get(name)]);
 }
 

@@ -21,6 +21,9 @@ const POLL_MS = 500;
 /** Pause of the database after an error that time may end, such as a full disk. */
 const RETRY_MS = 5_000;
 
+/** A report of this member as a follower would claim that it can take over, before it has opened its database. */
+const STARTING: MemberState = { role: 'impeded', reason: 'Starting', message: 'It reads the log.' };
+
 interface StandbyDeps extends Pick<SnapshotAttemptsDeps, 'takeSnapshot'> {
   /** Locks the data directory. Throws StoreError if another process has it. */
   acquireLock(): DataLock;
@@ -41,6 +44,8 @@ interface StandbyDeps extends Pick<SnapshotAttemptsDeps, 'takeSnapshot'> {
   onLeader(leader: Leader | undefined): Promise<void>;
   /** Called every 10 s and before a campaign. False: this member was removed and must not lead. */
   isMember(): Promise<boolean>;
+  /** Called when the role or the impediment has changed. */
+  onStateChange?(): void;
   clock: Clock;
   log: Logger;
 }
@@ -61,7 +66,7 @@ export class Standby {
   #lock: DataLock | undefined;
   #database: OpenMemberDatabase | undefined;
   #follower: LogFollower | undefined;
-  #state: MemberState = { role: 'follower' };
+  #state: MemberState = STARTING;
   #isStopped = false;
   /** Why the database is not opened at present, and until when: opening it checks the whole file. */
   #blocked: { error: Error; until: number } | undefined;
@@ -201,7 +206,7 @@ export class Standby {
     if (!impediment) return;
     const { reason, message, database } = impediment;
     if (database !== 'follow') await this.#closeDatabase();
-    this.#state = { role: 'impeded', reason, message };
+    this.#setState({ role: 'impeded', reason, message });
     if (database === 'reopen') this.#block(error as Error, RETRY_MS);
     if (database !== 'replace') return;
     // Not opened again before it is replaced.
@@ -219,7 +224,13 @@ export class Standby {
     if (this.#lastError) this.#deps.log.info('this coordinator follows the log again');
     this.#lastError = '';
     this.#blocked = undefined;
-    this.#state = { role: 'follower' };
+    this.#setState({ role: 'follower' });
+  }
+
+  #setState(state: MemberState): void {
+    const isNew = nameOf(state) !== nameOf(this.#state);
+    this.#state = state;
+    if (isNew) this.#deps.onStateChange?.();
   }
 
   #pause(): Promise<void> {
@@ -231,4 +242,8 @@ export class Standby {
       };
     });
   }
+}
+
+function nameOf(state: MemberState): string {
+  return state.role === 'impeded' ? state.reason : state.role;
 }

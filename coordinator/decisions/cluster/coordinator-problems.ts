@@ -50,7 +50,7 @@ const MAX_LAG_RECORDS = 2_000;
 /** Certificates and leases tolerate less than this. */
 const MAX_CLOCK_SKEW_MS = 5_000;
 /** Impediments that end without an operator. */
-const TRANSIENT: ReadonlySet<string> = new Set(['SnapshotNeeded']);
+const TRANSIENT: ReadonlySet<string> = new Set(['SnapshotNeeded', 'Starting']);
 
 export function clusterProblems(observation: ClusterObservation): FoundProblems {
   const { self, members, etcd, staleMs } = observation;

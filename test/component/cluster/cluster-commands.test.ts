@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { coordinatorLines } from '../../../coordinator/cli/terminal/coordinator-lines.js';
-import { CLUSTER_KEY, statusKey } from '../../../coordinator/cluster/cluster-member.js';
+import { CLUSTER_KEY, KEYS_KEY, statusKey } from '../../../coordinator/cluster/cluster-member.js';
 import { registerMember } from '../../../coordinator/cluster/cluster-view.js';
 import { clusterize, undoClusterize } from '../../../coordinator/cluster/clusterize.js';
 import { exportFleetKeys, importFleetKeys } from '../../../coordinator/cluster/keys/fleet-key-files.js';
@@ -21,7 +21,11 @@ import { readClusterKey } from '../../../coordinator/cluster/keys/sealed-value.j
 import { readMemberFile } from '../../../coordinator/cluster/member-file.js';
 import { downloadSnapshot, SnapshotError } from '../../../coordinator/cluster/snapshot/snapshot-download.js';
 import type { LogName } from '../../../coordinator/store/replica/etcd/etcd-keys.js';
-import type { ClusterStorage } from '../../../coordinator/store/replica/replicated-log.js';
+import {
+  type ClusterStorage,
+  LogFull,
+  LogUnavailable,
+} from '../../../coordinator/store/replica/replicated-log.js';
 import { openSqliteStore } from '../../../coordinator/store/sqlite/sqlite-store.js';
 import type { Coordinator } from '../../../shared/kube/fleet/coordinator-types.js';
 import { silentLogger } from '../../../shared/process/output/logger.js';
@@ -130,6 +134,44 @@ test('clusterize that was killed after the record of the cluster is continued, w
   assert.deepEqual(await readMemberFile(killed), first);
 });
 
+test('clusterize whose continuation fails as well can still be continued', async () => {
+  const dataDir = await makeCoordinatorData();
+  const engine = new MemoryEngine(systemClock);
+  const secretsKeyPath = join(dataDir, 'pki', 'secrets.key');
+  const options = { dataDir, secretsKeyPath, name: 'first', server: 'https://first:6443', now: Date.now() };
+  const failing = (key: string, error: Error, isWritten: boolean) => (name: LogName) => {
+    const { storage } = new MemoryCluster(engine, name);
+    const put = storage.put.bind(storage);
+    storage.put = async (each, value, more) => {
+      if (each === key && !isWritten) throw error;
+      const result = await put(each, value, more);
+      if (each === key) throw error;
+      return result;
+    };
+    return storage;
+  };
+  const lost = failing(CLUSTER_KEY, new LogUnavailable('the answer was lost'), true);
+  await assert.rejects(clusterize({ ...options, openStorage: lost }), /the answer was lost/);
+  const full = failing(KEYS_KEY, new LogFull('etcd is full'), false);
+  await assert.rejects(clusterize({ ...options, openStorage: full }), /etcd is full/);
+  const openStorage = (name: LogName) => new MemoryCluster(engine, name).storage;
+  const member = await clusterize({ ...options, openStorage });
+  assert.deepEqual(await readMemberFile(dataDir), member);
+});
+
+test('undo that was interrupted by etcd can be repeated', async (context) => {
+  const { dataDir, openStorage, member } = await startClusterFixture(context);
+  const interrupted = (name: LogName) => {
+    const storage = openStorage(name);
+    storage.trim = () => Promise.reject(new LogUnavailable('no answer'));
+    return storage;
+  };
+  await assert.rejects(undoClusterize(dataDir, interrupted), /no answer/);
+  assert.deepEqual(await readMemberFile(dataDir), member);
+  await undoClusterize(dataDir, openStorage);
+  assert.equal(await readMemberFile(dataDir), undefined);
+});
+
 test('clusterize is refused for a member, and for Secrets that are encrypted with a file elsewhere', async (context) => {
   const fixture = await startClusterFixture(context);
   await assert.rejects(again(fixture, fixture.dataDir), /is already coordinator/);
@@ -201,7 +243,37 @@ test('a key that changes on the leader reaches a follower, once, and not the oth
   assert.equal(await following.pull(), false);
   // A leader that fell behind must not overwrite newer keys.
   writeFileSync(join(follower, 'fleet-keys.json'), '{"version":1}');
+  writeFileSync(join(follower, 'pki', 'secrets.key'), 'old');
   await assert.rejects(syncOf(fixture, follower).publish(), /newer keys/);
+});
+
+test('a leader whose write of new keys got no answer publishes again', async (context) => {
+  const fixture = await startClusterFixture(context);
+  const { dataDir, openStorage, member } = fixture;
+  const keys = openStorage(member);
+  const put = keys.put.bind(keys);
+  let isLost = true;
+  keys.put = async (...input) => {
+    const isWritten = await put(...input);
+    if (isLost) throw new LogUnavailable('the answer was lost');
+    return isWritten;
+  };
+  const { clusterUID } = member;
+  const leading = new FleetKeySync({
+    ...{ dataDir, keys, server: 'https://first:6443', clusterUID, clock: systemClock, log: silentLogger },
+  });
+  const secretsKey = join(dataDir, 'pki', 'secrets.key');
+  appendFileSync(secretsKey, 'second 0000\n');
+  await assert.rejects(leading.publish(), /the answer was lost/);
+  isLost = false;
+  appendFileSync(secretsKey, 'third 0000\n');
+  await leading.publish();
+  const follower = temporaryDirectory();
+  const first = { ...(await exportFleetKeys(dataDir)), version: 1 };
+  await importFleetKeys(follower, first, 'https://follower:6443');
+  writeFileSync(join(follower, 'pki', 'secrets.key'), 'old');
+  assert.equal(await syncOf(fixture, follower).pull(), true);
+  assert.match(await contentOf(follower, 'pki/secrets.key'), /third 0000/);
 });
 
 test("a follower's kubeconfig has the address of its own machine, also after the administrator's token changed", async (context) => {

@@ -193,16 +193,22 @@ export class SimulatedMember<Served extends Serving = Serving> {
     if (!elected || process.isOver) return;
     const { leadership, nextRecord } = elected;
     note(`leads in term ${leadership.term}`);
+    let isResigning = false;
     const store = new LeaderStore({
       ...{ storage, memberId, nextRecord, term: leadership.term, clock: process.clock, logger: log },
       content: disk.content,
       database: disk.open(process),
       ...(appendsTakeTime && { perform: (append) => process.perform(append) }),
-      onFailed: () => this.exit(process, 'its store failed'),
+      // As `RunningMember.#handOver`: another member can lead at once.
+      onFailed: () => {
+        isResigning = true;
+        void leadership.resign().then(() => this.exit(process, 'its store failed'));
+      },
     });
     const leading = { process, store, leadership };
     const onUnproven = createOnUnproven?.(leading);
     leadership.onState((state) => {
+      if (isResigning) return;
       if (state === 'lost') this.exit(process, 'another coordinator leads');
       else onUnproven?.(state === 'unproven');
     });

@@ -101,7 +101,12 @@ const CHANGES: [string, Map<string, Buffer>, Map<string, Buffer>, string[]][] = 
     filesOf({ 'pki/ca-old.crt': undefined }),
     ['write pki/ca-old.crt'],
   ],
-  ["the member's own kubeconfig stays", filesOf({ kubeconfig: 'of the leader' }), filesOf(), []],
+  [
+    'a kubeconfig with an old authority is replaced',
+    filesOf({ kubeconfig: 'with the next authority' }),
+    filesOf(),
+    ['write kubeconfig'],
+  ],
   ['a missing kubeconfig is written', filesOf(), filesOf({ kubeconfig: undefined }), ['write kubeconfig']],
   [
     "a kubeconfig with an old administrator's token is replaced",

@@ -124,6 +124,23 @@ test('a copy of the data directory of the leader is reported once, and leaves th
   await ended;
 });
 
+test('a member reports itself as a follower only after it has read the log, and reports each change at once', async () => {
+  const fixture = new Fixture();
+  await fixture.lead('a');
+  const reported: string[] = [];
+  const standby: Standby = fixture.standby(async () => assert.fail('no snapshot is needed'), silentLogger, {
+    openDatabase: emptyDatabase,
+    onStateChange: () => void reported.push(stateOf(standby)),
+  });
+  assert.equal(stateOf(standby), 'Starting');
+  const ended = standby.untilElected();
+  await fixture.advance(2_000);
+  assert.deepEqual(reported, ['follower']);
+  standby.stop();
+  await fixture.advance(500);
+  await ended;
+});
+
 /** The reason of the state, or the role of a standby that can lead. */
 const stateOf = ({ state }: Standby) => (state.role === 'impeded' ? state.reason : state.role);
 
