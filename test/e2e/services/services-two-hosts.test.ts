@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import { containersOf, TwoHosts } from '../../harness/hosts/two-hosts-fixture.js';
@@ -25,6 +26,8 @@ import {
 
 /** The time to live of an answer, and the second in which a change of readiness has to arrive. */
 const OUT_OF_ANSWERS_MS = 6_000;
+/** A host waits longer after each failed attempt. */
+const RECONNECTED_MS = 60_000;
 
 describe('Services on two hosts', { concurrency: 1 }, () => {
   let opened: TwoHosts | string;
@@ -128,7 +131,7 @@ describe('Services on two hosts', { concurrency: 1 }, () => {
 
   law(
     'names and ClusterIPs survive an agent that is killed, and work without the coordinator',
-    async (all) => {
+    async (all, say) => {
       const expected = [all.one.address, all.two.address].sort();
       await all.stopCoordinator();
       try {
@@ -142,7 +145,13 @@ describe('Services on two hosts', { concurrency: 1 }, () => {
       } finally {
         await all.startCoordinator();
       }
-      await all.kubectl.ok('rollout status ds/web --timeout=60s');
+      const from = performance.now();
+      // Until its link is back, a host does not learn of changes on the other one.
+      for (const { name } of [all.one, all.two]) {
+        const path = `/apis/${FLEET_GROUP}/v1/hosts/${name}/meters`;
+        await untilPasses(async () => void (await all.kubectl.ok(`get --raw ${path}`)), RECONNECTED_MS);
+        say(`${name} is connected after ${Math.round(performance.now() - from)} ms`);
+      }
     },
   );
 
