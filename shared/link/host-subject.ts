@@ -3,8 +3,8 @@
 const NODES_GROUP = 'system:nodes';
 
 /**
- * `subject` is that of a certificate's legacy object, which lists each attribute, also of a multi-valued part. The text
- * of a subject joins such parts, so that a pattern for a line would miss them.
+ * Returns true for the subject of a host. `subject` comes from the legacy object of a certificate, which lists each
+ * attribute. The text of a subject joins the attributes of a multi-valued part, so a pattern for lines would miss them.
  */
 export function isHostSubject(subject: { O?: unknown } | undefined): boolean {
   return [subject?.O].flat().includes(NODES_GROUP);

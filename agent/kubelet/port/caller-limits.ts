@@ -1,4 +1,5 @@
 /** Limits of the kubelet's port, so that no client of the local network can exhaust the agent. */
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 
 /** Allows `rate` events per second, and `burst` at once. */
@@ -74,7 +75,7 @@ export class ConnectionLimits {
 
   /** Returns a function to call when the connection is closed. Undefined: refuse the connection. */
   admit(address: string): (() => void) | undefined {
-    const network = networkOfPeer(address);
+    const network = networkOf(address);
     const peer = this.#peers.get(network) ?? this.#newPeer();
     if (!peer) return undefined;
     this.#peers.set(network, peer);
@@ -96,15 +97,4 @@ export class ConnectionLimits {
     }
     return { open: 0, bucket: new TokenBucket(this.#clock, CONNECTIONS_PER_SECOND, CONNECTION_BURST) };
   }
-}
-
-/** Returns the network of an address: one client can have a whole IPv6 /64. */
-export function networkOfPeer(address: string): string {
-  const four = address.replace(/^::ffff:/i, '');
-  if (!four.includes(':')) return four;
-  const [head = '', tail] = four.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const missing = tail === undefined ? 0 : Math.max(8 - groups.length - rest.length, 0);
-  return [...groups, ...Array<string>(missing).fill('0'), ...rest].slice(0, 4).join(':');
 }

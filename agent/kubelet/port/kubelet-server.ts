@@ -6,10 +6,11 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { KubeletRouter } from '../kubelet-router.js';
-import { ConnectionLimits, networkOfPeer, PeerBuckets } from './caller-limits.js';
+import { ConnectionLimits, PeerBuckets } from './caller-limits.js';
 import type { Caller, KubeletAccessControl } from './kubelet-access.js';
 
 /** PEM. */
@@ -111,7 +112,7 @@ export class KubeletServer {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // A body would only use memory: no page reads one.
     request.resume();
-    const peer = networkOfPeer(request.socket.remoteAddress ?? '');
+    const peer = networkOf(request.socket.remoteAddress ?? '');
     const own = this.#running.get(peer) ?? 0;
     const all = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
     if (!this.#requests.take(peer) || own >= MAX_REQUESTS_PER_PEER || all >= MAX_REQUESTS)

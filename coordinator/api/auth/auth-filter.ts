@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { Identities } from '../../access/identities.js';
 import { asksToImpersonate, readImpersonation } from '../../access/impersonation.js';
@@ -12,7 +13,6 @@ import { hasRightScope, type ResourceScopes } from '../discovery/resource-scope.
 import type { RequestInfo } from '../http/request-info.js';
 import { pathNotFound } from '../http/status-response.js';
 import { type ClientLimitSettings, ClientLimits } from '../limits/client-limits.js';
-import { networkOf } from '../limits/peer-network.js';
 import { authorize, isPublic, requireAccess } from './request-authorization.js';
 import { bearerTokenOf } from './token-authenticator.js';
 

@@ -6,13 +6,13 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { asksToImpersonate } from '../../access/impersonation.js';
 import type { AuthFilter, Caller } from '../auth/auth-filter.js';
 import { bearerTokenOf } from '../auth/token-authenticator.js';
 import { readRequest } from '../http/request-info.js';
 import { ClientLimits } from '../limits/client-limits.js';
-import { networkOf } from '../limits/peer-network.js';
 import { addSignIn, recordSignIn, type SignInDeps } from './sign-in-routes.js';
 
 /** The console's base path, and the target of a browser's redirect from `/`. */

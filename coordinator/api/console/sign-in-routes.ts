@@ -2,11 +2,11 @@
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
 import type { AuthFilter } from '../auth/auth-filter.js';
 import type { LoggedRequest } from '../http/request-log.js';
 import type { ClientLimits } from '../limits/client-limits.js';
-import { networkOf } from '../limits/peer-network.js';
 import { type ConsoleSessions, cookieOf } from './console-sessions.js';
 
 const WAYS_PATH = '/console/sign-in';

@@ -1,6 +1,7 @@
 /** One request from its head to its response: authentication, authorization, in-flight limit, handler, request log. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, timedOut } from '../../../shared/kube/objects/api-status.js';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
 import { type AuthFilter, type Identity, limitKeyOf } from '../auth/auth-filter.js';
@@ -8,7 +9,6 @@ import { isIssuerPath, issuerResponse } from '../auth/issuer-discovery.js';
 import { createPathResponses } from '../discovery/path-responses.js';
 import type { ResourceTable } from '../discovery/resource-table.js';
 import { InFlightLimit } from '../limits/in-flight-limit.js';
-import { networkOf } from '../limits/peer-network.js';
 import { AGENTS_METRICS_PATH, type LeadershipProof, METRICS_PATH, type MetricsPage } from '../ports.js';
 import type { ApiDeps, ApiResponse } from './api-context.js';
 import { dispatchRequest } from './request-dispatch.js';

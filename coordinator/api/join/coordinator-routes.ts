@@ -12,13 +12,13 @@ import {
   SNAPSHOT_HASH_HEADER,
   SNAPSHOT_PATH,
 } from '../../../shared/link/messages/link-limits.js';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { coordinatorEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
 import { decodeBody } from '../bodies/body-decoder.js';
 import { ClientLimits } from '../limits/client-limits.js';
-import { networkOf } from '../limits/peer-network.js';
 import { type ClusterPort, type CoordinatorJoin, clusterOf, withEtcd } from './cluster-port.js';
 
 const MAX_JOIN_BYTES = 8 * 1024;

@@ -6,13 +6,13 @@ import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { CERTIFICATE_PATH, JOIN_PATH } from '../../../shared/link/messages/link-limits.js';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { joinEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
 import { decodeBody } from '../bodies/body-decoder.js';
 import { ClientLimits } from '../limits/client-limits.js';
-import { networkOf } from '../limits/peer-network.js';
 import type { AgentLink, JoinCall, JoinOutcome } from '../ports.js';
 
 const MAX_JOIN_BYTES = 32 * 1024;

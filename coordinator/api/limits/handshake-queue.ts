@@ -4,11 +4,11 @@
  */
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
+import { siteOf } from '../../../shared/link/peer-network.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { FairQueue } from './fair-queue.js';
 import { ForwardedPeers } from './forwarded-peers.js';
-import { siteOf } from './peer-network.js';
 import { type Arrival, type ForwardingHeaders, PreHandshakeSockets } from './pre-handshake-sockets.js';
 
 /** Large enough for hundreds of handshakes per second with clients at a round trip time of 500 ms. */

@@ -4,8 +4,8 @@
  * have a timeout.
  */
 import type { Socket } from 'node:net';
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Clock, Timer } from '../../../shared/process/time/clock.js';
-import { networkOf } from './peer-network.js';
 
 /** Total limit. Above it the oldest connections are closed, because real clients send their first record at once. */
 export const MAX_PRE_HANDSHAKE = 4_096;

@@ -4,12 +4,12 @@
  * events out of the logs.
  */
 
+import { networkOf } from '../../../shared/link/peer-network.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import { refusalEvent } from '../audit/audit-event.js';
 import type { AuditSink } from '../audit/audit-file.js';
 import type { LinkRefusal } from '../ports.js';
-import { networkOf } from './peer-network.js';
 
 const REPEAT_MS = 60_000;
 /** Maximum number of remembered reports. Beyond it the oldest is forgotten, so its next refusal is reported at once. */

@@ -1,5 +1,5 @@
 /** Counts connections in total and per network, with a limit for each. */
-import { networkOf } from '../../api/limits/peer-network.js';
+import { networkOf } from '../../../shared/link/peer-network.js';
 
 export class NetworkLimit {
   readonly #limits: { readonly total: number; readonly perNetwork: number };

@@ -11,9 +11,9 @@ import { until } from '../basics/wait-until.js';
 import { type ClusterMachine, THIS_MACHINE } from '../cluster/cluster-machine.js';
 import type { EtcdTestPki } from './etcd-test-pki.js';
 
-/** Another etcd, such as of a newer version, is chosen by the variable ETCD_BIN. */
+/** The variable ETCD_BIN chooses another etcd, for example a newer version. */
 const ETCD = process.env.ETCD_BIN ?? '/usr/bin/etcd';
-/** That of the same version is beside it. */
+/** The etcdctl of the same version, from the same folder. */
 const ETCDCTL = join(dirname(ETCD), 'etcdctl');
 const CTL_TIMEOUT_MS = 10_000;
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubeletPort, parseKubeletPort } from '../../../agent/kubelet/kubelet-port-setting.js';
-import { networkOfPeer } from '../../../agent/kubelet/port/caller-limits.js';
 import { kubeletAttributes } from '../../../agent/kubelet/port/kubelet-attributes.js';
 import { defaultInterfaceIn, interfacesIn, memoryIn } from '../../../agent/node/host-figures.js';
 import { memoryCounters } from '../../../agent/runtime/docker/cgroup-memory.js';
@@ -159,14 +158,6 @@ for (const [version, memory] of [
     assert.equal(toUsage(LISTED, { cpu_stats: {} }, true), undefined);
   });
 }
-
-test('peers are counted by IPv4 address and by IPv6 /64', () => {
-  assert.equal(networkOfPeer('::ffff:10.0.0.1'), '10.0.0.1');
-  assert.equal(networkOfPeer('10.0.0.1'), '10.0.0.1');
-  assert.equal(networkOfPeer('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2');
-  assert.equal(networkOfPeer('2001:db8::6'), '2001:db8:0:0');
-  assert.equal(networkOfPeer('::1'), '0:0:0:0');
-});
 
 test('a page over the link keeps its bytes, and a host cannot choose another type', () => {
   const head = { status: 200, contentType: 'application/json', encoding: 'gzip' } as const;

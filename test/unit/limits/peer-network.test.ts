@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FairQueue } from '../../../coordinator/api/limits/fair-queue.js';
-import { networkOf, siteOf } from '../../../coordinator/api/limits/peer-network.js';
+import { networkOf, siteOf } from '../../../shared/link/peer-network.js';
 
 describe('the network of a peer', () => {
   const NETWORKS: [address: string, site: string, network: string][] = [
