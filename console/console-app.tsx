@@ -26,6 +26,11 @@ const NewDaemonSetPage = lazy(async () => ({
   default: (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
 }));
 const HostPage = lazy(async () => ({ default: (await import('./hosts/host-page.js')).HostPage }));
+const KindsPage = lazy(async () => ({ default: (await import('./resources/kinds-page.js')).KindsPage }));
+const ObjectPage = lazy(async () => ({ default: (await import('./resources/object-page.js')).ObjectPage }));
+const ObjectsPage = lazy(async () => ({
+  default: (await import('./resources/objects-page.js')).ObjectsPage,
+}));
 const OnboardingPage = lazy(async () => ({
   default: (await import('./onboarding/onboarding-page.js')).OnboardingPage,
 }));
@@ -56,6 +61,9 @@ function Console() {
             <Route path="/pods/:namespace/:name" component={PodPage} />
             <Route path="/services" component={ServicesPage} />
             <Route path="/services/:namespace/:name" component={ServicePage} />
+            <Route path="/resources" component={KindsPage} />
+            <Route path="/resources/:group/:version/:resource" component={ObjectsPage} />
+            <Route path="/resources/:group/:version/:resource/:namespace/:name" component={ObjectPage} />
             <Route path="/calendar" component={CalendarPage} />
             <Route path="/onboarding" component={OnboardingPage} />
             <Route path="/coordinators" component={CoordinatorsPage} />

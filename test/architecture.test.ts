@@ -188,6 +188,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/charts': [],
   // A Service has Events, as Pods have.
   'console/services': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
+  'console/resources': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
   'console/hosts': ['console/api', 'console/charts', 'console/layout', 'console/pods', 'shared/kube'],
   'console/rollouts': ['console/api', 'console/layout', 'shared/kube'],
   'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
