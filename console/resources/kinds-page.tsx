@@ -16,7 +16,7 @@ export function KindsPage() {
   const typed = query.get('find') ?? '';
   const shown = matchingKinds(kinds ?? [], typed);
   return (
-    <PageShell>
+    <PageShell title="Resources">
       <h1>Resources</h1>
       <label>
         Find a kind{' '}

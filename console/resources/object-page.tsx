@@ -27,7 +27,7 @@ export function ObjectPage() {
   const [object] = objects;
   const place = namespace === '' ? '' : ` -n ${namespace}`;
   return (
-    <PageShell>
+    <PageShell title={`${name} – ${resource}`}>
       <p>
         <Link href="/resources">Resources</Link> / <Link href={listAddress(collection)}>{resource}</Link>
         {namespace && ` / ${namespace}`}

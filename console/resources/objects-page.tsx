@@ -30,7 +30,7 @@ export function ObjectsPage() {
   const { kinds, problem } = useServedKinds();
   const served = kinds?.find((kind) => kind.group === fromAddress(group) && kind.resource === resource);
   return (
-    <PageShell>
+    <PageShell title={served?.kind ?? resource}>
       <p>
         <Link href="/resources">Resources</Link> / {fromAddress(group) || 'core'} / {version}
       </p>
