@@ -150,6 +150,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'agent/metrics': ['agent/runtime/runtime-driver.ts', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/install': ['agent', 'shared/kube', 'shared/process'],
+  'agent/doctor': [
+    'agent/assembly/open-runtime.ts',
+    'agent/decisions',
+    'agent/identity',
+    'agent/netfilter/nft-command.ts',
+    'agent/program/agent-settings.ts',
+    'shared/kube',
+    'shared/process',
+  ],
   'agent/upgrade': [
     'agent/install',
     'agent/runtime/override-driver.ts',

@@ -1,6 +1,6 @@
 /** `everynode-agent`: the command line of a host. */
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { countText } from '../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/output/terminal-output.js';
@@ -25,6 +25,7 @@ import { runService } from './agent-service.js';
 import {
   AGENT_SETTINGS,
   DATA_SETTING,
+  DOCTOR_SETTINGS,
   ENVIRONMENT_PREFIX,
   INSTALL_SETTINGS,
   NODE_SETTINGS,
@@ -66,6 +67,16 @@ async function check(flags: Record<string, unknown>): Promise<void> {
   if (runtime === 'hollow') return;
   const { name, version } = await requireEngine({ runtime, ...enginePlaces() });
   printLine(`${name} ${version}`);
+}
+
+async function diagnose(flags: Record<string, unknown> & { output?: string }): Promise<void> {
+  const { installedSettingsFile } = await import('../install/install-commands.js');
+  // Flags win over the settings of an installed agent.
+  const config = flags.config ?? installedSettingsFile();
+  // The settings file may contain any setting of the agent.
+  const settings = await readSettings(AGENT_SETTINGS, { ...flags, config });
+  const { runDoctor } = await import('../doctor/doctor-command.js');
+  await runDoctor(settings, enginePlaces(), flags.output === 'json');
 }
 
 async function removeAll(flags: Record<string, unknown>): Promise<void> {
@@ -121,6 +132,14 @@ command(
   'check the settings and print the container engine that answers',
   CHECKED_SETTINGS,
 ).action(check);
+command(
+  program,
+  'doctor',
+  'check engine, kernel, disk, identity, coordinators and clock of this host, and print remedies; changes nothing',
+  DOCTOR_SETTINGS,
+)
+  .addOption(new Option('--output <FORMAT>', 'text or json').choices(['text', 'json']).default('text'))
+  .action(diagnose);
 command(program, 'remove-containers', "remove this fleet's containers from the engine", DATA_SETTING).action(
   removeAll,
 );

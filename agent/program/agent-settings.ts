@@ -80,11 +80,18 @@ export const RUNTIME_SETTING = {
   runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
 };
 
-export const AGENT_SETTINGS = {
+const SERVER_SETTING = {
   server: optionalTextSetting(
     'the coordinator, https://HOST:PORT; several are comma-separated and tried in turn, and the agent learns the others of the fleet',
     'URL,…',
   ),
+};
+
+/** What `doctor` checks. */
+export const DOCTOR_SETTINGS = { ...SERVER_SETTING, ...DATA_SETTING, ...RUNTIME_SETTING };
+
+export const AGENT_SETTINGS = {
+  ...SERVER_SETTING,
   token: secretTextSetting('EVERYNODE_TOKEN'),
   tokenFile: optionalTextSetting(
     'file with the join token, - for standard input; else EVERYNODE_TOKEN in the environment. Needed until this host has joined',
