@@ -154,6 +154,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agent/install',
     'agent/runtime/override-driver.ts',
     'agent/runtime/runtime-driver.ts',
+    'shared/link/forward-proxy',
     'shared/link/host-subject.ts',
     'shared/process',
   ],

@@ -24,6 +24,7 @@ import { SIMULATE_SETTINGS } from '../simulate/simulate-settings.js';
 import { runService } from './agent-service.js';
 import {
   AGENT_SETTINGS,
+  type AgentSettings,
   DATA_SETTING,
   ENVIRONMENT_PREFIX,
   INSTALL_SETTINGS,
@@ -43,11 +44,19 @@ async function run(flags: Record<string, unknown>): Promise<void> {
   await runService({
     settings,
     // Without a settings file SIGHUP keeps its default: the agent ends when its terminal closes.
-    ...(flags.config ? { reloadSettings: () => readSettings(AGENT_SETTINGS, flags) } : {}),
+    ...(flags.config ? { reloadSettings: () => reread(settings, flags) } : {}),
     engineLocations: enginePlaces(),
     manager: serviceManager(process.env),
     stop,
   });
+}
+
+/** Reads the settings file again. The variables of the proxy are those of the start: they were removed after reading. */
+async function reread(
+  { httpsProxy, noProxy }: AgentSettings,
+  flags: Record<string, unknown>,
+): Promise<AgentSettings> {
+  return { ...(await readSettings(AGENT_SETTINGS, flags)), httpsProxy, noProxy };
 }
 
 async function installAgent(flags: Record<string, unknown>): Promise<void> {
