@@ -8,8 +8,6 @@ interface ForwardProxyOptions {
   credentials?: string;
   /** Addresses of names that nobody else resolves. Other names and addresses are refused with 403. */
   names: Readonly<Record<string, string>>;
-  /** Status of every answer, to simulate a proxy that refuses. */
-  status?: number;
 }
 
 export class ForwardProxy {
@@ -18,6 +16,7 @@ export class ForwardProxy {
   /** Statuses of all requests that were refused. */
   readonly refusals: number[] = [];
   readonly #options: ForwardProxyOptions;
+  readonly #forbidden = new Set<string>();
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
@@ -40,8 +39,9 @@ export class ForwardProxy {
     return `http://${pair ? `${pair}@` : ''}127.0.0.1:${this.#port}`;
   }
 
-  get openTunnels(): number {
-    return this.#sockets.size / 2;
+  /** Refuses tunnels to this name from now on. */
+  forbid(name: string): void {
+    this.#forbidden.add(name);
   }
 
   /** Listens on the same port as before. */
@@ -67,8 +67,8 @@ export class ForwardProxy {
   #tunnel({ url = '', headers }: IncomingMessage, near: Socket): void {
     near.on('error', () => near.destroy());
     const [, name = '', port] = /^(.*):(\d+)$/.exec(url) ?? [];
-    const address = this.#options.names[name];
-    const status = this.#options.status ?? this.#refusal(headers['proxy-authorization'], address);
+    const address = this.#forbidden.has(name) ? undefined : this.#options.names[name];
+    const status = this.#refusal(headers['proxy-authorization'], address);
     if (status !== undefined) {
       this.refusals.push(status);
       near.end(
