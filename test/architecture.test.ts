@@ -149,7 +149,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/process',
   ],
   'agent/metrics': ['agent/runtime/runtime-driver.ts', 'shared/kube', 'shared/link', 'shared/process'],
-  'agent/install': ['agent', 'shared/kube', 'shared/process'],
+  'agent/install': ['agent', 'shared/kube', 'shared/link/forward-proxy', 'shared/process'],
   'agent/upgrade': [
     'agent/install',
     'agent/runtime/override-driver.ts',

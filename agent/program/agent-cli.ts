@@ -60,9 +60,13 @@ async function reread(
 }
 
 async function installAgent(flags: Record<string, unknown>): Promise<void> {
-  const { installedSettingsFile, runInstall } = await import('../install/install-commands.js');
+  const { installedProxy, installedSettingsFile, runInstall } = await import(
+    '../install/install-commands.js'
+  );
+  // Before the settings, which remove the variables from the environment.
+  const proxy = installedProxy(process.env);
   const settings = await readSettings(AGENT_SETTINGS, { ...flags, config: installedSettingsFile() });
-  await runInstall(settings, flags, enginePlaces());
+  await runInstall({ ...settings, ...proxy }, flags, enginePlaces());
 }
 
 async function uninstallAgent(flags: { yes?: boolean; purge?: boolean }): Promise<void> {

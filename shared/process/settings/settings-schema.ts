@@ -115,7 +115,7 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     if (variable) {
       throw new ExitError(
         EXIT_CODES.usage,
-        `${path}: "${key}" is not read from a file; set it with ${variable}.`,
+        `${path}: "${key}" is a secret; set it with ${variable}.`,
       );
     }
   }
