@@ -12,7 +12,7 @@ const HEAD = `# The HTTP proxy of the Everynode agent. After a change: systemctl
 `;
 
 /** The variables as given to an installation; an empty one removes the stored value, an absent one keeps it. */
-export interface GivenProxy {
+interface GivenProxy {
   httpsProxy: string | undefined;
   noProxy: string | undefined;
 }
