@@ -27,6 +27,7 @@ function coordinatorList(...first: string[]) {
   const listeners: (() => void)[] = [];
   return {
     list: () => list,
+    machineNames: () => [],
     onChange: (listener: () => void) => void listeners.push(listener),
     set: (...next: string[]) => {
       list = next;
