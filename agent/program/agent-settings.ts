@@ -84,7 +84,7 @@ export const RUNTIME_SETTING = {
 
 export const AGENT_SETTINGS = {
   server: optionalTextSetting(
-    'the coordinator, https://HOST:PORT; several are comma-separated and tried in turn, and the agent learns the others of the fleet',
+    'the coordinator, https://HOST:PORT; several are comma-separated and tried in turn, and the agent learns the others of the fleet. Through the HTTP proxy in HTTPS_PROXY, except for hosts in NO_PROXY',
     'URL,…',
   ),
   token: secretTextSetting('EVERYNODE_TOKEN'),

@@ -1,7 +1,7 @@
 /** Tunnels through an HTTP forward proxy (CONNECT, RFC 9110 9.3.6). TLS to the server runs inside of them. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent, type AgentOptions, request as requestHttps } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { type Clock, systemClock } from '../../process/time/clock.js';
 import { type ProxySettings, proxyFor, shownProxy } from './proxy-settings.js';
@@ -70,11 +70,14 @@ function serverOf({ host = '', port = 443 }: ConnectionOptions): URL {
 function openTunnel(proxy: URL, server: URL, clock: Clock, timeoutMs: number): Promise<Socket> {
   const target = `${server.hostname}:${server.port || 443}`;
   const shown = shownProxy(proxy);
+  const host = proxy.hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve, reject) => {
     const send = proxy.protocol === 'https:' ? requestHttps : requestHttp;
     const sent = send({
       // The URL itself would also pass on its credentials, in a second form.
-      host: proxy.hostname.replace(/^\[|\]$/g, ''),
+      host,
+      // By default the certificate of the proxy would have to name the host of the header, which is the server.
+      servername: isIP(host) ? '' : host,
       port: proxy.port || (proxy.protocol === 'https:' ? 443 : 80),
       method: 'CONNECT',
       path: target,

@@ -113,10 +113,7 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     }
     const [variable] = schema[key]?.secretVariables ?? [];
     if (variable) {
-      throw new ExitError(
-        EXIT_CODES.usage,
-        `${path}: "${key}" is a secret; set it with ${variable}.`,
-      );
+      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret; set it with ${variable}.`);
     }
   }
   return { ...values };

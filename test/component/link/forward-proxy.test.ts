@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { sharedPki } from '../../harness/api/api-fixture.js';
 import { ForwardProxy } from '../../harness/api/forward-proxy.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { freePort } from '../../harness/basics/test-sockets.js';
@@ -21,7 +22,7 @@ const NAME = 'coordinator.test';
 const PASSWORD = 'p@ss:w%rd';
 const CREDENTIALS = `ann:${PASSWORD}`;
 
-async function startFleet(context: TestContext) {
+async function startFleet(context: TestContext, more: Partial<Parameters<typeof ForwardProxy.open>[1]> = {}) {
   const folder = temporaryDirectory();
   const data = join(folder, 'data');
   const port = await freePort();
@@ -31,8 +32,13 @@ async function startFleet(context: TestContext) {
   const proxy = await ForwardProxy.open(context, {
     credentials: CREDENTIALS,
     names: { [NAME]: '127.0.0.1' },
+    ...more,
   });
-  const created = await runEverynode(['token', 'create', '--data', data], { HTTPS_PROXY: proxy.url });
+  const { ca } = await sharedPki();
+  const authorities = join(folder, 'proxy-ca.crt');
+  writeFileSync(authorities, ca.cert);
+  const trust = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: authorities };
+  const created = await runEverynode(['token', 'create', '--data', data], trust);
   assert.equal(created.code, 0, created.stderr);
   const server = `https://${NAME}:${port}`;
   const kubectl = createKubectl(proxied(coordinator, server), undefined, { HTTPS_PROXY: proxy.url });
@@ -49,7 +55,7 @@ async function startFleet(context: TestContext) {
   };
   const kubeletPort = await freePort();
   const log = () => (existsSync(`${dataDir}-agent.log`) ? readFileSync(`${dataDir}-agent.log`, 'utf8') : '');
-  return { folder, port, coordinator, proxy, kubectl, agent, log, kubeletPort, server };
+  return { folder, trust, port, coordinator, proxy, kubectl, agent, log, kubeletPort, server };
 }
 
 /** Returns the administrator's kubeconfig with the name that only the proxy resolves. */
@@ -159,4 +165,19 @@ test('a host states why it cannot join through a proxy, without the password', a
     assert.ok(!log.includes('s3cret'), what);
     assert.ok(agent.exitStatus !== 0, what);
   }
+});
+
+test('a host joins through a proxy that is reached by TLS, if it trusts its authority', async (context) => {
+  const { serving } = await sharedPki();
+  const { agent, proxy, log, trust } = await startFleet(context, { tls: serving });
+  assert.match(proxy.url, /^https:/);
+  const untrusting = agent({ HTTPS_PROXY: proxy.url });
+  await untrusting.ended;
+  assert.match(log(), /no tunnel to .* through the proxy https:.*certificate/);
+  agent({ ...trust });
+  await until(() => log().includes('"msg":"agent started"'), {
+    timeoutMs: 60_000,
+    what: 'the agent to start',
+  });
+  assert.ok(proxy.targets.length > 0);
 });

@@ -1,13 +1,19 @@
 /** An HTTP forward proxy: CONNECT with credentials, and names that only the proxy resolves. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import type { TlsOptions } from 'node:tls';
 
 interface ForwardProxyOptions {
   /** `USER:PASSWORD`; absent: the proxy requires none. */
   credentials?: string;
   /** Addresses of names that nobody else resolves. Other names and addresses are refused with 403. */
   names: Readonly<Record<string, string>>;
+  /** Address to listen on; absent: loopback. */
+  address?: string;
+  /** For a proxy that clients reach by `https://`. */
+  tls?: Pick<TlsOptions, 'cert' | 'key'>;
 }
 
 export class ForwardProxy {
@@ -25,18 +31,25 @@ export class ForwardProxy {
     this.#options = options;
   }
 
-  static async open(context: TestContext, options: ForwardProxyOptions): Promise<ForwardProxy> {
+  static async open(
+    context: Pick<TestContext, 'after'>,
+    options: ForwardProxyOptions,
+  ): Promise<ForwardProxy> {
     const proxy = new ForwardProxy(options);
     await proxy.start();
     context.after(() => proxy.stop());
     return proxy;
   }
 
+  get #address(): string {
+    return this.#options.address ?? '127.0.0.1';
+  }
+
   /** With the credentials. */
   get url(): string {
     const { credentials } = this.#options;
     const pair = credentials?.split(':').map(encodeURIComponent).join(':');
-    return `http://${pair ? `${pair}@` : ''}127.0.0.1:${this.#port}`;
+    return `${this.#options.tls ? 'https' : 'http'}://${pair ? `${pair}@` : ''}${this.#address}:${this.#port}`;
   }
 
   /** Refuses tunnels to this name from now on. */
@@ -46,9 +59,11 @@ export class ForwardProxy {
 
   /** Listens on the same port as before. */
   async start(): Promise<void> {
-    const server = createServer((_request, response) => response.writeHead(405).end());
+    const { tls } = this.#options;
+    const refuse = (_request: IncomingMessage, response: ServerResponse) => response.writeHead(405).end();
+    const server = tls ? createTlsServer(tls, refuse) : createServer(refuse);
     server.on('connect', (request: IncomingMessage, near: Socket) => this.#tunnel(request, near));
-    await new Promise<void>((done) => server.listen(this.#port, '127.0.0.1', done));
+    await new Promise<void>((done) => server.listen(this.#port, this.#address, done));
     this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
