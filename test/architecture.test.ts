@@ -149,7 +149,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/process',
   ],
   'agent/metrics': ['agent/runtime/runtime-driver.ts', 'shared/kube', 'shared/link', 'shared/process'],
-  'agent/install': ['agent', 'shared/kube', 'shared/process'],
   'agent/doctor': [
     'agent/assembly/open-runtime.ts',
     'agent/decisions',
@@ -157,12 +156,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agent/netfilter/nft-command.ts',
     'agent/program/agent-settings.ts',
     'shared/kube',
+    'shared/link/forward-proxy',
     'shared/process',
   ],
+  'agent/install': ['agent', 'shared/kube', 'shared/link/forward-proxy', 'shared/process'],
   'agent/upgrade': [
     'agent/install',
     'agent/runtime/override-driver.ts',
     'agent/runtime/runtime-driver.ts',
+    'shared/link/forward-proxy',
     'shared/link/host-subject.ts',
     'shared/process',
   ],

@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { request } from 'node:https';
 import { dirname } from 'node:path';
+import { type ProxySettings, proxyFor } from '../../shared/link/forward-proxy/proxy-settings.js';
+import { tunnellingAgent, tunnelOpener } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js';
@@ -19,7 +21,7 @@ const HEALTH = '/livez';
 /** A Date header has no fractions of a second. */
 const RESOLUTION_MS = 1_500;
 
-export interface DoctorSettings {
+export interface DoctorSettings extends ProxySettings {
   runtime: RuntimeChoice;
   data: string;
   server?: string | undefined;
@@ -27,13 +29,13 @@ export interface DoctorSettings {
 
 /** Resolves with the facts. Throws `ExitError` if `server` is not an address. */
 export async function gatherHostFacts(
-  { runtime, data, server }: DoctorSettings,
+  { runtime, data, server, ...proxy }: DoctorSettings,
   places: EngineLocations,
   clock: Clock,
 ): Promise<HostFacts> {
   const { identity, authority } = await readOwnIdentity(data);
   const addresses = server ? parseServers(server) : [];
-  const coordinators = addresses.map(({ server: url }) => askCoordinator(url, authority, clock));
+  const coordinators = addresses.map(({ server: url }) => askCoordinator(url, { authority, clock, proxy }));
   return {
     now: clock.now(),
     isRoot: process.getuid?.() === 0,
@@ -98,30 +100,35 @@ async function readOwnIdentity(data: string): Promise<OwnIdentity> {
   }
 }
 
+interface AskOptions {
+  /** PEM of the coordinator's authority. Undefined before the join. */
+  authority: string | undefined;
+  clock: Clock;
+  proxy: ProxySettings;
+}
+
 /**
  * Sends a request without a credential. Before the join the authority is unknown, so only reachability and the time are
  * read, and nothing of the answer is trusted.
  */
-function askCoordinator(server: URL, authority: string | undefined, clock: Clock): Promise<CoordinatorFact> {
+function askCoordinator(server: URL, { authority, clock, proxy }: AskOptions): Promise<CoordinatorFact> {
   const address = server.origin;
   const began = clock.now();
+  const usesProxy = proxyFor(proxy, server) !== undefined;
   return new Promise((resolve) => {
-    const fail = (error: NodeJS.ErrnoException): void =>
-      resolve({ address, isReached: false, reason: error.message, code: error.code });
+    const fail = ({ message, code }: NodeJS.ErrnoException): void =>
+      resolve({ address, isReached: false, reason: message, code: usesProxy ? 'PROXY' : code });
     const trust = authority ? { ca: authority } : { rejectUnauthorized: false };
-    const sent = request(new URL(HEALTH, server), { ...trust, agent: false, timeout: ANSWER_TIMEOUT_MS });
+    const agent = tunnellingAgent(tunnelOpener(proxy), trust);
+    const sent = request(new URL(HEALTH, server), { agent, timeout: ANSWER_TIMEOUT_MS });
     sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })));
     sent.on('error', fail);
     sent.on('response', (response) => {
       response.resume();
       const time = Date.parse(response.headers.date ?? '');
       const answeredAfter = clock.now() - began;
-      resolve({
-        address,
-        isReached: true,
-        answeredAfter,
-        clock: Number.isNaN(time) ? undefined : near(time, clock.now()),
-      });
+      const coordinatorTime = Number.isNaN(time) ? undefined : near(time, clock.now());
+      resolve({ address, isReached: true, answeredAfter, clock: coordinatorTime });
     });
     sent.end();
   });

@@ -26,6 +26,7 @@ import {
   CONFIG_FILE,
   DATA_DIR,
   DNS_SOCKET,
+  PROXY_FILE,
   RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
   SERVICE,
@@ -33,6 +34,7 @@ import {
   VERSIONS_DIR,
 } from './install-paths.js';
 import { InstalledVersions } from './installed-versions.js';
+import { writeProxyFile } from './proxy-file.js';
 
 const COMMAND = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
@@ -75,6 +77,7 @@ export async function install({
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
   const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
   await writePrivateFile(CONFIG_FILE, updateSettingsFile(present, HEAD, given));
+  await writeProxyFile(PROXY_FILE, settings);
   if (key) installFile(RELEASE_KEY_FILE, key);
   const versions = new InstalledVersions(VERSIONS_DIR);
   versions.installSelf(VERSION);

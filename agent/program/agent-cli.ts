@@ -24,6 +24,7 @@ import { SIMULATE_SETTINGS } from '../simulate/simulate-settings.js';
 import { runService } from './agent-service.js';
 import {
   AGENT_SETTINGS,
+  type AgentSettings,
   DATA_SETTING,
   DOCTOR_SETTINGS,
   ENVIRONMENT_PREFIX,
@@ -44,17 +45,29 @@ async function run(flags: Record<string, unknown>): Promise<void> {
   await runService({
     settings,
     // Without a settings file SIGHUP keeps its default: the agent ends when its terminal closes.
-    ...(flags.config ? { reloadSettings: () => readSettings(AGENT_SETTINGS, flags) } : {}),
+    ...(flags.config ? { reloadSettings: () => reread(settings, flags) } : {}),
     engineLocations: enginePlaces(),
     manager: serviceManager(process.env),
     stop,
   });
 }
 
+/** Reads the settings file again. The variables of the proxy are those of the start: they were removed after reading. */
+async function reread(
+  { httpsProxy, noProxy }: AgentSettings,
+  flags: Record<string, unknown>,
+): Promise<AgentSettings> {
+  return { ...(await readSettings(AGENT_SETTINGS, flags)), httpsProxy, noProxy };
+}
+
 async function installAgent(flags: Record<string, unknown>): Promise<void> {
-  const { installedSettingsFile, runInstall } = await import('../install/install-commands.js');
+  const { installedProxy, installedSettingsFile, runInstall } = await import(
+    '../install/install-commands.js'
+  );
+  // Before the settings, which remove the variables from the environment.
+  const proxy = installedProxy(process.env);
   const settings = await readSettings(AGENT_SETTINGS, { ...flags, config: installedSettingsFile() });
-  await runInstall(settings, flags, enginePlaces());
+  await runInstall({ ...settings, ...proxy }, flags, enginePlaces());
 }
 
 async function uninstallAgent(flags: { yes?: boolean; purge?: boolean }): Promise<void> {
@@ -70,13 +83,14 @@ async function check(flags: Record<string, unknown>): Promise<void> {
 }
 
 async function diagnose(flags: Record<string, unknown> & { output?: string }): Promise<void> {
-  const { installedSettingsFile } = await import('../install/install-commands.js');
-  // Flags win over the settings of an installed agent.
+  const { installedProxy, installedSettingsFile } = await import('../install/install-commands.js');
+  // Before the settings, which remove the variables from the environment.
+  const proxy = installedProxy(process.env);
+  // Flags win over the settings of an installed agent. Its file may contain any setting of the agent.
   const config = flags.config ?? installedSettingsFile();
-  // The settings file may contain any setting of the agent.
   const settings = await readSettings(AGENT_SETTINGS, { ...flags, config });
   const { runDoctor } = await import('../doctor/doctor-command.js');
-  await runDoctor(settings, enginePlaces(), flags.output === 'json');
+  await runDoctor({ ...settings, ...proxy }, enginePlaces(), flags.output === 'json');
 }
 
 async function removeAll(flags: Record<string, unknown>): Promise<void> {

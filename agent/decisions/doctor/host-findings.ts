@@ -56,6 +56,7 @@ const NFTABLES: Record<Exclude<HostFacts['nftables'], 'works'>, { found: string;
 };
 
 const REMEDIES: Readonly<Record<string, string>> = {
+  PROXY: 'Check the proxy, its user and password in HTTPS_PROXY, and the exceptions in NO_PROXY.',
   ENOTFOUND: 'Check the name, /etc/resolv.conf and the DNS server.',
   EAI_AGAIN: 'Check /etc/resolv.conf and the DNS server.',
   ECONNREFUSED: 'Check the port, and that the coordinator runs.',

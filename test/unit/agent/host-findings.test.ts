@@ -63,6 +63,7 @@ describe('findings about a host', () => {
     ['a certificate that ends soon', certificate(DAY_MS), 'warning identity', /is connected/],
     ['an unknown name', unreached('ENOTFOUND'), 'error coordinator', /resolv\.conf/],
     ['a closed port', unreached('ECONNREFUSED'), 'error coordinator', /Check the port/],
+    ['a failing proxy', unreached('PROXY'), 'error coordinator', /HTTPS_PROXY/],
     ['a firewall', unreached('ETIMEDOUT'), 'error coordinator', /firewalls/],
     ['another failure', unreached(undefined), 'error coordinator', /token create/],
     ['a clock a minute behind', reached(NOW + 60_000), 'warning clock', /timedatectl/],
