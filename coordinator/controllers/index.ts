@@ -22,6 +22,7 @@ import { NodeLifecycle } from './nodes/node-lifecycle.js';
 import { NodeReservations } from './nodes/node-reservations.js';
 import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
+import { DisruptionController } from './policy/disruption-controller.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
 import { ActiveRollouts } from './rollouts/rollout-constraints.js';
 import { AllocationConflicts } from './services/allocation-conflicts.js';
@@ -132,6 +133,7 @@ function startActors(options: ControllersOptions): Controller[] {
   return [
     new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
+    new DisruptionController({ ...options, recordEvent: events.forComponent('controllermanager') }),
     new AllocationConflicts({ ...options, recordEvent: events.forComponent('service-allocation') }),
     new GarbageCollector(options),
     startEndpointController({

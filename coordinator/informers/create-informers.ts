@@ -9,6 +9,7 @@ import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/con
 import { type KubeObject, refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { PriorityClass } from '../../shared/kube/pods/priority-class.js';
+import type { PodDisruptionBudget } from '../../shared/kube/policy/disruption-budget-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { EndpointSlice, Endpoints } from '../../shared/kube/services/endpoint-types.js';
@@ -28,6 +29,7 @@ import {
   endpointsKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
   roleBindingKind,
@@ -96,6 +98,7 @@ class FollowingInformers implements Informers {
   readonly namespaces: CachedInformer<Namespace>;
   readonly serviceAccounts: CachedInformer<ServiceAccount>;
   readonly priorityClasses: CachedInformer<PriorityClass>;
+  readonly podDisruptionBudgets: CachedInformer<PodDisruptionBudget>;
   readonly roles: CachedInformer<Role>;
   readonly clusterRoles: CachedInformer<Role>;
   readonly roleBindings: CachedInformer<RoleBinding>;
@@ -136,6 +139,7 @@ class FollowingInformers implements Informers {
     this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
     this.serviceAccounts = this.#cache(serviceAccountKind, COMMON_INDEXES);
     this.priorityClasses = this.#cache(priorityClassKind, COMMON_INDEXES);
+    this.podDisruptionBudgets = this.#cache(podDisruptionBudgetKind, COMMON_INDEXES);
     this.roles = this.#cache(roleKind, COMMON_INDEXES);
     this.clusterRoles = this.#cache(clusterRoleKind, COMMON_INDEXES);
     this.roleBindings = this.#cache(roleBindingKind, BINDING_INDEXES);

@@ -39,6 +39,9 @@ export interface Informers {
     import('../../shared/kube/access/service-account-types.js').ServiceAccount
   >;
   readonly priorityClasses: Informer<import('../../shared/kube/pods/priority-class.js').PriorityClass>;
+  readonly podDisruptionBudgets: Informer<
+    import('../../shared/kube/policy/disruption-budget-types.js').PodDisruptionBudget
+  >;
   readonly roles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly clusterRoles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly roleBindings: Informer<import('../../shared/kube/access/rbac-types.js').RoleBinding>;

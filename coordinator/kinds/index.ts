@@ -13,6 +13,7 @@ import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
 import { nodeKind } from './nodes/node-kind.js';
 import { podKind } from './pods/pod-kind.js';
+import { podDisruptionBudgetKind } from './policy/poddisruptionbudget-kind.js';
 import { priorityClassKind } from './priorityclass-kind.js';
 import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
@@ -33,6 +34,7 @@ export {
   leaseKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
   roleBindingKind,
@@ -65,6 +67,7 @@ export const ALL_KINDS: readonly Kind[] = [
   endpointSliceKind,
   rolloutKind,
   rolloutPolicyKind,
+  podDisruptionBudgetKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   roleBindingKind,

@@ -59,7 +59,7 @@ function podOf(text: string): Pod {
 const NODE = nodeObject('node1', { cpu: '500m', memory: '500', pods: '32' });
 
 function victimsOf(preemptor: Pod, pods: readonly Pod[], reserved: readonly Pod[] = [], node = NODE): string {
-  const choice = selectVictims(preemptor, { node, pods, reserved });
+  const choice = selectVictims(preemptor, { node, pods, reserved, budgets: [] });
   return 'victims' in choice
     ? choice.victims.map(({ metadata }) => metadata.name).join(' ')
     : choice.reasons.join(', ');
@@ -182,6 +182,7 @@ describe('choice among nodes', () => {
     const candidates: PreemptionCandidate[] = Object.entries(nodes).map(([node, victims]) => ({
       node,
       victims: victims.map(podOf),
+      violations: 0,
     }));
     return cheapestCandidate(candidates)?.node;
   }
