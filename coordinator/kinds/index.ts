@@ -8,6 +8,14 @@ import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js'
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
 import { eventsV1Kind } from './events/events-v1-kind.js';
+import { ingressClassKind, ingressKind } from './inert/ingress-kinds.js';
+import { horizontalPodAutoscalerKind, podTemplateKind, runtimeClassKind } from './inert/other-kinds.js';
+import {
+  csiDriverKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
+  storageClassKind,
+} from './inert/storage-kinds.js';
 import type { Kind } from './kind.js';
 import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
@@ -56,21 +64,30 @@ export const ALL_KINDS: readonly Kind[] = [
   eventKind,
   namespaceKind,
   nodeKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
   podKind,
+  podTemplateKind,
   secretKind,
   serviceAccountKind,
   serviceKind,
   controllerRevisionKind,
   daemonSetKind,
+  horizontalPodAutoscalerKind,
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,
   rolloutKind,
   rolloutPolicyKind,
+  ingressClassKind,
+  ingressKind,
+  runtimeClassKind,
   podDisruptionBudgetKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   roleBindingKind,
   roleKind,
   priorityClassKind,
+  csiDriverKind,
+  storageClassKind,
 ];
