@@ -21,7 +21,9 @@ import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
 import { nodeKind } from './nodes/node-kind.js';
 import { podKind } from './pods/pod-kind.js';
+import { limitRangeKind } from './policy/limitrange-kind.js';
 import { podDisruptionBudgetKind } from './policy/poddisruptionbudget-kind.js';
+import { resourceQuotaKind } from './policy/resourcequota-kind.js';
 import { priorityClassKind } from './priorityclass-kind.js';
 import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
@@ -40,11 +42,13 @@ export {
   eventKind,
   eventsV1Kind,
   leaseKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
   podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  resourceQuotaKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -62,12 +66,14 @@ export const ALL_KINDS: readonly Kind[] = [
   configMapKind,
   endpointsKind,
   eventKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
   persistentVolumeClaimKind,
   persistentVolumeKind,
   podKind,
   podTemplateKind,
+  resourceQuotaKind,
   secretKind,
   serviceAccountKind,
   serviceKind,
