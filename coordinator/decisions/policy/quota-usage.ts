@@ -189,12 +189,11 @@ export function quotaCharge(
   current: KubeObject | undefined,
 ): QuotaCharge {
   const { name } = quota.metadata;
+  if (isPods(kind) && isInScopes(quota, kind, next)) {
+    const missing = missingRequests(Object.keys(quota.spec?.hard ?? {}), next as Pod);
+    if (missing !== undefined) return { delta: {}, refusal: `failed quota: ${name}: ${missing}` };
+  }
   const usage = quotaUsage(quota, kind, next);
-  if (Object.keys(usage).length === 0) return { delta: {} };
-  const missing = isPods(kind)
-    ? missingRequests(Object.keys(quota.spec?.hard ?? {}), next as Pod)
-    : undefined;
-  if (missing !== undefined) return { delta: {}, refusal: `failed quota: ${name}: ${missing}` };
   const before = quotaUsage(quota, kind, current);
   const grown = Object.entries(usage).map(
     ([one, amount]) => [one, amount - (ownValue(before, one) ?? 0)] as const,
