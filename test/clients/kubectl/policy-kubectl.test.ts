@@ -1,4 +1,4 @@
-/** kubectl with PodDisruptionBudgets: create, get, describe, and a drain that a budget blocks. */
+/** kubectl with budgets, quotas, limits, and kinds that are stored without effect. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,58 @@ apiVersion: v1
 kind: Pod
 metadata: {name: ${name}, labels: {app: web}}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
+`;
+
+const DAEMON_SET = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
+`;
+const LIMITS = `
+apiVersion: v1
+kind: LimitRange
+metadata: {name: limits}
+spec: {limits: [{type: Container, max: {cpu: "2"}, defaultRequest: {cpu: 100m}}]}
+`;
+const LARGE = JSON.stringify({
+  spec: { containers: [{ name: 'p', image: 'app:1', resources: { limits: { cpu: '3' } } }] },
+});
+const NETWORK_POLICY = `
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: deny}
+spec: {podSelector: {}}
+`;
+const INERT = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web}
+spec:
+  ingressClassName: nginx
+  rules: [{host: a.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, maxReplicas: 3}
+---
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: example.com/fast}
+---
+{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: csi.example.com}, spec: {}}
+---
+{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: nginx}, spec: {controller: k8s.io/ingress-nginx}}
+---
+{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: nvidia}, handler: nvidia}
 `;
 
 describe('policies', { concurrency: 1 }, () => {
@@ -60,6 +112,72 @@ describe('policies', { concurrency: 1 }, () => {
         }
       });
     };
+
+    law(
+      'a quota refuses what exceeds it, also for a DaemonSet, and describe shows the usage',
+      async (kubectl) => {
+        await kubectl.ok('create namespace team');
+        await kubectl.ok('create quota q -n team --hard=pods=1,count/configmaps=2,requests.cpu=1');
+        await soon(async () => {
+          const listed = await kubectl.ok('get quota q -n team');
+          assert.match(
+            listed,
+            /^NAME +REQUEST +LIMIT +AGE\nq +count\/configmaps: 1\/2, pods: 0\/1, requests\.cpu: 0\/1 /,
+          );
+        });
+        await kubectl.ok('create configmap a -n team');
+        const refused = await kubectl.run(['create', 'configmap', 'b', '-n', 'team']);
+        assert.match(
+          refused.stderr,
+          /configmaps "b" is forbidden: exceeded quota: q, requested: count\/configmaps=1, used: count\/configmaps=2, limited: count\/configmaps=2/,
+        );
+        await kubectl.ok('apply -n team -f -', DAEMON_SET);
+        await soon(async () => {
+          const events = await kubectl.ok('get events -n team --field-selector reason=FailedCreate');
+          assert.match(events, /is forbidden: failed quota: q: must specify requests\.cpu for: app/);
+        });
+        await kubectl.ok('apply -n team -f -', LIMITS);
+        await soon(async () => assert.match(await kubectl.ok('get ds web -n team'), /web +1 +1 +1/));
+        await soon(async () => {
+          assert.match(await kubectl.ok('describe quota q -n team'), /pods +1 +1\nrequests\.cpu +100m +1/);
+        });
+        assert.match(await kubectl.ok('describe limits limits -n team'), /Container +cpu +- +2 +100m +2/);
+        const large = await kubectl.run(['run', 'p', '-n', 'team', '--image=app:1', `--overrides=${LARGE}`]);
+        assert.match(large.stderr, /maximum cpu usage per Container is 2, but limit is 3/);
+        await kubectl.ok('delete namespace team --timeout=60s');
+      },
+    );
+
+    law('kinds without effect are stored with a warning, and read back in columns', async (kubectl) => {
+      const applied = await kubectl.run(['apply', '-f', '-'], INERT);
+      assert.equal(applied.code, 0, applied.stderr);
+      assert.match(
+        applied.stderr,
+        /Warning: PersistentVolumeClaim: Everynode provisions and binds no volumes/,
+      );
+      assert.match(applied.stderr, /Warning: Ingress: Everynode routes no traffic for it/);
+      assert.match(await kubectl.ok('get pvc data'), /data +Pending/);
+      assert.match(await kubectl.ok('get ingress web'), /web +nginx +a\.example/);
+      assert.match(await kubectl.ok('describe ingress web'), /a\.example/);
+      assert.match(await kubectl.ok('describe pvc data'), /Status: +Pending/);
+      assert.match(await kubectl.ok('get hpa web'), /web +Deployment\/web +<unknown> +1 +3 +0/);
+      assert.match(
+        await kubectl.ok('get sc,csidriver,ingressclass,runtimeclass'),
+        /storageclass.storage.k8s.io\/fast/,
+      );
+      assert.match(await kubectl.ok('explain hpa.spec.maxReplicas'), /maxReplicas/);
+      assert.equal(
+        (await kubectl.run(['apply', '-f', '-'], INERT)).code,
+        0,
+        'a second apply changes nothing',
+      );
+      const policy = await kubectl.run(['apply', '-f', '-'], NETWORK_POLICY);
+      assert.match(policy.stderr, /Everynode does not support NetworkPolicies: hosts would not enforce it/);
+      await kubectl.ok('create ingress simple --rule=b.example/*=web:80');
+      assert.match(await kubectl.ok('get ingress simple'), /simple +<none> +b\.example/);
+      await kubectl.ok('delete -f -', INERT);
+      await kubectl.ok('delete ingress simple');
+    });
 
     law('a budget blocks drain, which continues when the budget allows it', async (kubectl) => {
       await kubectl.ok('apply -f -', `${pod('a')}---${pod('b')}`);
