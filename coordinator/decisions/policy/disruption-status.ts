@@ -9,7 +9,7 @@ import type {
 } from '../../../shared/kube/policy/disruption-budget-types.js';
 import { scaledAmount } from '../rollouts/wave-plan.js';
 
-export const DISRUPTION_ALLOWED = 'DisruptionAllowed';
+const DISRUPTION_ALLOWED = 'DisruptionAllowed';
 /** An evicted Pod that is not deleted within this time counts again (DeletionTimeout). */
 const DELETION_TIMEOUT_MS = 2 * 60_000;
 

@@ -138,7 +138,7 @@ export function quotaUsage(quota: ResourceQuota, kind: CountedKind, object: Kube
 }
 
 /** Returns the hard amounts in the units of `amounts`: millicores for `cpu`, `requests.cpu` and `limits.cpu`. */
-export function hardAmounts({ spec }: ResourceQuota): Amounts {
+function hardAmounts({ spec }: ResourceQuota): Amounts {
   const entries = Object.entries(spec?.hard ?? {}).map(([name, value]) => {
     const unit = name.replace(/^(requests|limits)\./, '');
     return [name, amounts({ [unit]: value })[unit] ?? 0];
@@ -171,7 +171,7 @@ function listText(names: readonly string[], of: Amounts, { spec }: ResourceQuota
 }
 
 /** A change of a quota's usage by one write. */
-export interface QuotaCharge {
+interface QuotaCharge {
   delta: Amounts;
   /** Why the write is refused. Absent: it is allowed. */
   refusal?: string;
