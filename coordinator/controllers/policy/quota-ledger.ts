@@ -5,6 +5,7 @@
 import { ApiError, qualifiedResource } from '../../../shared/kube/objects/api-status.js';
 import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
 import type { Amounts } from '../../../shared/kube/pods/pod-requests.js';
+import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { ResourceQuota } from '../../../shared/kube/policy/quota-types.js';
 import { type CountedKind, quotaCharge, quotaUsage } from '../../decisions/policy/quota-usage.js';
 import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
@@ -69,6 +70,8 @@ export class QuotaLedger implements Quotas {
   charge(kind: Kind, next: KubeObject, current: KubeObject | undefined): Allocation {
     const { namespace = '', uid = '' } = next.metadata;
     if (this.#counted.size === 0 || !kind.namespaced || kind.kind === 'Event') return NOTHING;
+    // A static Pod runs already. Without its mirror, users would not see it.
+    if (staticPodUid(next) !== undefined) return NOTHING;
     const deltas = new Map<string, Amounts>();
     for (const [key, { quota, used }] of this.#countedIn(namespace)) {
       const all = this.#withPending(key, used);
