@@ -36,6 +36,14 @@ spec:
     metadata: {labels: {app: web}}
     spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
 `;
+const ROLLOUT_POLICY = `
+apiVersion: fleet.everynode.dev/v1
+kind: RolloutPolicy
+metadata: {name: fleet}
+spec:
+  selector: {}
+  failureBudget: {maxFailed: 0, progressDeadlineSeconds: 120, action: Pause}
+`;
 const LIMITS = `
 apiVersion: v1
 kind: LimitRange
@@ -112,6 +120,28 @@ describe('policies', { concurrency: 1 }, () => {
         }
       });
     };
+
+    law('wait sees a rollout become Ready, and Stalled when it fails', async (kubectl) => {
+      await kubectl.ok('apply -f -', `${ROLLOUT_POLICY}---${DAEMON_SET}`);
+      const ready = 'wait rollout/web --for=condition=Ready --timeout=60s';
+      await soon(async () => assert.match(await kubectl.ok(ready), /condition met/));
+      await kubectl.ok('wait ds/web --for=condition=Ready --timeout=60s');
+      await kubectl.ok('set image ds/web app=app:2');
+      await kubectl.ok('annotate rollout web fleet.everynode.dev/abort=broken');
+      await kubectl.ok('wait rollout/web --for=condition=Stalled --timeout=60s');
+      await kubectl.ok('wait ds/web --for=condition=Stalled --timeout=60s');
+      const types = 'get rollout web -o jsonpath={.status.conditions[*].type}';
+      assert.equal(await kubectl.ok(types), 'Ready Reconciling Stalled');
+      const generations = 'get rollout web -o jsonpath={.metadata.generation},{.status.observedGeneration}';
+      assert.equal(await kubectl.ok(generations), '2,2');
+      await kubectl.ok('set image ds/web app=app:1');
+      await kubectl.ok('wait rollout/web --for=condition=Ready --timeout=60s');
+      await kubectl.ok('delete rolloutpolicy fleet');
+      await soon(async () =>
+        assert.equal(await kubectl.ok('get ds web -o jsonpath={.status.conditions}'), ''),
+      );
+      await kubectl.ok('delete ds web');
+    });
 
     law(
       'a quota refuses what exceeds it, also for a DaemonSet, and describe shows the usage',
