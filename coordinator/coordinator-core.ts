@@ -16,6 +16,8 @@ import type { TrustSource } from './controllers/access/root-ca-publisher.js';
 import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
 import { EventRecorder } from './controllers/events/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
+import { QuotaLedger } from './controllers/policy/quota-ledger.js';
+import { registryPolicies } from './controllers/policy/registry-policies.js';
 import type { QueueMeter } from './controllers/queue/reconcile-worker.js';
 import { ActiveRollouts } from './controllers/rollouts/rollout-constraints.js';
 import type { EvictionRates } from './decisions/nodes/zone-health.js';
@@ -94,7 +96,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const { store, log } = host;
   const steps = new ClockSteps({ clock: host.clock, log });
   const { clock, timeOf } = steps;
-  const { liveness, registry, informers } = createStorage(host, clock);
+  const { liveness, registry, informers, quotas } = createStorage(host, clock);
   const events = new EventRecorder({ registry, clock, log });
   const activeRollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
@@ -120,7 +122,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
     ...(host.onEviction ? { onEviction: host.onEviction } : {}),
     ...(host.credentials ? { credentials: apiCredentials(host.credentials, registry, clock) } : {}),
-    ...{ ...shared, rollouts: activeRollouts, refusals, timeOf },
+    ...{ ...shared, rollouts: activeRollouts, refusals, timeOf, quotas },
     resync: hub.resync,
     ...(host.evictionRates ? { rates: host.evictionRates } : {}),
     ...(history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {}),
@@ -184,9 +186,11 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
       get: (ref) => informers.priorityClasses.get(ref),
       list: () => informers.priorityClasses.list(),
     },
+    ...registryPolicies(() => ({ informers, quotas })),
   });
   const informers = createInformers({ registry, clock, log });
-  return { liveness, registry, informers };
+  const quotas = new QuotaLedger(informers, registry.kinds);
+  return { liveness, registry, informers, quotas };
 }
 
 class ControllersComponent implements Component {

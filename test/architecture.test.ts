@@ -19,7 +19,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'coordinator/decisions': ['shared/kube', 'shared/calendar'],
   'coordinator/store': ['shared/process'],
   'coordinator/kinds': ['shared/kube', 'shared/calendar'],
-  'coordinator/registry': ['coordinator/store', 'coordinator/kinds', 'shared/kube', 'shared/process'],
+  'coordinator/registry': [
+    // What admission decides by the state of other objects: evictions, quotas and limits.
+    'coordinator/decisions/policy',
+    'coordinator/store',
+    'coordinator/kinds',
+    'shared/kube',
+    'shared/process',
+  ],
   'coordinator/informers': ['coordinator/registry', 'coordinator/kinds', 'shared/kube', 'shared/process'],
   'coordinator/access': [
     'coordinator/decisions',

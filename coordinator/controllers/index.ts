@@ -22,6 +22,9 @@ import { NodeLifecycle } from './nodes/node-lifecycle.js';
 import { NodeReservations } from './nodes/node-reservations.js';
 import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
+import { DisruptionController } from './policy/disruption-controller.js';
+import { QuotaController } from './policy/quota-controller.js';
+import type { QuotaLedger } from './policy/quota-ledger.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
 import { ActiveRollouts } from './rollouts/rollout-constraints.js';
 import { AllocationConflicts } from './services/allocation-conflicts.js';
@@ -44,6 +47,8 @@ interface ControllersOptions {
   resync?: ResyncStatus;
   /** Eviction rates for nodes that are not ready. Default: upstream's. */
   rates?: EvictionRates;
+  /** Absent: no quota is counted. */
+  quotas?: QuotaLedger;
   queueMeter?: QueueMeter;
   /** Receives the zone of each node with a started eviction. */
   onEviction?: (zone: string) => void;
@@ -132,6 +137,8 @@ function startActors(options: ControllersOptions): Controller[] {
   return [
     new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
+    ...(options.quotas ? [new QuotaController({ ...options, quotas: options.quotas })] : []),
+    new DisruptionController({ ...options, recordEvent: events.forComponent('controllermanager') }),
     new AllocationConflicts({ ...options, recordEvent: events.forComponent('service-allocation') }),
     new GarbageCollector(options),
     startEndpointController({

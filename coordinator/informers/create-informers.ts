@@ -9,6 +9,8 @@ import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/con
 import { type KubeObject, refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { PriorityClass } from '../../shared/kube/pods/priority-class.js';
+import type { PodDisruptionBudget } from '../../shared/kube/policy/disruption-budget-types.js';
+import type { LimitRange, ResourceQuota } from '../../shared/kube/policy/quota-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { EndpointSlice, Endpoints } from '../../shared/kube/services/endpoint-types.js';
@@ -26,10 +28,13 @@ import {
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  resourceQuotaKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -41,7 +46,7 @@ import {
 import type { Kind } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { CachedInformer } from './cached-informer.js';
-import type { Informers } from './informer.js';
+import type { Informer, Informers } from './informer.js';
 import {
   BINDING_INDEXES,
   COMMON_INDEXES,
@@ -96,6 +101,9 @@ class FollowingInformers implements Informers {
   readonly namespaces: CachedInformer<Namespace>;
   readonly serviceAccounts: CachedInformer<ServiceAccount>;
   readonly priorityClasses: CachedInformer<PriorityClass>;
+  readonly podDisruptionBudgets: CachedInformer<PodDisruptionBudget>;
+  readonly limitRanges: CachedInformer<LimitRange>;
+  readonly resourceQuotas: CachedInformer<ResourceQuota>;
   readonly roles: CachedInformer<Role>;
   readonly clusterRoles: CachedInformer<Role>;
   readonly roleBindings: CachedInformer<RoleBinding>;
@@ -111,6 +119,7 @@ class FollowingInformers implements Informers {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #feeds = new Map<string, Feed>();
+  readonly #caches = new Map<string, Informer<KubeObject>>();
   readonly #waiters = new RevisionWaiters();
   readonly #stopping = new AbortController();
   /** Revision of the change that the caches have applied last, also within a batch. */
@@ -136,6 +145,9 @@ class FollowingInformers implements Informers {
     this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
     this.serviceAccounts = this.#cache(serviceAccountKind, COMMON_INDEXES);
     this.priorityClasses = this.#cache(priorityClassKind, COMMON_INDEXES);
+    this.podDisruptionBudgets = this.#cache(podDisruptionBudgetKind, COMMON_INDEXES);
+    this.limitRanges = this.#cache(limitRangeKind, COMMON_INDEXES);
+    this.resourceQuotas = this.#cache(resourceQuotaKind, COMMON_INDEXES);
     this.roles = this.#cache(roleKind, COMMON_INDEXES);
     this.clusterRoles = this.#cache(clusterRoleKind, COMMON_INDEXES);
     this.roleBindings = this.#cache(roleBindingKind, BINDING_INDEXES);
@@ -150,6 +162,10 @@ class FollowingInformers implements Informers {
 
   get revision(): number {
     return Math.max(this.#applied, this.#waiters.reached);
+  }
+
+  ofKind({ resource }: Pick<Kind, 'resource'>): Informer<KubeObject> | undefined {
+    return this.#caches.get(resource);
   }
 
   waitFor(revision: number): Promise<void> {
@@ -174,6 +190,7 @@ class FollowingInformers implements Informers {
       waitFor: (revision: number) => this.waitFor(revision),
     };
     const cache = new CachedInformer<T>(indexes, progress, this.#log, keep);
+    this.#caches.set(kind.resource, cache as unknown as Informer<KubeObject>);
     this.#feeds.set(kind.resource, {
       kind: kind as Kind,
       apply: (record, type) => cache.apply(record as ObjectRecord<T>, type),

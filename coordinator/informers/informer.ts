@@ -39,6 +39,11 @@ export interface Informers {
     import('../../shared/kube/access/service-account-types.js').ServiceAccount
   >;
   readonly priorityClasses: Informer<import('../../shared/kube/pods/priority-class.js').PriorityClass>;
+  readonly podDisruptionBudgets: Informer<
+    import('../../shared/kube/policy/disruption-budget-types.js').PodDisruptionBudget
+  >;
+  readonly limitRanges: Informer<import('../../shared/kube/policy/quota-types.js').LimitRange>;
+  readonly resourceQuotas: Informer<import('../../shared/kube/policy/quota-types.js').ResourceQuota>;
   readonly roles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly clusterRoles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly roleBindings: Informer<import('../../shared/kube/access/rbac-types.js').RoleBinding>;
@@ -54,6 +59,8 @@ export interface Informers {
   readonly configMaps: Informer<import('../../shared/kube/objects/config-types.js').ConfigMap>;
   /** Secrets. An agent's credential, which Pods cannot use, contains only the hash of the key. */
   readonly secrets: Informer<import('../../shared/kube/objects/config-types.js').Secret>;
+  /** Returns the cache of any followed kind, typed or not. Undefined: the kind is not followed, such as Events. */
+  ofKind(kind: Pick<import('../kinds/kind.js').Kind, 'resource'>): Informer<KubeObject> | undefined;
   /** Resolves when every cache has reached this revision. */
   waitFor(revision: number): Promise<void>;
   /** The revision that all caches reflect, also while a handler runs. */

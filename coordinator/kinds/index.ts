@@ -8,11 +8,22 @@ import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js'
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
 import { eventsV1Kind } from './events/events-v1-kind.js';
+import { ingressClassKind, ingressKind } from './inert/ingress-kinds.js';
+import { horizontalPodAutoscalerKind, podTemplateKind, runtimeClassKind } from './inert/other-kinds.js';
+import {
+  csiDriverKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
+  storageClassKind,
+} from './inert/storage-kinds.js';
 import type { Kind } from './kind.js';
 import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
 import { nodeKind } from './nodes/node-kind.js';
 import { podKind } from './pods/pod-kind.js';
+import { limitRangeKind } from './policy/limitrange-kind.js';
+import { podDisruptionBudgetKind } from './policy/poddisruptionbudget-kind.js';
+import { resourceQuotaKind } from './policy/resourcequota-kind.js';
 import { priorityClassKind } from './priorityclass-kind.js';
 import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
@@ -31,10 +42,13 @@ export {
   eventKind,
   eventsV1Kind,
   leaseKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  resourceQuotaKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -52,22 +66,34 @@ export const ALL_KINDS: readonly Kind[] = [
   configMapKind,
   endpointsKind,
   eventKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
   podKind,
+  podTemplateKind,
+  resourceQuotaKind,
   secretKind,
   serviceAccountKind,
   serviceKind,
   controllerRevisionKind,
   daemonSetKind,
+  horizontalPodAutoscalerKind,
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,
   rolloutKind,
   rolloutPolicyKind,
+  ingressClassKind,
+  ingressKind,
+  runtimeClassKind,
+  podDisruptionBudgetKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   roleBindingKind,
   roleKind,
   priorityClassKind,
+  csiDriverKind,
+  storageClassKind,
 ];

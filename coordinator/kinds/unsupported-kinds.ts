@@ -11,12 +11,15 @@ import { AGE_COLUMN, NAME_COLUMN } from './table-column.js';
 
 const DAEMON_SET = 'use a DaemonSet, which runs one Pod on each matching host';
 const POD = 'use a Pod with restartPolicy OnFailure or Never';
-const VOLUME = 'use a hostPath volume, which is a directory of the host';
+
+const NETWORK = 'hosts would not enforce it, so filter on the hosts or in front of them';
 
 interface Row {
   /** "" for the core group. The version is v1. */
   group: string;
   kind: string;
+  /** The plural of the kind, if it has another ending than s or es. */
+  plural?: string;
   /** Prefix of the schema's name. */
   schemas: string;
   shortNames?: readonly string[];
@@ -31,15 +34,19 @@ const BATCH = { group: 'batch', schemas: 'io.k8s.api.batch.v1' };
 const NETWORKING = { group: 'networking.k8s.io', schemas: 'io.k8s.api.networking.v1' };
 
 const ROWS: readonly Row[] = [
-  { ...CORE, kind: 'PersistentVolumeClaim', shortNames: ['pvc'], instead: VOLUME },
-  { ...CORE, kind: 'PersistentVolume', shortNames: ['pv'], isClusterScoped: true, instead: VOLUME },
   { ...CORE, kind: 'ReplicationController', shortNames: ['rc'], instead: DAEMON_SET },
   { ...APPS, kind: 'Deployment', shortNames: ['deploy'], instead: DAEMON_SET },
   { ...APPS, kind: 'ReplicaSet', shortNames: ['rs'], instead: DAEMON_SET },
   { ...APPS, kind: 'StatefulSet', shortNames: ['sts'], instead: DAEMON_SET },
   { ...BATCH, kind: 'CronJob', shortNames: ['cj'], instead: POD },
   { ...BATCH, kind: 'Job', instead: POD },
-  { ...NETWORKING, kind: 'Ingress', shortNames: ['ing'], instead: 'use a Service' },
+  {
+    ...NETWORKING,
+    kind: 'NetworkPolicy',
+    plural: 'NetworkPolicies',
+    shortNames: ['netpol'],
+    instead: NETWORK,
+  },
 ];
 
 /** A kind without objects. */
@@ -56,12 +63,12 @@ function pluralOf(kind: string): string {
 function unsupported({
   group,
   kind,
+  plural = pluralOf(kind),
   schemas,
   shortNames = [],
   isClusterScoped,
   instead,
 }: Row): UnsupportedKind {
-  const plural = pluralOf(kind);
   return {
     kind: inertKind({
       ...{ group, kind, shortNames, namespaced: !isClusterScoped, verbs: ['list', 'watch'] },

@@ -5,6 +5,7 @@ import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { PriorityClass } from '../../shared/kube/pods/priority-class.js';
+import type { LimitRange } from '../../shared/kube/policy/quota-types.js';
 import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
@@ -169,7 +170,10 @@ export interface ObjectTemplate<T extends KubeObject> {
   readonly kind: Kind<T>;
   /** Returns another object, with a new random name. */
   render(text: string): Rendered<T>;
-  /** False once a Pod's PriorityClass has changed since the validation. Such a template must not be used. */
+  /**
+   * False once the PriorityClass of a Pod, or a LimitRange of its namespace, has changed since the validation. Such a
+   * template must not be used.
+   */
   isCurrent(): boolean;
 }
 
@@ -293,6 +297,17 @@ export interface ServiceAllocations {
   allocate(next: Service, current: Service | undefined): Allocation;
 }
 
+/** The usage of ResourceQuotas. */
+export interface Quotas {
+  /** Resolves when the usage of all objects is known. */
+  ready(): Promise<void>;
+  /**
+   * Counts an object that is about to be stored instead of `current`, until its write is visible or has failed. Throws
+   * 403 if it exceeds a quota of its namespace.
+   */
+  charge(kind: Kind, next: KubeObject, current: KubeObject | undefined): Allocation;
+}
+
 /** The cached PriorityClasses. */
 export interface PriorityClasses {
   get(ref: ObjectRef): PriorityClass | undefined;
@@ -313,4 +328,8 @@ export interface RegistryDeps {
   services?: ServiceAllocations;
   /** Absent: Pods get no priority. */
   priorityClasses?: PriorityClasses;
+  /** Returns the LimitRanges of a namespace, by name. Absent: nothing is limited. */
+  limitRanges?: (namespace: string) => readonly LimitRange[];
+  /** Absent: nothing is counted. */
+  quotas?: Quotas;
 }

@@ -23,10 +23,13 @@ import {
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  resourceQuotaKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -80,6 +83,9 @@ function watchedKinds({
   services,
   endpointSlices,
   endpoints,
+  podDisruptionBudgets,
+  limitRanges,
+  resourceQuotas,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -102,6 +108,9 @@ function watchedKinds({
     { kind: serviceKind, informer: services },
     { kind: endpointSliceKind, informer: endpointSlices },
     { kind: endpointsKind, informer: endpoints },
+    { kind: podDisruptionBudgetKind, informer: podDisruptionBudgets },
+    { kind: limitRangeKind, informer: limitRanges },
+    { kind: resourceQuotaKind, informer: resourceQuotas },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }

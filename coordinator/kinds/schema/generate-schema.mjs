@@ -29,6 +29,11 @@ const RBAC = 'io.k8s.api.rbac.v1';
 const DISCOVERY = 'io.k8s.api.discovery.v1';
 const EVENTS = 'io.k8s.api.events.v1';
 const CERTIFICATES = 'io.k8s.api.certificates.v1';
+const POLICY = 'io.k8s.api.policy.v1';
+const NETWORKING = 'io.k8s.api.networking.v1';
+const STORAGE = 'io.k8s.api.storage.v1';
+const NODE = 'io.k8s.api.node.v1';
+const AUTOSCALING = 'io.k8s.api.autoscaling.v2';
 
 /** Models whose name does not show their package. All others are core/v1. */
 const PACKAGES = {
@@ -66,7 +71,33 @@ const PACKAGES = {
   EventsV1EventSeries: EVENTS,
   V1Lease: 'io.k8s.api.coordination.v1',
   V1LeaseSpec: 'io.k8s.api.coordination.v1',
-  V1Eviction: 'io.k8s.api.policy.v1',
+  V1Eviction: POLICY,
+  V1PodDisruptionBudget: POLICY,
+  V1PodDisruptionBudgetSpec: POLICY,
+  V1PodDisruptionBudgetStatus: POLICY,
+  V1HTTPIngressPath: NETWORKING,
+  V1HTTPIngressRuleValue: NETWORKING,
+  V1Ingress: NETWORKING,
+  V1IngressBackend: NETWORKING,
+  V1IngressClass: NETWORKING,
+  V1IngressClassParametersReference: NETWORKING,
+  V1IngressClassSpec: NETWORKING,
+  V1IngressLoadBalancerIngress: NETWORKING,
+  V1IngressLoadBalancerStatus: NETWORKING,
+  V1IngressPortStatus: NETWORKING,
+  V1IngressRule: NETWORKING,
+  V1IngressServiceBackend: NETWORKING,
+  V1IngressSpec: NETWORKING,
+  V1IngressStatus: NETWORKING,
+  V1IngressTLS: NETWORKING,
+  V1ServiceBackendPort: NETWORKING,
+  V1CSIDriver: STORAGE,
+  V1CSIDriverSpec: STORAGE,
+  StorageV1TokenRequest: STORAGE,
+  V1StorageClass: STORAGE,
+  V1Overhead: NODE,
+  V1RuntimeClass: NODE,
+  V1Scheduling: NODE,
   V1PriorityClass: 'io.k8s.api.scheduling.v1',
   RbacV1Subject: RBAC,
   V1AggregationRule: RBAC,
@@ -92,6 +123,18 @@ const ROOTS = {
   V1DeleteOptions: ['', 'v1', 'DeleteOptions'],
   V1EndpointSlice: ['discovery.k8s.io', 'v1', 'EndpointSlice'],
   V1Endpoints: ['', 'v1', 'Endpoints'],
+  V1CSIDriver: ['storage.k8s.io', 'v1', 'CSIDriver'],
+  V1Ingress: ['networking.k8s.io', 'v1', 'Ingress'],
+  V1IngressClass: ['networking.k8s.io', 'v1', 'IngressClass'],
+  V1LimitRange: ['', 'v1', 'LimitRange'],
+  V1PersistentVolume: ['', 'v1', 'PersistentVolume'],
+  V1PersistentVolumeClaim: ['', 'v1', 'PersistentVolumeClaim'],
+  V1PodDisruptionBudget: ['policy', 'v1', 'PodDisruptionBudget'],
+  V1PodTemplate: ['', 'v1', 'PodTemplate'],
+  V1ResourceQuota: ['', 'v1', 'ResourceQuota'],
+  V1RuntimeClass: ['node.k8s.io', 'v1', 'RuntimeClass'],
+  V1StorageClass: ['storage.k8s.io', 'v1', 'StorageClass'],
+  V2HorizontalPodAutoscaler: ['autoscaling', 'v2', 'HorizontalPodAutoscaler'],
   V1Eviction: ['policy', 'v1', 'Eviction'],
   V1Lease: ['coordination.k8s.io', 'v1', 'Lease'],
   V1Namespace: ['', 'v1', 'Namespace'],
@@ -127,11 +170,12 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
-  return model.replace(/^(CoreV1|EventsV1|RbacV1|V1)/, '');
+  return model.replace(/^(CoreV1|EventsV1|RbacV1|StorageV1|V1|V2)/, '');
 }
 
 function definitionName(model) {
-  return `${PACKAGES[model] ?? CORE}.${typeName(model)}`;
+  const group = model.startsWith('V2') ? AUTOSCALING : CORE;
+  return `${PACKAGES[model] ?? group}.${typeName(model)}`;
 }
 
 function scalarOf(type, format) {

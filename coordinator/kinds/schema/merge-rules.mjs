@@ -35,6 +35,8 @@ export const MERGE_KEYS = {
   'ServiceSpec.ports': 'port',
   'ServiceStatus.conditions': 'type',
   'ServiceAccount.secrets': 'name',
+  'PodDisruptionBudgetStatus.conditions': 'type',
+  'PersistentVolumeClaimStatus.conditions': 'type',
 };
 
 /** Merged lists whose patch also names the members to keep ("merge,retainKeys"). */
@@ -49,6 +51,7 @@ export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs'
 
 /** Keys of server-side apply where they differ from the merge key, or where there is no merge key. */
 export const LIST_MAP_KEYS = {
+  'HorizontalPodAutoscalerStatus.conditions': ['type'],
   'ResourceRequirements.claims': ['name'],
   'CertificateSigningRequestStatus.conditions': ['type'],
   'ServiceSpec.ports': ['port', 'protocol'],
@@ -59,6 +62,8 @@ export const LIST_MAP_KEYS = {
 
 /** Structs that server-side apply owns as a whole. */
 export const ATOMIC_TYPES = new Set([
+  'ScopeSelector',
+  'TopologySelectorTerm',
   'ConfigMapKeySelector',
   'LabelSelector',
   'LocalObjectReference',
@@ -83,6 +88,22 @@ export const KEY_DEFAULTS = { 'ContainerPort.protocol': 'TCP', 'ServicePort.prot
 
 /** Type.field → a quantity (or a map of quantities) that the models declare as text. */
 export const QUANTITIES = new Set([
+  'LimitRangeItem.default',
+  'LimitRangeItem.defaultRequest',
+  'LimitRangeItem.max',
+  'LimitRangeItem.maxLimitRequestRatio',
+  'LimitRangeItem.min',
+  'MetricTarget.averageValue',
+  'MetricTarget.value',
+  'MetricValueStatus.averageValue',
+  'MetricValueStatus.value',
+  'Overhead.podFixed',
+  'PersistentVolumeClaimStatus.allocatedResources',
+  'PersistentVolumeClaimStatus.capacity',
+  'PersistentVolumeSpec.capacity',
+  'ResourceQuotaSpec.hard',
+  'ResourceQuotaStatus.hard',
+  'ResourceQuotaStatus.used',
   'ContainerStatus.allocatedResources',
   'EmptyDirVolumeSource.sizeLimit',
   'NodeStatus.allocatable',
