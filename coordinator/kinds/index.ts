@@ -8,6 +8,8 @@ import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js'
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
 import { eventsV1Kind } from './events/events-v1-kind.js';
+import { cronJobKind } from './jobs/cronjob-kind.js';
+import { jobKind } from './jobs/job-kind.js';
 import type { Kind } from './kind.js';
 import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
@@ -25,11 +27,13 @@ export {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronJobKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
   eventKind,
   eventsV1Kind,
+  jobKind,
   leaseKind,
   namespaceKind,
   nodeKind,
@@ -60,6 +64,8 @@ export const ALL_KINDS: readonly Kind[] = [
   serviceKind,
   controllerRevisionKind,
   daemonSetKind,
+  cronJobKind,
+  jobKind,
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,

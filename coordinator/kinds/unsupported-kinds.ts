@@ -10,7 +10,6 @@ import type { Schema } from './schema/schema-definitions.js';
 import { AGE_COLUMN, NAME_COLUMN } from './table-column.js';
 
 const DAEMON_SET = 'use a DaemonSet, which runs one Pod on each matching host';
-const POD = 'use a Pod with restartPolicy OnFailure or Never';
 const VOLUME = 'use a hostPath volume, which is a directory of the host';
 
 interface Row {
@@ -27,7 +26,6 @@ interface Row {
 
 const CORE = { group: '', schemas: 'io.k8s.api.core.v1' };
 const APPS = { group: 'apps', schemas: 'io.k8s.api.apps.v1' };
-const BATCH = { group: 'batch', schemas: 'io.k8s.api.batch.v1' };
 const NETWORKING = { group: 'networking.k8s.io', schemas: 'io.k8s.api.networking.v1' };
 
 const ROWS: readonly Row[] = [
@@ -37,8 +35,6 @@ const ROWS: readonly Row[] = [
   { ...APPS, kind: 'Deployment', shortNames: ['deploy'], instead: DAEMON_SET },
   { ...APPS, kind: 'ReplicaSet', shortNames: ['rs'], instead: DAEMON_SET },
   { ...APPS, kind: 'StatefulSet', shortNames: ['sts'], instead: DAEMON_SET },
-  { ...BATCH, kind: 'CronJob', shortNames: ['cj'], instead: POD },
-  { ...BATCH, kind: 'Job', instead: POD },
   { ...NETWORKING, kind: 'Ingress', shortNames: ['ing'], instead: 'use a Service' },
 ];
 
