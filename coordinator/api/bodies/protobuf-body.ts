@@ -5,6 +5,7 @@
 import protobuf from 'protobufjs';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { JOB_DEFINITIONS, JOB_ZEROS } from './protobuf-job.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
 
 /** The prefix of every Kubernetes protobuf body. */
@@ -91,7 +92,9 @@ message CertificateSigningRequest { optional ObjectMeta metadata = 1; optional C
 message PriorityClass { optional ObjectMeta metadata = 1; optional int32 value = 2; optional bool globalDefault = 3; optional string description = 4; optional string preemptionPolicy = 5; }
 `;
 
-const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}`, { keepCase: true }).root;
+const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}${JOB_DEFINITIONS}`, {
+  keepCase: true,
+}).root;
 
 /** Supported kinds. Others are rejected with 415. */
 const KINDS = new Set([
@@ -99,8 +102,10 @@ const KINDS = new Set([
   'ClusterRole',
   'ClusterRoleBinding',
   'ConfigMap',
+  'CronJob',
   'EndpointSlice',
   'Endpoints',
+  'Job',
   'Namespace',
   'Pod',
   'PriorityClass',
@@ -124,6 +129,7 @@ const KINDS = new Set([
  * as zero.
  */
 const MEANINGFUL_ZEROS = new Set([
+  ...JOB_ZEROS,
   'gracePeriodSeconds',
   'terminationGracePeriodSeconds',
   'activeDeadlineSeconds',

@@ -71,7 +71,11 @@ export class CronJobController {
     if (step.requeueAfterMs !== undefined)
       context.requeueAfter(Math.min(step.requeueAfterMs + LATENESS_MS, LONGEST_DELAY_MS));
     for (const { type, reason, message } of step.events) recordEvent(cronJob, type, reason, message);
-    for (const job of step.remove) await this.#remove(cronJob, job, context);
+    for (const job of step.remove) {
+      await this.#remove(cronJob, job, context);
+      // Otherwise the next reconcile would report the Job as missing.
+      forget(step, job);
+    }
     if (step.due !== undefined) await this.#start(cronJob, step, step.due, context);
     await this.#storeStatus(cronJob, step, context);
   }
@@ -82,7 +86,6 @@ export class CronJobController {
       context.observeWrite((await this.#deps.registry.delete(jobKind, job.metadata, options)).object);
       this.#deps.recordEvent(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${job.metadata.name}`);
     });
-    // The deleted Job must not be reported as missing.
   }
 
   /** A Job that exists already was created before a restart: it only has to be recorded. */
@@ -140,4 +143,11 @@ export class CronJobController {
       context.observeWrite(record.object());
     });
   }
+}
+
+/** Removes a deleted Job from `status.active`. */
+function forget({ status }: CronStep, { metadata }: Job): void {
+  const active = (status.active ?? []).filter(({ uid }) => uid !== metadata.uid);
+  if (active.length > 0) status.active = active;
+  else delete status.active;
 }

@@ -37,12 +37,25 @@ function mayChangePlacement({ spec, status }: Job): boolean {
 
 function withPlacementOf(template: PodTemplateSpec, { metadata, spec }: PodTemplateSpec): PodTemplateSpec {
   const { nodeSelector, tolerations, schedulingGates } = spec;
-  const affinity = { ...template.spec.affinity, nodeAffinity: spec.affinity?.nodeAffinity };
-  return {
+  const { nodeAffinity: _old, ...others } = template.spec.affinity ?? {};
+  const { nodeAffinity } = spec.affinity ?? {};
+  const affinity = { ...others, ...(nodeAffinity && { nodeAffinity }) };
+  return withoutUndefined({
     ...template,
     metadata: { ...template.metadata, annotations: metadata?.annotations, labels: metadata?.labels },
-    spec: { ...template.spec, nodeSelector, tolerations, schedulingGates, affinity },
-  } as PodTemplateSpec;
+    spec: {
+      ...template.spec,
+      nodeSelector,
+      tolerations,
+      schedulingGates,
+      affinity: spec.affinity || Object.keys(affinity).length > 0 ? affinity : undefined,
+    },
+  });
+}
+
+/** Absent fields and fields without a value are the same in JSON. */
+function withoutUndefined(value: object): PodTemplateSpec {
+  return JSON.parse(JSON.stringify(value)) as PodTemplateSpec;
 }
 
 /** Completions of an indexed Job change only together with its parallelism. */
