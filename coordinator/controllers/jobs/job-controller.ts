@@ -35,6 +35,8 @@ export interface JobControllerDeps {
 export class JobController {
   readonly #deps: JobControllerDeps;
   readonly #worker: Worker;
+  /** By uid of the Job: when its back-off ends, on the monotonic clock. The next start begins without. */
+  readonly #backoffs = new Map<string, number>();
 
   constructor(deps: JobControllerDeps) {
     this.#deps = deps;
@@ -66,6 +68,7 @@ export class JobController {
     if (!job) return;
     this.#worker.queue.add(refText(job.metadata));
     if (current) return;
+    this.#backoffs.delete(job.metadata.uid ?? '');
     for (const pod of this.#podsOf(job)) this.#queueOrphan(pod);
   }
 
@@ -103,7 +106,12 @@ export class JobController {
     const job = this.#deps.informers.jobs.get(splitKey(key));
     // Another controller manages the Job.
     if (!job || (job.spec.managedBy ?? JOB_CONTROLLER) !== JOB_CONTROLLER) return;
-    const step = jobStep(job, this.#podsOf(job), this.#deps.clock.now());
+    const { clock } = this.#deps;
+    const { uid = '' } = job.metadata;
+    const held = Math.max(0, (this.#backoffs.get(uid) ?? 0) - clock.monotonic());
+    const step = jobStep(job, this.#podsOf(job), clock.now(), held);
+    if (step.backoffMs === undefined) this.#backoffs.delete(uid);
+    else this.#backoffs.set(uid, clock.monotonic() + step.backoffMs);
     if (step.requeueAfterMs !== undefined) context.requeueAfter(step.requeueAfterMs);
     if (!(await this.#storeStatus(job, step, context))) return;
     await each(step.release, (pod) => this.#release(pod, context));

@@ -22,8 +22,11 @@ interface JobScale {
   retryAfterMs?: number;
 }
 
-/** Decides for a Job that has neither succeeded nor failed. */
-export function scaleJob(job: Job, counts: JobPodCounts, now: number): JobScale {
+/**
+ * Decides for a Job that has neither succeeded nor failed. `heldMs` is the rest of the last back-off: the Pod that failed
+ * may be deleted since.
+ */
+export function scaleJob(job: Job, counts: JobPodCounts, now: number, heldMs: number): JobScale {
   const { active } = counts;
   if (job.spec.suspend) return { create: [], remove: active };
   const wanted = wantedActive(job, counts);
@@ -35,7 +38,7 @@ export function scaleJob(job: Job, counts: JobPodCounts, now: number): JobScale 
   const lacking = Math.min(wanted - waiting - active.length, MAX_CREATES);
   if (lacking <= 0) return { create: [], remove: [] };
   if (job.spec.backoffLimitPerIndex !== undefined) return createPerIndex(job, counts, lacking, now);
-  const delay = backoffRemainingMs(counts.failedPods, counts.succeededPods, now);
+  const delay = Math.max(heldMs, backoffRemainingMs(counts.failedPods, counts.succeededPods, now));
   if (delay > 0) return { create: [], remove: [], retryAfterMs: delay };
   if (!isIndexed(job.spec)) return { create: Array.from({ length: lacking }, () => ({})), remove: [] };
   const create = pendingIndexes(job, counts, lacking).map((index) => ({ index }));

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/kube/jobs/job-types.js';
 import { findCondition, withCondition } from '../../../shared/kube/objects/conditions.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
-import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { untilEndMs } from './job-limits.js';
 import type { NewJobPod } from './job-pod.js';
 import { countPods, type JobPodCounts } from './job-pod-counts.js';
@@ -32,12 +32,17 @@ export interface JobStep {
   create: readonly NewJobPod[];
   /** Delay until the next reconcile, in ms. Undefined: a change causes it. */
   requeueAfterMs?: number;
+  /** No Pod is created for this time, in ms: one has failed. */
+  backoffMs?: number;
   /** The time to live has passed: delete the Job. */
   isExpired?: true;
 }
 
-/** Decides from one consistent view of the Job and its Pods. `now` in ms since the epoch. */
-export function jobStep(job: Job, pods: readonly Pod[], now: number): JobStep {
+/**
+ * Decides from one consistent view of the Job and its Pods. `now` in ms since the epoch, `heldMs`: rest of the last
+ * `backoffMs`.
+ */
+export function jobStep(job: Job, pods: readonly Pod[], now: number, heldMs = 0): JobStep {
   if (finishedAs(job)) return finishedStep(job, pods, now);
   const counts = countPods(job, pods);
   const step: JobStep = {
@@ -53,12 +58,13 @@ export function jobStep(job: Job, pods: readonly Pod[], now: number): JobStep {
   if (verdict) {
     setCondition(step.status, verdict.target, verdict.reason, verdict.message, now);
     step.remove = counts.active;
-    finishIfPossible(step, counts, pods, now);
+    finishIfPossible(step, counts, now);
     return step;
   }
-  const scaled = scaleJob(job, counts, now);
+  const scaled = scaleJob(job, counts, now, heldMs);
   step.remove = scaled.remove;
   if (!job.metadata.deletionTimestamp) step.create = scaled.create;
+  if (scaled.retryAfterMs !== undefined) step.backoffMs = scaled.retryAfterMs;
   const deadline = isSuspended
     ? undefined
     : untilEndMs(step.status.startTime, job.spec.activeDeadlineSeconds, now);
@@ -120,13 +126,10 @@ function setCondition(status: JobStatus, type: string, reason: string, message: 
 }
 
 /** The terminal condition waits until every Pod has ended and is counted, so that the counters are final. */
-function finishIfPossible(step: JobStep, counts: JobPodCounts, pods: readonly Pod[], now: number): void {
+function finishIfPossible(step: JobStep, counts: JobPodCounts, now: number): void {
   const { status } = step;
   const { succeeded = [], failed = [] } = counts.uncounted;
-  const isRunning =
-    counts.active.length > 0 ||
-    counts.terminating > 0 ||
-    pods.some((pod) => !isPodTerminal(pod) && !pod.metadata.deletionTimestamp);
+  const isRunning = counts.active.length > 0 || counts.terminating > 0;
   if (isRunning || succeeded.length + failed.length > 0) return;
   // An indexed Job has no list of uncounted successes. Its finalizers go first, so that no Pod is left with one.
   status.startTime ??= toTimestamp(now);
