@@ -18,6 +18,8 @@ import type { EventRecorder } from './events/event-recorder.js';
 import { GarbageCollector } from './gc/garbage-collector.js';
 import { NamespaceController } from './gc/namespace-controller.js';
 import { PodGarbageCollector } from './gc/pod-garbage-collector.js';
+import { CronJobController } from './jobs/cronjob-controller.js';
+import { JobController } from './jobs/job-controller.js';
 import { NodeLifecycle } from './nodes/node-lifecycle.js';
 import { NodeReservations } from './nodes/node-reservations.js';
 import { Scheduler } from './nodes/scheduler.js';
@@ -141,6 +143,8 @@ function startActors(options: ControllersOptions): Controller[] {
     new DisruptionController({ ...options, recordEvent: events.forComponent('controllermanager') }),
     new AllocationConflicts({ ...options, recordEvent: events.forComponent('service-allocation') }),
     new GarbageCollector(options),
+    new JobController({ ...options, recordEvent: events.forComponent('job-controller') }),
+    new CronJobController({ ...options, recordEvent: events.forComponent('cronjob-controller') }),
     startEndpointController({
       ...options,
       recordEvent: events.forComponent('endpoint-slice-controller'),

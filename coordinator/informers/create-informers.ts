@@ -3,6 +3,7 @@ import type { CertificateSigningRequest } from '../../shared/kube/access/certifi
 import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
 import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { CronJob, Job } from '../../shared/kube/jobs/job-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/config-types.js';
@@ -25,9 +26,11 @@ import {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronJobKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
+  jobKind,
   limitRangeKind,
   namespaceKind,
   nodeKind,
@@ -95,6 +98,8 @@ class FollowingInformers implements Informers {
   readonly pods: CachedInformer<Pod>;
   readonly nodes: CachedInformer<Node>;
   readonly daemonSets: CachedInformer<DaemonSet>;
+  readonly jobs: CachedInformer<Job>;
+  readonly cronJobs: CachedInformer<CronJob>;
   readonly controllerRevisions: CachedInformer<ControllerRevision>;
   readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
   readonly rollouts: CachedInformer<Rollout>;
@@ -135,6 +140,8 @@ class FollowingInformers implements Informers {
     this.namespaces = this.#cache(namespaceKind, {});
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
+    this.jobs = this.#cache(jobKind, COMMON_INDEXES);
+    this.cronJobs = this.#cache(cronJobKind, COMMON_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);

@@ -16,6 +16,8 @@ import {
   persistentVolumeKind,
   storageClassKind,
 } from './inert/storage-kinds.js';
+import { cronJobKind } from './jobs/cronjob-kind.js';
+import { jobKind } from './jobs/job-kind.js';
 import type { Kind } from './kind.js';
 import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
@@ -36,11 +38,13 @@ export {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronJobKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
   eventKind,
   eventsV1Kind,
+  jobKind,
   leaseKind,
   limitRangeKind,
   namespaceKind,
@@ -80,6 +84,8 @@ export const ALL_KINDS: readonly Kind[] = [
   controllerRevisionKind,
   daemonSetKind,
   horizontalPodAutoscalerKind,
+  cronJobKind,
+  jobKind,
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,

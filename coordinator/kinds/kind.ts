@@ -57,6 +57,9 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** True if a change of `spec` raises metadata.generation. The prepare functions do this. */
   hasGeneration: boolean;
 
+  /** True if a DELETE without a propagation policy keeps the dependents (`rest.OrphanDependents`). */
+  orphansByDefault?: true;
+
   /** Sets upstream's defaults in place, before validation. A second call must change nothing. */
   setDefaults(object: T): void;
   /** In place: removes fields that a client must not set (status and others) and sets server-owned fields. */

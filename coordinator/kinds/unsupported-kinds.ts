@@ -10,8 +10,6 @@ import type { Schema } from './schema/schema-definitions.js';
 import { AGE_COLUMN, NAME_COLUMN } from './table-column.js';
 
 const DAEMON_SET = 'use a DaemonSet, which runs one Pod on each matching host';
-const POD = 'use a Pod with restartPolicy OnFailure or Never';
-
 const NETWORK = 'hosts would not enforce it, so filter on the hosts or in front of them';
 
 interface Row {
@@ -30,7 +28,6 @@ interface Row {
 
 const CORE = { group: '', schemas: 'io.k8s.api.core.v1' };
 const APPS = { group: 'apps', schemas: 'io.k8s.api.apps.v1' };
-const BATCH = { group: 'batch', schemas: 'io.k8s.api.batch.v1' };
 const NETWORKING = { group: 'networking.k8s.io', schemas: 'io.k8s.api.networking.v1' };
 
 const ROWS: readonly Row[] = [
@@ -38,8 +35,6 @@ const ROWS: readonly Row[] = [
   { ...APPS, kind: 'Deployment', shortNames: ['deploy'], instead: DAEMON_SET },
   { ...APPS, kind: 'ReplicaSet', shortNames: ['rs'], instead: DAEMON_SET },
   { ...APPS, kind: 'StatefulSet', shortNames: ['sts'], instead: DAEMON_SET },
-  { ...BATCH, kind: 'CronJob', shortNames: ['cj'], instead: POD },
-  { ...BATCH, kind: 'Job', instead: POD },
   {
     ...NETWORKING,
     kind: 'NetworkPolicy',

@@ -14,7 +14,6 @@ const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Relea
 const REFUSED: [kind: string, apiVersion: string, sentence: RegExp][] = [
   ['Deployment', 'apps/v1', /Everynode does not support Deployments: use a DaemonSet/],
   ['StatefulSet', 'apps/v1', /Everynode does not support StatefulSets: use a DaemonSet/],
-  ['Job', 'batch/v1', /Everynode does not support Jobs: use a Pod/],
   [
     'NetworkPolicy',
     'networking.k8s.io/v1',

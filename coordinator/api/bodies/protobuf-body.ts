@@ -5,6 +5,7 @@
 import protobuf from 'protobufjs';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { JOB_DEFINITIONS, JOB_ZEROS } from './protobuf-job.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
 import { POLICY_DEFINITIONS } from './protobuf-policy.js';
 
@@ -92,7 +93,7 @@ message CertificateSigningRequest { optional ObjectMeta metadata = 1; optional C
 message PriorityClass { optional ObjectMeta metadata = 1; optional int32 value = 2; optional bool globalDefault = 3; optional string description = 4; optional string preemptionPolicy = 5; }
 `;
 
-const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}${POLICY_DEFINITIONS}`, {
+const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}${JOB_DEFINITIONS}${POLICY_DEFINITIONS}`, {
   keepCase: true,
 }).root;
 
@@ -102,9 +103,11 @@ const KINDS = new Set([
   'ClusterRole',
   'ClusterRoleBinding',
   'ConfigMap',
+  'CronJob',
   'EndpointSlice',
   'Endpoints',
   'Ingress',
+  'Job',
   'Namespace',
   'Pod',
   'PodDisruptionBudget',
@@ -130,6 +133,7 @@ const KINDS = new Set([
  * as zero.
  */
 const MEANINGFUL_ZEROS = new Set([
+  ...JOB_ZEROS,
   'gracePeriodSeconds',
   'terminationGracePeriodSeconds',
   'activeDeadlineSeconds',

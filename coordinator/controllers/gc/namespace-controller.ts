@@ -89,7 +89,9 @@ export class NamespaceController {
   async #empty(namespace: string): Promise<boolean> {
     const { registry } = this.#deps;
     const kinds = registry.kinds.filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
-    for (const kind of kinds) await registry.deleteCollection(kind, { namespace });
+    for (const kind of kinds) {
+      await registry.deleteCollection(kind, { namespace }, { propagationPolicy: 'Background' });
+    }
     for (const kind of kinds) {
       if (await this.#holds(kind, namespace)) return false;
     }

@@ -24,6 +24,7 @@ const OUTPUT = join(dirname(fileURLToPath(import.meta.url)), 'definitions.json')
 
 const CORE = 'io.k8s.api.core.v1';
 const APPS = 'io.k8s.api.apps.v1';
+const BATCH = 'io.k8s.api.batch.v1';
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
 const DISCOVERY = 'io.k8s.api.discovery.v1';
@@ -41,6 +42,21 @@ const PACKAGES = {
   V1CertificateSigningRequestCondition: CERTIFICATES,
   V1CertificateSigningRequestSpec: CERTIFICATES,
   V1CertificateSigningRequestStatus: CERTIFICATES,
+  V1CronJob: BATCH,
+  V1CronJobSpec: BATCH,
+  V1CronJobStatus: BATCH,
+  V1Job: BATCH,
+  V1JobCondition: BATCH,
+  V1JobSpec: BATCH,
+  V1JobStatus: BATCH,
+  V1JobTemplateSpec: BATCH,
+  V1PodFailurePolicy: BATCH,
+  V1PodFailurePolicyOnExitCodesRequirement: BATCH,
+  V1PodFailurePolicyOnPodConditionsPattern: BATCH,
+  V1PodFailurePolicyRule: BATCH,
+  V1SuccessPolicy: BATCH,
+  V1SuccessPolicyRule: BATCH,
+  V1UncountedTerminatedPods: BATCH,
   V1ControllerRevision: APPS,
   V1DaemonSet: APPS,
   V1DaemonSetCondition: APPS,
@@ -119,6 +135,7 @@ const ROOTS = {
   V1ClusterRoleBinding: ['rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding'],
   V1ConfigMap: ['', 'v1', 'ConfigMap'],
   V1ControllerRevision: ['apps', 'v1', 'ControllerRevision'],
+  V1CronJob: ['batch', 'v1', 'CronJob'],
   V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
   V1DeleteOptions: ['', 'v1', 'DeleteOptions'],
   V1EndpointSlice: ['discovery.k8s.io', 'v1', 'EndpointSlice'],
@@ -136,6 +153,7 @@ const ROOTS = {
   V1StorageClass: ['storage.k8s.io', 'v1', 'StorageClass'],
   V2HorizontalPodAutoscaler: ['autoscaling', 'v2', 'HorizontalPodAutoscaler'],
   V1Eviction: ['policy', 'v1', 'Eviction'],
+  V1Job: ['batch', 'v1', 'Job'],
   V1Lease: ['coordination.k8s.io', 'v1', 'Lease'],
   V1Namespace: ['', 'v1', 'Namespace'],
   V1Node: ['', 'v1', 'Node'],

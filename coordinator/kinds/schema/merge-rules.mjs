@@ -32,6 +32,7 @@ export const MERGE_KEYS = {
   'NodeStatus.conditions': 'type',
   'NamespaceStatus.conditions': 'type',
   'DaemonSetStatus.conditions': 'type',
+  'JobStatus.conditions': 'type',
   'ServiceSpec.ports': 'port',
   'ServiceStatus.conditions': 'type',
   'ServiceAccount.secrets': 'name',
