@@ -5,7 +5,7 @@ import { refText } from '../../../shared/kube/objects/meta.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
 /** `failJob` has the message of the Job's condition. `failIndex` counts the Pod as well. */
-export type FailureVerdict =
+type FailureVerdict =
   | { action: 'count' | 'ignore' | 'failIndex' }
   | { action: 'failJob'; message: string };
 
