@@ -20,7 +20,7 @@ const LATENESS_MS = 100;
 /** setTimeout cannot wait longer. The key is reconciled again at the latest after this time. */
 const LONGEST_DELAY_MS = 24 * 3_600_000;
 
-export interface CronJobControllerDeps {
+interface CronJobControllerDeps {
   registry: Pick<Registry, 'create' | 'get' | 'writeStatus' | 'delete'>;
   informers: Pick<Informers, 'jobs' | 'cronJobs' | 'waitFor'>;
   clock: Clock;

@@ -23,7 +23,7 @@ const INDEX_ENV = {
 };
 
 /** Returns the owner reference of a Job's Pods. */
-export function jobOwner({ metadata }: Job): OwnerReference {
+function jobOwner({ metadata }: Job): OwnerReference {
   const { name, uid = '' } = metadata;
   return { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true, blockOwnerDeletion: true };
 }

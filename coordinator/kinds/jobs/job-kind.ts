@@ -31,9 +31,7 @@ export function setJobSpecDefaults(spec: JobSpec): void {
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : UNLIMITED;
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
-  spec.manualSelector ??= undefined;
   spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed';
-  if (spec.manualSelector === undefined) delete spec.manualSelector;
   for (const rule of spec.podFailurePolicy?.rules ?? []) {
     for (const pattern of rule.onPodConditions ?? []) pattern.status ||= 'True';
   }

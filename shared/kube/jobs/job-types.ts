@@ -90,7 +90,7 @@ export interface JobTemplateSpec {
 }
 
 /** A reference to a running Job of a CronJob. */
-export interface JobReference {
+interface JobReference {
   apiVersion?: string;
   kind?: string;
   namespace?: string;
