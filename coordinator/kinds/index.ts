@@ -4,6 +4,7 @@ import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } fr
 import { serviceAccountKind } from './access/serviceaccount-kind.js';
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
+import { customResourceDefinitionKind } from './custom-resources/customresourcedefinition-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
@@ -25,6 +26,7 @@ export {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  customResourceDefinitionKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
@@ -70,4 +72,5 @@ export const ALL_KINDS: readonly Kind[] = [
   roleBindingKind,
   roleKind,
   priorityClassKind,
+  customResourceDefinitionKind,
 ];

@@ -29,9 +29,28 @@ const RBAC = 'io.k8s.api.rbac.v1';
 const DISCOVERY = 'io.k8s.api.discovery.v1';
 const EVENTS = 'io.k8s.api.events.v1';
 const CERTIFICATES = 'io.k8s.api.certificates.v1';
+const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
 
 /** Models whose name does not show their package. All others are core/v1. */
 const PACKAGES = {
+  ApiextensionsV1ServiceReference: EXTENSIONS,
+  ApiextensionsV1WebhookClientConfig: EXTENSIONS,
+  V1CustomResourceColumnDefinition: EXTENSIONS,
+  V1CustomResourceConversion: EXTENSIONS,
+  V1CustomResourceDefinition: EXTENSIONS,
+  V1CustomResourceDefinitionCondition: EXTENSIONS,
+  V1CustomResourceDefinitionNames: EXTENSIONS,
+  V1CustomResourceDefinitionSpec: EXTENSIONS,
+  V1CustomResourceDefinitionStatus: EXTENSIONS,
+  V1CustomResourceDefinitionVersion: EXTENSIONS,
+  V1CustomResourceSubresourceScale: EXTENSIONS,
+  V1CustomResourceSubresources: EXTENSIONS,
+  V1CustomResourceValidation: EXTENSIONS,
+  V1ExternalDocumentation: EXTENSIONS,
+  V1JSONSchemaProps: EXTENSIONS,
+  V1SelectableField: EXTENSIONS,
+  V1ValidationRule: EXTENSIONS,
+  V1WebhookConversion: EXTENSIONS,
   V1CertificateSigningRequest: CERTIFICATES,
   V1CertificateSigningRequestCondition: CERTIFICATES,
   V1CertificateSigningRequestSpec: CERTIFICATES,
@@ -87,6 +106,7 @@ const ROOTS = {
   V1ClusterRole: ['rbac.authorization.k8s.io', 'v1', 'ClusterRole'],
   V1ClusterRoleBinding: ['rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding'],
   V1ConfigMap: ['', 'v1', 'ConfigMap'],
+  V1CustomResourceDefinition: ['apiextensions.k8s.io', 'v1', 'CustomResourceDefinition'],
   V1ControllerRevision: ['apps', 'v1', 'ControllerRevision'],
   V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
   V1DeleteOptions: ['', 'v1', 'DeleteOptions'],
@@ -127,7 +147,7 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
-  return model.replace(/^(CoreV1|EventsV1|RbacV1|V1)/, '');
+  return model.replace(/^(ApiextensionsV1|CoreV1|EventsV1|RbacV1|V1)/, '');
 }
 
 function definitionName(model) {

@@ -51,6 +51,8 @@ export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs'
 export const LIST_MAP_KEYS = {
   'ResourceRequirements.claims': ['name'],
   'CertificateSigningRequestStatus.conditions': ['type'],
+  'CustomResourceDefinitionStatus.conditions': ['type'],
+  'JSONSchemaProps.x-kubernetes-validations': ['rule'],
   'ServiceSpec.ports': ['port', 'protocol'],
   'Container.ports': ['containerPort', 'protocol'],
   'EphemeralContainer.ports': ['containerPort', 'protocol'],
