@@ -22,6 +22,12 @@ export interface Informer<T extends KubeObject> {
   readonly size: number;
 }
 
+/** The cache of a custom kind, which ends with its definition: its objects are reported as deleted first. */
+export interface CustomInformer {
+  readonly kind: import('../kinds/kind.js').Kind;
+  readonly informer: Informer<KubeObject>;
+}
+
 /** The caches of all kinds. They advance together in revision order, so they are consistent with each other. */
 export interface Informers {
   readonly pods: Informer<import('../../shared/kube/pods/pod-types.js').Pod>;
@@ -48,6 +54,11 @@ export interface Informers {
   >;
   /** Type and metadata of the objects of all other served kinds except Events. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
+  readonly customResourceDefinitions: Informer<
+    import('../../shared/kube/objects/custom-resource-definition.js').CustomResourceDefinition
+  >;
+  /** Calls `added` for each custom kind of now and of later. Only type and metadata of its objects are cached. */
+  onCustomKind(added: (informer: CustomInformer) => void): void;
   readonly services: Informer<import('../../shared/kube/services/service-types.js').Service>;
   readonly endpointSlices: Informer<import('../../shared/kube/services/endpoint-types.js').EndpointSlice>;
   readonly endpoints: Informer<import('../../shared/kube/services/endpoint-types.js').Endpoints>;

@@ -46,7 +46,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/batch/v1', 'cronjobs', NAMESPACED],
   ['/apis/batch/v1', 'jobs', NAMESPACED],
   ['/apis/networking.k8s.io/v1', 'ingresses', NAMESPACED],
-  ['/apis/apiextensions.k8s.io/v1', 'customresourcedefinitions', CLUSTER],
+  ['/apis/apiextensions.k8s.io/v1', 'customresourcedefinitions', CLUSTER, 'status'],
   ['/apis/authentication.k8s.io/v1', 'selfsubjectreviews', CLUSTER],
   ['/apis/authentication.k8s.io/v1', 'tokenreviews', CLUSTER],
   ['/apis/authorization.k8s.io/v1', 'selfsubjectaccessreviews', CLUSTER],
