@@ -27,7 +27,10 @@ import { ObjectSigner } from './hub/restore/object-signer.js';
 import { NodeLiveness } from './hub/sessions/node-liveness.js';
 import { createInformers } from './informers/create-informers.js';
 import type { Informers } from './informers/informer.js';
-import { ALL_KINDS, leaseKind } from './kinds/index.js';
+import { CustomKinds } from './kinds/custom-resources/custom-kinds.js';
+import type { CompileRules } from './kinds/custom-resources/custom-object-validation.js';
+import { definitionKind } from './kinds/custom-resources/customresourcedefinition-kind.js';
+import { ALL_KINDS, customResourceDefinitionKind, leaseKind } from './kinds/index.js';
 import type { Kind, VirtualReader } from './kinds/kind.js';
 import {
   DEFAULT_NODE_PORT_RANGE,
@@ -59,6 +62,8 @@ interface CoordinatorCoreDeps {
   nodeStartupGraceMs?: number;
   /** Rate at which NotReady nodes are emptied. Default: upstream's. */
   evictionRates?: EvictionRates;
+  /** Compiles `x-kubernetes-validations`. Absent: they are stored, but not evaluated. */
+  compileRules?: CompileRules;
   /** Addresses of Services: an IPv4 range or `off`. */
   serviceCidr?: string;
   serviceNodePortRange?: string;
@@ -169,10 +174,12 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
   });
   const registry = createRegistry({
     store,
-    kinds: kindsServed(leases),
+    kinds: kindsServed(leases, host.compileRules),
+    customKinds: new CustomKinds(host.compileRules),
     clock,
     random,
     log,
+    caughtUp: async () => informers.waitFor(await store.revision()),
     findAccount: (ref) => informers.serviceAccounts.get(ref),
     services: new ServiceAllocator({
       addresses: readServiceCidr(host.serviceCidr ?? DEFAULT_SERVICE_CIDR),
@@ -224,7 +231,10 @@ function apiCredentials(
 }
 
 /** Returns all kinds. Leases of nodes are computed from the liveness instead of the store. */
-function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
-  const leases = { ...leaseKind, reader };
-  return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));
+function kindsServed(reader: VirtualReader<Lease>, compileRules: CompileRules | undefined): readonly Kind[] {
+  const own = new Map<string, Kind>([
+    [leaseKind.resource, { ...leaseKind, reader } as Kind],
+    [customResourceDefinitionKind.resource, definitionKind(compileRules) as Kind],
+  ]);
+  return ALL_KINDS.map((kind) => own.get(kind.resource) ?? kind);
 }

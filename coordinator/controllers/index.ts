@@ -11,6 +11,7 @@ import { RoleAggregation } from './access/role-aggregation.js';
 import { RootCaPublisher, type TrustSource } from './access/root-ca-publisher.js';
 import { ensureSystemPriorityClasses } from './access/system-priority-classes.js';
 import { type SecretTokenIssuer, TokenSecrets } from './access/token-secrets.js';
+import { DefinitionController } from './custom-resources/definition-controller.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
 import type { ResyncStatus } from './daemonsets/daemonset-deps.js';
@@ -88,6 +89,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
       namespaces,
       new DefaultServiceAccounts(options),
       new RoleAggregation(options),
+      new DefinitionController(options),
       ...startPublishers(options),
       ...startActors(options),
     );

@@ -22,6 +22,12 @@ export interface Informer<T extends KubeObject> {
   readonly size: number;
 }
 
+/** The cache of a custom kind, which ends with its definition: its objects are reported as deleted first. */
+export interface CustomInformer {
+  readonly kind: import('../kinds/kind.js').Kind;
+  readonly informer: Informer<KubeObject>;
+}
+
 /** The caches of all kinds. They advance together in revision order, so they are consistent with each other. */
 export interface Informers {
   readonly pods: Informer<import('../../shared/kube/pods/pod-types.js').Pod>;
@@ -55,6 +61,11 @@ export interface Informers {
   >;
   /** Type and metadata of the objects of all other served kinds except Events. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
+  readonly customResourceDefinitions: Informer<
+    import('../../shared/kube/objects/custom-resource-definition.js').CustomResourceDefinition
+  >;
+  /** Calls `added` for each custom kind of now and of later. Only type and metadata of its objects are cached. */
+  onCustomKind(added: (informer: CustomInformer) => void): void;
   readonly services: Informer<import('../../shared/kube/services/service-types.js').Service>;
   readonly endpointSlices: Informer<import('../../shared/kube/services/endpoint-types.js').EndpointSlice>;
   readonly endpoints: Informer<import('../../shared/kube/services/endpoint-types.js').Endpoints>;
@@ -62,7 +73,7 @@ export interface Informers {
   /** Secrets. An agent's credential, which Pods cannot use, contains only the hash of the key. */
   readonly secrets: Informer<import('../../shared/kube/objects/config-types.js').Secret>;
   /** Returns the cache of any followed kind, typed or not. Undefined: the kind is not followed, such as Events. */
-  ofKind(kind: Pick<import('../kinds/kind.js').Kind, 'resource'>): Informer<KubeObject> | undefined;
+  ofKind(kind: Pick<import('../kinds/kind.js').Kind, 'group' | 'resource'>): Informer<KubeObject> | undefined;
   /** Resolves when every cache has reached this revision. */
   waitFor(revision: number): Promise<void>;
   /** The revision that all caches reflect, also while a handler runs. */

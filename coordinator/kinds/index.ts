@@ -4,6 +4,7 @@ import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } fr
 import { serviceAccountKind } from './access/serviceaccount-kind.js';
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
+import { customResourceDefinitionKind } from './custom-resources/customresourcedefinition-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
@@ -39,6 +40,7 @@ export {
   configMapKind,
   controllerRevisionKind,
   cronJobKind,
+  customResourceDefinitionKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
@@ -102,4 +104,5 @@ export const ALL_KINDS: readonly Kind[] = [
   priorityClassKind,
   csiDriverKind,
   storageClassKind,
+  customResourceDefinitionKind,
 ];

@@ -77,18 +77,6 @@ function unsupported({
 /** The kinds in the order of discovery. They are outside of ALL_KINDS: the registry and the controllers ignore them. */
 export const UNSUPPORTED_KINDS: readonly UnsupportedKind[] = ROWS.map(unsupported);
 
-/**
- * kubectl lists it before it reports that a kind is unknown (cli-runtime `pkg/resource/query_param_verifier.go`). It is
- * not in discovery, because charts and operators would conclude that custom resources are supported.
- */
-export const CUSTOM_RESOURCE_DEFINITIONS: UnsupportedKind = unsupported({
-  ...{ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', isClusterScoped: true },
-  ...{
-    schemas: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1',
-    instead: 'the set of kinds is fixed',
-  },
-});
-
 /** Returns a schema without fields for each kind, so that `kubectl explain` prints the refusal. */
 export function unsupportedDefinitions(): Readonly<Record<string, Schema & { description: string }>> {
   const definitions = UNSUPPORTED_KINDS.map(({ kind: { schema, group, version, kind }, refusal }) => [

@@ -10,6 +10,7 @@ import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
+import type { CustomKinds } from '../kinds/custom-resources/custom-kinds.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { SplicedValue } from './encoding/object-encoding.js';
@@ -54,8 +55,8 @@ export interface WriteOptions {
   warn?: (text: string) => void;
   /** Checks the object that is about to replace `current` (undefined for a create). Refuses by throwing ApiError. */
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
-  /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest. */
-  subresource?: 'status' | 'approval' | 'finalize';
+  /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
+  subresource?: 'status' | 'approval' | 'finalize' | 'scale';
 }
 
 export interface Preconditions {
@@ -178,14 +179,24 @@ export interface ObjectTemplate<T extends KubeObject> {
 }
 
 export interface Registry {
+  /** The built-in kinds. */
   readonly kinds: readonly Kind[];
+  /** The built-in kinds, and all served versions of the custom kinds of now. */
+  allKinds(): readonly Kind[];
+  /** The custom kinds of now. The informers update it. */
+  readonly customKinds: CustomKinds;
+  /** Resolves when `customKinds` reflects every committed write. */
+  caughtUp(): Promise<void>;
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Promise<ObjectRecord<T>>;
   /** Returns the revision at which the object was created, or undefined if it does not exist. */
   createdAt(kind: Kind, ref: ObjectRef): Promise<number | undefined>;
   list<T extends KubeObject>(kind: Kind<T>, request?: ListRequest): Promise<RecordList<T>>;
   watch<T extends KubeObject>(kind: Kind<T>, request?: WatchRequest): Promise<RegistryWatch<T>>;
-  /** Returns every change of these kinds after `revision` in one order. Informers use it. */
-  follow(kinds: readonly Kind[], revision: number): KindTail;
+  /**
+   * Returns every change of these kinds after `revision` in one order. Informers use it. `kindAt` returns the kind of a
+   * resource path such as `apps/daemonsets`, or undefined to skip the change.
+   */
+  follow(kindAt: (resourcePath: string) => Kind | undefined, revision: number): KindTail;
   create<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string | undefined,
@@ -318,6 +329,9 @@ export interface PriorityClasses {
 export interface RegistryDeps {
   store: Store;
   kinds: readonly Kind[];
+  customKinds: CustomKinds;
+  /** Absent: the custom kinds are not followed. */
+  caughtUp?: () => Promise<void>;
   clock: Clock;
   log: Logger;
   /** For uids and generated names. */

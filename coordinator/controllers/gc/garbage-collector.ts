@@ -21,6 +21,7 @@ import {
   configMapKind,
   controllerRevisionKind,
   cronJobKind,
+  customResourceDefinitionKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
@@ -42,6 +43,7 @@ import {
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
+import { resourcePath } from '../../registry/storage-keys.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { splitKey } from '../queue/object-key.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
@@ -90,6 +92,7 @@ function watchedKinds({
   podDisruptionBudgets,
   limitRanges,
   resourceQuotas,
+  customResourceDefinitions,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -117,6 +120,7 @@ function watchedKinds({
     { kind: podDisruptionBudgetKind, informer: podDisruptionBudgets },
     { kind: limitRangeKind, informer: limitRanges },
     { kind: resourceQuotaKind, informer: resourceQuotas },
+    { kind: customResourceDefinitionKind, informer: customResourceDefinitions },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }
@@ -124,20 +128,25 @@ function watchedKinds({
 export class GarbageCollector {
   readonly #deps: GarbageCollectorDeps;
   readonly #worker: Worker;
-  readonly #watched: ReadonlyMap<string, Watched>;
+  /** By resource path. */
+  readonly #watched = new Map<string, Watched>();
 
   constructor(deps: GarbageCollectorDeps) {
     this.#deps = deps;
-    this.#watched = new Map(watchedKinds(deps.informers).map((watched) => [watched.kind.resource, watched]));
     this.#worker = new Worker({
       name: 'garbage-collector',
       reconcile: (key, context) => this.#reconcile(key, context),
       ...deps,
       concurrency: 20,
     });
-    for (const [resource, { informer }] of this.#watched) {
-      informer.onChange((change) => this.#changed(resource, change));
-    }
+    for (const watched of watchedKinds(deps.informers)) this.#watch(watched);
+    deps.informers.onCustomKind((watched) => this.#watch(watched));
+  }
+
+  #watch(watched: Watched): void {
+    const path = resourcePath(watched.kind);
+    this.#watched.set(path, watched);
+    watched.informer.onChange((change) => this.#changed(path, change));
   }
 
   stop(): Promise<void> {
@@ -161,7 +170,7 @@ export class GarbageCollector {
   }
 
   #queueDependents(owner: KubeObject): void {
-    for (const { kind, object } of this.#dependentsOf(owner)) this.#queue(kind.resource, object);
+    for (const { kind, object } of this.#dependentsOf(owner)) this.#queue(resourcePath(kind), object);
   }
 
   /** An owner in foreground deletion may have no dependents left. */
@@ -234,7 +243,7 @@ export class GarbageCollector {
     const cached = this.#ownerState(uid);
     if (cached !== 'gone') return cached;
     const { registry } = this.#deps;
-    const kind = registry.kinds.find((one) => one.kind === kindName && apiVersionOf(one) === apiVersion);
+    const kind = registry.allKinds().find((one) => one.kind === kindName && apiVersionOf(one) === apiVersion);
     // The kind is not served, so the owner may exist elsewhere.
     if (!kind) return 'present';
     const { namespace } = object.metadata;

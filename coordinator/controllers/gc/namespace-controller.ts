@@ -88,7 +88,9 @@ export class NamespaceController {
   /** Deletes all objects. Returns true if none is left. */
   async #empty(namespace: string): Promise<boolean> {
     const { registry } = this.#deps;
-    const kinds = registry.kinds.filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
+    const kinds = registry
+      .allKinds()
+      .filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
     for (const kind of kinds) {
       await registry.deleteCollection(kind, { namespace }, { propagationPolicy: 'Background' });
     }

@@ -7,7 +7,7 @@ import type { Registry } from '../../registry/registry.js';
 /** Why the expected Pods cannot be counted. The message is upstream's. */
 export class UnknownScale extends Error {}
 
-type ScaleReader = Pick<Registry, 'get' | 'kinds'>;
+type ScaleReader = Pick<Registry, 'get' | 'allKinds'>;
 
 function kindOf(kinds: readonly Kind[], { apiVersion, kind }: OwnerReference): Kind | undefined {
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
@@ -24,7 +24,7 @@ export async function scaleOf(
   reference: OwnerReference,
   pod: string,
 ): Promise<{ uid: string; replicas: number }> {
-  const kind = kindOf(registry.kinds, reference);
+  const kind = kindOf(registry.allKinds(), reference);
   const object = kind && (await ownerObject(registry, kind, namespace, reference));
   if (!object) throw new UnknownScale(`found no controllers for pod ${JSON.stringify(pod)}`);
   const above = controllerOf(object.metadata);

@@ -25,7 +25,7 @@ import { scaleOf, UnknownScale } from './controller-scale.js';
 import { CoveredPodCounts } from './covered-pods.js';
 
 interface DisruptionDeps {
-  registry: Pick<Registry, 'get' | 'kinds' | 'writeStatus'>;
+  registry: Pick<Registry, 'get' | 'allKinds' | 'writeStatus'>;
   informers: Informers;
   recordEvent: RecordEvent;
   queueMeter?: QueueMeter;

@@ -8,7 +8,7 @@ import type { Amounts } from '../../../shared/kube/pods/pod-requests.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { ResourceQuota } from '../../../shared/kube/policy/quota-types.js';
 import { type CountedKind, quotaCharge, quotaUsage } from '../../decisions/policy/quota-usage.js';
-import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
+import { BY_NAMESPACE, type Informer, type Informers } from '../../informers/informer.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Allocation, Quotas } from '../../registry/registry.js';
 
@@ -33,24 +33,35 @@ function add(used: Record<string, number>, amounts: Amounts, sign: 1 | -1): void
 
 export class QuotaLedger implements Quotas {
   readonly #informers: Informers;
-  readonly #kinds: readonly Kind[];
+  /** Namespaced kinds whose objects are counted. A custom kind is added when its definition is established. */
+  readonly #kinds: Kind[];
   /** By key of the quota. */
   readonly #counted = new Map<string, CountedQuota>();
   /** By uid of the object that is about to be stored. */
   readonly #pending = new Map<string, PendingCharge>();
   #onUsage: (quotaKey: string) => void = () => undefined;
 
-  /** `kinds`: all served kinds. */
+  /** `kinds`: all built-in kinds. */
   constructor(informers: Informers, kinds: readonly Kind[]) {
     this.#informers = informers;
     this.#kinds = kinds.filter(({ namespaced, kind }) => namespaced && kind !== 'Event');
     // Quotas first, so that a quota is counted before the change of an object that it counts.
     informers.resourceQuotas.onChange(({ previous, current }) => this.#quotaChanged(previous, current));
-    for (const kind of this.#kinds) {
-      informers
-        .ofKind(kind)
-        ?.onChange(({ previous, current }) => this.#objectChanged(kind, previous, current));
-    }
+    for (const kind of this.#kinds) this.#follow(kind, informers.ofKind(kind));
+    informers.onCustomKind(({ kind, informer }) => {
+      if (kind.namespaced) this.#addCustom(kind, informer);
+    });
+  }
+
+  /** A definition that was deleted and created again has a new descriptor. */
+  #addCustom(kind: Kind, informer: Informer<KubeObject>): void {
+    const at = this.#kinds.findIndex((one) => one.group === kind.group && one.resource === kind.resource);
+    this.#kinds.splice(at < 0 ? this.#kinds.length : at, at < 0 ? 0 : 1, kind);
+    this.#follow(kind, informer);
+  }
+
+  #follow(kind: Kind, informer: Informer<KubeObject> | undefined): void {
+    informer?.onChange(({ previous, current }) => this.#objectChanged(kind, previous, current));
   }
 
   ready(): Promise<void> {

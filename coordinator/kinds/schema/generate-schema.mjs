@@ -35,9 +35,28 @@ const NETWORKING = 'io.k8s.api.networking.v1';
 const STORAGE = 'io.k8s.api.storage.v1';
 const NODE = 'io.k8s.api.node.v1';
 const AUTOSCALING = 'io.k8s.api.autoscaling.v2';
+const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
 
 /** Models whose name does not show their package. All others are core/v1. */
 const PACKAGES = {
+  ApiextensionsV1ServiceReference: EXTENSIONS,
+  ApiextensionsV1WebhookClientConfig: EXTENSIONS,
+  V1CustomResourceColumnDefinition: EXTENSIONS,
+  V1CustomResourceConversion: EXTENSIONS,
+  V1CustomResourceDefinition: EXTENSIONS,
+  V1CustomResourceDefinitionCondition: EXTENSIONS,
+  V1CustomResourceDefinitionNames: EXTENSIONS,
+  V1CustomResourceDefinitionSpec: EXTENSIONS,
+  V1CustomResourceDefinitionStatus: EXTENSIONS,
+  V1CustomResourceDefinitionVersion: EXTENSIONS,
+  V1CustomResourceSubresourceScale: EXTENSIONS,
+  V1CustomResourceSubresources: EXTENSIONS,
+  V1CustomResourceValidation: EXTENSIONS,
+  V1ExternalDocumentation: EXTENSIONS,
+  V1JSONSchemaProps: EXTENSIONS,
+  V1SelectableField: EXTENSIONS,
+  V1ValidationRule: EXTENSIONS,
+  V1WebhookConversion: EXTENSIONS,
   V1CertificateSigningRequest: CERTIFICATES,
   V1CertificateSigningRequestCondition: CERTIFICATES,
   V1CertificateSigningRequestSpec: CERTIFICATES,
@@ -134,6 +153,7 @@ const ROOTS = {
   V1ClusterRole: ['rbac.authorization.k8s.io', 'v1', 'ClusterRole'],
   V1ClusterRoleBinding: ['rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding'],
   V1ConfigMap: ['', 'v1', 'ConfigMap'],
+  V1CustomResourceDefinition: ['apiextensions.k8s.io', 'v1', 'CustomResourceDefinition'],
   V1ControllerRevision: ['apps', 'v1', 'ControllerRevision'],
   V1CronJob: ['batch', 'v1', 'CronJob'],
   V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
@@ -188,7 +208,7 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
-  return model.replace(/^(CoreV1|EventsV1|RbacV1|StorageV1|V1|V2)/, '');
+  return model.replace(/^(ApiextensionsV1|CoreV1|EventsV1|RbacV1|StorageV1|V1|V2)/, '');
 }
 
 function definitionName(model) {

@@ -55,6 +55,8 @@ export const LIST_MAP_KEYS = {
   'HorizontalPodAutoscalerStatus.conditions': ['type'],
   'ResourceRequirements.claims': ['name'],
   'CertificateSigningRequestStatus.conditions': ['type'],
+  'CustomResourceDefinitionStatus.conditions': ['type'],
+  'JSONSchemaProps.x-kubernetes-validations': ['rule'],
   'ServiceSpec.ports': ['port', 'protocol'],
   'Container.ports': ['containerPort', 'protocol'],
   'EphemeralContainer.ports': ['containerPort', 'protocol'],

@@ -69,7 +69,12 @@ const REQUIRED: Record<string, object> = {
 };
 /** All kinds that can be owned, except those of the tests above. */
 const DEPENDENT_KINDS = ALL_KINDS.filter(
-  ({ kind }) => !['Event', 'Pod', 'Node', 'Namespace', 'DaemonSet', 'ControllerRevision'].includes(kind),
+  ({ kind }) =>
+    ![
+      ...['Event', 'Pod', 'Node', 'Namespace', 'DaemonSet', 'ControllerRevision'],
+      // Its controller removes it: see definition-controller.test.ts.
+      'CustomResourceDefinition',
+    ].includes(kind),
 );
 
 function ownedBy<T extends { metadata: object }>(object: T, owner: KubeObject): T {

@@ -56,7 +56,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/apis/policy/v1', 'poddisruptionbudgets', NAMESPACED, 'status'],
   ['/apis/storage.k8s.io/v1', 'csidrivers', CLUSTER],
   ['/apis/storage.k8s.io/v1', 'storageclasses', CLUSTER],
-  ['/apis/apiextensions.k8s.io/v1', 'customresourcedefinitions', CLUSTER],
+  ['/apis/apiextensions.k8s.io/v1', 'customresourcedefinitions', CLUSTER, 'status'],
   ['/apis/authentication.k8s.io/v1', 'selfsubjectreviews', CLUSTER],
   ['/apis/authentication.k8s.io/v1', 'tokenreviews', CLUSTER],
   ['/apis/authorization.k8s.io/v1', 'selfsubjectaccessreviews', CLUSTER],
