@@ -18,7 +18,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'shared/process': [],
   'coordinator/decisions': ['shared/kube', 'shared/calendar'],
   'coordinator/store': ['shared/process'],
-  'coordinator/kinds': ['shared/kube', 'shared/calendar'],
+  // Rules of schemas and policies produce the field errors of kinds.
+  'coordinator/cel': ['coordinator/kinds/kind.ts', 'coordinator/kinds/validation', 'shared/kube'],
+  'coordinator/kinds': ['coordinator/cel', 'shared/kube', 'shared/calendar'],
   'coordinator/registry': ['coordinator/store', 'coordinator/kinds', 'shared/kube', 'shared/process'],
   'coordinator/informers': ['coordinator/registry', 'coordinator/kinds', 'shared/kube', 'shared/process'],
   'coordinator/access': [
