@@ -9,6 +9,7 @@ import type { Logger } from '../shared/process/output/logger.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../shared/process/time/clock.js';
 import { type Random, systemRandom } from '../shared/process/time/random.js';
+import { cachedAdmissionPolicies } from './access/cached-admission-policies.js';
 import { ServiceAccountTokens } from './access/service-account-tokens.js';
 import type { SigningKey } from './access/token-signing-keys.js';
 import { ClockSteps } from './clock-steps.js';
@@ -184,6 +185,7 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
       get: (ref) => informers.priorityClasses.get(ref),
       list: () => informers.priorityClasses.list(),
     },
+    policies: cachedAdmissionPolicies(() => informers),
   });
   const informers = createInformers({ registry, clock, log });
   return { liveness, registry, informers };

@@ -21,7 +21,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Rules of schemas and policies produce the field errors of kinds.
   'coordinator/cel': ['coordinator/kinds/kind.ts', 'coordinator/kinds/validation', 'shared/kube'],
   'coordinator/kinds': ['coordinator/cel', 'shared/kube', 'shared/calendar'],
-  'coordinator/registry': ['coordinator/store', 'coordinator/kinds', 'shared/kube', 'shared/process'],
+  'coordinator/registry': [
+    // Admission evaluates the expressions of policies and webhooks.
+    'coordinator/cel',
+    'coordinator/store',
+    'coordinator/kinds',
+    'shared/kube',
+    'shared/process',
+  ],
   'coordinator/informers': ['coordinator/registry', 'coordinator/kinds', 'shared/kube', 'shared/process'],
   'coordinator/access': [
     'coordinator/decisions',

@@ -1,7 +1,12 @@
 /** One watch on the registry feeds the caches of all kinds that the controllers and the hub use. */
+
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
 import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
 import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../../shared/kube/admission/admission-policy-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
@@ -37,6 +42,8 @@ import {
   secretKind,
   serviceAccountKind,
   serviceKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
@@ -101,6 +108,8 @@ class FollowingInformers implements Informers {
   readonly roleBindings: CachedInformer<RoleBinding>;
   readonly clusterRoleBindings: CachedInformer<RoleBinding>;
   readonly certificateSigningRequests: CachedInformer<CertificateSigningRequest>;
+  readonly admissionPolicies: CachedInformer<ValidatingAdmissionPolicy>;
+  readonly admissionPolicyBindings: CachedInformer<ValidatingAdmissionPolicyBinding>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
   readonly services: CachedInformer<Service>;
   readonly endpointSlices: CachedInformer<EndpointSlice>;
@@ -140,6 +149,8 @@ class FollowingInformers implements Informers {
     this.clusterRoles = this.#cache(clusterRoleKind, COMMON_INDEXES);
     this.roleBindings = this.#cache(roleBindingKind, BINDING_INDEXES);
     this.clusterRoleBindings = this.#cache(clusterRoleBindingKind, BINDING_INDEXES);
+    this.admissionPolicies = this.#cache(validatingAdmissionPolicyKind, COMMON_INDEXES);
+    this.admissionPolicyBindings = this.#cache(validatingAdmissionPolicyBindingKind, COMMON_INDEXES);
     this.pods = this.#cache(podKind, POD_INDEXES);
     const others = registry.kinds.filter(
       (other) => other.kind !== 'Event' && !this.#feeds.has(other.resource),

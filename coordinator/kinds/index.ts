@@ -2,6 +2,10 @@
 import { certificateSigningRequestKind } from './access/certificatesigningrequest-kind.js';
 import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access/rbac-kinds.js';
 import { serviceAccountKind } from './access/serviceaccount-kind.js';
+import {
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+} from './admission/admission-policy-kinds.js';
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
@@ -42,6 +46,8 @@ export {
   secretKind,
   serviceAccountKind,
   serviceKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
 };
 
 /** Other versions of stored kinds. They are served, but nothing of their own is stored. */
@@ -58,6 +64,8 @@ export const ALL_KINDS: readonly Kind[] = [
   secretKind,
   serviceAccountKind,
   serviceKind,
+  validatingAdmissionPolicyKind,
+  validatingAdmissionPolicyBindingKind,
   controllerRevisionKind,
   daemonSetKind,
   certificateSigningRequestKind,

@@ -1,6 +1,10 @@
 /** The registry: verbs that know the kinds. All writers use it. It throws only ApiError. */
 
 import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../../shared/kube/admission/admission-policy-types.js';
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -9,6 +13,7 @@ import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
+import type { AskAccess } from '../cel/policies/policy-environment.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { SplicedValue } from './encoding/object-encoding.js';
@@ -51,6 +56,8 @@ export interface WriteOptions {
   repeatedKeys?: RepeatedKeys;
   /** Receives texts for `Warning:` headers. */
   warn?: (text: string) => void;
+  /** Receives annotations for the audit log. */
+  annotate?: (key: string, value: string) => void;
   /** Checks the object that is about to replace `current` (undefined for a create). Refuses by throwing ApiError. */
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest. */
@@ -69,6 +76,11 @@ export interface DeleteOptions {
   orphanDependents?: boolean;
   preconditions?: Preconditions;
   dryRun?: boolean;
+  /** See `WriteOptions`. */
+  user?: string;
+  groups?: readonly string[];
+  warn?: (text: string) => void;
+  annotate?: (key: string, value: string) => void;
 }
 
 /** Outcome of a DELETE. The object's resourceVersion is the revision of this write. */
@@ -299,6 +311,14 @@ export interface PriorityClasses {
   list(): Iterable<PriorityClass>;
 }
 
+/** The cached admission policies. */
+export interface AdmissionPolicies {
+  bindings(): Iterable<ValidatingAdmissionPolicyBinding>;
+  policy(name: string): ValidatingAdmissionPolicy | undefined;
+  /** Decides on `authorizer` checks. */
+  ask: AskAccess;
+}
+
 /** Dependencies that all verbs share. */
 export interface RegistryDeps {
   store: Store;
@@ -313,4 +333,6 @@ export interface RegistryDeps {
   services?: ServiceAllocations;
   /** Absent: Pods get no priority. */
   priorityClasses?: PriorityClasses;
+  /** Absent: no admission policies. */
+  policies?: AdmissionPolicies;
 }

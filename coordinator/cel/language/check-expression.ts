@@ -113,6 +113,10 @@ class Checker implements NodeChecker {
     const wellKnown = wellKnownType(node);
     if (wellKnown && !variables.has('google')) return wellKnown;
     const [operandNode, field] = node.args;
+    // Names with dots, such as authorizer.requestResource.
+    const dotted = operandNode.op === 'id' ? `${operandNode.args}.${field}` : '';
+    const type = variables.get(dotted);
+    if (type) return { op: 'variable', name: dotted, type };
     const operand = this.check(operandNode, variables);
     const mode = node.op === '.?' ? 'optional' : 'required';
     return this.selection(node, operand, field, mode);

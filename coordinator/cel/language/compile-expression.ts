@@ -9,7 +9,7 @@ import { evaluate } from './evaluate-expression.js';
 import type { Scope } from './evaluation.js';
 
 /** The cost limit of one evaluation (apis/cel PerCallLimit): about 0.1 s upstream. */
-export const PER_CALL_LIMIT = 1_000_000;
+const PER_CALL_LIMIT = 1_000_000;
 
 /** What an evaluation returned or how it failed, and what it cost. */
 export interface Evaluation {

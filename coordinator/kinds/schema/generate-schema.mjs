@@ -29,9 +29,32 @@ const RBAC = 'io.k8s.api.rbac.v1';
 const DISCOVERY = 'io.k8s.api.discovery.v1';
 const EVENTS = 'io.k8s.api.events.v1';
 const CERTIFICATES = 'io.k8s.api.certificates.v1';
+const ADMISSION = 'io.k8s.api.admissionregistration.v1';
 
 /** Models whose name does not show their package. All others are core/v1. */
 const PACKAGES = {
+  AdmissionregistrationV1ServiceReference: ADMISSION,
+  AdmissionregistrationV1WebhookClientConfig: ADMISSION,
+  V1AuditAnnotation: ADMISSION,
+  V1ExpressionWarning: ADMISSION,
+  V1MatchCondition: ADMISSION,
+  V1MatchResources: ADMISSION,
+  V1MutatingWebhook: ADMISSION,
+  V1MutatingWebhookConfiguration: ADMISSION,
+  V1NamedRuleWithOperations: ADMISSION,
+  V1ParamKind: ADMISSION,
+  V1ParamRef: ADMISSION,
+  V1RuleWithOperations: ADMISSION,
+  V1TypeChecking: ADMISSION,
+  V1ValidatingAdmissionPolicy: ADMISSION,
+  V1ValidatingAdmissionPolicyBinding: ADMISSION,
+  V1ValidatingAdmissionPolicyBindingSpec: ADMISSION,
+  V1ValidatingAdmissionPolicySpec: ADMISSION,
+  V1ValidatingAdmissionPolicyStatus: ADMISSION,
+  V1ValidatingWebhook: ADMISSION,
+  V1ValidatingWebhookConfiguration: ADMISSION,
+  V1Validation: ADMISSION,
+  V1Variable: ADMISSION,
   V1CertificateSigningRequest: CERTIFICATES,
   V1CertificateSigningRequestCondition: CERTIFICATES,
   V1CertificateSigningRequestSpec: CERTIFICATES,
@@ -94,6 +117,7 @@ const ROOTS = {
   V1Endpoints: ['', 'v1', 'Endpoints'],
   V1Eviction: ['policy', 'v1', 'Eviction'],
   V1Lease: ['coordination.k8s.io', 'v1', 'Lease'],
+  V1MutatingWebhookConfiguration: ['admissionregistration.k8s.io', 'v1', 'MutatingWebhookConfiguration'],
   V1Namespace: ['', 'v1', 'Namespace'],
   V1Node: ['', 'v1', 'Node'],
   V1Pod: ['', 'v1', 'Pod'],
@@ -104,6 +128,13 @@ const ROOTS = {
   V1Service: ['', 'v1', 'Service'],
   V1ServiceAccount: ['', 'v1', 'ServiceAccount'],
   V1Status: ['', 'v1', 'Status'],
+  V1ValidatingAdmissionPolicy: ['admissionregistration.k8s.io', 'v1', 'ValidatingAdmissionPolicy'],
+  V1ValidatingAdmissionPolicyBinding: [
+    'admissionregistration.k8s.io',
+    'v1',
+    'ValidatingAdmissionPolicyBinding',
+  ],
+  V1ValidatingWebhookConfiguration: ['admissionregistration.k8s.io', 'v1', 'ValidatingWebhookConfiguration'],
 };
 
 /** Types that are not structs. */
@@ -127,7 +158,7 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
-  return model.replace(/^(CoreV1|EventsV1|RbacV1|V1)/, '');
+  return model.replace(/^(AdmissionregistrationV1|CoreV1|EventsV1|RbacV1|V1)/, '');
 }
 
 function definitionName(model) {

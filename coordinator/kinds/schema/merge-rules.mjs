@@ -35,6 +35,12 @@ export const MERGE_KEYS = {
   'ServiceSpec.ports': 'port',
   'ServiceStatus.conditions': 'type',
   'ServiceAccount.secrets': 'name',
+  'ValidatingAdmissionPolicySpec.matchConditions': 'name',
+  'ValidatingAdmissionPolicySpec.variables': 'name',
+  'MutatingWebhookConfiguration.webhooks': 'name',
+  'MutatingWebhook.matchConditions': 'name',
+  'ValidatingWebhookConfiguration.webhooks': 'name',
+  'ValidatingWebhook.matchConditions': 'name',
 };
 
 /** Merged lists whose patch also names the members to keep ("merge,retainKeys"). */
@@ -51,6 +57,7 @@ export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs'
 export const LIST_MAP_KEYS = {
   'ResourceRequirements.claims': ['name'],
   'CertificateSigningRequestStatus.conditions': ['type'],
+  'ValidatingAdmissionPolicyStatus.conditions': ['type'],
   'ServiceSpec.ports': ['port', 'protocol'],
   'Container.ports': ['containerPort', 'protocol'],
   'EphemeralContainer.ports': ['containerPort', 'protocol'],
@@ -62,6 +69,10 @@ export const ATOMIC_TYPES = new Set([
   'ConfigMapKeySelector',
   'LabelSelector',
   'LocalObjectReference',
+  'MatchResources',
+  'NamedRuleWithOperations',
+  'ParamKind',
+  'ParamRef',
   'NodeSelector',
   'NodeSelectorTerm',
   'ObjectFieldSelector',

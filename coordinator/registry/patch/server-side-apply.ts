@@ -74,7 +74,7 @@ export async function apply<T extends KubeObject>(
   const application = { kind, manifest, manager, force, subresource };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
+      const reviewed = await withAdmissionReviews(deps, kind, ref.namespace, options);
       return { record: await applyToPresent(deps, kind, ref, application, reviewed), created: false };
     } catch (error) {
       if (!isNotFound(error) || subresource !== undefined) throw error;

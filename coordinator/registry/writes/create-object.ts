@@ -6,6 +6,7 @@ import type { Kind } from '../../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../../store/store.js';
 import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
 import { withPodSecurity } from '../admission/pod-security-admission.js';
+import { withPolicies } from '../admission/policy-admission.js';
 import { priorityFinder, setPodPriority, withSingleDefaultClass } from '../admission/priority-admission.js';
 import {
   accountFinder,
@@ -65,7 +66,11 @@ export async function createTracked<T extends KubeObject>(
   mountServiceAccountToken(object, findAccount, deps.random.random);
   setPodPriority(object, await priorityFinder(deps.store, deps.priorityClasses, object, options));
   const secured = await withPodSecurity(deps.store, kind, object.metadata.namespace, options);
-  const reviewed = await withSingleDefaultClass(deps.store, kind, secured);
+  const classed = await withSingleDefaultClass(deps.store, kind, secured);
+  const reviewed = await withPolicies(deps, kind, object.metadata.namespace, {
+    operation: 'CREATE',
+    options: classed,
+  });
   const creation = { now: deps.clock.now(), uid: deps.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
   track(object, creation.now);
@@ -100,7 +105,9 @@ async function admitRendered<T extends KubeObject>(
 ): Promise<Guard | undefined> {
   const guard = await requireActiveNamespace(deps.store, kind, object);
   refuseMissingAccount(object, deps.findAccount);
-  const { review } = await withPodSecurity<WriteOptions>(deps.store, kind, object.metadata.namespace, {});
+  const { namespace } = object.metadata;
+  const secured = await withPodSecurity<WriteOptions>(deps.store, kind, namespace, {});
+  const { review } = await withPolicies(deps, kind, namespace, { operation: 'CREATE', options: secured });
   review?.(kind, object, undefined);
   return guard;
 }

@@ -30,7 +30,7 @@ export async function patch<T extends KubeObject>(
   options: WriteOptions = {},
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
   if (change.type === 'apply') return apply(deps, kind, ref, change, options);
-  const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
+  const reviewed = await withAdmissionReviews(deps, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);

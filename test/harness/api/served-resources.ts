@@ -23,6 +23,8 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/api/v1', 'secrets', NAMESPACED],
   ['/api/v1', 'serviceaccounts', NAMESPACED, 'token'],
   ['/api/v1', 'services', NAMESPACED, 'status'],
+  ['/apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicies', CLUSTER, 'status'],
+  ['/apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicybindings', CLUSTER],
   ['/apis/apps/v1', 'controllerrevisions', NAMESPACED],
   ['/apis/apps/v1', 'daemonsets', NAMESPACED, 'status'],
   ['/apis/certificates.k8s.io/v1', 'certificatesigningrequests', CLUSTER, 'approval status'],

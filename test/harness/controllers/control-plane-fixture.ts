@@ -1,6 +1,7 @@
 /** The core of a coordinator: memory store, registry and informers, on a clock that the test advances. */
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { cachedAdmissionPolicies } from '../../../coordinator/access/cached-admission-policies.js';
 import { EventRecorder } from '../../../coordinator/controllers/events/event-recorder.js';
 import { createInformers } from '../../../coordinator/informers/create-informers.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
@@ -66,9 +67,10 @@ export async function startControlPlane(
       get: (ref) => informers.priorityClasses.get(ref),
       list: () => informers.priorityClasses.list(),
     },
+    policies: cachedAdmissionPolicies(() => informers),
   });
-  await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   await informers.waitFor(0);
   const events = new EventRecorder({ registry, ...parts });
   const settle = async (): Promise<void> => {

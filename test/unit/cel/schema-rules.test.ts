@@ -1,7 +1,13 @@
 /** Rules of schemas: facts of apiextensions pkg/apiserver/schema/cel/validation_test.go and validation_test.go. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileSchemaRules } from '../../../coordinator/cel/schemas/schema-rules.js';
+import {
+  compileSchemaRules,
+  RULE_COST_BUDGET,
+  type RuleBudget,
+  type RuleContext,
+  type SchemaRules,
+} from '../../../coordinator/cel/schemas/schema-rules.js';
 import type { StructuralSchema, ValidationRule } from '../../../coordinator/cel/schemas/structural-schema.js';
 import { INTEGER, keyedList, listOf, mapOf, objectOf, TEXT } from './schema-of-values.js';
 
@@ -129,7 +135,7 @@ test('an error of an unchanged value is a warning', () => {
     objectOf({ a: ruled(INTEGER, 'self > 0'), b: ruled(INTEGER, 'self > 0') }),
   );
   const warnings: string[] = [];
-  const warn = (text: string): unknown => warnings.push(text);
+  const warn: RuleContext['warn'] = (text) => warnings.push(text);
   const errors = rules.validate({ a: -1, b: -2 }, { a: -1, b: -1 }, '', { warn });
   assert.deepEqual(
     errors.map(({ field }) => field),
@@ -195,8 +201,8 @@ test('an expression that costs more than its limit stops the validation', () => 
     list: ruled(listOf(INTEGER, { maxItems: 2000 }), 'self.all(a, self.all(b, a < 1 || b > 0))'),
     other: ruled(INTEGER, 'self > 0'),
   });
-  const rules = compileSchemaRules(schema);
-  const budget = { remaining: 10_000_000 };
+  const rules: SchemaRules = compileSchemaRules(schema);
+  const budget: RuleBudget = { remaining: RULE_COST_BUDGET };
   const errors = rules.validate({ list: Array.from({ length: 2000 }, () => 1), other: -1 }, undefined, '', {
     budget,
   });
