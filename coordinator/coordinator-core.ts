@@ -9,9 +9,10 @@ import type { Logger } from '../shared/process/output/logger.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../shared/process/time/clock.js';
 import { type Random, systemRandom } from '../shared/process/time/random.js';
-import { cachedAdmissionPolicies } from './access/cached-admission-policies.js';
+import { cachedAdmissionPolicies, cachedAdmissionWebhooks } from './access/cached-admission-policies.js';
 import { ServiceAccountTokens } from './access/service-account-tokens.js';
 import type { SigningKey } from './access/token-signing-keys.js';
+import type { PodStreams } from './api/ports.js';
 import { ClockSteps } from './clock-steps.js';
 import type { TrustSource } from './controllers/access/root-ca-publisher.js';
 import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
@@ -39,6 +40,7 @@ import { createRegistry } from './registry/create-registry.js';
 import type { Registry } from './registry/registry.js';
 import { RestoreState } from './restore-state.js';
 import type { Store } from './store/store.js';
+import { callWebhookServer } from './webhook-caller.js';
 
 /** The environment of the core: a real machine or a simulation. */
 interface CoordinatorCoreDeps {
@@ -95,14 +97,14 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const { store, log } = host;
   const steps = new ClockSteps({ clock: host.clock, log });
   const { clock, timeOf } = steps;
-  const { liveness, registry, informers } = createStorage(host, clock);
+  const { liveness, registry, informers } = createStorage(host, clock, () => hub.streams);
   const events = new EventRecorder({ registry, clock, log });
   const activeRollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
   const history = { epoch: store.epoch(), pastEpochs: store.pastEpochs() };
-  const hub = new Hub({
+  const hub: Hub = new Hub({
     ...shared,
     liveness,
     clusterUID: store.clusterUID(),
@@ -152,7 +154,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
  * The informers watch the registry, and the registry reads the informers when it serves a request. So the registry and
  * the liveness get functions that read the informers later.
  */
-function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
+function createStorage(host: CoordinatorCoreDeps, clock: Clock, streams: () => PodStreams) {
   const { store, log, nodeMonitorGraceMs: graceMs, random = systemRandom } = host;
   const liveness = new NodeLiveness(clock, {
     graceMs,
@@ -186,6 +188,10 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
       list: () => informers.priorityClasses.list(),
     },
     policies: cachedAdmissionPolicies(() => informers),
+    webhooks: cachedAdmissionWebhooks(() => informers, {
+      call: (...call) => callWebhookServer({ informers: () => informers, streams }, ...call),
+      uid: () => random.uuid(),
+    }),
   });
   const informers = createInformers({ registry, clock, log });
   return { liveness, registry, informers };

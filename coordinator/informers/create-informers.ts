@@ -7,6 +7,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../shared/kube/admission/admission-policy-types.js';
+import type { WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
@@ -31,6 +32,7 @@ import {
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
+  mutatingWebhookConfigurationKind,
   namespaceKind,
   nodeKind,
   podKind,
@@ -44,6 +46,7 @@ import {
   serviceKind,
   validatingAdmissionPolicyBindingKind,
   validatingAdmissionPolicyKind,
+  validatingWebhookConfigurationKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
@@ -110,6 +113,8 @@ class FollowingInformers implements Informers {
   readonly certificateSigningRequests: CachedInformer<CertificateSigningRequest>;
   readonly admissionPolicies: CachedInformer<ValidatingAdmissionPolicy>;
   readonly admissionPolicyBindings: CachedInformer<ValidatingAdmissionPolicyBinding>;
+  readonly mutatingWebhooks: CachedInformer<WebhookConfiguration>;
+  readonly validatingWebhooks: CachedInformer<WebhookConfiguration>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
   readonly services: CachedInformer<Service>;
   readonly endpointSlices: CachedInformer<EndpointSlice>;
@@ -151,6 +156,8 @@ class FollowingInformers implements Informers {
     this.clusterRoleBindings = this.#cache(clusterRoleBindingKind, BINDING_INDEXES);
     this.admissionPolicies = this.#cache(validatingAdmissionPolicyKind, COMMON_INDEXES);
     this.admissionPolicyBindings = this.#cache(validatingAdmissionPolicyBindingKind, COMMON_INDEXES);
+    this.mutatingWebhooks = this.#cache(mutatingWebhookConfigurationKind, COMMON_INDEXES);
+    this.validatingWebhooks = this.#cache(validatingWebhookConfigurationKind, COMMON_INDEXES);
     this.pods = this.#cache(podKind, POD_INDEXES);
     const others = registry.kinds.filter(
       (other) => other.kind !== 'Event' && !this.#feeds.has(other.resource),

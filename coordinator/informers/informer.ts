@@ -52,6 +52,12 @@ export interface Informers {
   readonly admissionPolicyBindings: Informer<
     import('../../shared/kube/admission/admission-policy-types.js').ValidatingAdmissionPolicyBinding
   >;
+  readonly mutatingWebhooks: Informer<
+    import('../../shared/kube/admission/webhook-types.js').WebhookConfiguration
+  >;
+  readonly validatingWebhooks: Informer<
+    import('../../shared/kube/admission/webhook-types.js').WebhookConfiguration
+  >;
   /** Type and metadata of the objects of all other served kinds except Events. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
   readonly services: Informer<import('../../shared/kube/services/service-types.js').Service>;

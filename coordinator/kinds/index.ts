@@ -6,6 +6,10 @@ import {
   validatingAdmissionPolicyBindingKind,
   validatingAdmissionPolicyKind,
 } from './admission/admission-policy-kinds.js';
+import {
+  mutatingWebhookConfigurationKind,
+  validatingWebhookConfigurationKind,
+} from './admission/webhook-kinds.js';
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
@@ -35,6 +39,7 @@ export {
   eventKind,
   eventsV1Kind,
   leaseKind,
+  mutatingWebhookConfigurationKind,
   namespaceKind,
   nodeKind,
   podKind,
@@ -48,6 +53,7 @@ export {
   serviceKind,
   validatingAdmissionPolicyBindingKind,
   validatingAdmissionPolicyKind,
+  validatingWebhookConfigurationKind,
 };
 
 /** Other versions of stored kinds. They are served, but nothing of their own is stored. */
@@ -64,8 +70,10 @@ export const ALL_KINDS: readonly Kind[] = [
   secretKind,
   serviceAccountKind,
   serviceKind,
+  mutatingWebhookConfigurationKind,
   validatingAdmissionPolicyKind,
   validatingAdmissionPolicyBindingKind,
+  validatingWebhookConfigurationKind,
   controllerRevisionKind,
   daemonSetKind,
   certificateSigningRequestKind,

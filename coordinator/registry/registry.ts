@@ -5,6 +5,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../shared/kube/admission/admission-policy-types.js';
+import type { WebhookClientConfig, WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -319,6 +320,16 @@ export interface AdmissionPolicies {
   ask: AskAccess;
 }
 
+/** The cached webhook configurations, and the client that calls them. */
+export interface AdmissionWebhooks {
+  validating(): Iterable<WebhookConfiguration>;
+  mutating(): Iterable<WebhookConfiguration>;
+  /** Resolves with the answer. Rejects with an Error that names the address and the cause. */
+  call(client: WebhookClientConfig, review: unknown, timeoutMs: number): Promise<unknown>;
+  /** Returns the uid of the next AdmissionReview. */
+  uid(): string;
+}
+
 /** Dependencies that all verbs share. */
 export interface RegistryDeps {
   store: Store;
@@ -335,4 +346,6 @@ export interface RegistryDeps {
   priorityClasses?: PriorityClasses;
   /** Absent: no admission policies. */
   policies?: AdmissionPolicies;
+  /** Absent: no admission webhooks. */
+  webhooks?: AdmissionWebhooks;
 }

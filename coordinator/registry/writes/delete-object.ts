@@ -12,6 +12,7 @@ import { SCHEDULING_GROUP, SYSTEM_CLASSES } from '../../../shared/kube/pods/prio
 import type { Kind } from '../../kinds/kind.js';
 import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
 import { policyCheck } from '../admission/policy-admission.js';
+import { matchingWebhooks, reviewDeletion } from '../admission/webhook-admission.js';
 import { listObjects } from '../reads/read-objects.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, RegistryDeps, Selection } from '../registry.js';
 import { decideDeletion } from './deletion-rules.js';
@@ -42,7 +43,11 @@ export async function remove<T extends KubeObject>(
     checkPreconditions(kind, current.object().metadata, wanted.preconditions);
     const object = current.object();
     check?.({ name: ref.name, oldObject: object });
-    return decideDeletion(object, wanted, graceSeconds(kind, object, wanted), deps.clock.now());
+    const decision = () =>
+      decideDeletion(object, wanted, graceSeconds(kind, object, wanted), deps.clock.now());
+    const webhooks = matchingWebhooks(deps, target);
+    if (!webhooks) return decision();
+    return reviewDeletion(deps, webhooks, { name: ref.name, oldObject: object }, wanted).then(decision);
   };
   const { record, removed } = await writeOptimistically(deps, kind, ref, decide, wanted.dryRun);
   return { object: record.object(), isRemoved: removed };

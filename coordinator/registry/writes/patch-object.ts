@@ -13,7 +13,7 @@ import { apply } from '../patch/server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
 import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
 import { writeOptimistically } from './optimistic-write.js';
-import { admitTrackedUpdate } from './update-object.js';
+import { markUpdate } from './update-object.js';
 
 /** Maximum characters of a patch in an error message. */
 const SHOWN_LENGTH = 512;
@@ -36,7 +36,7 @@ export async function patch<T extends KubeObject>(
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
     // Copy the patched object: it shares parts with the present one, and the two are compared next.
     const replacement = { ref, body: copyJson(patched), current, now: deps.clock.now() };
-    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+    return markUpdate(deps, kind, replacement, reviewed);
   };
   try {
     const { record } = await writeOptimistically(deps, kind, ref, decide, options.dryRun);

@@ -3,6 +3,7 @@ import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js
 import type { Kind } from '../../kinds/kind.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { policyCheck, withPolicies } from '../admission/policy-admission.js';
+import { admitThroughWebhooks } from '../admission/webhook-update.js';
 import { admitUpdate, type Replacement, refuseInvalid } from '../admission/write-admission.js';
 import { copyJson } from '../encoding/json-value.js';
 import { trackUpdate } from '../managed-fields/track-write.js';
@@ -20,7 +21,7 @@ export async function update<T extends KubeObject>(
   const reviewed = await withAdmissionReviews(deps, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const replacement = { ref, body: copyJson(body), current: record.object(), now: deps.clock.now() };
-    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+    return markUpdate(deps, kind, replacement, reviewed);
   };
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
@@ -40,7 +41,7 @@ export async function modify<T extends KubeObject>(
     const body = copyJson(current);
     if (change(body) === false) return { step: 'keep' as const };
     const replacement = { ref, body, current, now: deps.clock.now() };
-    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+    return markUpdate(deps, kind, replacement, reviewed);
   };
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
@@ -73,8 +74,21 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
   return (await writeOptimistically(deps, kind, ref, decide)).record;
 }
 
+/** Returns the decision to store an update or patch. Webhooks make it wait; without them it is immediate. */
+export function markUpdate<T extends KubeObject>(
+  deps: RegistryDeps,
+  kind: Kind<T>,
+  replacement: Replacement<T>,
+  options: WriteOptions,
+): WriteDecision<T> | Promise<WriteDecision<T>> {
+  const mark = (object: T): WriteDecision<T> => ({ step: 'mark', object });
+  const admit = (changed: Replacement<T>): T => admitTrackedUpdate(kind, changed, options);
+  const admitted = admitThroughWebhooks(deps, kind, replacement, { options, admit });
+  return admitted instanceof Promise ? admitted.then(mark) : mark(admitted);
+}
+
 /** Returns the object that an update or patch stores, with its managedFields. Throws 400, 409 and 422. */
-export function admitTrackedUpdate<T extends KubeObject>(
+function admitTrackedUpdate<T extends KubeObject>(
   kind: Kind<T>,
   replacement: Replacement<T>,
   options: WriteOptions,

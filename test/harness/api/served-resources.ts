@@ -25,6 +25,8 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/api/v1', 'services', NAMESPACED, 'status'],
   ['/apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicies', CLUSTER, 'status'],
   ['/apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicybindings', CLUSTER],
+  ['/apis/admissionregistration.k8s.io/v1', 'mutatingwebhookconfigurations', CLUSTER],
+  ['/apis/admissionregistration.k8s.io/v1', 'validatingwebhookconfigurations', CLUSTER],
   ['/apis/apps/v1', 'controllerrevisions', NAMESPACED],
   ['/apis/apps/v1', 'daemonsets', NAMESPACED, 'status'],
   ['/apis/certificates.k8s.io/v1', 'certificatesigningrequests', CLUSTER, 'approval status'],
