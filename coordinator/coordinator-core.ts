@@ -189,7 +189,7 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock, streams: () => P
     },
     policies: cachedAdmissionPolicies(() => informers),
     webhooks: cachedAdmissionWebhooks(() => informers, {
-      call: (...call) => callWebhookServer({ informers: () => informers, streams }, ...call),
+      call: (...call) => callWebhookServer({ informers: () => informers, streams, clock }, ...call),
       uid: () => random.uuid(),
     }),
   });

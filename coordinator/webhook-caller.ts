@@ -1,10 +1,11 @@
 /** Calls admission webhooks over HTTPS: at a URL, or at a Pod of a Service through the link of its host. */
 import { once } from 'node:events';
-import { Agent, type RequestOptions, request } from 'node:https';
+import { type RequestOptions, request } from 'node:https';
 import { Duplex, PassThrough } from 'node:stream';
 import { connect } from 'node:tls';
 import type { WebhookClientConfig, WebhookService } from '../shared/kube/admission/webhook-types.js';
 import { serviceKey } from '../shared/kube/services/service-types.js';
+import type { Clock } from '../shared/process/time/clock.js';
 import type { PodStreams } from './api/ports.js';
 import { connectPort, type PortTarget } from './api/upgrades/port-connection.js';
 import type { Informers } from './informers/informer.js';
@@ -14,7 +15,8 @@ import { SLICES_BY_SERVICE } from './informers/informer.js';
 const MAX_ANSWER_BYTES = 3 * 1024 * 1024;
 const HTTPS_PORT = 443;
 
-export interface WebhookCallerDeps {
+interface WebhookCallerDeps {
+  clock: Clock;
   informers: () => Pick<Informers, 'services' | 'endpointSlices' | 'pods'>;
   streams: () => PodStreams;
 }
@@ -28,7 +30,7 @@ export async function callWebhookServer(
 ): Promise<unknown> {
   const ca = caBundle ? { ca: Buffer.from(caBundle, 'base64') } : {};
   const aborting = new AbortController();
-  const timer = setTimeout(() => aborting.abort(), timeoutMs);
+  const timer = deps.clock.after(timeoutMs, () => aborting.abort());
   const address = url ?? serviceUrl(service ?? {});
   try {
     const tunnel = url === undefined ? tunnelOptions(deps, service ?? {}, aborting.signal) : {};
@@ -38,7 +40,7 @@ export async function callWebhookServer(
     const why = aborting.signal.aborted ? 'context deadline exceeded' : (error as Error).message;
     throw new Error(`Post ${JSON.stringify(withTimeout(address, timeoutMs))}: ${why}`);
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
     aborting.abort();
   }
 }
@@ -64,8 +66,8 @@ function tunnelOptions(
   const socket = tunnelTo(target, port, signal);
   const servername = `${name}.${namespace}.svc`;
   return {
-    agent: new Agent({ keepAlive: false }),
     servername,
+    // Without an agent, the request uses this connection.
     createConnection: (options) => connect({ ...(options as object), socket, servername }),
   };
 }

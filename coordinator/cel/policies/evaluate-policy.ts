@@ -54,7 +54,7 @@ function run({ source, ...rest }: PolicyExpression, scope: Scope, budget: Budget
 }
 
 /** Whether match conditions hold. `failed` is the error of the first one that has none, if no other one is false. */
-export type ConditionOutcome = 'matches' | 'excluded' | { failed: string };
+type ConditionOutcome = 'matches' | 'excluded' | { failed: string };
 
 export function evaluateConditions(conditions: readonly CompiledCondition[], scope: Scope): ConditionOutcome {
   const budget = { remaining: CONDITIONS_BUDGET };

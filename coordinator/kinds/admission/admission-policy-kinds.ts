@@ -15,7 +15,7 @@ import { setMatchDefaults } from './admission-rule-validation.js';
 const UNSET = '<unset>';
 
 /** Counts a change of `spec`, in place. */
-export function countGeneration<T extends KubeObject & { spec?: unknown }>(next: T, current: T): void {
+function countGeneration<T extends KubeObject & { spec?: unknown }>(next: T, current: T): void {
   const isChanged = !isDeepStrictEqual(next.spec, current.spec);
   next.metadata.generation = (current.metadata.generation ?? 0) + (isChanged ? 1 : 0);
 }

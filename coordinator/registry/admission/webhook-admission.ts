@@ -24,7 +24,7 @@ type CallOptions = Pick<WriteOptions, 'user' | 'groups' | 'dryRun' | 'warn' | 'a
 type Objects = Pick<AdmissionRequest, 'name' | 'object' | 'oldObject'>;
 
 /** The webhooks that can match one write. */
-export interface MatchingWebhooks {
+interface MatchingWebhooks {
   target: AdmissionTarget;
   mutating: readonly AdmissionWebhook[];
   validating: readonly AdmissionWebhook[];

@@ -13,7 +13,7 @@ class CallFailed extends Error {}
 
 type CallOptions = Pick<WriteOptions, 'user' | 'groups' | 'dryRun' | 'warn' | 'annotate'>;
 
-export interface WebhookCall {
+interface WebhookCall {
   webhook: AdmissionWebhook;
   isMutating: boolean;
   /** Position among the called webhooks, for the audit log. */
