@@ -1,6 +1,10 @@
-/** Admission policies by unmodified kubectl: one with parameters, and a wrong expression. */
+/** Admission policies by unmodified kubectl: with parameters, and a wrong expression; and a webhook. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { selfSignedCertificate } from '../../harness/api/self-signed-certificate.js';
 import { untilPasses } from '../../harness/basics/wait-until.js';
 import { createKubectl, type Kubectl } from '../../harness/clients/kubectl.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../../harness/simulated/simulated-fleet-fixture.js';
@@ -94,5 +98,54 @@ describe('admission policies by kubectl', () => {
       stderr,
       /spec\.validations\[0\]\.expression: Invalid value: .*undeclared reference to 'parms'/,
     );
+  });
+
+  test('a webhook server changes and refuses what kubectl applies', async () => {
+    const { cert, key } = await selfSignedCertificate('localhost');
+    const server = createServer({ cert, key }, async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { request: asked } = JSON.parse(Buffer.concat(chunks).toString());
+      const patch = Buffer.from('[{"op":"add","path":"/data/seen","value":"yes"}]').toString('base64');
+      const verdict =
+        asked.name === 'bad'
+          ? { allowed: false, status: { code: 403, message: 'a bad name' } }
+          : { allowed: true, patchType: 'JSONPatch', patch };
+      const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
+      response.end(JSON.stringify({ ...review, response: { uid: asked.uid, ...verdict } }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const configuration = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'hooks' },
+      webhooks: [
+        {
+          name: 'maps.example.com',
+          clientConfig: { url: `https://localhost:${port}/`, caBundle: Buffer.from(cert).toString('base64') },
+          rules: [
+            { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
+          ],
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    };
+    try {
+      await kubectl.ok('apply -f -', JSON.stringify(configuration));
+      await untilPasses(async () => {
+        const { stderr } = await kubectl.run(['create', 'configmap', 'bad', '--from-literal=a=1']);
+        assert.match(stderr, /admission webhook "maps\.example\.com" denied the request: a bad name/);
+      });
+      await kubectl.ok('create configmap good --from-literal=a=1');
+      assert.equal(await kubectl.ok('get configmap good -o jsonpath={.data.seen}'), 'yes');
+    } finally {
+      await kubectl.ok('delete mutatingwebhookconfiguration hooks');
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });

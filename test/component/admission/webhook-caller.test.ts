@@ -1,36 +1,17 @@
 /** Calls of real HTTPS servers: at a URL, and of a Service through the link of a host. */
 import assert from 'node:assert/strict';
-import { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import 'reflect-metadata';
-import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 import type { PodStreams } from '../../../coordinator/api/ports.js';
 import { callWebhookServer } from '../../../coordinator/webhook-caller.js';
 import type { WebhookClientConfig } from '../../../shared/kube/admission/webhook-types.js';
 import { CHANNEL } from '../../../shared/link/streams/stream-channels.js';
 import { systemClock } from '../../../shared/process/time/clock.js';
+import { selfSignedCertificate } from '../../harness/api/self-signed-certificate.js';
 
 const SERVICE = { namespace: 'default', name: 'hook', path: '/check' };
-
-/** Returns a certificate for localhost and the Service, with its key. */
-async function certificate(): Promise<{ cert: string; key: string }> {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const names = ['localhost', 'hook.default.svc'].map((value) => ({ type: 'dns' as const, value }));
-  const made = await X509CertificateGenerator.createSelfSigned({
-    ...{ serialNumber: '01', name: 'CN=hook', signingAlgorithm: algorithm, keys },
-    ...{ notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) },
-    extensions: [new SubjectAlternativeNameExtension(names)],
-  });
-  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
-  return {
-    cert: made.toString('pem'),
-    key: `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n`,
-  };
-}
 
 describe('the client of admission webhooks', () => {
   let server: Server;
@@ -41,7 +22,7 @@ describe('the client of admission webhooks', () => {
   const opened: string[] = [];
 
   before(async () => {
-    const { cert, key } = await certificate();
+    const { cert, key } = await selfSignedCertificate('localhost', 'hook.default.svc');
     ca = Buffer.from(cert).toString('base64');
     server = createServer({ cert, key }, async (request, response) => {
       const chunks: Buffer[] = [];
