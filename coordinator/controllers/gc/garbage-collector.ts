@@ -23,6 +23,7 @@ import {
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
+  mutatingWebhookConfigurationKind,
   namespaceKind,
   nodeKind,
   podKind,
@@ -34,6 +35,9 @@ import {
   secretKind,
   serviceAccountKind,
   serviceKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+  validatingWebhookConfigurationKind,
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
@@ -80,6 +84,10 @@ function watchedKinds({
   services,
   endpointSlices,
   endpoints,
+  admissionPolicies,
+  admissionPolicyBindings,
+  mutatingWebhooks,
+  validatingWebhooks,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -102,6 +110,10 @@ function watchedKinds({
     { kind: serviceKind, informer: services },
     { kind: endpointSliceKind, informer: endpointSlices },
     { kind: endpointsKind, informer: endpoints },
+    { kind: validatingAdmissionPolicyKind, informer: admissionPolicies },
+    { kind: validatingAdmissionPolicyBindingKind, informer: admissionPolicyBindings },
+    { kind: mutatingWebhookConfigurationKind, informer: mutatingWebhooks },
+    { kind: validatingWebhookConfigurationKind, informer: validatingWebhooks },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }
