@@ -9,8 +9,10 @@ import type { Logger } from '../shared/process/output/logger.js';
 import type { Component } from '../shared/process/service/program-lifecycle.js';
 import type { Clock } from '../shared/process/time/clock.js';
 import { type Random, systemRandom } from '../shared/process/time/random.js';
+import { cachedAdmissionPolicies, cachedAdmissionWebhooks } from './access/cached-admission-policies.js';
 import { ServiceAccountTokens } from './access/service-account-tokens.js';
 import type { SigningKey } from './access/token-signing-keys.js';
+import type { PodStreams } from './api/ports.js';
 import { ClockSteps } from './clock-steps.js';
 import type { TrustSource } from './controllers/access/root-ca-publisher.js';
 import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
@@ -27,10 +29,7 @@ import { ObjectSigner } from './hub/restore/object-signer.js';
 import { NodeLiveness } from './hub/sessions/node-liveness.js';
 import { createInformers } from './informers/create-informers.js';
 import type { Informers } from './informers/informer.js';
-import { CustomKinds } from './kinds/custom-resources/custom-kinds.js';
-import type { CompileRules } from './kinds/custom-resources/custom-object-validation.js';
-import { definitionKind } from './kinds/custom-resources/customresourcedefinition-kind.js';
-import { ALL_KINDS, customResourceDefinitionKind, leaseKind } from './kinds/index.js';
+import { ALL_KINDS, leaseKind } from './kinds/index.js';
 import type { Kind, VirtualReader } from './kinds/kind.js';
 import {
   DEFAULT_NODE_PORT_RANGE,
@@ -43,6 +42,7 @@ import { createRegistry } from './registry/create-registry.js';
 import type { Registry } from './registry/registry.js';
 import { RestoreState } from './restore-state.js';
 import type { Store } from './store/store.js';
+import { callWebhookServer } from './webhook-caller.js';
 
 /** The environment of the core: a real machine or a simulation. */
 interface CoordinatorCoreDeps {
@@ -62,8 +62,6 @@ interface CoordinatorCoreDeps {
   nodeStartupGraceMs?: number;
   /** Rate at which NotReady nodes are emptied. Default: upstream's. */
   evictionRates?: EvictionRates;
-  /** Compiles `x-kubernetes-validations`. Absent: they are stored, but not evaluated. */
-  compileRules?: CompileRules;
   /** Addresses of Services: an IPv4 range or `off`. */
   serviceCidr?: string;
   serviceNodePortRange?: string;
@@ -101,14 +99,14 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const { store, log } = host;
   const steps = new ClockSteps({ clock: host.clock, log });
   const { clock, timeOf } = steps;
-  const { liveness, registry, informers, quotas } = createStorage(host, clock);
+  const { liveness, registry, informers, quotas } = createStorage(host, clock, () => hub.streams);
   const events = new EventRecorder({ registry, clock, log });
   const activeRollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
   const history = { epoch: store.epoch(), pastEpochs: store.pastEpochs() };
-  const hub = new Hub({
+  const hub: Hub = new Hub({
     ...shared,
     liveness,
     clusterUID: store.clusterUID(),
@@ -158,7 +156,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
  * The informers watch the registry, and the registry reads the informers when it serves a request. So the registry and
  * the liveness get functions that read the informers later.
  */
-function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
+function createStorage(host: CoordinatorCoreDeps, clock: Clock, streams: () => PodStreams) {
   const { store, log, nodeMonitorGraceMs: graceMs, random = systemRandom } = host;
   const liveness = new NodeLiveness(clock, {
     graceMs,
@@ -174,8 +172,7 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
   });
   const registry = createRegistry({
     store,
-    kinds: kindsServed(leases, host.compileRules),
-    customKinds: new CustomKinds(host.compileRules),
+    kinds: kindsServed(leases),
     clock,
     random,
     log,
@@ -194,6 +191,11 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
       list: () => informers.priorityClasses.list(),
     },
     ...registryPolicies(() => ({ informers, quotas })),
+    policies: cachedAdmissionPolicies(() => informers),
+    webhooks: cachedAdmissionWebhooks(() => informers, {
+      call: (...call) => callWebhookServer({ informers: () => informers, streams, clock }, ...call),
+      uid: () => random.uuid(),
+    }),
   });
   const informers = createInformers({ registry, clock, log });
   const quotas = new QuotaLedger(informers, registry.kinds);
@@ -231,10 +233,7 @@ function apiCredentials(
 }
 
 /** Returns all kinds. Leases of nodes are computed from the liveness instead of the store. */
-function kindsServed(reader: VirtualReader<Lease>, compileRules: CompileRules | undefined): readonly Kind[] {
-  const own = new Map<string, Kind>([
-    [leaseKind.resource, { ...leaseKind, reader } as Kind],
-    [customResourceDefinitionKind.resource, definitionKind(compileRules) as Kind],
-  ]);
-  return ALL_KINDS.map((kind) => own.get(kind.resource) ?? kind);
+function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
+  const leases = { ...leaseKind, reader } as Kind;
+  return ALL_KINDS.map((kind) => (kind.kind === leaseKind.kind ? leases : kind));
 }

@@ -18,8 +18,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'shared/process': [],
   'coordinator/decisions': ['shared/kube', 'shared/calendar'],
   'coordinator/store': ['shared/process'],
-  'coordinator/kinds': ['shared/kube', 'shared/calendar'],
+  // Rules of schemas and policies produce the field errors of kinds.
+  'coordinator/cel': ['coordinator/kinds/kind.ts', 'coordinator/kinds/validation', 'shared/kube'],
+  'coordinator/kinds': ['coordinator/cel', 'shared/kube', 'shared/calendar'],
   'coordinator/registry': [
+    // Admission evaluates the expressions of policies and webhooks.
+    'coordinator/cel',
     // What admission decides by the state of other objects: evictions, quotas and limits.
     'coordinator/decisions/policy',
     'coordinator/store',

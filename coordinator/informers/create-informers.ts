@@ -1,7 +1,13 @@
 /** One watch on the registry feeds the caches of all kinds that the controllers and the hub use. */
+
 import type { CertificateSigningRequest } from '../../shared/kube/access/certificate-signing-request.js';
 import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
 import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../../shared/kube/admission/admission-policy-types.js';
+import type { WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { CronJob, Job } from '../../shared/kube/jobs/job-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
@@ -34,6 +40,7 @@ import {
   endpointsKind,
   jobKind,
   limitRangeKind,
+  mutatingWebhookConfigurationKind,
   namespaceKind,
   nodeKind,
   podDisruptionBudgetKind,
@@ -47,6 +54,9 @@ import {
   secretKind,
   serviceAccountKind,
   serviceKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+  validatingWebhookConfigurationKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
@@ -118,6 +128,10 @@ class FollowingInformers implements Informers {
   readonly clusterRoleBindings: CachedInformer<RoleBinding>;
   readonly certificateSigningRequests: CachedInformer<CertificateSigningRequest>;
   readonly customResourceDefinitions: CachedInformer<CustomResourceDefinition>;
+  readonly admissionPolicies: CachedInformer<ValidatingAdmissionPolicy>;
+  readonly admissionPolicyBindings: CachedInformer<ValidatingAdmissionPolicyBinding>;
+  readonly mutatingWebhooks: CachedInformer<WebhookConfiguration>;
+  readonly validatingWebhooks: CachedInformer<WebhookConfiguration>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
   readonly services: CachedInformer<Service>;
   readonly endpointSlices: CachedInformer<EndpointSlice>;
@@ -173,6 +187,10 @@ class FollowingInformers implements Informers {
     this.clusterRoles = this.#cache(clusterRoleKind, COMMON_INDEXES);
     this.roleBindings = this.#cache(roleBindingKind, BINDING_INDEXES);
     this.clusterRoleBindings = this.#cache(clusterRoleBindingKind, BINDING_INDEXES);
+    this.admissionPolicies = this.#cache(validatingAdmissionPolicyKind, COMMON_INDEXES);
+    this.admissionPolicyBindings = this.#cache(validatingAdmissionPolicyBindingKind, COMMON_INDEXES);
+    this.mutatingWebhooks = this.#cache(mutatingWebhookConfigurationKind, COMMON_INDEXES);
+    this.validatingWebhooks = this.#cache(validatingWebhookConfigurationKind, COMMON_INDEXES);
     this.pods = this.#cache(podKind, POD_INDEXES);
     const others = registry.kinds.filter(
       (other) => other.kind !== 'Event' && !this.#feeds.has(resourcePath(other)),

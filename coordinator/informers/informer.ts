@@ -59,6 +59,18 @@ export interface Informers {
   readonly certificateSigningRequests: Informer<
     import('../../shared/kube/access/certificate-signing-request.js').CertificateSigningRequest
   >;
+  readonly admissionPolicies: Informer<
+    import('../../shared/kube/admission/admission-policy-types.js').ValidatingAdmissionPolicy
+  >;
+  readonly admissionPolicyBindings: Informer<
+    import('../../shared/kube/admission/admission-policy-types.js').ValidatingAdmissionPolicyBinding
+  >;
+  readonly mutatingWebhooks: Informer<
+    import('../../shared/kube/admission/webhook-types.js').WebhookConfiguration
+  >;
+  readonly validatingWebhooks: Informer<
+    import('../../shared/kube/admission/webhook-types.js').WebhookConfiguration
+  >;
   /** Type and metadata of the objects of all other served kinds except Events. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
   readonly customResourceDefinitions: Informer<

@@ -2,6 +2,14 @@
 import { certificateSigningRequestKind } from './access/certificatesigningrequest-kind.js';
 import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access/rbac-kinds.js';
 import { serviceAccountKind } from './access/serviceaccount-kind.js';
+import {
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+} from './admission/admission-policy-kinds.js';
+import {
+  mutatingWebhookConfigurationKind,
+  validatingWebhookConfigurationKind,
+} from './admission/webhook-kinds.js';
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
 import { customResourceDefinitionKind } from './custom-resources/customresourcedefinition-kind.js';
@@ -49,6 +57,7 @@ export {
   jobKind,
   leaseKind,
   limitRangeKind,
+  mutatingWebhookConfigurationKind,
   namespaceKind,
   nodeKind,
   podDisruptionBudgetKind,
@@ -62,6 +71,9 @@ export {
   secretKind,
   serviceAccountKind,
   serviceKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+  validatingWebhookConfigurationKind,
 };
 
 /** Other versions of stored kinds. They are served, but nothing of their own is stored. */
@@ -83,6 +95,10 @@ export const ALL_KINDS: readonly Kind[] = [
   secretKind,
   serviceAccountKind,
   serviceKind,
+  mutatingWebhookConfigurationKind,
+  validatingAdmissionPolicyKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingWebhookConfigurationKind,
   controllerRevisionKind,
   daemonSetKind,
   horizontalPodAutoscalerKind,

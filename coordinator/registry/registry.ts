@@ -1,6 +1,11 @@
 /** The registry: verbs that know the kinds. All writers use it. It throws only ApiError. */
 
 import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../../shared/kube/admission/admission-policy-types.js';
+import type { WebhookClientConfig, WebhookConfiguration } from '../../shared/kube/admission/webhook-types.js';
 import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
@@ -10,6 +15,7 @@ import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
+import type { AskAccess } from '../cel/policies/policy-environment.js';
 import type { CustomKinds } from '../kinds/custom-resources/custom-kinds.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
@@ -53,6 +59,8 @@ export interface WriteOptions {
   repeatedKeys?: RepeatedKeys;
   /** Receives texts for `Warning:` headers. */
   warn?: (text: string) => void;
+  /** Receives annotations for the audit log. */
+  annotate?: (key: string, value: string) => void;
   /** Checks the object that is about to replace `current` (undefined for a create). Refuses by throwing ApiError. */
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
@@ -71,6 +79,11 @@ export interface DeleteOptions {
   orphanDependents?: boolean;
   preconditions?: Preconditions;
   dryRun?: boolean;
+  /** See `WriteOptions`. */
+  user?: string;
+  groups?: readonly string[];
+  warn?: (text: string) => void;
+  annotate?: (key: string, value: string) => void;
 }
 
 /** Outcome of a DELETE. The object's resourceVersion is the revision of this write. */
@@ -325,6 +338,24 @@ export interface PriorityClasses {
   list(): Iterable<PriorityClass>;
 }
 
+/** The cached admission policies. */
+export interface AdmissionPolicies {
+  bindings(): Iterable<ValidatingAdmissionPolicyBinding>;
+  policy(name: string): ValidatingAdmissionPolicy | undefined;
+  /** Decides on `authorizer` checks. */
+  ask: AskAccess;
+}
+
+/** The cached webhook configurations, and the client that calls them. */
+export interface AdmissionWebhooks {
+  validating(): Iterable<WebhookConfiguration>;
+  mutating(): Iterable<WebhookConfiguration>;
+  /** Resolves with the answer. Rejects with an Error that names the address and the cause. */
+  call(client: WebhookClientConfig, review: unknown, timeoutMs: number): Promise<unknown>;
+  /** Returns the uid of the next AdmissionReview. */
+  uid(): string;
+}
+
 /** Dependencies that all verbs share. */
 export interface RegistryDeps {
   store: Store;
@@ -346,4 +377,8 @@ export interface RegistryDeps {
   limitRanges?: (namespace: string) => readonly LimitRange[];
   /** Absent: nothing is counted. */
   quotas?: Quotas;
+  /** Absent: no admission policies. */
+  policies?: AdmissionPolicies;
+  /** Absent: no admission webhooks. */
+  webhooks?: AdmissionWebhooks;
 }

@@ -71,7 +71,7 @@ export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   const { info, identity, userAgent, method } = request;
   const { impersonator } = identity ?? {};
   const user = impersonator ?? identity?.user;
-  const annotations = annotationsOf(request);
+  const annotations = { ...annotationsOf(request), ...request.annotations };
   return {
     ...commonFields({ ...request, at: request.answeredAt }),
     verb: verbOf(info, method),
@@ -80,7 +80,7 @@ export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
     ...(userAgent ? { userAgent: userAgent.slice(0, MAX_TEXT) } : {}),
     ...(info?.type === 'resource' ? { objectRef: objectRefOf(info, request.createdName) } : {}),
     requestReceivedTimestamp: toTimestamp(request.receivedAt),
-    ...(annotations ? { annotations } : {}),
+    ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
   };
 }
 

@@ -40,6 +40,7 @@ export function readWrite(
     user: request.user.username,
     review: writeAuthorization(identities.authorizer, request),
     groups: request.user.groups,
+    annotate: request.annotate,
   };
   const decoded = requiredBodyAsWritten(request);
   if (options.fieldValidation === 'Ignore') return { body: decoded.value, options };

@@ -113,6 +113,8 @@ export interface ApiRequest {
   warn: (text: string) => void;
   /** Sets the name of the created object for the request log. */
   onCreated: (name: string) => void;
+  /** Adds an annotation to the audit event. */
+  annotate: (key: string, value: string) => void;
 }
 
 export type ApiResponse =

@@ -42,6 +42,8 @@ interface Admission {
   /** Frees the request's in-flight slot. */
   leave: () => void;
   createdName?: string;
+  /** Annotations of admission, for the audit event. */
+  annotations?: Record<string, string>;
   /** True for a watch or a log: the client or the server must end it. */
   isStream?: boolean;
   /** Aborts when the response is complete, when the client disconnects, and when a stream must end. */
@@ -185,6 +187,9 @@ export class RequestHandler {
       warn,
       onCreated: (name) => {
         admission.createdName = name;
+      },
+      annotate: (key, value) => {
+        admission.annotations = { ...admission.annotations, [key]: value };
       },
     });
     const { settings, clock } = this.#options;

@@ -23,6 +23,7 @@ export interface LoggedRequest {
   decision?: AccessDecision;
   isSignIn?: boolean;
   createdName?: string;
+  annotations?: Record<string, string>;
   remoteAddress: string;
   userAgent?: string;
   /** HTTP status; 0 if the client disconnected before there was one. */

@@ -9,7 +9,7 @@ import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import { nodeKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
-import type { DeleteResult, ObjectRecord, Patch } from '../../registry/registry.js';
+import type { DeleteOptions, DeleteResult, ObjectRecord, Patch } from '../../registry/registry.js';
 import { decodeBody, unsupportedMediaType } from '../bodies/body-decoder.js';
 import { readWrite } from '../bodies/write-body.js';
 import { withMeters } from '../fleet/host-telemetry-resource.js';
@@ -173,9 +173,17 @@ function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): ApiRespon
   return ok(result.isRemoved ? deletedStatus(kind, result.object) : result.object);
 }
 
+/** Returns the options of a delete, with the user for admission. Throws 400, 422. */
+function readDelete(request: ApiRequest): DeleteOptions {
+  const body = decodeBody(request.body, request.headers.contentType);
+  const { user, warn, annotate } = request;
+  const options = deleteOptions(request.info.query, body);
+  return { ...options, user: user.username, groups: user.groups, warn, annotate };
+}
+
 async function deleteObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   negotiateAnswer(request.headers.accept);
-  const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
+  const options = readDelete(request);
   const warnOfWrite = await writeWarnings(deps, kind, request, options);
   const result = await deps.registry.delete(kind, requestedRef(request), options);
   if (result.isRemoved) await warnOfWrite();
@@ -184,7 +192,7 @@ async function deleteObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Pro
 
 async function deleteObjects(deps: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, deps);
-  const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
+  const options = readDelete(request);
   await takeReadSlot(deps, kind, request);
   const records = await deps.registry.deleteCollection(kind, selectionOf(request.info), options);
   return listResponse(kind, { records, resourceVersion: '' }, view);

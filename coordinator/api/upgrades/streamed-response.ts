@@ -33,6 +33,7 @@ export async function serveStream(
     signal,
     warn: ignore,
     onCreated: ignore,
+    annotate: ignore,
   });
   const write = writerOf(answer);
   return async () => {

@@ -27,6 +27,7 @@ import {
   endpointsKind,
   jobKind,
   limitRangeKind,
+  mutatingWebhookConfigurationKind,
   namespaceKind,
   nodeKind,
   podDisruptionBudgetKind,
@@ -40,6 +41,9 @@ import {
   secretKind,
   serviceAccountKind,
   serviceKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+  validatingWebhookConfigurationKind,
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
@@ -93,6 +97,10 @@ function watchedKinds({
   limitRanges,
   resourceQuotas,
   customResourceDefinitions,
+  admissionPolicies,
+  admissionPolicyBindings,
+  mutatingWebhooks,
+  validatingWebhooks,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -121,6 +129,10 @@ function watchedKinds({
     { kind: limitRangeKind, informer: limitRanges },
     { kind: resourceQuotaKind, informer: resourceQuotas },
     { kind: customResourceDefinitionKind, informer: customResourceDefinitions },
+    { kind: validatingAdmissionPolicyKind, informer: admissionPolicies },
+    { kind: validatingAdmissionPolicyBindingKind, informer: admissionPolicyBindings },
+    { kind: mutatingWebhookConfigurationKind, informer: mutatingWebhooks },
+    { kind: validatingWebhookConfigurationKind, informer: validatingWebhooks },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }

@@ -1,15 +1,15 @@
 /** Builds the descriptor of a custom kind from its stored definition. */
+
 import type {
   CustomResourceDefinition,
   CustomResourceVersion,
   JsonSchema,
 } from '../../../shared/kube/objects/custom-resource-definition.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { compileSchemaRules } from '../../cel/schemas/schema-rules.js';
 import type { Kind, Subresource } from '../kind.js';
 import { STATUS_VERBS } from '../kind.js';
 import {
-  type CompileRules,
-  type SchemaRules,
   type ValidatedVersion,
   validateCustomObject,
   validateCustomStatus,
@@ -165,13 +165,12 @@ function viewOf(
 export function kindOf(
   definition: CustomResourceDefinition,
   version: CustomResourceVersion,
-  compileRules?: CompileRules,
 ): Kind<CustomObject> {
   const { spec, status } = definition;
   const accepted = status?.acceptedNames;
   const names = accepted?.plural ? accepted : spec.names;
   const schema = schemaOfVersion(version);
-  const rules = once((): SchemaRules | undefined => compileRules?.(schema, 'openAPIV3Schema'));
+  const rules = once(() => compileSchemaRules(schema));
   const { subresources } = version;
   const identity = { group: spec.group, version: version.name, kind: names.kind };
   return {

@@ -8,7 +8,6 @@ import {
 } from '../../../shared/kube/objects/custom-resource-definition.js';
 import type { Kind } from '../kind.js';
 import { kindOf, schemaOfVersion } from './custom-kind.js';
-import type { CompileRules } from './custom-object-validation.js';
 import { compareVersions } from './version-order.js';
 
 /** One served version of a custom kind. */
@@ -30,16 +29,13 @@ function deprecationOf(
   return deprecated ? (deprecationWarning ?? `${group}/${name} ${kind} is deprecated`) : undefined;
 }
 
-function resourcesOf(
-  definition: CustomResourceDefinition,
-  compileRules: CompileRules | undefined,
-): CustomResource[] {
+function resourcesOf(definition: CustomResourceDefinition): CustomResource[] {
   if (!isEstablished(definition)) return [];
   const served = definition.spec.versions.filter((version) => version.served);
   return served
     .toSorted((a, b) => compareVersions(a.name, b.name))
     .map((version) => {
-      const kind = kindOf(definition, version, compileRules) as Kind;
+      const kind = kindOf(definition, version) as Kind;
       const scale = version.subresources?.scale;
       const deprecation = deprecationOf(kind, version);
       return {
@@ -58,12 +54,7 @@ function nameOf({ group, version, resource }: Pick<Kind, 'group' | 'version' | '
 export class CustomKinds {
   readonly #byDefinition = new Map<string, { revision: string; resources: readonly CustomResource[] }>();
   readonly #byName = new Map<string, CustomResource>();
-  readonly #compileRules: CompileRules | undefined;
   #changes = 0;
-
-  constructor(compileRules?: CompileRules) {
-    this.#compileRules = compileRules;
-  }
 
   /** Increases with each change, so that documents of all kinds can be cached. */
   get changes(): number {
@@ -97,7 +88,7 @@ export class CustomKinds {
     if (known && known.revision === resourceVersion) return;
     this.#replace(name, {
       revision: resourceVersion,
-      resources: resourcesOf(definition, this.#compileRules),
+      resources: resourcesOf(definition),
     });
   }
 

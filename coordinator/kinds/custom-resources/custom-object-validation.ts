@@ -5,6 +5,7 @@ import type {
   ScaleSubresource,
 } from '../../../shared/kube/objects/custom-resource-definition.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { SchemaRules } from '../../cel/schemas/schema-rules.js';
 import type { FieldError } from '../kind.js';
 import { invalidValue } from '../validation/field-error.js';
 import { validateEmbeddedMetadata } from './schemas/embedded-metadata.js';
@@ -12,24 +13,11 @@ import { memberOf, valueAt } from './schemas/json-values.js';
 import { validateListTypes } from './schemas/list-type-validation.js';
 import { validateValue } from './schemas/schema-value-validation.js';
 
-/** The compiled `x-kubernetes-validations` of a schema. */
-export interface SchemaRules {
-  /** True if the schema has no rules. */
-  readonly isEmpty: boolean;
-  /** Errors of the rules themselves, for the validation of the definition. */
-  readonly errors: readonly FieldError[];
-  /** Evaluates the rules on `value`. `old` is undefined for a create. */
-  validate(value: unknown, old: unknown, path: string): FieldError[];
-}
-
-/** Compiles the rules of a structural schema. `path` is the field of the schema, for errors. */
-export type CompileRules = (schema: JsonSchema, path: string) => SchemaRules;
-
 /** What the validation of one version needs. */
 export interface ValidatedVersion extends Pick<CustomResourceVersion, 'subresources'> {
   schema: JsonSchema;
   /** Compiled at the first use, because most definitions have many versions that are never written. */
-  rules: () => SchemaRules | undefined;
+  rules: () => SchemaRules;
 }
 
 const MAX_INT32 = 2 ** 31 - 1;

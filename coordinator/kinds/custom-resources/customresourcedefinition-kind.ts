@@ -7,7 +7,6 @@ import {
 import type { Kind } from '../kind.js';
 import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { column, NAME_COLUMN } from '../table-column.js';
-import type { CompileRules } from './custom-object-validation.js';
 import { validateNames } from './definition-names-validation.js';
 import {
   validateDefinition,
@@ -73,52 +72,39 @@ function conversionWarnings({ spec, metadata }: CustomResourceDefinition): strin
   ];
 }
 
-function ruleWarnings({ spec, metadata }: CustomResourceDefinition): string[] {
-  if (!JSON.stringify(spec).includes('"x-kubernetes-validations"')) return [];
-  return [`x-kubernetes-validations: the rules of ${metadata.name} are stored, but not evaluated`];
-}
-
-/** `compileRules` compiles `x-kubernetes-validations`. Without it, their expressions are not checked. */
-export function definitionKind(compileRules?: CompileRules): Kind<CustomResourceDefinition> {
-  return {
-    ...{ group: EXTENSIONS_GROUP, version: 'v1', kind: 'CustomResourceDefinition', namespaced: false },
-    ...{ resource: 'customresourcedefinitions', singular: 'customresourcedefinition' },
-    shortNames: ['crd', 'crds'],
-    categories: ['api-extensions'],
-    verbs: STANDARD_VERBS,
-    schema: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
-    subresources: {
-      status: {
-        ...{ group: EXTENSIONS_GROUP, version: 'v1', kind: 'CustomResourceDefinition' },
-        verbs: STATUS_VERBS,
-      },
+export const customResourceDefinitionKind: Kind<CustomResourceDefinition> = {
+  ...{ group: EXTENSIONS_GROUP, version: 'v1', kind: 'CustomResourceDefinition', namespaced: false },
+  ...{ resource: 'customresourcedefinitions', singular: 'customresourcedefinition' },
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  verbs: STANDARD_VERBS,
+  schema: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
+  subresources: {
+    status: {
+      ...{ group: EXTENSIONS_GROUP, version: 'v1', kind: 'CustomResourceDefinition' },
+      verbs: STATUS_VERBS,
     },
-    columns: [
-      NAME_COLUMN,
-      column(
-        'Created At',
-        'date',
-        'Time at which the server stored the object first.',
-        ({ metadata }) => metadata.creationTimestamp ?? null,
-      ),
-    ],
-    fields: {},
-    hasGeneration: true,
-    nameRule: 'dnsSubdomain',
-    hasPlainFinalizers: true,
-    setDefaults,
-    prepareForCreate,
-    prepareForUpdate,
-    prepareForStatusUpdate,
-    validate: (definition) => validateDefinition(definition, compileRules),
-    validateCreate: validateNewDefinition,
-    validateUpdate: validateDefinitionUpdate,
-    validateStatusUpdate: ({ status }) => validateNames(status?.acceptedNames ?? {}, 'status.acceptedNames'),
-    warnings: (definition) => [
-      ...conversionWarnings(definition),
-      ...(compileRules ? [] : ruleWarnings(definition)),
-    ],
-  };
-}
-
-export const customResourceDefinitionKind: Kind<CustomResourceDefinition> = definitionKind();
+  },
+  columns: [
+    NAME_COLUMN,
+    column(
+      'Created At',
+      'date',
+      'Time at which the server stored the object first.',
+      ({ metadata }) => metadata.creationTimestamp ?? null,
+    ),
+  ],
+  fields: {},
+  hasGeneration: true,
+  nameRule: 'dnsSubdomain',
+  hasPlainFinalizers: true,
+  setDefaults,
+  prepareForCreate,
+  prepareForUpdate,
+  prepareForStatusUpdate,
+  validate: validateDefinition,
+  validateCreate: validateNewDefinition,
+  validateUpdate: validateDefinitionUpdate,
+  validateStatusUpdate: ({ status }) => validateNames(status?.acceptedNames ?? {}, 'status.acceptedNames'),
+  warnings: conversionWarnings,
+};

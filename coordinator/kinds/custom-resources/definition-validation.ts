@@ -1,10 +1,12 @@
 /** Validation of CustomResourceDefinitions (apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go). */
+
 import {
   type CustomResourceDefinition,
   type CustomResourceVersion,
   isEstablished,
   type JsonSchema,
 } from '../../../shared/kube/objects/custom-resource-definition.js';
+import { compileSchemaRules } from '../../cel/schemas/schema-rules.js';
 import type { FieldError } from '../kind.js';
 import {
   duplicate,
@@ -16,7 +18,6 @@ import {
   tooMany,
 } from '../validation/field-error.js';
 import { dnsSubdomainProblems } from '../validation/name-rules.js';
-import type { CompileRules } from './custom-object-validation.js';
 import {
   dns1035Problem,
   validateColumn,
@@ -102,11 +103,7 @@ function selectableErrors(
   return count > MAX_SELECTABLE_FIELDS ? [...errors, tooMany(path, count, MAX_SELECTABLE_FIELDS)] : errors;
 }
 
-function schemaErrors(
-  schema: JsonSchema,
-  path: string,
-  compileRules: CompileRules | undefined,
-): FieldError[] {
+function schemaErrors(schema: JsonSchema, path: string): FieldError[] {
   const structural = validateStructural(schema, path);
   const defaults = structural.length > 0 ? [] : validateDefaults(schema, path);
   const errors = [
@@ -115,15 +112,10 @@ function schemaErrors(
     ...defaults,
     ...validateOpenApiSchema(schema, path),
   ];
-  if (errors.length > 0) return errors;
-  return [...(compileRules?.(schema, path).errors ?? [])];
+  return errors.length > 0 ? errors : [...compileSchemaRules(schema, path).errors];
 }
 
-function versionErrors(
-  version: CustomResourceVersion,
-  path: string,
-  compileRules: CompileRules | undefined,
-): FieldError[] {
+function versionErrors(version: CustomResourceVersion, path: string): FieldError[] {
   const { name, schema, subresources, additionalPrinterColumns = [] } = version;
   const problem = dns1035Problem(name ?? '');
   const root = schema?.openAPIV3Schema;
@@ -131,7 +123,7 @@ function versionErrors(
     ...(root ? [] : [required(`${path}.schema.openAPIV3Schema`)]),
     ...(problem === '' ? [] : [invalidValue(`${path}.name`, name, problem)]),
     ...deprecationErrors(version, path),
-    ...(root ? schemaErrors(root, `${path}.schema.openAPIV3Schema`, compileRules) : []),
+    ...(root ? schemaErrors(root, `${path}.schema.openAPIV3Schema`) : []),
     ...validateSubresources(subresources, `${path}.subresources`),
     ...additionalPrinterColumns.flatMap((column, index) =>
       validateColumn(column, `${path}.additionalPrinterColumns[${index}]`),
@@ -208,10 +200,7 @@ function approvalErrors({ spec, metadata }: CustomResourceDefinition): FieldErro
 }
 
 /** Returns the errors of a definition. */
-export function validateDefinition(
-  definition: CustomResourceDefinition,
-  compileRules?: CompileRules,
-): FieldError[] {
+export function validateDefinition(definition: CustomResourceDefinition): FieldError[] {
   const { spec, status, metadata } = definition;
   const { versions, scope, preserveUnknownFields } = spec;
   const names = versions.map(({ name }) => name);
@@ -225,7 +214,7 @@ export function validateDefinition(
     ...groupErrors(spec),
     ...(scope ? [] : [required('spec.scope')]),
     ...(scope && !SCOPES.includes(scope) ? [notSupported('spec.scope', scope, SCOPES)] : []),
-    ...versions.flatMap((version, index) => versionErrors(version, `${at}[${index}]`, compileRules)),
+    ...versions.flatMap((version, index) => versionErrors(version, `${at}[${index}]`)),
     ...(new Set(names).size < names.length
       ? [invalidValue(at, versions, 'must contain unique version names')]
       : []),

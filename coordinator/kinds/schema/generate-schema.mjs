@@ -36,6 +36,7 @@ const STORAGE = 'io.k8s.api.storage.v1';
 const NODE = 'io.k8s.api.node.v1';
 const AUTOSCALING = 'io.k8s.api.autoscaling.v2';
 const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
+const ADMISSION = 'io.k8s.api.admissionregistration.v1';
 
 /** Models whose name does not show their package. All others are core/v1. */
 const PACKAGES = {
@@ -57,6 +58,28 @@ const PACKAGES = {
   V1SelectableField: EXTENSIONS,
   V1ValidationRule: EXTENSIONS,
   V1WebhookConversion: EXTENSIONS,
+  AdmissionregistrationV1ServiceReference: ADMISSION,
+  AdmissionregistrationV1WebhookClientConfig: ADMISSION,
+  V1AuditAnnotation: ADMISSION,
+  V1ExpressionWarning: ADMISSION,
+  V1MatchCondition: ADMISSION,
+  V1MatchResources: ADMISSION,
+  V1MutatingWebhook: ADMISSION,
+  V1MutatingWebhookConfiguration: ADMISSION,
+  V1NamedRuleWithOperations: ADMISSION,
+  V1ParamKind: ADMISSION,
+  V1ParamRef: ADMISSION,
+  V1RuleWithOperations: ADMISSION,
+  V1TypeChecking: ADMISSION,
+  V1ValidatingAdmissionPolicy: ADMISSION,
+  V1ValidatingAdmissionPolicyBinding: ADMISSION,
+  V1ValidatingAdmissionPolicyBindingSpec: ADMISSION,
+  V1ValidatingAdmissionPolicySpec: ADMISSION,
+  V1ValidatingAdmissionPolicyStatus: ADMISSION,
+  V1ValidatingWebhook: ADMISSION,
+  V1ValidatingWebhookConfiguration: ADMISSION,
+  V1Validation: ADMISSION,
+  V1Variable: ADMISSION,
   V1CertificateSigningRequest: CERTIFICATES,
   V1CertificateSigningRequestCondition: CERTIFICATES,
   V1CertificateSigningRequestSpec: CERTIFICATES,
@@ -175,6 +198,7 @@ const ROOTS = {
   V1Eviction: ['policy', 'v1', 'Eviction'],
   V1Job: ['batch', 'v1', 'Job'],
   V1Lease: ['coordination.k8s.io', 'v1', 'Lease'],
+  V1MutatingWebhookConfiguration: ['admissionregistration.k8s.io', 'v1', 'MutatingWebhookConfiguration'],
   V1Namespace: ['', 'v1', 'Namespace'],
   V1Node: ['', 'v1', 'Node'],
   V1Pod: ['', 'v1', 'Pod'],
@@ -185,6 +209,13 @@ const ROOTS = {
   V1Service: ['', 'v1', 'Service'],
   V1ServiceAccount: ['', 'v1', 'ServiceAccount'],
   V1Status: ['', 'v1', 'Status'],
+  V1ValidatingAdmissionPolicy: ['admissionregistration.k8s.io', 'v1', 'ValidatingAdmissionPolicy'],
+  V1ValidatingAdmissionPolicyBinding: [
+    'admissionregistration.k8s.io',
+    'v1',
+    'ValidatingAdmissionPolicyBinding',
+  ],
+  V1ValidatingWebhookConfiguration: ['admissionregistration.k8s.io', 'v1', 'ValidatingWebhookConfiguration'],
 };
 
 /** Types that are not structs. */
@@ -208,7 +239,10 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
-  return model.replace(/^(ApiextensionsV1|CoreV1|EventsV1|RbacV1|StorageV1|V1|V2)/, '');
+  return model.replace(
+    /^(AdmissionregistrationV1|ApiextensionsV1|CoreV1|EventsV1|RbacV1|StorageV1|V1|V2)/,
+    '',
+  );
 }
 
 function definitionName(model) {

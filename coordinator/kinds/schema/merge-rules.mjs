@@ -38,6 +38,12 @@ export const MERGE_KEYS = {
   'ServiceAccount.secrets': 'name',
   'PodDisruptionBudgetStatus.conditions': 'type',
   'PersistentVolumeClaimStatus.conditions': 'type',
+  'ValidatingAdmissionPolicySpec.matchConditions': 'name',
+  'ValidatingAdmissionPolicySpec.variables': 'name',
+  'MutatingWebhookConfiguration.webhooks': 'name',
+  'MutatingWebhook.matchConditions': 'name',
+  'ValidatingWebhookConfiguration.webhooks': 'name',
+  'ValidatingWebhook.matchConditions': 'name',
 };
 
 /** Merged lists whose patch also names the members to keep ("merge,retainKeys"). */
@@ -57,6 +63,7 @@ export const LIST_MAP_KEYS = {
   'CertificateSigningRequestStatus.conditions': ['type'],
   'CustomResourceDefinitionStatus.conditions': ['type'],
   'JSONSchemaProps.x-kubernetes-validations': ['rule'],
+  'ValidatingAdmissionPolicyStatus.conditions': ['type'],
   'ServiceSpec.ports': ['port', 'protocol'],
   'Container.ports': ['containerPort', 'protocol'],
   'EphemeralContainer.ports': ['containerPort', 'protocol'],
@@ -70,6 +77,10 @@ export const ATOMIC_TYPES = new Set([
   'ConfigMapKeySelector',
   'LabelSelector',
   'LocalObjectReference',
+  'MatchResources',
+  'NamedRuleWithOperations',
+  'ParamKind',
+  'ParamRef',
   'NodeSelector',
   'NodeSelectorTerm',
   'ObjectFieldSelector',

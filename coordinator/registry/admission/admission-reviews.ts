@@ -5,21 +5,25 @@ import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 import type { Kind } from '../../kinds/kind.js';
 import { validateNodeTargets } from '../../kinds/rollouts/rollout-requests.js';
 import type { Store } from '../../store/store.js';
-import type { WriteOptions } from '../registry.js';
+import type { RegistryDeps, WriteOptions } from '../registry.js';
 import { prefixOf, refOf } from '../storage-keys.js';
 import { withPodSecurity } from './pod-security-admission.js';
+import { withPolicies } from './policy-admission.js';
 import { withSingleDefaultClass } from './priority-admission.js';
 import { refuseInvalid } from './write-admission.js';
 
-/** Returns `options` with all checks that apply to this kind. */
+/** Returns the options of an update with all checks that apply to this kind. */
 export async function withAdmissionReviews<T extends WriteOptions>(
-  store: Store,
+  deps: Pick<RegistryDeps, 'store' | 'kinds' | 'policies'>,
   kind: Kind,
   namespace: string | undefined,
   options: T,
 ): Promise<T> {
+  const { store } = deps;
   const secured = await withPodSecurity(store, kind, namespace, options);
-  return withSteeringTargetCheck(store, kind, await withSingleDefaultClass(store, kind, secured));
+  const classed = await withSingleDefaultClass(store, kind, secured);
+  const steered = await withSteeringTargetCheck(store, kind, classed);
+  return withPolicies(deps, kind, namespace, { operation: 'UPDATE', options: steered });
 }
 
 const NODES: Pick<Kind<Node>, 'group' | 'resource' | 'namespaced'> = {

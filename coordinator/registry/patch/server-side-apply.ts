@@ -19,6 +19,7 @@ import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { yamlError } from '../admission/strict-decoding.js';
 import { placeAtName, readBody } from '../admission/typed-body.js';
+import { admitThroughWebhooks } from '../admission/webhook-update.js';
 import { admitUpdate, type Replacement } from '../admission/write-admission.js';
 import { copyJson, type JsonMap, sameJson } from '../encoding/json-value.js';
 import { applyConflict } from '../managed-fields/apply-conflict.js';
@@ -40,7 +41,7 @@ import { managersAfterUpdate } from '../managed-fields/track-write.js';
 import { ZERO_OBJECT } from '../managed-fields/untracked-fields.js';
 import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
 import { createTracked } from '../writes/create-object.js';
-import { writeOptimistically } from '../writes/optimistic-write.js';
+import { type WriteDecision, writeOptimistically } from '../writes/optimistic-write.js';
 
 /** The owner of fields that existed before the first apply to an untracked object. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
@@ -74,7 +75,7 @@ export async function apply<T extends KubeObject>(
   const application = { kind, manifest, manager, force, subresource };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
+      const reviewed = await withAdmissionReviews(deps, kind, ref.namespace, options);
       return { record: await applyToPresent(deps, kind, ref, application, reviewed), created: false };
     } catch (error) {
       if (!isNotFound(error) || subresource !== undefined) throw error;
@@ -131,18 +132,21 @@ async function applyToPresent<T extends KubeObject>(
 ): Promise<ObjectRecord<T>> {
   const decide = (current: ObjectRecord<T>) => {
     const now = deps.clock.now();
-    const object = applied(kind, { ref, current: current.object(), now }, application, options);
-    return { step: 'mark' as const, object };
+    const place = { ref, current: current.object(), now };
+    const object = applied(deps, kind, place, application, options);
+    const mark = (next: T): WriteDecision<T> => ({ step: 'mark', object: next });
+    return object instanceof Promise ? object.then(mark) : mark(object);
   };
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
 
 function applied<T extends KubeObject>(
+  deps: RegistryDeps,
   kind: Kind<T>,
   { ref, current, now }: Omit<Replacement<T>, 'body'>,
   application: Application,
   options: WriteOptions,
-): T {
+): T | Promise<T> {
   const { manifest, manager, subresource } = application;
   const name = { manager, operation: 'Apply' as const, ...(subresource ? { subresource } : {}) };
   const live = liveMap(current);
@@ -153,15 +157,19 @@ function applied<T extends KubeObject>(
   const body = copyJson(object);
   refreshLastApplied(body, manifest, manager);
   // The manifest is already validated. This call only drops its nulls.
-  const next = admitUpdate(kind, { ref, body, current, now }, { ...options, fieldValidation: 'Ignore' });
-  setManagedFields(next, undefined);
-  const isSame = sameJson(
-    { ...next, metadata: { ...next.metadata, resourceVersion: current.metadata.resourceVersion } },
-    live,
-  );
-  const after = timed(managers, managerKey(name), before, isSame, now);
-  setManagedFields(next, encodeManagers(after, apiVersionOf(kind)));
-  return next;
+  const checked: WriteOptions = { ...options, fieldValidation: 'Ignore' };
+  const admit = (replacement: Replacement<T>): T => {
+    const next = admitUpdate(kind, replacement, checked);
+    setManagedFields(next, undefined);
+    const isSame = sameJson(
+      { ...next, metadata: { ...next.metadata, resourceVersion: current.metadata.resourceVersion } },
+      live,
+    );
+    const after = timed(managers, managerKey(name), before, isSame, now);
+    setManagedFields(next, encodeManagers(after, apiVersionOf(kind)));
+    return next;
+  };
+  return admitThroughWebhooks(deps, kind, { ref, body, current, now }, { options: checked, admit });
 }
 
 function liveMap(current: KubeObject): JsonMap {

@@ -4,9 +4,11 @@ import { alreadyExists } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../../store/store.js';
+import type { AdmissionTarget } from '../admission/admission-matching.js';
 import { refuseBeyondLimits, setLimitDefaults } from '../admission/limit-range-admission.js';
 import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
 import { withPodSecurity } from '../admission/pod-security-admission.js';
+import { withPolicies } from '../admission/policy-admission.js';
 import { priorityFinder, setPodPriority, withSingleDefaultClass } from '../admission/priority-admission.js';
 import {
   accountFinder,
@@ -14,6 +16,7 @@ import {
   refuseMissingAccount,
 } from '../admission/service-account-admission.js';
 import { placeInNamespace } from '../admission/typed-body.js';
+import { matchingWebhooks, mutate, validateByWebhooks } from '../admission/webhook-admission.js';
 import { admitCreate, generateName, nameObject, readObject } from '../admission/write-admission.js';
 import { allocateFor, isAllocated } from '../allocation/allocated-write.js';
 import { cacheWritten } from '../encoding/decoded-objects.js';
@@ -57,7 +60,7 @@ export async function createTracked<T extends KubeObject>(
   options: WriteOptions,
 ): Promise<ObjectRecord<T>> {
   refuseComputed(kind, namespace);
-  const object = readObject(kind, copyJson(body), options);
+  let object = readObject(kind, copyJson(body), options);
   placeInNamespace(kind, object, namespace);
   const isGenerated = !object.metadata.name;
   const guard = await requireActiveNamespace(deps.store, kind, object, options);
@@ -66,11 +69,25 @@ export async function createTracked<T extends KubeObject>(
   mountServiceAccountToken(object, findAccount, deps.random.random);
   setPodPriority(object, await priorityFinder(deps.store, deps.priorityClasses, object, options));
   setLimitDefaults(deps, object);
+  const webhooks = matchingWebhooks(deps, targetOf(kind, object));
+  if (webhooks) {
+    const name = object.metadata.name ?? '';
+    const changed = await mutate(deps, webhooks, { name, object }, options);
+    if (changed !== object) {
+      object = readObject(kind, changed, {});
+      placeInNamespace(kind, object, namespace);
+    }
+  }
   const secured = await withPodSecurity(deps.store, kind, object.metadata.namespace, options);
-  const reviewed = await withSingleDefaultClass(deps.store, kind, secured);
+  const classed = await withSingleDefaultClass(deps.store, kind, secured);
+  const reviewed = await withPolicies(deps, kind, object.metadata.namespace, {
+    operation: 'CREATE',
+    options: classed,
+  });
   const creation = { now: deps.clock.now(), uid: deps.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
   refuseBeyondLimits(deps, kind, object);
+  if (webhooks) await validateByWebhooks(deps, webhooks, { name: object.metadata.name, object }, options);
   track(object, creation.now);
   if (isAllocated(kind)) await deps.services?.ready();
   await deps.quotas?.ready();
@@ -86,6 +103,10 @@ export async function createTracked<T extends KubeObject>(
     allocation.settle(revision);
     charged?.settle(revision);
   }
+}
+
+function targetOf(kind: Kind, { metadata }: KubeObject): AdmissionTarget {
+  return { kind, operation: 'CREATE', subresource: '', namespace: metadata.namespace ?? '' };
 }
 
 /** See `Registry.reviewFromTemplate`. */
@@ -108,7 +129,9 @@ async function admitRendered<T extends KubeObject>(
   const guard = await requireActiveNamespace(deps.store, kind, object);
   refuseMissingAccount(object, deps.findAccount);
   refuseBeyondLimits(deps, kind, object);
-  const { review } = await withPodSecurity<WriteOptions>(deps.store, kind, object.metadata.namespace, {});
+  const { namespace } = object.metadata;
+  const secured = await withPodSecurity<WriteOptions>(deps.store, kind, namespace, {});
+  const { review } = await withPolicies(deps, kind, namespace, { operation: 'CREATE', options: secured });
   review?.(kind, object, undefined);
   return guard;
 }
@@ -122,6 +145,9 @@ export async function createFromTemplate<T extends KubeObject>(
   const { kind } = template;
   for (let attempt = 1; ; attempt += 1) {
     const { object, encoded } = template.render(text);
+    if (matchingWebhooks(deps, targetOf(kind, object))) {
+      return create(deps, kind, object.metadata.namespace, object);
+    }
     const guard = await admitRendered(deps, kind, object);
     cacheWritten(encoded, object);
     const charged = deps.quotas?.charge(kind as Kind, object, undefined);

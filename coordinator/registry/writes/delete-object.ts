@@ -11,6 +11,8 @@ import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js'
 import { SCHEDULING_GROUP, SYSTEM_CLASSES } from '../../../shared/kube/pods/priority-class.js';
 import type { Kind } from '../../kinds/kind.js';
 import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
+import { policyCheck } from '../admission/policy-admission.js';
+import { matchingWebhooks, reviewDeletion } from '../admission/webhook-admission.js';
 import { listObjects } from '../reads/read-objects.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, RegistryDeps, Selection } from '../registry.js';
 import { decideDeletion } from './deletion-rules.js';
@@ -35,15 +37,22 @@ export async function remove<T extends KubeObject>(
 ): Promise<DeleteResult<T>> {
   const wanted = checkOptions(options);
   refuseImmortal(kind, ref);
+  const target = { kind, operation: 'DELETE' as const, subresource: '', namespace: ref.namespace ?? '' };
+  const check = deps.policies && (await policyCheck(deps, target, wanted));
   const decide = (current: ObjectRecord<T>) => {
     checkPreconditions(kind, current.object().metadata, wanted.preconditions);
     const object = current.object();
-    return decideDeletion(
-      object,
-      withDefaultPolicy(kind, object, wanted),
-      graceSeconds(kind, object, wanted),
-      deps.clock.now(),
-    );
+    check?.({ name: ref.name, oldObject: object });
+    const decision = () =>
+      decideDeletion(
+        object,
+        withDefaultPolicy(kind, object, wanted),
+        graceSeconds(kind, object, wanted),
+        deps.clock.now(),
+      );
+    const webhooks = matchingWebhooks(deps, target);
+    if (!webhooks) return decision();
+    return reviewDeletion(deps, webhooks, { name: ref.name, oldObject: object }, wanted).then(decision);
   };
   const { record, removed } = await writeOptimistically(deps, kind, ref, decide, wanted.dryRun);
   return { object: record.object(), isRemoved: removed };

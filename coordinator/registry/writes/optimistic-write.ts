@@ -37,7 +37,7 @@ export async function writeOptimistically<T extends KubeObject>(
   deps: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
-  decide: (current: ObjectRecord<T>) => WriteDecision<T>,
+  decide: (current: ObjectRecord<T>) => WriteDecision<T> | Promise<WriteDecision<T>>,
   dryRun = false,
 ): Promise<Outcome<T>> {
   refuseComputed(kind, ref.namespace);
@@ -48,7 +48,9 @@ export async function writeOptimistically<T extends KubeObject>(
     if (!stored) throw notFound(kind, ref.name);
     const current = new StoredRecord<T>(stored.value, stored.revision);
     try {
-      return await perform(deps, { kind, key }, current, decide(current), dryRun);
+      const decision = decide(current);
+      const step = decision instanceof Promise ? await decision : decision;
+      return await perform(deps, { kind, key }, current, step, dryRun);
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);

@@ -13,7 +13,7 @@ import { apply } from '../patch/server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
 import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
 import { writeOptimistically } from './optimistic-write.js';
-import { admitTrackedUpdate } from './update-object.js';
+import { markUpdate } from './update-object.js';
 
 /** Maximum characters of a patch in an error message. */
 const SHOWN_LENGTH = 512;
@@ -31,13 +31,13 @@ export async function patch<T extends KubeObject>(
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
   if (change.type === 'apply') return apply(deps, kind, ref, change, options);
   if (change.type === 'strategic' && kind.definition) throw strategicRefused();
-  const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
+  const reviewed = await withAdmissionReviews(deps, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
     // Copy the patched object: it shares parts with the present one, and the two are compared next.
     const replacement = { ref, body: copyJson(patched), current, now: deps.clock.now() };
-    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+    return markUpdate(deps, kind, replacement, reviewed);
   };
   try {
     const { record } = await writeOptimistically(deps, kind, ref, decide, options.dryRun);

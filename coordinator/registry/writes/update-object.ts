@@ -2,6 +2,8 @@
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
+import { policyCheck, withPolicies } from '../admission/policy-admission.js';
+import { admitThroughWebhooks } from '../admission/webhook-update.js';
 import { admitUpdate, type Replacement, refuseInvalid } from '../admission/write-admission.js';
 import { copyJson } from '../encoding/json-value.js';
 import { trackUpdate } from '../managed-fields/track-write.js';
@@ -16,10 +18,10 @@ export async function update<T extends KubeObject>(
   body: unknown,
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
-  const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
+  const reviewed = await withAdmissionReviews(deps, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const replacement = { ref, body: copyJson(body), current: record.object(), now: deps.clock.now() };
-    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+    return markUpdate(deps, kind, replacement, reviewed);
   };
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
@@ -32,13 +34,14 @@ export async function modify<T extends KubeObject>(
   change: (object: T) => undefined | false,
   options: WriteOptions & { preconditions?: Preconditions } = {},
 ): Promise<ObjectRecord<T>> {
+  const reviewed = await withPolicies(deps, kind, ref.namespace, { operation: 'UPDATE', options });
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     checkPreconditions(kind, current.metadata, options.preconditions);
     const body = copyJson(current);
     if (change(body) === false) return { step: 'keep' as const };
     const replacement = { ref, body, current, now: deps.clock.now() };
-    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, options) };
+    return markUpdate(deps, kind, replacement, reviewed);
   };
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }
@@ -51,6 +54,13 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
   statusOf: (current: T) => T['status'] | undefined,
   preconditions?: Preconditions,
 ): Promise<ObjectRecord<T>> {
+  const target = {
+    kind,
+    operation: 'UPDATE' as const,
+    subresource: 'status',
+    namespace: ref.namespace ?? '',
+  };
+  const check = deps.policies && (await policyCheck(deps, target, {}));
   const decide = (record: ObjectRecord<T>): WriteDecision<T> => {
     const current = record.object();
     checkPreconditions(kind, current.metadata, preconditions);
@@ -58,13 +68,27 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
     if (status === undefined) return { step: 'keep' };
     const object = { ...current, metadata: { ...current.metadata }, status };
     refuseInvalid(kind, ref.name, kind.validateStatusUpdate?.(object, current) ?? []);
+    check?.({ name: ref.name, object, oldObject: current });
     return { step: 'mark', object, statusOnly: true };
   };
   return (await writeOptimistically(deps, kind, ref, decide)).record;
 }
 
+/** Returns the decision to store an update or patch. Webhooks make it wait; without them it is immediate. */
+export function markUpdate<T extends KubeObject>(
+  deps: RegistryDeps,
+  kind: Kind<T>,
+  replacement: Replacement<T>,
+  options: WriteOptions,
+): WriteDecision<T> | Promise<WriteDecision<T>> {
+  const mark = (object: T): WriteDecision<T> => ({ step: 'mark', object });
+  const admit = (changed: Replacement<T>): T => admitTrackedUpdate(kind, changed, options);
+  const admitted = admitThroughWebhooks(deps, kind, replacement, { options, admit });
+  return admitted instanceof Promise ? admitted.then(mark) : mark(admitted);
+}
+
 /** Returns the object that an update or patch stores, with its managedFields. Throws 400, 409 and 422. */
-export function admitTrackedUpdate<T extends KubeObject>(
+function admitTrackedUpdate<T extends KubeObject>(
   kind: Kind<T>,
   replacement: Replacement<T>,
   options: WriteOptions,

@@ -18,6 +18,7 @@ import {
   joinNode,
   withControlPlane,
 } from '../../harness/controllers/control-plane-fixture.js';
+import { admissionPolicy, policyBinding } from '../../harness/objects/admission-builders.js';
 import { daemonSet } from '../../harness/objects/daemon-builders.js';
 import { podObject } from '../../harness/objects/object-builders.js';
 
@@ -66,6 +67,8 @@ const REQUIRED: Record<string, object> = {
   RuntimeClass: { handler: 'x' },
   StorageClass: { provisioner: 'example.com/x' },
   Service: { spec: { ports: [{ port: 80 }] } },
+  ValidatingAdmissionPolicy: { spec: admissionPolicy('p').spec },
+  ValidatingAdmissionPolicyBinding: { spec: policyBinding('p').spec },
 };
 /** All kinds that can be owned, except those of the tests above. */
 const DEPENDENT_KINDS = ALL_KINDS.filter(

@@ -1,6 +1,10 @@
 /** The core of a coordinator: memory store, registry and informers, on a clock that the test advances. */
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  cachedAdmissionPolicies,
+  cachedAdmissionWebhooks,
+} from '../../../coordinator/access/cached-admission-policies.js';
 import { EventRecorder } from '../../../coordinator/controllers/events/event-recorder.js';
 import { QuotaLedger } from '../../../coordinator/controllers/policy/quota-ledger.js';
 import { registryPolicies } from '../../../coordinator/controllers/policy/registry-policies.js';
@@ -15,7 +19,7 @@ import {
 } from '../../../coordinator/registry/allocation/number-range.js';
 import { ServiceAllocator } from '../../../coordinator/registry/allocation/service-allocator.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
-import type { FindAccount, Registry } from '../../../coordinator/registry/registry.js';
+import type { AdmissionWebhooks, FindAccount, Registry } from '../../../coordinator/registry/registry.js';
 import type { PastEpoch, Store } from '../../../coordinator/store/store.js';
 import type { NodeStatus } from '../../../shared/kube/nodes/node-types.js';
 import type { KubeEvent } from '../../../shared/kube/objects/event-types.js';
@@ -45,10 +49,23 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
+interface PlaneOptions {
+  accounts?: boolean;
+  serviceCidr?: string;
+  nodePorts?: string;
+  /** The answers of admission webhooks. */
+  callWebhook?: AdmissionWebhooks['call'];
+}
+
 /** Starts a control plane with the namespace `default`. `accounts` enables the check of Pods' ServiceAccounts. */
 export async function startControlPlane(
   pastEpochs: readonly PastEpoch[] = [],
-  { accounts = false, serviceCidr = DEFAULT_SERVICE_CIDR, nodePorts = DEFAULT_NODE_PORT_RANGE } = {},
+  {
+    accounts = false,
+    serviceCidr = DEFAULT_SERVICE_CIDR,
+    nodePorts = DEFAULT_NODE_PORT_RANGE,
+    callWebhook,
+  }: PlaneOptions = {},
 ): Promise<ControlPlane> {
   const clock = new ManualClock(START_MS);
   const store = new MemoryStore({ clock, pastEpochs: pastEpochs });
@@ -70,6 +87,10 @@ export async function startControlPlane(
       list: () => informers.priorityClasses.list(),
     },
     ...registryPolicies(() => ({ informers, quotas })),
+    policies: cachedAdmissionPolicies(() => informers),
+    ...(callWebhook
+      ? { webhooks: cachedAdmissionWebhooks(() => informers, { call: callWebhook, uid: systemRandom.uuid }) }
+      : {}),
   });
   const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });
   const quotas = new QuotaLedger(informers, registry.kinds);

@@ -117,15 +117,12 @@ test('finalizers without a domain are warned of', () => {
 });
 
 test('rules are evaluated on valid objects, and not on objects of a wrong form', () => {
-  const version = definitionVersion(STATUS);
-  const rules = {
-    errors: [],
-    isEmpty: false,
-    validate: () => [{ reason: 'FieldValueInvalid', field: 'spec', message: 'failed rule' }],
-  };
-  const kind = kindOf(widgetDefinition([version]), version, () => rules);
+  const schema = { ...STATUS, 'x-kubernetes-validations': [{ rule: 'self.spec.n > 1', message: 'too few' }] };
+  const version = definitionVersion(schema);
+  const kind = kindOf(widgetDefinition([version]), version);
   const messages = (object: KubeObject) => kind.validateCreate?.(object).map(({ message }) => message);
-  assert.deepEqual(messages(widget({ spec: { n: 1 } })), ['failed rule']);
+  assert.match(String(messages(widget({ spec: { n: 1 } }))), /too few/);
+  assert.deepEqual(messages(widget({ spec: { n: 2 } })), []);
   assert.match(String(messages(widget({ spec: { n: 'x' } }))?.[1]), /some validation rules were not checked/);
 });
 

@@ -7,7 +7,7 @@ import type { WriteOptions } from '../../../coordinator/registry/registry.js';
 import type { Store } from '../../../coordinator/store/store.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 
-const NO_NODES = { list: async () => ({ items: [] }) } as unknown as Store;
+const NO_NODES = { store: { list: async () => ({ items: [] }) } as unknown as Store, kinds: [] };
 const user = { username: 'kim', groups: [] } as unknown as NonNullable<WriteOptions['user']>;
 const rollout = { metadata: { name: 'web' } } as Rollout;
 const refuse: NonNullable<WriteOptions['review']> = () => {

@@ -1,0 +1,164 @@
+/** The MutatingAdmissionWebhook and ValidatingAdmissionWebhook plugins (apiserver pkg/admission/plugin/webhook). */
+import type { AdmissionWebhook, WebhookConfiguration } from '../../../shared/kube/admission/webhook-types.js';
+import { ApiError, qualifiedResource } from '../../../shared/kube/objects/api-status.js';
+import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { type CompiledCondition, compileConditions } from '../../cel/policies/compile-policy.js';
+import { evaluateConditions } from '../../cel/policies/evaluate-policy.js';
+import { decodeShared } from '../encoding/decoded-objects.js';
+import { sameJson } from '../encoding/json-value.js';
+import type { RegistryDeps, WriteOptions } from '../registry.js';
+import { namespaceKey } from '../storage-keys.js';
+import {
+  type AdmissionRequest,
+  type AdmissionTarget,
+  isExempt,
+  matchesRule,
+  matchesSelectors,
+} from './admission-matching.js';
+import { requestScope } from './policy-request.js';
+import { callWebhook, patched } from './webhook-answer.js';
+
+type WebhookDeps = Pick<RegistryDeps, 'store' | 'webhooks' | 'policies'>;
+type CallOptions = Pick<WriteOptions, 'user' | 'groups' | 'dryRun' | 'warn' | 'annotate'>;
+type Objects = Pick<AdmissionRequest, 'name' | 'object' | 'oldObject'>;
+
+/** The webhooks that can match one write. */
+interface MatchingWebhooks {
+  target: AdmissionTarget;
+  mutating: readonly AdmissionWebhook[];
+  validating: readonly AdmissionWebhook[];
+}
+
+/** Returns undefined if no rule of a webhook matches: then admission costs nothing more. */
+export function matchingWebhooks(
+  { webhooks }: Pick<RegistryDeps, 'webhooks'>,
+  target: AdmissionTarget,
+): MatchingWebhooks | undefined {
+  if (!webhooks || isExempt(target.kind)) return undefined;
+  const [mutating, validating] = [webhooks.mutating(), webhooks.validating()].map((configurations) =>
+    matching(configurations, target),
+  );
+  if (!mutating?.length && !validating?.length) return undefined;
+  return { target, mutating: mutating ?? [], validating: validating ?? [] };
+}
+
+/** In the order of the configurations' names. */
+function matching(
+  configurations: Iterable<WebhookConfiguration>,
+  target: AdmissionTarget,
+): AdmissionWebhook[] {
+  const matches = [...configurations].filter(({ webhooks = [] }) =>
+    webhooks.some(({ rules = [] }) => rules.some((rule) => matchesRule(rule, target))),
+  );
+  const sorted = matches.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return sorted.flatMap(({ webhooks = [] }) =>
+    webhooks.filter(({ rules = [] }) => rules.some((rule) => matchesRule(rule, target))),
+  );
+}
+
+const conditions = new WeakMap<AdmissionWebhook, CompiledCondition[]>();
+
+function conditionsOf(webhook: AdmissionWebhook): CompiledCondition[] {
+  const known =
+    conditions.get(webhook) ??
+    compileConditions(webhook.matchConditions, { hasParams: false, hasAuthorizer: true });
+  conditions.set(webhook, known);
+  return known;
+}
+
+/** Selectors and match conditions of a webhook. An error of a condition refuses the request, unless it is ignored. */
+function isCalled(
+  deps: WebhookDeps,
+  webhook: AdmissionWebhook,
+  request: AdmissionRequest,
+  options: CallOptions,
+): boolean {
+  if (!matchesSelectors(webhook, request)) return false;
+  if (!webhook.matchConditions?.length) return true;
+  const ask = deps.policies?.ask ?? (() => ({ allowed: false, reason: '' }));
+  const scope = requestScope(request, { ...options, ask, param: null });
+  const outcome = evaluateConditions(conditionsOf(webhook), scope);
+  if (typeof outcome === 'string') return outcome === 'matches';
+  if (webhook.failurePolicy === 'Ignore') return false;
+  const { kind, name } = request;
+  const text = `${qualifiedResource(kind)} "${name}" is forbidden: ${outcome.failed}`;
+  throw new ApiError('Forbidden', text, { name, kind: kind.resource });
+}
+
+async function requestOf(
+  { store }: WebhookDeps,
+  { target }: MatchingWebhooks,
+  objects: Objects,
+): Promise<AdmissionRequest> {
+  const { namespace } = target;
+  const stored = namespace === '' ? undefined : await store.get(namespaceKey(namespace));
+  const namespaceObject = stored && decodeShared<Namespace>(stored.value, stored.revision);
+  return { ...target, ...objects, ...(namespaceObject ? { namespaceObject } : {}) };
+}
+
+/**
+ * Calls the mutating webhooks one after the other. Returns the changed object, or the same if none changed it. A webhook
+ * with reinvocationPolicy IfNeeded is called once more if a later one changed the object.
+ */
+export async function mutate<T extends KubeObject>(
+  deps: WebhookDeps,
+  matches: MatchingWebhooks,
+  objects: Objects & { object: T },
+  options: CallOptions,
+): Promise<T> {
+  const { webhooks } = deps;
+  if (!webhooks || matches.mutating.length === 0) return objects.object;
+  const base = await requestOf(deps, matches, objects);
+  let object: KubeObject = objects.object;
+  const seen = new Map<AdmissionWebhook, KubeObject>();
+  for (const round of [0, 1]) {
+    for (const [index, webhook] of matches.mutating.entries()) {
+      const last = seen.get(webhook);
+      const isAgain = webhook.reinvocationPolicy === 'IfNeeded' && last && !sameJson(last, object);
+      if (round === 1 && !isAgain) continue;
+      const request = { ...base, object };
+      if (!isCalled(deps, webhook, request, options)) continue;
+      const patch = await callWebhook(webhooks, { webhook, isMutating: true, index }, request, options);
+      if (patch) object = patched(object, patch, webhook.name ?? '') as KubeObject;
+      seen.set(webhook, object);
+    }
+  }
+  return object as T;
+}
+
+/** Calls the validating webhooks at the same time. Throws the first refusal. */
+export async function validateByWebhooks(
+  deps: WebhookDeps,
+  matches: MatchingWebhooks,
+  objects: Objects,
+  options: CallOptions,
+): Promise<void> {
+  const { webhooks } = deps;
+  if (!webhooks || matches.validating.length === 0) return;
+  const request = await requestOf(deps, matches, objects);
+  const called = matches.validating.filter((webhook) => isCalled(deps, webhook, request, options));
+  const outcomes = await Promise.allSettled(
+    called.map((webhook, index) =>
+      callWebhook(webhooks, { webhook, isMutating: false, index }, request, options),
+    ),
+  );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Lets all webhooks decide on a deletion. Patches have no effect. */
+export async function reviewDeletion(
+  deps: WebhookDeps,
+  matches: MatchingWebhooks,
+  objects: Objects,
+  options: CallOptions,
+): Promise<void> {
+  const { webhooks } = deps;
+  if (!webhooks) return;
+  const request = await requestOf(deps, matches, objects);
+  for (const [index, webhook] of matches.mutating.entries()) {
+    if (!isCalled(deps, webhook, request, options)) continue;
+    await callWebhook(webhooks, { webhook, isMutating: true, index }, request, options);
+  }
+  await validateByWebhooks(deps, matches, objects, options);
+}
