@@ -5,9 +5,7 @@ import { refText } from '../../../shared/kube/objects/meta.js';
 import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 
 /** `failJob` has the message of the Job's condition. `failIndex` counts the Pod as well. */
-type FailureVerdict =
-  | { action: 'count' | 'ignore' | 'failIndex' }
-  | { action: 'failJob'; message: string };
+type FailureVerdict = { action: 'count' | 'ignore' | 'failIndex' } | { action: 'failJob'; message: string };
 
 /** Returns the verdict of the first rule that matches. Without a match the Pod is counted. */
 export function failureVerdict(rules: readonly PodFailurePolicyRule[], pod: Pod): FailureVerdict {

@@ -41,6 +41,10 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
   });
 }
 
+const JOB_SPEC = {
+  template: { spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] } },
+};
+
 /** Required fields of each kind. */
 const REQUIRED: Record<string, object> = {
   CertificateSigningRequest: {
@@ -53,7 +57,9 @@ const REQUIRED: Record<string, object> = {
     },
   },
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
+  CronJob: { spec: { schedule: '@daily', jobTemplate: { spec: JOB_SPEC } } },
   EndpointSlice: { addressType: 'IPv4', endpoints: [] },
+  Job: { spec: JOB_SPEC },
   RoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } },
   RolloutPolicy: { spec: { selector: {} } },
   Service: { spec: { ports: [{ port: 80 }] } },
