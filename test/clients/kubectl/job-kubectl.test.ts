@@ -67,6 +67,9 @@ describe('Jobs in kubectl', () => {
       [undefined, undefined, undefined],
     );
     assert.match(await kubectl.ok('get pods -l job-name=three'), /Completed/);
+    await kubectl.ok('logs job/three');
+    assert.match(await kubectl.ok('explain job.spec.backoffLimit'), /FIELD: backoffLimit <integer>/);
+    assert.match(await kubectl.ok('get all'), /job\.batch\/three/);
     const described = await kubectl.ok('describe job three');
     assert.match(described, /Pods Statuses: +0 Active \(0 Ready\) \/ 3 Succeeded \/ 0 Failed/);
     await until(

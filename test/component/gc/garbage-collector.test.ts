@@ -42,6 +42,10 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
   });
 }
 
+const JOB_SPEC = {
+  template: { spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] } },
+};
+
 /** Required fields of each kind. */
 const REQUIRED: Record<string, object> = {
   CertificateSigningRequest: {
@@ -54,6 +58,7 @@ const REQUIRED: Record<string, object> = {
     },
   },
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
+  CronJob: { spec: { schedule: '@daily', jobTemplate: { spec: JOB_SPEC } } },
   EndpointSlice: { addressType: 'IPv4', endpoints: [] },
   HorizontalPodAutoscaler: { spec: { scaleTargetRef: { kind: 'X', name: 'x' }, maxReplicas: 1 } },
   Ingress: { spec: { defaultBackend: { service: { name: 'x' } } } },
@@ -62,6 +67,7 @@ const REQUIRED: Record<string, object> = {
   PersistentVolumeClaim: {
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   },
+  Job: { spec: JOB_SPEC },
   RoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } },
   RolloutPolicy: { spec: { selector: {} } },
   RuntimeClass: { handler: 'x' },
