@@ -286,7 +286,7 @@ export interface Registry {
    * pods/binding: sets spec.nodeName and PodScheduled once. Returns the bound Pod. Throws 409 if it is already bound.
    */
   bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
-  /** pods/eviction: sets DisruptionTarget and deletes the Pod, like policy/v1 without disruption budgets. */
+  /** pods/eviction: sets DisruptionTarget and deletes the Pod. Throws 429 if a PodDisruptionBudget does not allow it. */
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
   /**
    * Sets DisruptionTarget with reason PreemptionByScheduler and starts the Pod's deletion with its own grace period, in

@@ -1,5 +1,5 @@
 /** Spends a disruption of the PodDisruptionBudget that covers an evicted Pod (`EvictionREST`). */
-import { conflict } from '../../../shared/kube/objects/api-status.js';
+import { conflict, isNotFound } from '../../../shared/kube/objects/api-status.js';
 import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { PodDisruptionBudget } from '../../../shared/kube/policy/disruption-budget-types.js';
@@ -48,7 +48,12 @@ async function spend(
     budget.status = spendDisruption(budget, pod.metadata.name, deps.clock.now());
     return { step: 'mark', object: budget, statusOnly: true } as const;
   };
-  await writeOptimistically(deps, podDisruptionBudgetKind, metadata, decide, dryRun);
+  try {
+    await writeOptimistically(deps, podDisruptionBudgetKind, metadata, decide, dryRun);
+  } catch (error) {
+    // The budget was deleted meanwhile. Clients take a 404 for a Pod that no longer exists.
+    throw isNotFound(error) ? conflict(podKind, pod.metadata.name) : error;
+  }
 }
 
 /** Throws if the Pod has changed since the verdict and may count for its budget now. */

@@ -1,6 +1,6 @@
 /** Verbs for Pods only: binding, eviction and confirmed stops. */
 
-import { conflict, type Status, unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, conflict, type Status, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -12,6 +12,9 @@ import { graceSeconds, remove } from './delete-object.js';
 import { decideDeletion } from './deletion-rules.js';
 import { admitEviction, checkAdmittedRevision } from './eviction-admission.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
+
+/** EvictionsRetry of upstream. */
+const MAX_EVICTION_ATTEMPTS = 20;
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
 
@@ -54,6 +57,18 @@ export async function evict(
   ref: ObjectRef,
   options: DeleteOptions = {},
 ): Promise<Status> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await evictOnce(deps, ref, options);
+    } catch (error) {
+      // The Pod changed while it was admitted, and may count for a budget now.
+      const isConflict = error instanceof ApiError && error.reason === 'Conflict';
+      if (!isConflict || options.preconditions || attempt === MAX_EVICTION_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function evictOnce(deps: RegistryDeps, ref: ObjectRef, options: DeleteOptions): Promise<Status> {
   const admission = await admitEviction(deps, ref, options);
   await writeOptimistically(
     deps,

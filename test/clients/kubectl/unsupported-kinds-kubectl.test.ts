@@ -82,7 +82,7 @@ forEachKubectl('kinds without objects', (fixture) => {
 
   test('a kind that is not served is reported as unknown', async () => {
     for (const [apiVersion, kind] of [
-      ['autoscaling/v2', 'HorizontalPodAutoscaler'],
+      ['autoscaling/v1', 'HorizontalPodAutoscaler'],
       ['example.com/v1', 'Widget'],
     ] as const) {
       const { code, stderr } = await fixture.kubectl.run(['apply', '-f', '-'], manifest(apiVersion, kind));
