@@ -13,6 +13,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-ty
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { EndpointSlice, Endpoints } from '../../shared/kube/services/endpoint-types.js';
 import type { Service } from '../../shared/kube/services/service-types.js';
+import type { Deployment, ReplicaSet } from '../../shared/kube/workloads/workload-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { TimeSlice } from '../../shared/process/time/time-slice.js';
@@ -24,12 +25,14 @@ import {
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
+  deploymentKind,
   endpointSliceKind,
   endpointsKind,
   namespaceKind,
   nodeKind,
   podKind,
   priorityClassKind,
+  replicaSetKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -91,6 +94,8 @@ class FollowingInformers implements Informers {
   readonly nodes: CachedInformer<Node>;
   readonly daemonSets: CachedInformer<DaemonSet>;
   readonly controllerRevisions: CachedInformer<ControllerRevision>;
+  readonly deployments: CachedInformer<Deployment>;
+  readonly replicaSets: CachedInformer<ReplicaSet>;
   readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
   readonly rollouts: CachedInformer<Rollout>;
   readonly namespaces: CachedInformer<Namespace>;
@@ -126,6 +131,8 @@ class FollowingInformers implements Informers {
     this.namespaces = this.#cache(namespaceKind, {});
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
+    this.deployments = this.#cache(deploymentKind, COMMON_INDEXES);
+    this.replicaSets = this.#cache(replicaSetKind, COMMON_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);

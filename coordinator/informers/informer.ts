@@ -30,6 +30,8 @@ export interface Informers {
   readonly controllerRevisions: Informer<
     import('../../shared/kube/daemonsets/daemonset-types.js').ControllerRevision
   >;
+  readonly deployments: Informer<import('../../shared/kube/workloads/workload-types.js').Deployment>;
+  readonly replicaSets: Informer<import('../../shared/kube/workloads/workload-types.js').ReplicaSet>;
   readonly rolloutPolicies: Informer<
     import('../../shared/kube/rollouts/rollout-policy-types.js').RolloutPolicy
   >;

@@ -18,6 +18,8 @@ import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
 import { endpointSliceKind, endpointsKind } from './services/endpoint-kinds.js';
 import { serviceKind } from './services/service-kind.js';
+import { deploymentKind } from './workloads/deployment-kind.js';
+import { replicaSetKind } from './workloads/replicaset-kind.js';
 
 export {
   certificateSigningRequestKind,
@@ -26,6 +28,7 @@ export {
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
+  deploymentKind,
   endpointSliceKind,
   endpointsKind,
   eventKind,
@@ -35,6 +38,7 @@ export {
   nodeKind,
   podKind,
   priorityClassKind,
+  replicaSetKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -60,6 +64,8 @@ export const ALL_KINDS: readonly Kind[] = [
   serviceKind,
   controllerRevisionKind,
   daemonSetKind,
+  deploymentKind,
+  replicaSetKind,
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,

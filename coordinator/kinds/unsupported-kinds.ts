@@ -21,7 +21,7 @@ interface Row {
   schemas: string;
   shortNames?: readonly string[];
   isClusterScoped?: true;
-  /** Completes "Everynode does not support Deployments: …". */
+  /** Completes "Everynode does not support StatefulSets: …". */
   instead: string;
 }
 
@@ -34,8 +34,6 @@ const ROWS: readonly Row[] = [
   { ...CORE, kind: 'PersistentVolumeClaim', shortNames: ['pvc'], instead: VOLUME },
   { ...CORE, kind: 'PersistentVolume', shortNames: ['pv'], isClusterScoped: true, instead: VOLUME },
   { ...CORE, kind: 'ReplicationController', shortNames: ['rc'], instead: DAEMON_SET },
-  { ...APPS, kind: 'Deployment', shortNames: ['deploy'], instead: DAEMON_SET },
-  { ...APPS, kind: 'ReplicaSet', shortNames: ['rs'], instead: DAEMON_SET },
   { ...APPS, kind: 'StatefulSet', shortNames: ['sts'], instead: DAEMON_SET },
   { ...BATCH, kind: 'CronJob', shortNames: ['cj'], instead: POD },
   { ...BATCH, kind: 'Job', instead: POD },

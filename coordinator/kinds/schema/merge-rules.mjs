@@ -32,6 +32,8 @@ export const MERGE_KEYS = {
   'NodeStatus.conditions': 'type',
   'NamespaceStatus.conditions': 'type',
   'DaemonSetStatus.conditions': 'type',
+  'DeploymentStatus.conditions': 'type',
+  'ReplicaSetStatus.conditions': 'type',
   'ServiceSpec.ports': 'port',
   'ServiceStatus.conditions': 'type',
   'ServiceAccount.secrets': 'name',
