@@ -50,6 +50,7 @@ import {
   COMMON_INDEXES,
   type IndexFunctions,
   POD_INDEXES,
+  REPLICA_SET_INDEXES,
   SLICE_INDEXES,
 } from './informer-indexes.js';
 import { RevisionWaiters } from './revision-waiters.js';
@@ -132,7 +133,7 @@ class FollowingInformers implements Informers {
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
     this.deployments = this.#cache(deploymentKind, COMMON_INDEXES);
-    this.replicaSets = this.#cache(replicaSetKind, COMMON_INDEXES);
+    this.replicaSets = this.#cache(replicaSetKind, REPLICA_SET_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);

@@ -60,7 +60,12 @@ export const deploymentKind: Kind<Deployment> = {
       'Ready Pods of the desired Pods.',
       ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
     ),
-    column('Up-to-date', 'string', 'Pods of the newest template.', ({ status }) => status?.updatedReplicas ?? 0),
+    column(
+      'Up-to-date',
+      'string',
+      'Pods of the newest template.',
+      ({ status }) => status?.updatedReplicas ?? 0,
+    ),
     column('Available', 'string', 'Available Pods.', ({ status }) => status?.availableReplicas ?? 0),
     AGE_COLUMN,
     ...templateColumns<Deployment>(),

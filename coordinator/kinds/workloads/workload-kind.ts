@@ -1,12 +1,13 @@
 /** What the kinds of this folder share: columns, the scale subresource, defaults and generations. */
+
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { LabelSelector } from '../../../shared/kube/objects/selectors.js';
 import { setPodTemplateDefaults } from '../../../shared/kube/pods/pod-defaults.js';
 import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
-import { type Column, STATUS_VERBS } from '../kind.js';
 import { selectorText } from '../../../shared/kube/workloads/scale.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { type Column, STATUS_VERBS } from '../kind.js';
 import { NONE, wideColumn } from '../table-column.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
 
 interface Workload extends KubeObject {
   spec: { selector: LabelSelector; template: PodTemplateSpec };
@@ -23,7 +24,12 @@ export function templateColumns<T extends Workload>(): Column<T>[] {
     wideColumn('Images', 'string', 'Images of the containers.', ({ spec }) =>
       spec.template.spec.containers.map((container) => container.image).join(','),
     ),
-    wideColumn('Selector', 'string', 'Which Pods are its own.', ({ spec }) => selectorText(spec.selector) || NONE),
+    wideColumn(
+      'Selector',
+      'string',
+      'Which Pods are its own.',
+      ({ spec }) => selectorText(spec.selector) || NONE,
+    ),
   ];
 }
 

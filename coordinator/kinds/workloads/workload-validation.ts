@@ -2,7 +2,11 @@
 import type { IntOrString } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector, type LabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
-import type { Deployment, DeploymentStrategy, ReplicaSet } from '../../../shared/kube/workloads/workload-types.js';
+import type {
+  Deployment,
+  DeploymentStrategy,
+  ReplicaSet,
+} from '../../../shared/kube/workloads/workload-types.js';
 import type { FieldError } from '../kind.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
 import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
@@ -82,9 +86,7 @@ function validateStrategy(strategy: DeploymentStrategy | undefined): FieldError[
     ...validateAmount(maxSurge, `${field}.maxSurge`),
   ];
   if (isZero(maxUnavailable) && isZero(maxSurge)) {
-    errors.push(
-      invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'),
-    );
+    errors.push(invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
   }
   if (typeof maxUnavailable === 'string' && Number.parseInt(maxUnavailable, 10) > 100) {
     errors.push(invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'must not be greater than 100%'));
@@ -101,7 +103,10 @@ export function validateDeployment(deployment: Deployment): FieldError[] {
     ...validateNonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
     ...validateNonNegative(spec.progressDeadlineSeconds, 'spec.progressDeadlineSeconds'),
   ];
-  if (spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {
+  if (
+    spec.progressDeadlineSeconds !== undefined &&
+    spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)
+  ) {
     const detail = 'must be greater than minReadySeconds';
     errors.push(invalidValue('spec.progressDeadlineSeconds', spec.progressDeadlineSeconds, detail));
   }
@@ -137,7 +142,12 @@ type Counters = { status?: Partial<Record<(typeof COUNTERS)[number], number>> };
 export function validateWorkloadStatus({ status = {} }: Counters, current: Counters): FieldError[] {
   const errors = COUNTERS.flatMap((key) => validateNonNegative(status[key], `status.${key}`));
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0, collisionCount = 0 } = status;
-  for (const key of ['fullyLabeledReplicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas'] as const) {
+  for (const key of [
+    'fullyLabeledReplicas',
+    'updatedReplicas',
+    'readyReplicas',
+    'availableReplicas',
+  ] as const) {
     const value = status[key] ?? 0;
     if (value > replicas) {
       errors.push(invalidValue(`status.${key}`, value, 'cannot be greater than status.replicas'));
