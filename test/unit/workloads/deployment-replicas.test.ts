@@ -31,7 +31,8 @@ function replicaSet(
   day = 1,
   most?: number,
 ): ReplicaSet {
-  const annotations = most === undefined ? {} : { 'deployment.kubernetes.io/max-replicas': String(most) };
+  const annotations: Record<string, string> =
+    most === undefined ? {} : { 'deployment.kubernetes.io/max-replicas': String(most) };
   const metadata = { name, annotations, creationTimestamp: `2026-01-0${day}T00:00:00Z` };
   const status = { replicas, availableReplicas: available };
   return {
