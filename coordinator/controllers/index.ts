@@ -33,6 +33,7 @@ import { ActiveRollouts } from './rollouts/rollout-constraints.js';
 import { AllocationConflicts } from './services/allocation-conflicts.js';
 import { startEndpointController } from './services/endpoint-controller.js';
 import { startEndpointMirroring } from './services/endpoint-mirroring.js';
+import { startWorkloadControllers } from './workloads/workload-controllers.js';
 
 interface ControllersOptions {
   registry: Registry;
@@ -152,6 +153,11 @@ function startActors(options: ControllersOptions): Controller[] {
       recordEvent: events.forComponent('endpoint-slice-controller'),
     }),
     startEndpointMirroring(options),
+    startWorkloadControllers({
+      ...options,
+      recordDeploymentEvent: events.forComponent('deployment-controller'),
+      recordReplicaSetEvent: events.forComponent('replicaset-controller'),
+    }),
     new Scheduler({ ...options, reservations, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,

@@ -23,6 +23,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-ty
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { EndpointSlice, Endpoints } from '../../shared/kube/services/endpoint-types.js';
 import type { Service } from '../../shared/kube/services/service-types.js';
+import type { Deployment, ReplicaSet } from '../../shared/kube/workloads/workload-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import { TimeSlice } from '../../shared/process/time/time-slice.js';
@@ -36,6 +37,7 @@ import {
   cronJobKind,
   customResourceDefinitionKind,
   daemonSetKind,
+  deploymentKind,
   endpointSliceKind,
   endpointsKind,
   jobKind,
@@ -46,6 +48,7 @@ import {
   podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  replicaSetKind,
   resourceQuotaKind,
   roleBindingKind,
   roleKind,
@@ -68,6 +71,7 @@ import {
   COMMON_INDEXES,
   type IndexFunctions,
   POD_INDEXES,
+  REPLICA_SET_INDEXES,
   SLICE_INDEXES,
 } from './informer-indexes.js';
 import { RevisionWaiters } from './revision-waiters.js';
@@ -114,6 +118,8 @@ class FollowingInformers implements Informers {
   readonly jobs: CachedInformer<Job>;
   readonly cronJobs: CachedInformer<CronJob>;
   readonly controllerRevisions: CachedInformer<ControllerRevision>;
+  readonly deployments: CachedInformer<Deployment>;
+  readonly replicaSets: CachedInformer<ReplicaSet>;
   readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
   readonly rollouts: CachedInformer<Rollout>;
   readonly namespaces: CachedInformer<Namespace>;
@@ -170,6 +176,8 @@ class FollowingInformers implements Informers {
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
     this.jobs = this.#cache(jobKind, COMMON_INDEXES);
     this.cronJobs = this.#cache(cronJobKind, COMMON_INDEXES);
+    this.deployments = this.#cache(deploymentKind, COMMON_INDEXES);
+    this.replicaSets = this.#cache(replicaSetKind, REPLICA_SET_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);

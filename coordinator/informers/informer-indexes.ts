@@ -10,6 +10,7 @@ import {
   BY_ANY_OWNER,
   BY_NAMESPACE,
   BY_OWNER,
+  ORPHANS_BY_NAMESPACE,
   PODS_BY_NODE,
   PODS_BY_NOMINATED_NODE,
   PODS_BY_TARGET_NODE,
@@ -30,8 +31,17 @@ export const COMMON_INDEXES: IndexFunctions<KubeObject> = {
   [BY_NAMESPACE]: (object) => present(object.metadata.namespace),
 };
 
+const ADOPTABLE: IndexFunction<KubeObject> = ({ metadata }) =>
+  controllerOf(metadata) ? [] : present(metadata.namespace);
+
+export const REPLICA_SET_INDEXES: IndexFunctions<KubeObject> = {
+  ...COMMON_INDEXES,
+  [ORPHANS_BY_NAMESPACE]: ADOPTABLE,
+};
+
 export const POD_INDEXES: IndexFunctions<Pod> = {
   ...COMMON_INDEXES,
+  [ORPHANS_BY_NAMESPACE]: ADOPTABLE,
   [PODS_BY_NODE]: (pod) => present(pod.spec.nodeName),
   [PODS_BY_NOMINATED_NODE]: ({ spec, status }) => (spec.nodeName ? [] : present(status?.nominatedNodeName)),
   [PODS_BY_TARGET_NODE]: (pod) => present(targetNodeOf(pod)),

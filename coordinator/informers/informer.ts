@@ -38,6 +38,8 @@ export interface Informers {
   readonly controllerRevisions: Informer<
     import('../../shared/kube/daemonsets/daemonset-types.js').ControllerRevision
   >;
+  readonly deployments: Informer<import('../../shared/kube/workloads/workload-types.js').Deployment>;
+  readonly replicaSets: Informer<import('../../shared/kube/workloads/workload-types.js').ReplicaSet>;
   readonly rolloutPolicies: Informer<
     import('../../shared/kube/rollouts/rollout-policy-types.js').RolloutPolicy
   >;
@@ -105,6 +107,8 @@ export const BY_OWNER = 'by-owner';
 /** By uid of each owner, controlling or not. */
 export const BY_ANY_OWNER = 'by-any-owner';
 export const BY_NAMESPACE = 'by-namespace';
+/** Objects without a controlling owner, by namespace: those that a controller may adopt. */
+export const ORPHANS_BY_NAMESPACE = 'orphans-by-namespace';
 /** EndpointSlices by `namespace/name` of their Service. */
 export const SLICES_BY_SERVICE = 'slices-by-service';
 /** Bindings by subject (`subjectKeysFor`). */

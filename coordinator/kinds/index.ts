@@ -40,6 +40,8 @@ import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
 import { endpointSliceKind, endpointsKind } from './services/endpoint-kinds.js';
 import { serviceKind } from './services/service-kind.js';
+import { deploymentKind } from './workloads/deployment-kind.js';
+import { replicaSetKind } from './workloads/replicaset-kind.js';
 
 export {
   certificateSigningRequestKind,
@@ -50,6 +52,7 @@ export {
   cronJobKind,
   customResourceDefinitionKind,
   daemonSetKind,
+  deploymentKind,
   endpointSliceKind,
   endpointsKind,
   eventKind,
@@ -63,6 +66,7 @@ export {
   podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  replicaSetKind,
   resourceQuotaKind,
   roleBindingKind,
   roleKind,
@@ -104,6 +108,8 @@ export const ALL_KINDS: readonly Kind[] = [
   horizontalPodAutoscalerKind,
   cronJobKind,
   jobKind,
+  deploymentKind,
+  replicaSetKind,
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,

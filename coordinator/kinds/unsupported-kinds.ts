@@ -22,7 +22,7 @@ interface Row {
   schemas: string;
   shortNames?: readonly string[];
   isClusterScoped?: true;
-  /** Completes "Everynode does not support Deployments: …". */
+  /** Completes "Everynode does not support StatefulSets: …". */
   instead: string;
 }
 
@@ -32,8 +32,6 @@ const NETWORKING = { group: 'networking.k8s.io', schemas: 'io.k8s.api.networking
 
 const ROWS: readonly Row[] = [
   { ...CORE, kind: 'ReplicationController', shortNames: ['rc'], instead: DAEMON_SET },
-  { ...APPS, kind: 'Deployment', shortNames: ['deploy'], instead: DAEMON_SET },
-  { ...APPS, kind: 'ReplicaSet', shortNames: ['rs'], instead: DAEMON_SET },
   { ...APPS, kind: 'StatefulSet', shortNames: ['sts'], instead: DAEMON_SET },
   {
     ...NETWORKING,

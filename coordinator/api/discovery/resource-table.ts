@@ -34,6 +34,7 @@ import { handleCustomScale } from '../resources/custom-scale.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
 import { handleBinding, handleEviction } from '../resources/pod-subresources.js';
+import { handleScale } from '../resources/scale-subresource.js';
 import type { DiscoveredResource } from './discovery-documents.js';
 import type { Handler, ServedResource } from './served-resource.js';
 
@@ -102,6 +103,9 @@ function stored(kind: Kind): ServedResource {
       return handler(deps, request);
     };
   const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {
+    if (subresource === 'scale') {
+      return [[subresource, warned(withoutTables((deps, request) => handleScale(deps, kind, request)))]];
+    }
     const handler = OBJECT_SUBRESOURCES.has(subresource)
       ? (deps: Parameters<Handler>[0], request: Parameters<Handler>[1]) =>
           handleObjectSubresource(deps, kind, request)

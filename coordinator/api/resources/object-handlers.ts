@@ -143,7 +143,8 @@ async function updateObject(deps: ApiDeps, kind: Kind, request: ApiRequest): Pro
   return recordResponse(kind, record, view);
 }
 
-function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
+/** Returns the type of the request's patch. Throws 415. */
+export function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
   const { type } = parseMediaType(headers.contentType ?? '');
   const patchType = ownValue(PATCH_TYPES, type);
   if (!patchType) throw unsupportedMediaType(Object.keys(PATCH_TYPES));

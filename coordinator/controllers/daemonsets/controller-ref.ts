@@ -1,24 +1,34 @@
-/** Adopts and releases objects of a DaemonSet (pkg/controller ControllerRefManager). */
+/** Adopts and releases objects of a controlling owner (pkg/controller ControllerRefManager). */
 
-import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
-import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
-import { daemonSetOwner } from '../../decisions/daemonsets/daemon-pod.js';
-import { daemonSetKind } from '../../kinds/index.js';
-import type { Kind } from '../../kinds/kind.js';
+import { controllerOf, type KubeObject, type OwnerReference } from '../../../shared/kube/objects/meta.js';
+import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 
+/** A controlling owner and its kind. */
+export interface Owner<T extends KubeObject = KubeObject> {
+  kind: Kind<T>;
+  object: T;
+}
+
+/** Returns the owner reference of the objects that `owner` controls. */
+export function controllerReference<T extends KubeObject>({ kind, object }: Owner<T>): OwnerReference {
+  const { name, uid = '' } = object.metadata;
+  const type = { apiVersion: apiVersionOf(kind), kind: kind.kind };
+  return { ...type, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
 /**
- * Adopts an orphan. Reads the DaemonSet from the store first, because the cache may show one that was deleted or
+ * Adopts an orphan. Reads the owner from the store first, because the cache may show one that was deleted or
  * replaced. Returns the stored object, or undefined if it was not adopted. Throws ApiError.
  */
-export async function adopt<T extends KubeObject>(
+export async function adopt<T extends KubeObject, O extends KubeObject>(
   registry: Pick<Registry, 'get' | 'modify'>,
-  daemonSet: DaemonSet,
+  owner: Owner<O>,
   kind: Kind<T>,
   orphan: T,
 ): Promise<T | undefined> {
-  const fresh = (await registry.get(daemonSetKind, daemonSet.metadata)).object();
-  if (fresh.metadata.uid !== daemonSet.metadata.uid || fresh.metadata.deletionTimestamp) return undefined;
+  const fresh = (await registry.get(owner.kind, owner.object.metadata)).object();
+  if (fresh.metadata.uid !== owner.object.metadata.uid || fresh.metadata.deletionTimestamp) return undefined;
   const record = await registry.modify(
     kind,
     orphan.metadata,
@@ -26,7 +36,7 @@ export async function adopt<T extends KubeObject>(
       if (controllerOf(object.metadata) || object.metadata.deletionTimestamp) return false;
       object.metadata.ownerReferences = [
         ...(object.metadata.ownerReferences ?? []),
-        daemonSetOwner(daemonSet),
+        controllerReference(owner),
       ];
       return undefined;
     },
@@ -35,10 +45,10 @@ export async function adopt<T extends KubeObject>(
   return record.object();
 }
 
-/** Removes the DaemonSet's owner reference from an object. Returns the stored object. Throws ApiError. */
-export async function release<T extends KubeObject>(
+/** Removes the owner's reference from an object. Returns the stored object. Throws ApiError. */
+export async function release<T extends KubeObject, O extends KubeObject>(
   registry: Pick<Registry, 'modify'>,
-  daemonSet: DaemonSet,
+  { object: { metadata: owner } }: Owner<O>,
   kind: Kind<T>,
   owned: T,
 ): Promise<T> {
@@ -46,7 +56,7 @@ export async function release<T extends KubeObject>(
     kind,
     owned.metadata,
     (object) => {
-      const others = object.metadata.ownerReferences?.filter(({ uid }) => uid !== daemonSet.metadata.uid);
+      const others = object.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.uid);
       if (others?.length === object.metadata.ownerReferences?.length) return false;
       if (others?.length) object.metadata.ownerReferences = others;
       else delete object.metadata.ownerReferences;

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { PodDeletion } from '../../decisions/daemonsets/node-step.js';
 import type { HandoverTerms } from '../../decisions/handovers/handover-terms.js';
-import { podKind } from '../../kinds/index.js';
+import { daemonSetKind, podKind } from '../../kinds/index.js';
 import type { HandoverCapacity } from '../handovers/handover-capacity.js';
 import type { HandoverWrites } from '../handovers/handover-writes.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
@@ -81,7 +81,7 @@ export class DaemonPodWrites {
     for (const { pod, claim } of claims) {
       const take = claim === 'adopt' ? adopt : release;
       try {
-        const stored = await take(registry, subject.daemonSet, podKind, pod);
+        const stored = await take(registry, { kind: daemonSetKind, object: subject.daemonSet }, podKind, pod);
         if (stored) this.#wrote(subject, stored);
       } catch (error) {
         if (!isGone(error)) throw error;

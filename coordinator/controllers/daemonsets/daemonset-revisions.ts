@@ -79,7 +79,12 @@ export class DaemonSetRevisions {
       if (claim === 'owned') owned.push(revision);
       if (claim === 'foreign' || claim === 'owned') continue;
       const take = claim === 'adopt' ? adopt : release;
-      const stored = await take(registry, daemonSet, controllerRevisionKind, revision);
+      const stored = await take(
+        registry,
+        { kind: daemonSetKind, object: daemonSet },
+        controllerRevisionKind,
+        revision,
+      );
       if (stored) context.observeWrite(stored);
       if (stored && claim === 'adopt') owned.push(stored);
     }

@@ -1,5 +1,5 @@
 /** Tracks resource usage per node with writes in flight, so that two reconciles cannot use the same capacity. */
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
 import { podPriority } from '../../../shared/kube/pods/priority-class.js';
 import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
@@ -11,6 +11,7 @@ import {
 } from '../../decisions/placement/pod-resource-usage.js';
 import { usageSource } from '../../decisions/placement/preemption.js';
 import {
+  BY_OWNER,
   type Informers,
   PODS_BY_NODE,
   PODS_BY_NOMINATED_NODE,
@@ -43,6 +44,26 @@ export class NodeReservations implements PodReservations {
 
   constructor(deps: NodeReservationsDeps) {
     this.#deps = deps;
+  }
+
+  /** Returns how many live Pods of the Pod's owner each node has, with those in flight. */
+  siblings({ metadata }: Pod): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    const owner = controllerOf(metadata)?.uid;
+    if (owner === undefined) return counts;
+    const add = (node: string) => counts.set(node, (counts.get(node) ?? 0) + 1);
+    const seen = new Set<string | undefined>();
+    for (const pod of this.#deps.informers.pods.indexed(BY_OWNER, owner)) {
+      if (!pod.spec.nodeName || pod.metadata.deletionTimestamp || isPodTerminal(pod)) continue;
+      seen.add(pod.metadata.uid);
+      add(pod.spec.nodeName);
+    }
+    for (const [node, pods] of this.#inFlight) {
+      for (const pod of pods) {
+        if (controllerOf(pod.metadata)?.uid === owner && !seen.has(pod.metadata.uid)) add(node);
+      }
+    }
+    return counts;
   }
 
   /** Returns the usage that counts against the Pod: bound Pods, reservations, and nominated Pods that it does not outrank. */

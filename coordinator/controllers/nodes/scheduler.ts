@@ -44,7 +44,8 @@ const RETRY_MS = 300_000;
 /** Key for Pods that are not pinned to a node. */
 const NO_NODE = '';
 
-type Verdict = { node: string } | { refusals: FitRefusals; refused: RefusedNodes };
+/** `siblings`: Pods of the same owner on the node when it was chosen. */
+type Verdict = { node: string; siblings: number } | { refusals: FitRefusals; refused: RefusedNodes };
 
 export class Scheduler {
   readonly #deps: SchedulerDeps;
@@ -120,7 +121,7 @@ export class Scheduler {
     const pod = this.#deps.informers.pods.get(splitKey(key));
     if (!pod || !isSchedulable(pod)) return;
     const verdict = await this.#verdict(pod);
-    if ('node' in verdict) await this.#bind(pod, verdict.node, context);
+    if ('node' in verdict) await this.#bind(pod, verdict, context);
     else await this.#refuse(pod, verdict, context);
   }
 
@@ -131,16 +132,18 @@ export class Scheduler {
     const refusals = new FitRefusals();
     const curable: string[] = [];
     const slice = new TimeSlice(this.#deps.clock);
-    let best: { node: string; score: number } | undefined;
+    const siblings = pinned === undefined ? this.#deps.reservations.siblings(pod) : undefined;
+    let best: { node: string; score: number; siblings: number } | undefined;
     for (const node of candidates) {
       if (!node) continue;
       const { name } = node.metadata;
       const taken = this.#deps.reservations.usageFor(pod, name);
       const refusal = fitRefusal(pod, node, taken);
-      const score = refusal ? undefined : nodeScore(pod, node, taken);
+      const score = refusal ? undefined : nodeScore(pod, node, taken, siblings?.get(name));
       if (refusal) refusals.add(refusal.reasons);
       if (refusal && !refusal.isFinal) curable.push(name);
-      if (score !== undefined && (!best || score < best.score)) best = { node: name, score };
+      if (score !== undefined && (!best || score < best.score))
+        best = { node: name, score, siblings: siblings?.get(name) ?? 0 };
       await slice.yieldIfUsedUp();
     }
     if (best) return best;
@@ -148,7 +151,17 @@ export class Scheduler {
     return { refusals, refused: { count: refusals.nodes, curable } };
   }
 
-  async #bind(pod: Pod, nodeName: string, context: ReconcileContext): Promise<void> {
+  async #bind(
+    pod: Pod,
+    { node: nodeName, siblings }: Extract<Verdict, { node: string }>,
+    context: ReconcileContext,
+  ): Promise<void> {
+    const isPinned = pinnedNode(pod) !== undefined;
+    if (!isPinned && (this.#deps.reservations.siblings(pod).get(nodeName) ?? 0) > siblings) {
+      // Another reconcile has placed a Pod of the same owner there since the verdict.
+      context.requeueAfter(1);
+      return;
+    }
     const reservation = this.#deps.reservations.tryReserve(pod, nodeName);
     if (!reservation.bound) {
       // Another reconcile has used the capacity since the verdict.

@@ -71,7 +71,10 @@ const VIEWABLE_ALONE = [
 
 /** Upstream's rules, also for kinds without objects: whoever may create them gets the reason instead of a 403. */
 const WORKLOADS: readonly [group: string, resources: readonly string[]][] = [
-  [APPS, ['daemonsets', 'deployments', 'replicasets', 'statefulsets']],
+  [
+    APPS,
+    ['daemonsets', 'deployments', 'deployments/scale', 'replicasets', 'replicasets/scale', 'statefulsets'],
+  ],
   [BATCH, ['cronjobs', 'jobs']],
   [NETWORKING, ['ingresses', 'networkpolicies']],
   [AUTOSCALING, ['horizontalpodautoscalers']],

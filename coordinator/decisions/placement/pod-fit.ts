@@ -105,8 +105,11 @@ export class FitRefusals {
   }
 }
 
-/** Lower is better: untolerated PreferNoSchedule taints first, then the share of the most used resource. */
-export function nodeScore(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): number {
+/**
+ * Lower is better: untolerated PreferNoSchedule taints first, then Pods of the same owner, so that the loss of a host
+ * costs few replicas, then the share of the most used resource.
+ */
+export function nodeScore(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage, siblings = 0): number {
   const tolerations = pod.spec.tolerations ?? [];
   const avoided = (node.spec?.taints ?? []).filter(
     (taint) => taint.effect === 'PreferNoSchedule' && !tolerations.some((one) => tolerates(one, taint)),
@@ -116,5 +119,5 @@ export function nodeScore(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsa
     const used = name === 'pods' ? taken.pods : (taken.requests[name] ?? 0);
     return allocatable[name] ? used / allocatable[name] : 0;
   });
-  return avoided * 10 + Math.max(...shares);
+  return avoided * 1_000_000 + siblings * 10 + Math.max(...shares);
 }

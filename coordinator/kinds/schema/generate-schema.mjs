@@ -26,6 +26,7 @@ const CORE = 'io.k8s.api.core.v1';
 const APPS = 'io.k8s.api.apps.v1';
 const BATCH = 'io.k8s.api.batch.v1';
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+const SCALES = 'io.k8s.api.autoscaling.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
 const DISCOVERY = 'io.k8s.api.discovery.v1';
 const EVENTS = 'io.k8s.api.events.v1';
@@ -106,6 +107,19 @@ const PACKAGES = {
   V1DaemonSetStatus: APPS,
   V1DaemonSetUpdateStrategy: APPS,
   V1RollingUpdateDaemonSet: APPS,
+  V1Deployment: APPS,
+  V1DeploymentCondition: APPS,
+  V1DeploymentSpec: APPS,
+  V1DeploymentStatus: APPS,
+  V1DeploymentStrategy: APPS,
+  V1RollingUpdateDeployment: APPS,
+  V1ReplicaSet: APPS,
+  V1ReplicaSetCondition: APPS,
+  V1ReplicaSetSpec: APPS,
+  V1ReplicaSetStatus: APPS,
+  V1Scale: SCALES,
+  V1ScaleSpec: SCALES,
+  V1ScaleStatus: SCALES,
   V1Condition: META,
   V1DeleteOptions: META,
   V1LabelSelector: META,
@@ -181,6 +195,7 @@ const ROOTS = {
   V1CronJob: ['batch', 'v1', 'CronJob'],
   V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
   V1DeleteOptions: ['', 'v1', 'DeleteOptions'],
+  V1Deployment: ['apps', 'v1', 'Deployment'],
   V1EndpointSlice: ['discovery.k8s.io', 'v1', 'EndpointSlice'],
   V1Endpoints: ['', 'v1', 'Endpoints'],
   V1CSIDriver: ['storage.k8s.io', 'v1', 'CSIDriver'],
@@ -203,8 +218,10 @@ const ROOTS = {
   V1Node: ['', 'v1', 'Node'],
   V1Pod: ['', 'v1', 'Pod'],
   V1PriorityClass: ['scheduling.k8s.io', 'v1', 'PriorityClass'],
+  V1ReplicaSet: ['apps', 'v1', 'ReplicaSet'],
   V1Role: ['rbac.authorization.k8s.io', 'v1', 'Role'],
   V1RoleBinding: ['rbac.authorization.k8s.io', 'v1', 'RoleBinding'],
+  V1Scale: ['autoscaling', 'v1', 'Scale'],
   V1Secret: ['', 'v1', 'Secret'],
   V1Service: ['', 'v1', 'Service'],
   V1ServiceAccount: ['', 'v1', 'ServiceAccount'],

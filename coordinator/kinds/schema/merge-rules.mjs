@@ -33,6 +33,8 @@ export const MERGE_KEYS = {
   'NamespaceStatus.conditions': 'type',
   'DaemonSetStatus.conditions': 'type',
   'JobStatus.conditions': 'type',
+  'DeploymentStatus.conditions': 'type',
+  'ReplicaSetStatus.conditions': 'type',
   'ServiceSpec.ports': 'port',
   'ServiceStatus.conditions': 'type',
   'ServiceAccount.secrets': 'name',

@@ -5,23 +5,23 @@ import { type AccessFixture, person, roleRef, startAccessFixture } from '../../h
 import { call } from '../../harness/api/https-call.js';
 import { openWatch } from '../../harness/api/watch-lines.js';
 
-const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const STATEFUL_SETS = '/apis/apps/v1/namespaces/default/statefulsets';
 const VOLUMES = '/api/v1/persistentvolumes';
 const REFUSAL =
-  'Everynode does not support Deployments: use a DaemonSet, which runs one Pod on each matching host';
-const BODY = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } };
+  'Everynode does not support StatefulSets: use a DaemonSet, which runs one Pod on each matching host';
+const BODY = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web' } };
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const METADATA = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 
 const REFUSED: [line: string, body?: unknown][] = [
-  [`POST ${DEPLOYMENTS}`, BODY],
-  [`DELETE ${DEPLOYMENTS}`],
-  [`GET ${DEPLOYMENTS}/web`],
-  [`PUT ${DEPLOYMENTS}/web`, BODY],
-  [`PATCH ${DEPLOYMENTS}/web`, BODY],
-  [`DELETE ${DEPLOYMENTS}/web`],
-  [`GET ${DEPLOYMENTS}/web/status`],
-  [`PATCH ${DEPLOYMENTS}/web/scale`, BODY],
+  [`POST ${STATEFUL_SETS}`, BODY],
+  [`DELETE ${STATEFUL_SETS}`],
+  [`GET ${STATEFUL_SETS}/web`],
+  [`PUT ${STATEFUL_SETS}/web`, BODY],
+  [`PATCH ${STATEFUL_SETS}/web`, BODY],
+  [`DELETE ${STATEFUL_SETS}/web`],
+  [`GET ${STATEFUL_SETS}/web/status`],
+  [`PATCH ${STATEFUL_SETS}/web/scale`, BODY],
 ];
 
 describe('a kind without objects', () => {
@@ -34,8 +34,8 @@ describe('a kind without objects', () => {
   after(() => fixture.stop());
 
   for (const [path, list] of [
-    [DEPLOYMENTS, 'DeploymentList'],
-    ['/apis/apps/v1/deployments', 'DeploymentList'],
+    [STATEFUL_SETS, 'StatefulSetList'],
+    ['/apis/apps/v1/statefulsets', 'StatefulSetList'],
     [VOLUMES, 'PersistentVolumeList'],
   ] as const) {
     test(`GET ${path} is an empty ${list} with a resource version`, async () => {
@@ -56,14 +56,14 @@ describe('a kind without objects', () => {
     [METADATA, 'PartialObjectMetadataList'],
   ] as const) {
     test(`it is listed as ${kind}`, async () => {
-      const answer = await call(fixture.api, `GET ${DEPLOYMENTS}`, { headers: { accept } });
+      const answer = await call(fixture.api, `GET ${STATEFUL_SETS}`, { headers: { accept } });
       assert.equal(answer.json().kind, kind);
     });
   }
 
   test('a watch with initial events ends them with the bookmark that clients wait for', async () => {
     const query = 'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
-    const watch = await openWatch(fixture.api, `${DEPLOYMENTS}?${query}`);
+    const watch = await openWatch(fixture.api, `${STATEFUL_SETS}?${query}`);
     const event = await watch.next();
     assert.equal(event?.type, 'BOOKMARK');
     assert.equal(event?.object.metadata.annotations?.['k8s.io/initial-events-end'], 'true');
@@ -83,8 +83,8 @@ describe('a kind without objects', () => {
   }
 
   test('a user with the role view lists it in the namespace, and is not told more by a create', async () => {
-    assert.equal((await fixture.as(person('vic'), `GET ${DEPLOYMENTS}`)).code, 200);
-    const answer = await fixture.as(person('vic'), `POST ${DEPLOYMENTS}`, BODY);
+    assert.equal((await fixture.as(person('vic'), `GET ${STATEFUL_SETS}`)).code, 200);
+    const answer = await fixture.as(person('vic'), `POST ${STATEFUL_SETS}`, BODY);
     assert.deepEqual([answer.code, answer.json().reason], [403, 'Forbidden']);
   });
 

@@ -1,0 +1,46 @@
+/** autoscaling/v1 Scale of an object with `spec.replicas` (pkg/registry/apps/deployment/storage ScaleREST). */
+import type { KubeObject } from '../objects/meta.js';
+import type { LabelSelector } from '../objects/selectors.js';
+import type { Scale } from './workload-types.js';
+
+/** An object that has a `scale` subresource. */
+export interface Scalable extends KubeObject {
+  spec: { replicas?: number; selector: LabelSelector };
+  status?: { replicas?: number };
+}
+
+const OPERATORS: Readonly<Record<string, string>> = { In: 'in', NotIn: 'notin' };
+
+/** Returns the selector in the syntax of a query, sorted by key; "" if it has no terms. */
+export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const terms = [
+    ...Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` })),
+    ...matchExpressions.map(({ key, operator, values = [] }) => {
+      if (operator === 'Exists') return { key, text: key };
+      if (operator === 'DoesNotExist') return { key, text: `!${key}` };
+      return { key, text: `${key} ${OPERATORS[operator] ?? operator} (${[...values].sort().join(',')})` };
+    }),
+  ];
+  return terms
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ text }) => text)
+    .join(',');
+}
+
+/** Returns the object's Scale. It has the object's name, uid and resourceVersion, and no labels. */
+export function scaleOf({ metadata, spec, status }: Scalable): Scale {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp == null ? {} : { creationTimestamp }),
+    },
+    spec: spec.replicas ? { replicas: spec.replicas } : {},
+    status: { replicas: status?.replicas ?? 0, selector: selectorText(spec.selector) },
+  };
+}
