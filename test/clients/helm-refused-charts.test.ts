@@ -12,7 +12,7 @@ const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Relea
 
 /** A manifest of another kind, and the sentence that names the kind. */
 const REFUSED: [kind: string, apiVersion: string, sentence: RegExp][] = [
-  ['Deployment', 'apps/v1', /Everynode does not support Deployments: use a DaemonSet/],
+  ['StatefulSet', 'apps/v1', /Everynode does not support StatefulSets: use a DaemonSet/],
   ['StatefulSet', 'apps/v1', /Everynode does not support StatefulSets: use a DaemonSet/],
   [
     'NetworkPolicy',
@@ -63,13 +63,13 @@ for (const name of ['helm-3.17.2', 'helm-4.1.4'] as const) {
       });
     }
 
-    test('an upgrade that adds a Deployment is refused, and the release stays as it was', async () => {
-      writeChart(join(helm.home, 'later'), 'Deployment', 'apps/v1');
+    test('an upgrade that adds a StatefulSet is refused, and the release stays as it was', async () => {
+      writeChart(join(helm.home, 'later'), 'StatefulSet', 'apps/v1');
       await helm.ok('install kept ./later --set whole=false');
       const before = await stored();
       const { code, stderr } = await helm.run('upgrade kept ./later --set whole=true');
       assert.equal(code, 1);
-      assert.match(stderr, /Everynode does not support Deployments/);
+      assert.match(stderr, /Everynode does not support StatefulSets/);
       assert.deepEqual(await stored(), before);
     });
   });

@@ -14,7 +14,7 @@ const TIMED_OUT = 'ProgressDeadlineExceeded';
 const NO_DEADLINE = 2_147_483_647;
 
 /** `now` in ms since the epoch, and as text. */
-export interface StatusTime {
+interface StatusTime {
   now: number;
   stamp: string;
 }

@@ -9,7 +9,7 @@ export interface DeploymentCondition extends Condition {
   lastUpdateTime?: Timestamp | null;
 }
 
-export interface RollingUpdateDeployment {
+interface RollingUpdateDeployment {
   /** Pods that may be unavailable: a number, or a percentage of `replicas` rounded down. */
   maxUnavailable?: IntOrString;
   /** Pods above `replicas`: a number, or a percentage of `replicas` rounded up. */
@@ -21,7 +21,7 @@ export interface DeploymentStrategy {
   rollingUpdate?: RollingUpdateDeployment;
 }
 
-export interface DeploymentSpec {
+interface DeploymentSpec {
   replicas?: number;
   selector: LabelSelector;
   template: PodTemplateSpec;
@@ -49,7 +49,7 @@ export interface Deployment extends KubeObject {
   status?: DeploymentStatus;
 }
 
-export interface ReplicaSetSpec {
+interface ReplicaSetSpec {
   replicas?: number;
   minReadySeconds?: number;
   selector: LabelSelector;

@@ -34,7 +34,7 @@ const EXPLAINED: [string, RegExp][] = [
   ['pod.spec.containers.resources.limits', /FIELD: +limits <map\[string\]string>/],
   ['node.status.conditions', /RESOURCE: conditions <\[\]Object>/],
   ['rolloutpolicy.spec', /KIND: +RolloutPolicy\nVERSION: +fleet\.everynode\.dev\/v1/],
-  ['deployment', /KIND: +Deployment\n.*Everynode does not support Deployments/s],
+  ['statefulset', /KIND: +StatefulSet\n.*Everynode does not support StatefulSets/s],
 ];
 
 /** Mistakes in a manifest, and the part of the message that names it. */

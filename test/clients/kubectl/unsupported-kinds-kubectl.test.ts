@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 
 const REFUSAL =
-  /Everynode does not support Deployments: use a DaemonSet, which runs one Pod on each matching host/;
+  /Everynode does not support StatefulSets: use a DaemonSet, which runs one Pod on each matching host/;
 
 function configMap(name: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: default, labels: {app: x}}\n`;
@@ -16,7 +16,7 @@ function manifest(apiVersion: string, kind: string): string {
   return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: web, namespace: default}\nspec: {}\n`;
 }
 
-const DEPLOYMENT = manifest('apps/v1', 'Deployment');
+const STATEFUL_SET = manifest('apps/v1', 'StatefulSet');
 
 forEachKubectl('kinds without objects', (fixture) => {
   test('apply --prune deletes what the directory no longer has, with the default list of kinds', async () => {
@@ -36,32 +36,20 @@ forEachKubectl('kinds without objects', (fixture) => {
     const folder = join(kubectl.home, 'dump');
     await kubectl.ok(`cluster-info dump --namespaces default --output-directory ${folder}`);
     const files = readdirSync(join(folder, 'default')).map((name) => name.split('.')[0]);
-    assert.deepEqual(files.sort(), [
-      'daemonsets',
-      'deployments',
-      'events',
-      'pods',
-      'replicasets',
-      'replication-controllers',
-      'services',
-    ]);
+    assert.deepEqual(files.sort(), ['daemonsets', 'events', 'pods', 'replication-controllers', 'services']);
     assert.ok(readdirSync(folder).some((name) => name.startsWith('nodes.')));
   });
 
   for (const words of ['apply -f -', 'create -f -', 'apply --server-side -f -', 'diff -f -', 'delete -f -']) {
-    test(`${words} of a Deployment is refused with the reason`, async () => {
-      const { code, stderr } = await fixture.kubectl.run(words.split(' '), DEPLOYMENT);
+    test(`${words} of a StatefulSet is refused with the reason`, async () => {
+      const { code, stderr } = await fixture.kubectl.run(words.split(' '), STATEFUL_SET);
       assert.notEqual(code, 0);
       assert.match(stderr, REFUSAL);
     });
   }
 
-  test('create deployment and get deploy NAME are refused with the reason', async () => {
-    for (const words of [
-      'create deployment web --image=web:1',
-      'get deploy web',
-      'rollout status deploy/web',
-    ]) {
+  test('get sts NAME and its rollout status are refused with the reason', async () => {
+    for (const words of ['get sts web', 'rollout status sts/web']) {
       const { code, stderr } = await fixture.kubectl.run(words.split(' '));
       assert.notEqual(code, 0);
       assert.match(stderr, REFUSAL);
@@ -72,12 +60,12 @@ forEachKubectl('kinds without objects', (fixture) => {
     const listed = await fixture.kubectl.run(['get', 'deploy,sts,pvc,pv,jobs,ing', '-A']);
     assert.deepEqual([listed.code, listed.stderr], [0, 'No resources found\n']);
     const all = await fixture.kubectl.run(['get', 'all', '-v=6']);
-    assert.doesNotMatch(all.stderr, /deployments/);
+    assert.doesNotMatch(all.stderr, /statefulsets/);
   });
 
   test('explain prints why the kind is not supported', async () => {
-    const printed = await fixture.kubectl.ok('explain deployment');
-    assert.match(printed, /Everynode does not support Deployments: use a DaemonSet/);
+    const printed = await fixture.kubectl.ok('explain statefulset');
+    assert.match(printed, /Everynode does not support StatefulSets: use a DaemonSet/);
   });
 
   test('a kind that is not served is reported as unknown', async () => {

@@ -92,7 +92,7 @@ describe('a kind without objects', () => {
     const apps = (await call(fixture.api, 'GET /apis/apps/v1')).json<{
       resources: { name: string; verbs: string[]; categories?: string[]; shortNames: string[] }[];
     }>();
-    const found = apps.resources.find(({ name }) => name === 'deployments');
+    const found = apps.resources.find(({ name }) => name === 'statefulsets');
     assert.deepEqual(found?.verbs, ['list', 'watch']);
     assert.deepEqual([found?.categories, found?.shortNames], [undefined, ['deploy']]);
   });
@@ -100,7 +100,7 @@ describe('a kind without objects', () => {
   test('nothing about it is stored', async () => {
     const { records } = await fixture.registry.list({
       ...(fixture.registry.kinds[0] ?? assert.fail()),
-      ...{ group: 'apps', resource: 'deployments' },
+      ...{ group: 'apps', resource: 'statefulsets' },
     });
     assert.deepEqual(records, []);
   });

@@ -109,9 +109,9 @@ const OPERATIONS: [path: string, method: string, operationId: string, action: st
     'authentication_v1',
   ],
   [
-    '/apis/apps/v1/namespaces/{namespace}/deployments',
+    '/apis/apps/v1/namespaces/{namespace}/statefulsets',
     'get',
-    'listAppsV1NamespacedDeployment',
+    'listAppsV1NamespacedStatefulSet',
     'list',
     'apps_v1',
   ],
@@ -151,12 +151,12 @@ describe('an operation in OpenAPI v2', () => {
     }
   });
   test('a kind without objects has lists alone', () => {
-    const paths = Object.entries(DOCUMENT.paths).filter(([path]) => path.endsWith('/deployments'));
+    const paths = Object.entries(DOCUMENT.paths).filter(([path]) => path.endsWith('/statefulsets'));
     assert.deepEqual(
       paths.map(([, { parameters: _, ...operations }]) => Object.keys(operations)),
       [['get'], ['get']],
     );
-    assert.equal(DOCUMENT.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}'], undefined);
+    assert.equal(DOCUMENT.paths['/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}'], undefined);
   });
 });
 

@@ -26,8 +26,6 @@ const DEFAULT_LISTS: [group: string, kind: string, namespaced: boolean][] = [
   ['batch', 'CronJob', true],
   ['networking.k8s.io', 'Ingress', true],
   ['apps', 'DaemonSet', true],
-  ['apps', 'Deployment', true],
-  ['apps', 'ReplicaSet', true],
   ['apps', 'StatefulSet', true],
 ];
 
