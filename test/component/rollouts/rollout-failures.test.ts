@@ -192,9 +192,10 @@ describe('failures', () => {
       assert.ok(first && well && ill);
       await fleet.registry.delete(controllerRevisionKind, first.metadata);
       await rolling.advance(2_000);
-      await fleet.setPod(well, 'Running', true);
       const before = rolling.newPods().map(({ metadata }) => metadata.uid);
+      // The failure first: a Pod that is ready would let the next host of the wave begin.
       await rolling.crash(ill);
+      await fleet.setPod(well, 'Running', true);
       await rolling.expectStatus('Failed', 'canary', 2);
       assert.match(rolling.status?.message ?? '', /no rollback: there is no ControllerRevision of /);
       assert.deepEqual(
