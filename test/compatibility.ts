@@ -1,19 +1,25 @@
 /**
- * Runs the tests of real clients and writes the results into the table of clients in
- * docs/differences-from-kubernetes.md:
+ * Runs the tests of real clients and writes the results into docs/clients.md:
  *   npm run compatibility
- * A test belongs to every client that its own name or its group's name mentions.
+ * A test belongs to every client that its own name or its group's name mentions, or that its file is about.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLIENT_NAMES } from './harness/clients/client-binaries.js';
-import { TABLE_BEGIN, TABLE_END } from './harness/clients/compatibility-table.js';
+import {
+  type ClientRun,
+  clientTable,
+  EXPECTED_CLIENTS,
+  TABLE_BEGIN,
+  TABLE_END,
+} from './harness/clients/compatibility-table.js';
 import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
 
 const DIST = dirname(fileURLToPath(import.meta.url));
-const DOCUMENT = resolve(DIST, '../../docs/differences-from-kubernetes.md');
+const DOCUMENT = resolve(DIST, '../../docs/clients.md');
+const JAVASCRIPT = '@kubernetes/client-node-1.4';
 const FILES = [
   'kubectl/kubectl',
   'kubectl/explain-kubectl',
@@ -23,53 +29,69 @@ const FILES = [
   'kubectl/server-side-apply-kubectl',
   'helm',
   'helm-refused-charts',
+  'javascript-client',
+  'others/older-kubectl',
+  'others/python-client',
+  'others/ansible',
+  'others/mcp-server',
 ];
 
-interface Count {
-  passed: number;
-  failed: number;
+interface TestEvent {
+  name: string;
+  nesting: number;
+  file?: string;
+  skip?: string | boolean;
+  details: { type?: string; error?: Error };
 }
 
-/** Passed and failed tests by client. */
-async function runClients(): Promise<Map<string, Count>> {
-  const counts = new Map<string, Count>(CLIENT_NAMES.map((name) => [name, { passed: 0, failed: 0 }]));
+/** Names of the clients that a test belongs to. */
+function clientsOf(path: readonly string[], file = ''): string[] {
+  const named = CLIENT_NAMES.filter((client) => path.join(' ').includes(client));
+  if (named.length > 0) return named;
+  if (file.endsWith('javascript-client.test.js')) return [JAVASCRIPT];
+  const other = / by (\S+)$/.exec(path[0] ?? '')?.[1];
+  return other === undefined ? [] : [other];
+}
+
+/** What ran, by client. */
+async function runClients(): Promise<Map<string, ClientRun>> {
+  const runs = new Map<string, ClientRun>();
   const files = FILES.map((name) => join(DIST, 'clients', `${name}.test.js`));
   /** Names of the groups around the test that is reported next, outermost first. */
   const groups: string[] = [];
-  const count = (event: { name: string; nesting: number; details: { type?: string } }, key: keyof Count) => {
-    if (event.details.type === 'suite') return;
-    const path = [...groups.slice(0, event.nesting), event.name].join(' ');
-    for (const name of CLIENT_NAMES.filter((client) => path.includes(client))) {
-      const sum = counts.get(name);
-      if (sum) sum[key] += 1;
+  const count = (event: TestEvent, isPassed: boolean) => {
+    // The parent of reported checks is no check of its own.
+    if (event.details.type === 'suite' || (event.name === 'the client' && isPassed)) return;
+    const path = [...groups.slice(0, event.nesting), event.name];
+    for (const name of clientsOf(path, event.file)) {
+      const sum = runs.get(name) ?? { what: new Set(), passed: 0, failed: [], skipped: undefined };
+      runs.set(name, sum);
+      if (event.skip !== undefined) sum.skipped = String(event.skip);
+      else if (isPassed) sum.passed += 1;
+      else sum.failed.push(event.name);
+      sum.what.add((path[0] ?? '').replace(/ by \S+$/, ''));
     }
   };
   const stream = run({ files, concurrency: 1, timeout: 15 * 60_000 });
   stream.on('test:start', ({ name, nesting }) => void groups.splice(nesting, groups.length, name));
-  stream.on('test:pass', (event) => event.skip === undefined && count(event, 'passed'));
-  stream.on('test:fail', (event) => count(event, 'failed'));
+  stream.on('test:pass', (event) => count(event as TestEvent, true));
+  stream.on('test:fail', (event) => count(event as TestEvent, false));
   for await (const _ of stream);
-  return counts;
-}
-
-function table(counts: ReadonlyMap<string, Count>): string {
-  const rows = [...counts].map(([name, { passed, failed }]) => {
-    const [program, version] = name.split('-');
-    return `| ${program} | ${version} | ${passed + failed} | ${passed} |`;
-  });
-  return ['| client | version | tests | passed |', '|---|---|---|---|', ...rows].join('\n');
+  return runs;
 }
 
 await parseScriptArguments(
-  npmScript(
-    'compatibility',
-    'Runs the tests of real clients and writes what passed into docs/differences-from-kubernetes.md.',
-  ),
+  npmScript('compatibility', 'Runs the tests of real clients and writes the results into docs/clients.md.'),
 );
-const counts = await runClients();
+const runs = await runClients();
+const table = clientTable(runs);
 const text = readFileSync(DOCUMENT, 'utf8');
 const [before = '', rest = ''] = text.split(TABLE_BEGIN);
 const after = rest.slice(rest.indexOf(TABLE_END));
-writeFileSync(DOCUMENT, `${before}${TABLE_BEGIN}\n${table(counts)}\n${after}`);
-process.stdout.write(`${table(counts)}\n`);
-process.exitCode = [...counts.values()].some(({ passed, failed }) => failed > 0 || passed === 0) ? 1 : 0;
+writeFileSync(DOCUMENT, `${before}${TABLE_BEGIN}\n${table}\n${after}`);
+process.stdout.write(`${table}\n`);
+const isMissing = EXPECTED_CLIENTS.some(
+  (client) => ![...runs.keys()].some((name) => name.startsWith(client)),
+);
+process.exitCode =
+  isMissing || [...runs.values()].some(({ failed, passed }) => failed.length > 0 || passed === 0) ? 1 : 0;
