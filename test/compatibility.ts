@@ -60,8 +60,10 @@ async function runClients(): Promise<Map<string, ClientRun>> {
   /** Names of the groups around the test that is reported next, outermost first. */
   const groups: string[] = [];
   const count = (event: TestEvent, isPassed: boolean) => {
-    // The parent of reported checks is no check of its own.
-    if (event.details.type === 'suite' || (event.name === 'the client' && isPassed)) return;
+    // The parent of reported checks is no check of its own, unless the client itself failed.
+    const failure = event.details.error as { failureType?: string } | undefined;
+    const isParent = event.name === 'the client' && (isPassed || failure?.failureType === 'subtestsFailed');
+    if (event.details.type === 'suite' || isParent) return;
     const path = [...groups.slice(0, event.nesting), event.name];
     for (const name of clientsOf(path, event.file)) {
       const sum = runs.get(name) ?? { what: new Set(), passed: 0, failed: [], skipped: undefined };
