@@ -44,9 +44,6 @@ const COMMANDS: readonly (readonly [string, RegExp, string?])[] = [
   ['delete daemonset daemon --timeout=60s', /deleted/],
 ];
 
-/** Commands that a version cannot run here. docs/clients.md states each. */
-const KNOWN_FAILURES: Readonly<Record<string, string>> = { 'kubectl-1.27.1': 'explain' };
-
 for (const name of OLDER_KUBECTLS) {
   const binary = findClient(name);
   const found = 'why' in binary ? binary : { version: name.slice('kubectl-'.length) };
@@ -55,7 +52,6 @@ for (const name of OLDER_KUBECTLS) {
     const kubectl = createKubectl(fleet.kubeconfig, binary.path);
     const checks: ClientCheck[] = [];
     for (const [command, expected, input] of COMMANDS) {
-      if (command.split(' ')[0] === KNOWN_FAILURES[name]) continue;
       const { code, stdout, stderr } = await kubectl.run(command.split(' '), input);
       const isExpected = code === 0 && expected.test(stdout);
       checks.push({ title: command, error: isExpected ? undefined : `exit ${code}: ${stdout}${stderr}` });
