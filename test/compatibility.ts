@@ -1,6 +1,7 @@
 /**
  * Runs the tests of real clients and writes the results into docs/clients.md:
  *   npm run compatibility
+ *   npm run compatibility -- --rounds 2000    only the rounds of the Python client, on each supported Node
  * A test belongs to every client that its own name or its group's name mentions, or that its file is about.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLIENT_NAMES } from './harness/clients/client-binaries.js';
+import { ROUNDS_BEGIN, ROUNDS_END, roundsTable, runRounds } from './harness/clients/client-rounds.js';
 import {
   type ClientRun,
   clientTable,
@@ -15,7 +17,7 @@ import {
   TABLE_BEGIN,
   TABLE_END,
 } from './harness/clients/compatibility-table.js';
-import { npmScript, parseScriptArguments } from './harness/processes/npm-script.js';
+import { npmScript, parseScriptArguments, wholeNumber } from './harness/processes/npm-script.js';
 
 const DIST = dirname(fileURLToPath(import.meta.url));
 const DOCUMENT = resolve(DIST, '../../docs/clients.md');
@@ -82,18 +84,39 @@ async function runClients(): Promise<Map<string, ClientRun>> {
   return runs;
 }
 
-await parseScriptArguments(
-  npmScript('compatibility', 'Runs the tests of real clients and writes the results into docs/clients.md.'),
+/** Replaces the text between two lines of docs/clients.md. */
+function writeSection(begin: string, end: string, section: string): void {
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const [before = '', rest = ''] = text.split(begin);
+  const after = rest.slice(rest.indexOf(end));
+  writeFileSync(DOCUMENT, `${before}${begin}\n${section}\n${after}`);
+  process.stdout.write(`${section}\n`);
+}
+
+/** Returns true if every client ran and passed. */
+async function writeClients(): Promise<boolean> {
+  const runs = await runClients();
+  writeSection(TABLE_BEGIN, TABLE_END, clientTable(runs));
+  const isMissing = EXPECTED_CLIENTS.some(
+    (client) => ![...runs.keys()].some((name) => name.startsWith(client)),
+  );
+  return !isMissing && [...runs.values()].every(({ failed, passed }) => failed.length === 0 && passed > 0);
+}
+
+/** Returns true if no round was refused. */
+async function writeRounds(rounds: number): Promise<boolean> {
+  const results = await runRounds(rounds);
+  writeSection(ROUNDS_BEGIN, ROUNDS_END, roundsTable(results));
+  return results.every(({ passed }) => passed);
+}
+
+const script = npmScript(
+  'compatibility',
+  'Runs the tests of real clients and writes the results into docs/clients.md.',
+).option(
+  '--rounds <N>',
+  'instead, list-and-patch rounds of the Python client on each supported Node',
+  wholeNumber,
 );
-const runs = await runClients();
-const table = clientTable(runs);
-const text = readFileSync(DOCUMENT, 'utf8');
-const [before = '', rest = ''] = text.split(TABLE_BEGIN);
-const after = rest.slice(rest.indexOf(TABLE_END));
-writeFileSync(DOCUMENT, `${before}${TABLE_BEGIN}\n${table}\n${after}`);
-process.stdout.write(`${table}\n`);
-const isMissing = EXPECTED_CLIENTS.some(
-  (client) => ![...runs.keys()].some((name) => name.startsWith(client)),
-);
-process.exitCode =
-  isMissing || [...runs.values()].some(({ failed, passed }) => failed.length > 0 || passed === 0) ? 1 : 0;
+const { rounds } = (await parseScriptArguments<{ rounds?: number }>(script)).options;
+process.exitCode = (await (rounds === undefined ? writeClients() : writeRounds(rounds))) ? 0 : 1;

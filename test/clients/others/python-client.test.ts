@@ -11,7 +11,7 @@ import {
 /** Debian's own Python, because another one on the PATH does not find Debian's packages. */
 const PYTHON = '/usr/bin/python3';
 const PROGRAMS = resolve(import.meta.dirname, '../programs');
-/** Rounds of the test. `EVERYNODE_ROUNDS` sets another number. */
+/** Rounds of the test. `npm run compatibility -- --rounds N` sets another number. */
 const ROUNDS = process.env.EVERYNODE_ROUNDS ?? '100';
 
 const found = programVersion(PYTHON, ['-c', 'import kubernetes; print(kubernetes.__version__)'], /^(\S+)/);
