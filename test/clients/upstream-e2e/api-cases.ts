@@ -103,7 +103,7 @@ export const API_CASES: readonly UpstreamCase[] = [
     title: '[sig-api-machinery] Garbage collector should delete pods created by rc when not orphaning',
     file: 'apimachinery/garbage_collector.go',
     deviation: '**Kinds without objects.**',
-    steps: [['!create -f -', /MethodNotAllowed|DaemonSet/, CONTROLLER]],
+    steps: [['!create -f -', /MethodNotAllowed/, CONTROLLER]],
   },
   {
     title: '[sig-api-machinery] Garbage collector should delete RS created by deployment when not orphaning',
@@ -306,7 +306,7 @@ export const API_CASES: readonly UpstreamCase[] = [
       ['delete configmap watched', /deleted/],
       [
         `get --raw ${MAPS}?watch=1&timeoutSeconds=1&resourceVersion=1&fieldSelector=metadata.name%3Dwatched`,
-        /"ADDED"[\s\S]*"MODIFIED"[\s\S]*"mutation":"1"[\s\S]*"DELETED"|"code":410/,
+        /"ADDED"[\s\S]*"MODIFIED"[\s\S]*"mutation":"1"[\s\S]*"DELETED"/,
       ],
     ],
   },
@@ -319,7 +319,7 @@ export const API_CASES: readonly UpstreamCase[] = [
       ['label configmap selected app=other --overwrite', /labeled/],
       [
         `get --raw ${MAPS}?watch=1&timeoutSeconds=1&resourceVersion=1&labelSelector=app%3De2e`,
-        /"ADDED"[\s\S]*"DELETED"|"code":410/,
+        /"ADDED"[\s\S]*"DELETED"/,
       ],
     ],
   },
