@@ -21,6 +21,7 @@ const DATA = [
   'agent/everynode-agent.sh',
   'agent/runtime/sandbox',
   'test/conformance/cases',
+  'test/clients/programs',
 ];
 /** Tools that compiling better-sqlite3 needs, with their Debian packages. */
 const TOOLS = { make: 'make', 'g++': 'g++', python3: 'python3' };

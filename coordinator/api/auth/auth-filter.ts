@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { networkOf } from '../../../shared/link/peer-network.js';
-import type { Clock } from '../../../shared/process/time/clock.js';
+import { type Clock, pause } from '../../../shared/process/time/clock.js';
 import type { Identities } from '../../access/identities.js';
 import { asksToImpersonate, readImpersonation } from '../../access/impersonation.js';
 import type { AccessDecision } from '../../access/rbac-authorizer.js';
@@ -74,7 +74,7 @@ export class AuthFilter {
    * if the path has the wrong scope for its resource, 403 if no role allows it.
    */
   authorize(identity: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
-    this.#clients.take(`${limitKeyOf(identity)} ${networkOfCaller(caller)}`);
+    this.#clients.take(clientOf(identity, caller));
     this.#refuseWrongScope(info);
     return authorize(this.#options.identities.authorizer, identity.user, info);
   }
@@ -93,6 +93,8 @@ export class AuthFilter {
     });
     if (!identity) return undefined;
     outcome.identity = identity;
+    const waitMs = this.#clients.waitMs(clientOf(identity, caller));
+    if (waitMs > 0) await pause(waitMs);
     const decision = this.authorize(identity, info, caller);
     if (decision) outcome.decision = decision;
     return identity;
@@ -145,6 +147,11 @@ export class AuthFilter {
     this.#clients.take(networkOfCaller(caller));
     throw new ApiError('Unauthorized', 'Unauthorized');
   }
+}
+
+/** The key of a client's rate limit. */
+function clientOf(identity: Identity, caller: Caller): string {
+  return `${limitKeyOf(identity)} ${networkOfCaller(caller)}`;
 }
 
 function networkOfCaller({ socket }: Caller): string {

@@ -12,6 +12,9 @@ export interface ClientLimitSettings {
 /** Four times kubectl's own limits (50 per second, burst 300). */
 export const DEFAULT_CLIENT_LIMITS: ClientLimitSettings = { requestsPerSecond: 200, burst: 1_200 };
 
+/** Longest wait for a token. A client that would wait longer is refused at once. */
+const LONGEST_WAIT_MS = 100;
+
 /** Maximum number of buckets. Above it, full buckets are removed. */
 const MAX_CLIENTS = 10_000;
 
@@ -41,6 +44,21 @@ export class ClientLimits {
     }
     bucket.tokens -= 1;
     if (this.#buckets.size > MAX_CLIENTS) this.#forgetRested(burst);
+  }
+
+  /**
+   * Returns the ms until this client has a token, 0 if it has one or if the wait is too long. A client that sends one
+   * request after the other keeps its rate by this wait. Without it the client gets a 429, which many clients do not
+   * retry. Of requests that wait at the same time, one gets the token.
+   */
+  waitMs(client: string): number {
+    const { requestsPerSecond } = this.settings;
+    if (requestsPerSecond === 0) return 0;
+    const { tokens } = this.#filled(client);
+    if (tokens >= 1) return 0;
+    // A timer can fire up to 1 ms early.
+    const ms = Math.ceil(((1 - tokens) / requestsPerSecond) * 1000) + 1;
+    return ms > LONGEST_WAIT_MS ? 0 : ms;
   }
 
   /** Throws 429 if this client has no token left. Takes none. */

@@ -14,21 +14,35 @@ type Schemas = Readonly<Record<string, unknown>>;
 
 const QUERY_STRING = { in: 'query', schema: { type: 'string' } };
 
+function operation(action: string, { group, version, kind }: DiscoveredResource) {
+  return {
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': { group, version, kind },
+    responses: { 200: { description: 'OK' } },
+  };
+}
+
+/**
+ * Returns the path of the list in all namespaces, if the resource has one. `explain` of kubectl 1.27 finds a kind by
+ * this path alone.
+ */
+function listPath(resource: DiscoveredResource): [string, object][] {
+  if (!resource.verbs.includes('list')) return [];
+  return [[`${rootPath(resource)}/${resource.resource}`, { get: operation('list', resource) }]];
+}
+
 /**
  * Returns the path of one object with its PATCH. Clients look for its parameters: `fieldValidation` means that the
  * server validates, `dryRun` that it supports dry runs.
  */
 function objectPath(resource: DiscoveredResource): [string, object] {
-  const { group, version, kind } = resource;
   const scope = resource.namespaced ? 'namespaces/{namespace}/' : '';
   const patch = {
-    'x-kubernetes-action': 'patch',
-    'x-kubernetes-group-version-kind': { group, version, kind },
+    ...operation('patch', resource),
     parameters: ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({
       name,
       ...QUERY_STRING,
     })),
-    responses: { 200: { description: 'OK' } },
   };
   return [`${rootPath(resource)}/${scope}${resource.resource}/{name}`, { patch }];
 }
@@ -82,7 +96,7 @@ export function openApiDocuments(
     const document = {
       openapi: '3.0.0',
       info: { title: 'Everynode', version: 'v1' },
-      paths: Object.fromEntries(members.map(objectPath)),
+      paths: Object.fromEntries(members.flatMap((resource) => [...listPath(resource), objectPath(resource)])),
       components: { schemas: reachable(schemas, names) },
     };
     const tagged = taggedDocument(document);

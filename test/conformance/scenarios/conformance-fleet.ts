@@ -141,6 +141,10 @@ export class ConformanceFleet {
     return this.#coordinator.kubeconfig;
   }
 
+  get kubeconfigPath(): string {
+    return this.#coordinator.kubeconfigPath;
+  }
+
   async node(name: string): Promise<Node | undefined> {
     const { code, body } = await this.api.send('GET', `/api/v1/nodes/${name}`);
     return code === 200 ? (body as Node) : undefined;

@@ -12,6 +12,17 @@ export const KUBECTLS = [
   'kubectl-1.34.5',
 ] as const satisfies readonly ClientName[];
 
+/** Older versions, which run a shorter list of commands. */
+export const OLDER_KUBECTLS = [
+  'kubectl-1.33.9',
+  'kubectl-1.32.3',
+  'kubectl-1.31.9',
+  'kubectl-1.30.0',
+  'kubectl-1.29.4',
+  'kubectl-1.28.3',
+  'kubectl-1.27.1',
+] as const satisfies readonly ClientName[];
+
 /** Reads OpenAPI v2 alone: it validates manifests itself, and explains kinds from this document. */
 export const OLD_KUBECTL = 'kubectl-1.20.0' satisfies ClientName;
 

@@ -105,6 +105,16 @@ test('OpenAPI: a PATCH with fieldValidation for each resource, and the schemas t
   assert.deepEqual(Object.keys(other.paths), ['/apis/g.dev/v1/gadgets/{name}']);
 });
 
+test('OpenAPI: the list of a resource in all namespaces has its kind, by which kubectl 1.27 finds it', () => {
+  const { byPath } = openApiDocuments([{ ...PODS, verbs: ['get', 'list'] }], SCHEMAS, () => 'a.Pod');
+  const { paths } = JSON.parse(byPath.get('/openapi/v3/api/v1')?.bytes.toString() ?? '');
+  assert.deepEqual(paths['/api/v1/pods'].get['x-kubernetes-group-version-kind'], {
+    group: '',
+    version: 'v1',
+    kind: 'Pod',
+  });
+});
+
 test('OpenAPI: the index names each document with the hash of its content', () => {
   const one = openApiDocuments([PODS], SCHEMAS, () => 'a.Pod');
   const other = openApiDocuments([PODS], SCHEMAS, () => 'a.Other');

@@ -47,6 +47,22 @@ test('the rejection is a 429 that names the seconds until the next request is al
   );
 });
 
+test('a client that waits for its next token before each request is never refused', () => {
+  const { clients, clock } = limits(200, 3);
+  for (let sent = 0; sent < 100; sent += 1) {
+    clock.advance(clients.waitMs('a'));
+    clients.take('a');
+  }
+  assert.equal(clients.waitMs('a'), 4 + 1);
+});
+
+test('a client without a token does not wait if the next token is far away', () => {
+  const { clients } = limits(0.25, 1);
+  clients.take('a');
+  assert.equal(clients.waitMs('a'), 0);
+  assert.throws(() => clients.take('a'), ApiError);
+});
+
 test('0 requests per second means no limit', () => {
   assert.equal(letIn(limits(0, 1).clients, 'a', 5_000), 5_000);
 });

@@ -1,0 +1,79 @@
+/** Programs of others that act as a client, and the checks that they report. */
+import { execFile, execFileSync } from 'node:child_process';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { ConformanceFleet } from '../../conformance/scenarios/conformance-fleet.js';
+import { leaveOut } from '../basics/skip-reason.js';
+
+const RUN_TIMEOUT_MS = 180_000;
+
+/** One check of a client, and the error if it failed. */
+export interface ClientCheck {
+  title: string;
+  error?: string | undefined;
+}
+
+/** Returns the first capture of `pattern` in the output of a command, or the reason why there is none. */
+export function programVersion(
+  command: string,
+  args: readonly string[],
+  pattern: RegExp,
+): { version: string } | { why: string } {
+  try {
+    const text = execFileSync(command, [...args], { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
+    const version = pattern.exec(text)?.[1];
+    return version === undefined ? { why: `${command} prints no version` } : { version };
+  } catch {
+    return { why: `${command} is not installed` };
+  }
+}
+
+/** Runs the program to its end, whatever its exit code, and returns both outputs. */
+export function runProgram(
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const options = {
+    env: { ...process.env, ...environment },
+    timeout: RUN_TIMEOUT_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  };
+  return new Promise((done) => {
+    execFile(command, [...args], options, (error, stdout, stderr) => {
+      const code = error ? (typeof error.code === 'number' ? error.code : 1) : 0;
+      done({ code, stdout, stderr });
+    });
+  });
+}
+
+/**
+ * Defines a group with one test for each check that the client reports. `npm run compatibility` reads the client and its
+ * version from the last word of the group's name.
+ */
+export function describeClient(
+  what: string,
+  client: string,
+  found: { version: string } | { why: string },
+  run: (fleet: ConformanceFleet) => Promise<readonly ClientCheck[]>,
+): void {
+  const version = 'version' in found ? found.version : 'none';
+  describe(`${what} by ${client}-${version}`, () => {
+    if ('why' in found) {
+      test('the client is missing', (context: TestContext) => leaveOut(context, client, found.why));
+      return;
+    }
+    let fleet: ConformanceFleet;
+    before(async () => {
+      fleet = await ConformanceFleet.start({ nodes: [{ name: 'n1' }, { name: 'n2' }], unreadyImages: [] });
+    });
+    after(() => fleet.stop());
+    test('the client', async (context) => {
+      const checks = await run(fleet);
+      if (checks.length === 0) throw new Error('the client reported no check');
+      for (const { title, error } of checks)
+        await context.test(title, () => {
+          if (error !== undefined) throw new Error(error);
+        });
+    });
+  });
+}
