@@ -54,7 +54,7 @@ export interface WriteOptions {
   /** Checks the object that is about to replace `current` (undefined for a create). Refuses by throwing ApiError. */
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest. */
-  subresource?: 'status' | 'approval' | 'finalize';
+  subresource?: 'status' | 'approval' | 'finalize' | 'ephemeralcontainers';
 }
 
 export interface Preconditions {

@@ -1,0 +1,89 @@
+/** `kubectl debug` on a real engine: ephemeral containers join a running Pod and disturb nothing. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
+import { until } from '../../harness/basics/wait-until.js';
+import type { EngineKind } from '../../harness/engines/test-engines.js';
+import { shell } from '../../harness/engines/test-images.js';
+import { TourFixture } from '../../harness/hosts/tour-fixture.js';
+
+const IMAGE = 'app:1';
+const TIMEOUT_MS = 40_000;
+
+function podOf(name: string, containers: number): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      terminationGracePeriodSeconds: 1,
+      containers: Array.from({ length: containers }, (_, index) => ({
+        name: `app-${index}`,
+        image: IMAGE,
+        command: shell('exec /bin/busybox sleep 3600'),
+      })),
+    },
+  };
+}
+
+/** Registers the tests on one engine. */
+export function debugTests(kind: EngineKind): void {
+  describe(`kubectl debug on ${kind}`, { concurrency: 1 }, () => {
+    let fixture: TourFixture | string;
+    before(async () => {
+      fixture = await TourFixture.open(kind, { images: [IMAGE] });
+    });
+    after(async () => {
+      if (typeof fixture !== 'string') await fixture.close();
+    });
+
+    for (const count of [1, 2]) {
+      test(`an ephemeral container joins a Pod of ${count} containers, ends once and is not restarted`, async (context) => {
+        if (typeof fixture === 'string') return leaveOut(context, `debug on ${kind}`, fixture);
+        const { kubectl } = fixture;
+        const name = `seen-${count}`;
+        const read = async (): Promise<Pod> => JSON.parse(await kubectl.ok(`get pod ${name} -o json`)) as Pod;
+        await kubectl.ok('apply -f -', JSON.stringify(podOf(name, count)));
+        await kubectl.ok(`wait pod ${name} --for=condition=Ready --timeout=40s`);
+        const before = (await read()).status?.containerStatuses;
+
+        await kubectl.ok(
+          `debug ${name} --image=${IMAGE} -c dbg --target=app-0 --profile=general -- /bin/busybox sh -c`
+            .split(' ')
+            .concat('echo hello; while ! [ -e /tmp-end ]; do /bin/busybox sleep 1; done; exit 3'),
+        );
+        const state = async () => (await read()).status?.ephemeralContainerStatuses?.[0]?.state;
+        await until(async () => (await state())?.running !== undefined, TIMEOUT_MS);
+        assert.equal(await kubectl.ok(`logs ${name} -c dbg`), 'hello');
+        // The processes and the address of the target are those that the ephemeral container shows.
+        const exec = (command: string) => kubectl.ok(`exec ${name} -c dbg -- busybox ${command}`);
+        assert.match(await exec('ps'), /busybox sleep 3600/);
+        assert.match(await exec('ip addr'), new RegExp(`${(await read()).status?.podIP}/`));
+        assert.equal(await exec('hostname'), name);
+
+        await exec('touch /tmp-end');
+        await until(async () => (await state())?.terminated !== undefined, TIMEOUT_MS);
+        const { status, spec } = await read();
+        assert.equal(status?.ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode, 3);
+        assert.equal(status?.ephemeralContainerStatuses?.[0]?.restartCount, 0);
+        assert.equal(status?.phase, 'Running');
+        assert.deepEqual(status?.containerStatuses, before);
+        assert.equal(spec.ephemeralContainers?.length, 1);
+        await kubectl.ok(`delete pod ${name} --timeout=40s`);
+      });
+    }
+
+    test('an image that cannot be pulled is a reason of the ephemeral container alone', async (context) => {
+      if (typeof fixture === 'string') return leaveOut(context, `debug on ${kind}`, fixture);
+      const { kubectl } = fixture;
+      await kubectl.ok('apply -f -', JSON.stringify(podOf('whole', 1)));
+      await kubectl.ok('wait pod whole --for=condition=Ready --timeout=40s');
+      await kubectl.ok('debug whole --image=127.0.0.1:9/none:1 -c bad');
+      const read = async () => (JSON.parse(await kubectl.ok('get pod whole -o json')) as Pod).status;
+      const waiting = async () => (await read())?.ephemeralContainerStatuses?.[0]?.state?.waiting?.reason;
+      await until(async () => /ErrImagePull|ImagePullBackOff/.test((await waiting()) ?? ''), TIMEOUT_MS);
+      assert.match(await kubectl.ok('get pod whole'), /1\/1 +Running/);
+    });
+  });
+}
