@@ -48,28 +48,35 @@ export function debugTests(kind: EngineKind): void {
         await kubectl.ok(`wait pod ${name} --for=condition=Ready --timeout=40s`);
         const before = (await read()).status?.containerStatuses;
 
-        await kubectl.ok(
-          `debug ${name} --image=${IMAGE} -c dbg --target=app-0 --profile=general -- /bin/busybox sh -c`
-            .split(' ')
-            .concat('echo hello; while ! [ -e /tmp-end ]; do /bin/busybox sleep 1; done; exit 3'),
-        );
+        const debug = `debug ${name} --image=${IMAGE} --target=app-0 --profile=general`.split(' ');
+        const script = 'echo hello; while ! [ -e /tmp-end ]; do /bin/busybox sleep 1; done; exit 3';
+        const started = await kubectl.run([...debug, '-c', 'dbg', '--', ...shell(script)]);
+        assert.equal(started.code, 0, started.stderr);
         const state = async () => (await read()).status?.ephemeralContainerStatuses?.[0]?.state;
-        await until(async () => (await state())?.running !== undefined, TIMEOUT_MS);
+        await until(async () => (await state())?.running !== undefined, { timeoutMs: TIMEOUT_MS });
         assert.equal(await kubectl.ok(`logs ${name} -c dbg`), 'hello');
         // The processes and the address of the target are those that the ephemeral container shows.
         const exec = (command: string) => kubectl.ok(`exec ${name} -c dbg -- busybox ${command}`);
         assert.match(await exec('ps'), /busybox sleep 3600/);
         assert.match(await exec('ip addr'), new RegExp(`${(await read()).status?.podIP}/`));
-        assert.equal(await exec('hostname'), name);
 
         await exec('touch /tmp-end');
-        await until(async () => (await state())?.terminated !== undefined, TIMEOUT_MS);
+        await until(async () => (await state())?.terminated !== undefined, { timeoutMs: TIMEOUT_MS });
         const { status, spec } = await read();
         assert.equal(status?.ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode, 3);
         assert.equal(status?.ephemeralContainerStatuses?.[0]?.restartCount, 0);
         assert.equal(status?.phase, 'Running');
         assert.deepEqual(status?.containerStatuses, before);
         assert.equal(spec.ephemeralContainers?.length, 1);
+
+        const typed = await kubectl.run(
+          [...debug, '-c', 'typed', '-i', '--', ...shell('read line; echo got $line')],
+          'word\n',
+        );
+        assert.equal(typed.code, 0, typed.stderr);
+        await until(async () => (await kubectl.ok(`logs ${name} -c typed`)) === 'got word', {
+          timeoutMs: TIMEOUT_MS,
+        });
         await kubectl.ok(`delete pod ${name} --timeout=40s`);
       });
     }
@@ -82,7 +89,9 @@ export function debugTests(kind: EngineKind): void {
       await kubectl.ok('debug whole --image=127.0.0.1:9/none:1 -c bad');
       const read = async () => (JSON.parse(await kubectl.ok('get pod whole -o json')) as Pod).status;
       const waiting = async () => (await read())?.ephemeralContainerStatuses?.[0]?.state?.waiting?.reason;
-      await until(async () => /ErrImagePull|ImagePullBackOff/.test((await waiting()) ?? ''), TIMEOUT_MS);
+      await until(async () => /ErrImagePull|ImagePullBackOff/.test((await waiting()) ?? ''), {
+        timeoutMs: TIMEOUT_MS,
+      });
       assert.match(await kubectl.ok('get pod whole'), /1\/1 +Running/);
     });
   });
