@@ -1,50 +1,63 @@
 /** Entry point of the web console: sign-in, then the pages. */
-import { lazy, StrictMode, Suspense } from 'react';
+import { type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Route, Router, Switch } from 'wouter';
+import { type AroundNavHandler, Route, Router, Switch, useLocation } from 'wouter';
 import { FleetPage } from './fleet/fleet-page.js';
+import { lazyPage } from './layout/lazy-page.js';
+import { ErrorBoundary } from './layout/shell/error-boundary.js';
 import { NotFoundPage } from './layout/shell/not-found-page.js';
+import { PageShell } from './layout/shell/page-shell.js';
+import { mayGoTo, protectUnsavedEdits } from './layout/unsaved-edits.js';
 import { KeyboardShortcuts } from './palette/keyboard-shortcuts.js';
 import { SignInGate } from './sign-in/sign-in-gate.js';
 import './theme.css';
 
 /** Loaded on demand. The fleet page is the first that is shown. */
-const AuditPage = lazy(async () => ({ default: (await import('./audit/audit-page.js')).AuditPage }));
-const CalendarPage = lazy(async () => ({
-  default: (await import('./calendar/calendar-page.js')).CalendarPage,
-}));
-const CoordinatorsPage = lazy(async () => ({
-  default: (await import('./coordinators/coordinators-page.js')).CoordinatorsPage,
-}));
-const DaemonSetPage = lazy(async () => ({
-  default: (await import('./daemonsets/daemonset-page.js')).DaemonSetPage,
-}));
-const DaemonSetsPage = lazy(async () => ({
-  default: (await import('./daemonsets/daemonsets-page.js')).DaemonSetsPage,
-}));
-const NewDaemonSetPage = lazy(async () => ({
-  default: (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
-}));
-const HostPage = lazy(async () => ({ default: (await import('./hosts/host-page.js')).HostPage }));
-const OnboardingPage = lazy(async () => ({
-  default: (await import('./onboarding/onboarding-page.js')).OnboardingPage,
-}));
-const PodPage = lazy(async () => ({ default: (await import('./pods/pod-page.js')).PodPage }));
-const RolloutPage = lazy(async () => ({ default: (await import('./rollouts/rollout-page.js')).RolloutPage }));
-const RolloutsPage = lazy(async () => ({
-  default: (await import('./rollouts/rollouts-page.js')).RolloutsPage,
-}));
+const AuditPage = lazyPage(async () => (await import('./audit/audit-page.js')).AuditPage);
+const CalendarPage = lazyPage(async () => (await import('./calendar/calendar-page.js')).CalendarPage);
+const CoordinatorsPage = lazyPage(
+  async () => (await import('./coordinators/coordinators-page.js')).CoordinatorsPage,
+);
+const DaemonSetPage = lazyPage(async () => (await import('./daemonsets/daemonset-page.js')).DaemonSetPage);
+const DaemonSetsPage = lazyPage(async () => (await import('./daemonsets/daemonsets-page.js')).DaemonSetsPage);
+const HostPage = lazyPage(async () => (await import('./hosts/host-page.js')).HostPage);
+const KindsPage = lazyPage(async () => (await import('./resources/kinds-page.js')).KindsPage);
+const NewDaemonSetPage = lazyPage(
+  async () => (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
+);
+const ObjectPage = lazyPage(async () => (await import('./resources/object-page.js')).ObjectPage);
+const ObjectsPage = lazyPage(async () => (await import('./resources/objects-page.js')).ObjectsPage);
+const OnboardingPage = lazyPage(async () => (await import('./onboarding/onboarding-page.js')).OnboardingPage);
+const PodPage = lazyPage(async () => (await import('./pods/pod-page.js')).PodPage);
+const RolloutPage = lazyPage(async () => (await import('./rollouts/rollout-page.js')).RolloutPage);
+const RolloutsPage = lazyPage(async () => (await import('./rollouts/rollouts-page.js')).RolloutsPage);
+const ServicePage = lazyPage(async () => (await import('./services/service-page.js')).ServicePage);
+const ServicesPage = lazyPage(async () => (await import('./services/services-page.js')).ServicesPage);
 
-const ServicePage = lazy(async () => ({ default: (await import('./services/service-page.js')).ServicePage }));
-const ServicesPage = lazy(async () => ({
-  default: (await import('./services/services-page.js')).ServicesPage,
-}));
+const askBeforeLeaving: AroundNavHandler = (navigate, to, options) => {
+  if (mayGoTo(`/console${to}`)) navigate(to, options);
+};
+
+/** Keeps navigation and banners while a page is loading, and after it failed. */
+function PageFrame({ children }: { children: ReactNode }) {
+  const [path] = useLocation();
+  const loading = (
+    <PageShell title="Loading">
+      <p role="status">Loading…</p>
+    </PageShell>
+  );
+  return (
+    <ErrorBoundary key={path}>
+      <Suspense fallback={loading}>{children}</Suspense>
+    </ErrorBoundary>
+  );
+}
 
 function Console() {
   return (
-    <Router base="/console">
+    <Router base="/console" aroundNav={askBeforeLeaving}>
       <SignInGate>
-        <Suspense fallback={<p role="status">Loading…</p>}>
+        <PageFrame>
           <Switch>
             <Route path="/" component={FleetPage} />
             <Route path="/hosts/:name" component={HostPage} />
@@ -56,13 +69,16 @@ function Console() {
             <Route path="/pods/:namespace/:name" component={PodPage} />
             <Route path="/services" component={ServicesPage} />
             <Route path="/services/:namespace/:name" component={ServicePage} />
+            <Route path="/resources" component={KindsPage} />
+            <Route path="/resources/:group/:version/:resource" component={ObjectsPage} />
+            <Route path="/resources/:group/:version/:resource/:namespace/:name" component={ObjectPage} />
             <Route path="/calendar" component={CalendarPage} />
             <Route path="/onboarding" component={OnboardingPage} />
             <Route path="/coordinators" component={CoordinatorsPage} />
             <Route path="/audit" component={AuditPage} />
             <Route component={NotFoundPage} />
           </Switch>
-        </Suspense>
+        </PageFrame>
         <KeyboardShortcuts />
       </SignInGate>
     </Router>
@@ -71,7 +87,10 @@ function Console() {
 
 const root = document.getElementById('root');
 if (!root) throw new Error('the page lacks the element #root');
-createRoot(root).render(
+protectUnsavedEdits();
+// React would also print the error, which the page shows.
+const onCaughtError = () => undefined;
+createRoot(root, { onCaughtError }).render(
   <StrictMode>
     <Console />
   </StrictMode>,

@@ -24,6 +24,7 @@ import { leaderSource, StatusReporter, type StatusSource } from './cluster/statu
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import { withExitErrors } from './exit-errors.js';
 import { type RunningCoordinator, startCoordinator } from './main.js';
+import { machineNames } from './server-addresses.js';
 import { acquireDataLock, DATABASE_FILE } from './store/data-files.js';
 import { LeaderLog } from './store/replica/leader-log.js';
 import type { ClusterStorage, Leader, Leadership } from './store/replica/replicated-log.js';
@@ -87,6 +88,7 @@ export class RunningMember implements RunningCoordinator {
     this.#reporter = new StatusReporter({
       ...{ keys: storage, memberId, version: VERSION, clock, log },
       source: () => this.#source,
+      names: machineNames,
       leaderTrouble: () => probe.trouble(),
     });
   }

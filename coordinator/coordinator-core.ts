@@ -16,6 +16,8 @@ import type { TrustSource } from './controllers/access/root-ca-publisher.js';
 import { CreateRefusals } from './controllers/daemonsets/create-refusals.js';
 import { EventRecorder } from './controllers/events/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
+import { QuotaLedger } from './controllers/policy/quota-ledger.js';
+import { registryPolicies } from './controllers/policy/registry-policies.js';
 import type { QueueMeter } from './controllers/queue/reconcile-worker.js';
 import { ActiveRollouts } from './controllers/rollouts/rollout-constraints.js';
 import type { EvictionRates } from './decisions/nodes/zone-health.js';
@@ -25,7 +27,10 @@ import { ObjectSigner } from './hub/restore/object-signer.js';
 import { NodeLiveness } from './hub/sessions/node-liveness.js';
 import { createInformers } from './informers/create-informers.js';
 import type { Informers } from './informers/informer.js';
-import { ALL_KINDS, leaseKind } from './kinds/index.js';
+import { CustomKinds } from './kinds/custom-resources/custom-kinds.js';
+import type { CompileRules } from './kinds/custom-resources/custom-object-validation.js';
+import { definitionKind } from './kinds/custom-resources/customresourcedefinition-kind.js';
+import { ALL_KINDS, customResourceDefinitionKind, leaseKind } from './kinds/index.js';
 import type { Kind, VirtualReader } from './kinds/kind.js';
 import {
   DEFAULT_NODE_PORT_RANGE,
@@ -57,6 +62,8 @@ interface CoordinatorCoreDeps {
   nodeStartupGraceMs?: number;
   /** Rate at which NotReady nodes are emptied. Default: upstream's. */
   evictionRates?: EvictionRates;
+  /** Compiles `x-kubernetes-validations`. Absent: they are stored, but not evaluated. */
+  compileRules?: CompileRules;
   /** Addresses of Services: an IPv4 range or `off`. */
   serviceCidr?: string;
   serviceNodePortRange?: string;
@@ -94,7 +101,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const { store, log } = host;
   const steps = new ClockSteps({ clock: host.clock, log });
   const { clock, timeOf } = steps;
-  const { liveness, registry, informers } = createStorage(host, clock);
+  const { liveness, registry, informers, quotas } = createStorage(host, clock);
   const events = new EventRecorder({ registry, clock, log });
   const activeRollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
@@ -120,7 +127,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
     ...(host.onEviction ? { onEviction: host.onEviction } : {}),
     ...(host.credentials ? { credentials: apiCredentials(host.credentials, registry, clock) } : {}),
-    ...{ ...shared, rollouts: activeRollouts, refusals, timeOf },
+    ...{ ...shared, rollouts: activeRollouts, refusals, timeOf, quotas },
     resync: hub.resync,
     ...(host.evictionRates ? { rates: host.evictionRates } : {}),
     ...(history.pastEpochs.length > 0 ? { restoredEpoch: history.epoch } : {}),
@@ -167,10 +174,12 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
   });
   const registry = createRegistry({
     store,
-    kinds: kindsServed(leases),
+    kinds: kindsServed(leases, host.compileRules),
+    customKinds: new CustomKinds(host.compileRules),
     clock,
     random,
     log,
+    caughtUp: async () => informers.waitFor(await store.revision()),
     findAccount: (ref) => informers.serviceAccounts.get(ref),
     services: new ServiceAllocator({
       addresses: readServiceCidr(host.serviceCidr ?? DEFAULT_SERVICE_CIDR),
@@ -184,9 +193,11 @@ function createStorage(host: CoordinatorCoreDeps, clock: Clock) {
       get: (ref) => informers.priorityClasses.get(ref),
       list: () => informers.priorityClasses.list(),
     },
+    ...registryPolicies(() => ({ informers, quotas })),
   });
   const informers = createInformers({ registry, clock, log });
-  return { liveness, registry, informers };
+  const quotas = new QuotaLedger(informers, registry.kinds);
+  return { liveness, registry, informers, quotas };
 }
 
 class ControllersComponent implements Component {
@@ -220,7 +231,10 @@ function apiCredentials(
 }
 
 /** Returns all kinds. Leases of nodes are computed from the liveness instead of the store. */
-function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
-  const leases = { ...leaseKind, reader };
-  return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));
+function kindsServed(reader: VirtualReader<Lease>, compileRules: CompileRules | undefined): readonly Kind[] {
+  const own = new Map<string, Kind>([
+    [leaseKind.resource, { ...leaseKind, reader } as Kind],
+    [customResourceDefinitionKind.resource, definitionKind(compileRules) as Kind],
+  ]);
+  return ALL_KINDS.map((kind) => own.get(kind.resource) ?? kind);
 }

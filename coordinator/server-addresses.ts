@@ -48,11 +48,16 @@ export function withHost(server: string, host: string): string {
  * addresses, and `given`.
  */
 export function servingNames(given: readonly string[]): string[] {
+  return [...new Set(['localhost', '127.0.0.1', '::1', ...machineNames(), ...given])];
+}
+
+/** Returns this machine's name and its addresses, without link-local ones. */
+export function machineNames(): string[] {
   const addresses = Object.values(networkInterfaces())
     .flatMap((entries) => entries ?? [])
     .filter(({ scopeid = 0 }) => scopeid === 0)
     .map(({ address }) => address);
-  return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...addresses, ...given])];
+  return [hostname(), ...addresses];
 }
 
 /** Returns the address of this coordinator for other coordinators: `https://HOST:PORT`. */

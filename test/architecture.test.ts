@@ -19,7 +19,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'coordinator/decisions': ['shared/kube', 'shared/calendar'],
   'coordinator/store': ['shared/process'],
   'coordinator/kinds': ['shared/kube', 'shared/calendar'],
-  'coordinator/registry': ['coordinator/store', 'coordinator/kinds', 'shared/kube', 'shared/process'],
+  'coordinator/registry': [
+    // What admission decides by the state of other objects: evictions, quotas and limits.
+    'coordinator/decisions/policy',
+    'coordinator/store',
+    'coordinator/kinds',
+    'shared/kube',
+    'shared/process',
+  ],
   'coordinator/informers': ['coordinator/registry', 'coordinator/kinds', 'shared/kube', 'shared/process'],
   'coordinator/access': [
     'coordinator/decisions',
@@ -149,11 +156,22 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/process',
   ],
   'agent/metrics': ['agent/runtime/runtime-driver.ts', 'shared/kube', 'shared/link', 'shared/process'],
-  'agent/install': ['agent', 'shared/kube', 'shared/process'],
+  'agent/doctor': [
+    'agent/assembly/open-runtime.ts',
+    'agent/decisions',
+    'agent/identity',
+    'agent/netfilter/nft-command.ts',
+    'agent/program/agent-settings.ts',
+    'shared/kube',
+    'shared/link/forward-proxy',
+    'shared/process',
+  ],
+  'agent/install': ['agent', 'shared/kube', 'shared/link/forward-proxy', 'shared/process'],
   'agent/upgrade': [
     'agent/install',
     'agent/runtime/override-driver.ts',
     'agent/runtime/runtime-driver.ts',
+    'shared/link/forward-proxy',
     'shared/link/host-subject.ts',
     'shared/process',
   ],
@@ -188,6 +206,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/charts': [],
   // A Service has Events, as Pods have.
   'console/services': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
+  'console/resources': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
   'console/hosts': ['console/api', 'console/charts', 'console/layout', 'console/pods', 'shared/kube'],
   'console/rollouts': ['console/api', 'console/layout', 'shared/kube'],
   'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],

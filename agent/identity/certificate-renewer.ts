@@ -129,8 +129,8 @@ export class CertificateRenewer implements LinkCertificateHandler {
     const { node } = identity.enrolment;
     const request = { node, csr: await this.#request() };
     for (;;) {
-      const { ca, certificate: own } = identity;
-      const trusted = { server: server(), ca, certificate: own };
+      const { ca, certificate: own, tunnel } = identity;
+      const trusted = { server: server(), ca, certificate: own, tunnel };
       const answer = await requestCertificate(trusted, CERTIFICATE_PATH, request);
       if (answer.state === 'joined') {
         const { certificate, ca, joinMac } = answer;

@@ -2,6 +2,7 @@
 import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
+import { dialThrough, type OpenTunnel } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { limitConnectTime } from '../../shared/link/limit-connect-time.js';
 import {
   JOIN_PATH,
@@ -46,8 +47,10 @@ export interface ServerAddress {
   server: URL;
   /** The address as the user typed it, for errors; absent after the join. */
   serverText?: string;
-  /** Timeout for the TCP connection; absent: that of the whole request. */
+  /** Timeout for the TCP connection or the tunnel; absent: that of the whole request. */
   connectTimeoutMs?: number;
+  /** Opens the tunnel through an HTTP proxy; absent: this host needs none. */
+  tunnel?: OpenTunnel | undefined;
 }
 
 /** A coordinator that a join token or an earlier join has made trusted. */
@@ -148,6 +151,16 @@ function parseAnswer(text: string): Record<string, unknown> {
   }
 }
 
+/** Returns a `createConnection` for requests to the coordinator. */
+function trustingConnection({ ca, certificate, connectTimeoutMs, tunnel }: TrustedCoordinator) {
+  const dial = (options: ConnectionOptions) => {
+    const socket = connectTrusting(options, { ca, certificate });
+    // A tunnel is connected, and its time was limited.
+    return options.socket ? socket : limitConnectTime(socket, systemClock, connectTimeoutMs);
+  };
+  return dialThrough(tunnel, dial, connectTimeoutMs) as ClientRequestArgs['createConnection'];
+}
+
 /** Sends one POST to a server with a certificate signed by `ca`. */
 function post(
   coordinator: TrustedCoordinator,
@@ -155,15 +168,11 @@ function post(
   body: string,
   connections: Agent | false,
 ): Promise<{ code: number; text: string }> {
-  const { server, ca, bearer, certificate, connectTimeoutMs } = coordinator;
-  const url = new URL(path, server);
-  const trusting = (options: ClientRequestArgs) =>
-    limitConnectTime(
-      connectTrusting(options as ConnectionOptions, { ca, certificate }),
-      systemClock,
-      connectTimeoutMs,
-    );
-  const connection = connections ? { ca, agent: connections } : { createConnection: trusting };
+  const { bearer } = coordinator;
+  const url = new URL(path, coordinator.server);
+  const connection = connections
+    ? { ca: coordinator.ca, agent: connections }
+    : { createConnection: trustingConnection(coordinator) };
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(

@@ -1,6 +1,7 @@
 /** The host's current identity. The link reads it at each connect; changes are on disk before they take effect. */
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import type { OpenTunnel } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import type { CoordinatorAddresses } from '../link/coordinator-addresses.js';
 import type { LinkTarget } from '../link/link-target.js';
 import { ResumingTls } from '../link/resuming-tls.js';
@@ -10,13 +11,16 @@ import type { Enrolment } from './join-coordinator.js';
 
 export class HostIdentity implements LinkTarget {
   readonly addresses: CoordinatorAddresses;
+  /** Opens the tunnel through an HTTP proxy; undefined: this host needs none. */
+  readonly tunnel: OpenTunnel | undefined;
   readonly #dataDir: string;
   readonly #tls = new ResumingTls(undefined, (options) => connectTrusting(options, this));
   #enrolment: Enrolment;
   #bearer: string | undefined;
 
-  constructor(addresses: CoordinatorAddresses, dataDir: string, enrolment: Enrolment) {
+  constructor(addresses: CoordinatorAddresses, dataDir: string, enrolment: Enrolment, tunnel?: OpenTunnel) {
     this.addresses = addresses;
+    this.tunnel = tunnel;
     this.#dataDir = dataDir;
     this.#enrolment = enrolment;
   }

@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { readCoordinatorAddress } from '../../shared/link/coordinator-list.js';
+import type { OpenTunnel } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { JOIN_PATH } from '../../shared/link/messages/link-messages.js';
 import { findAuthority } from '../../shared/link/pinned-authority.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
@@ -40,6 +41,8 @@ export interface JoinOptions {
   /** Called at each query while the host waits for an operator's approval. */
   onWaiting?: (message: string) => void;
   pollIntervalMs?: number;
+  /** Opens the tunnel through an HTTP proxy; absent: this host needs none. */
+  tunnel?: OpenTunnel | undefined;
 }
 
 /**
@@ -59,7 +62,7 @@ export async function joinCoordinator(options: JoinOptions): Promise<Enrolment> 
       false,
     );
   }
-  const coordinator = await trustCoordinator(options.server, options.token);
+  const coordinator = await trustCoordinator(options.server, options.token, options.tunnel);
   const { ca } = coordinator;
   // An earlier join under another name was refused or abandoned, so the host may still choose its name.
   const pending = stored?.node === node ? stored.key : undefined;
@@ -126,11 +129,12 @@ async function join(
 export async function trustCoordinator(
   serverText: string,
   tokenText: string,
+  tunnel?: OpenTunnel,
 ): Promise<TrustedCoordinator & { bearer: string }> {
   const token = parseToken(tokenText);
   return tryInTurn(parseServers(serverText), async (address) => {
-    const ca = await pinAuthority(address, token.caHash);
-    return { server: address.server, serverText: address.serverText, bearer: token.bearer, ca };
+    const ca = await pinAuthority({ ...address, tunnel }, token.caHash);
+    return { server: address.server, serverText: address.serverText, bearer: token.bearer, ca, tunnel };
   });
 }
 
@@ -152,10 +156,10 @@ export function parseServers(text: string): ServerAddress[] {
 }
 
 async function pinAuthority(address: ServerAddress, caHash: string): Promise<string> {
-  const { server, serverText, connectTimeoutMs } = address;
+  const { server, serverText, connectTimeoutMs, tunnel } = address;
   let authority: string | undefined;
   try {
-    authority = await findAuthority(server, caHash, connectTimeoutMs);
+    authority = await findAuthority(server, caHash, connectTimeoutMs, tunnel);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new JoinError(`the coordinator at ${serverText} cannot be reached: ${why}`, true);

@@ -1,4 +1,6 @@
 /** Joins a host by its settings, with errors for the user who typed them. */
+
+import { tunnelOpener } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readJoinToken } from '../../shared/process/settings/join-token-source.js';
 import type { AgentSettings } from '../program/agent-settings.js';
@@ -35,6 +37,7 @@ export async function joinWithSettings(
       node,
       labels,
       onWaiting,
+      tunnel: tunnelOpener(given),
       ...(token ? { token } : {}),
     });
     return { enrolment, servers };
@@ -46,5 +49,5 @@ export async function joinWithSettings(
 
 export type JoinSettings = Pick<
   AgentSettings,
-  'data' | 'nodeName' | 'server' | 'token' | 'tokenFile' | 'labels'
+  'data' | 'nodeName' | 'server' | 'token' | 'tokenFile' | 'labels' | 'httpsProxy' | 'noProxy'
 >;

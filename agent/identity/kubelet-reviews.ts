@@ -1,13 +1,13 @@
 /** Reviews at the coordinator for callers of the kubelet's port: TokenReview and SubjectAccessReview. */
 import type { Caller, KubeletReviewer } from '../kubelet/port/kubelet-access.js';
-import { type CallingIdentity, postToCoordinator } from './coordinator-post.js';
+import type { PostToCoordinator } from './coordinator-post.js';
 
-/** `server` returns the coordinator's current address. The reviews reject if the coordinator gives no verdict. */
-export function kubeletReviewer(server: () => URL, identity: CallingIdentity): KubeletReviewer {
+/** The reviews reject if the coordinator gives no verdict. */
+export function kubeletReviewer(post: PostToCoordinator): KubeletReviewer {
   const review = async (group: string, kind: string, spec: object): Promise<Record<string, unknown>> => {
     const path = `/apis/${group}/v1/${kind.toLowerCase()}s`;
     const body = { kind, apiVersion: `${group}/v1`, spec };
-    const answer = await postToCoordinator(server(), identity, path, body);
+    const answer = await post(path, body);
     const { status } = answer.body as { status?: unknown };
     if (answer.code === 201 && typeof status === 'object' && status !== null)
       return status as Record<string, unknown>;

@@ -1,14 +1,13 @@
 /** Requests a Pod's token over HTTPS with the host's identity: `POST …/serviceaccounts/NAME/token`. */
 import type { RequestToken, TokenRequest, TokenResult } from '../pods/steps/pod-token-cache.js';
-import { type ApiAnswer, type CallingIdentity, postToCoordinator } from './coordinator-post.js';
+import type { ApiAnswer, PostToCoordinator } from './coordinator-post.js';
 
-/** `server` returns the coordinator's current address. */
-export function podTokenRequester(server: () => URL, identity: CallingIdentity): RequestToken {
+export function podTokenRequester(post: PostToCoordinator): RequestToken {
   return async (params) => {
     const { namespace, serviceAccount } = params;
     const names = [namespace, serviceAccount].map(encodeURIComponent);
     const path = `/api/v1/namespaces/${names[0]}/serviceaccounts/${names[1]}/token`;
-    return answerOf(await postToCoordinator(server(), identity, path, bodyOf(params)));
+    return answerOf(await post(path, bodyOf(params)));
   };
 }
 

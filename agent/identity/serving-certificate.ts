@@ -38,12 +38,16 @@ interface StoredServing {
   ca: string;
 }
 
+type SendRequest = Parameters<LinkServingHandler['onLive']>[1];
+
 export class ServingCertificate implements LinkServingHandler {
   readonly #options: ServingCertificateOptions;
   #current: StoredServing | undefined;
   #requested: Pick<StoredServing, 'key' | 'addresses' | 'ca'> | undefined;
   #timer: Timer | undefined;
-  #send: Parameters<LinkServingHandler['onLive']>[0] | undefined;
+  #send: SendRequest | undefined;
+  /** The hub's clock minus the host's, which may be wrong. */
+  #offsetMs = 0;
 
   constructor(options: ServingCertificateOptions) {
     this.#options = options;
@@ -69,7 +73,8 @@ export class ServingCertificate implements LinkServingHandler {
     this.#send = undefined;
   }
 
-  onLive(send: Parameters<LinkServingHandler['onLive']>[0]): void {
+  onLive(serverTimeMs: number, send: SendRequest): void {
+    this.#offsetMs = serverTimeMs - this.#options.clock.now();
     this.#send = send;
     this.#check();
   }
@@ -117,10 +122,10 @@ export class ServingCertificate implements LinkServingHandler {
     if (addresses().some((address) => !current.addresses.includes(address))) return true;
     const { validFrom, validTo } = new X509Certificate(current.certificate);
     const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-    return clock.now() >= from + (to - from) * RENEW_AFTER;
+    return clock.now() + this.#offsetMs >= from + (to - from) * RENEW_AFTER;
   }
 
-  async #request(send: Parameters<LinkServingHandler['onLive']>[0]): Promise<void> {
+  async #request(send: SendRequest): Promise<void> {
     const { identity, log, addresses } = this.#options;
     try {
       const requested = { key: await generateKeyPem(), addresses: [...addresses()], ca: identity.ca };

@@ -1,12 +1,14 @@
 /** The commands `install` and `uninstall`. Loaded only when one of them is called. */
 
 import { existsSync } from 'node:fs';
+import type { ProxySettings } from '../../shared/link/forward-proxy/proxy-settings.js';
 import { printLine } from '../../shared/process/output/terminal-output.js';
 
 import type { EngineLocations } from '../assembly/open-runtime.js';
 import { type AgentSettings, INSTALL_SETTINGS } from '../program/agent-settings.js';
 import { install } from './install.js';
-import { CONFIG_FILE } from './install-paths.js';
+import { CONFIG_FILE, PROXY_FILE } from './install-paths.js';
+import { givenProxy, proxyWithChanges } from './proxy-file.js';
 import { uninstall } from './uninstall.js';
 
 /** Flags of the commands in addition to the agent's settings. */
@@ -20,6 +22,11 @@ interface InstallFlags {
 /** Returns the settings file of an earlier installation. */
 export function installedSettingsFile(): string | undefined {
   return existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined;
+}
+
+/** Returns the proxy of an earlier installation, changed by the environment of this one. Throws `ExitError`. */
+export function installedProxy(environment: NodeJS.ProcessEnv): ProxySettings {
+  return proxyWithChanges(PROXY_FILE, givenProxy(environment));
 }
 
 /** Settings that only the join needs: later starts must not require the token's file. */

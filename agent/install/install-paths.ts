@@ -12,6 +12,8 @@ export const CONFIG_DIR = '/etc/everynode';
 export const CONFIG_FILE = `${CONFIG_DIR}/agent.yaml`;
 /** PEM of the key that signs releases. Upgrades without its signature are rejected. */
 export const RELEASE_KEY_FILE = `${CONFIG_DIR}/release.pub`;
+/** Variables of the HTTP proxy, if the host needs one. Mode 0600. */
+export const PROXY_FILE = `${CONFIG_DIR}/proxy.env`;
 export const UNIT_DIR = '/etc/systemd/system';
 export const SERVICE = 'everynode-agent.service';
 export const RECOVERY_SERVICE = 'everynode-agent-recover.service';

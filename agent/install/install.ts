@@ -1,6 +1,7 @@
 /** `everynode-agent install`: sets up a systemd service. After a crash, a second run completes it. */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { writePrivateFile } from '../../shared/process/files/private-file.js';
 import { VERSION } from '../../shared/process/release-version.js';
 import {
@@ -13,7 +14,10 @@ import {
   runCommandOnHost,
 } from '../../shared/process/service/host-commands.js';
 import { updateSettingsFile } from '../../shared/process/settings/settings-file.js';
+import { systemClock } from '../../shared/process/time/clock.js';
 import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js';
+import { hostFindings } from '../decisions/doctor/host-findings.js';
+import { type DoctorSettings, gatherHostFacts } from '../doctor/host-facts.js';
 import { type JoinSettings, joinWithSettings } from '../identity/join-with-settings.js';
 import type { AgentSettings } from '../program/agent-settings.js';
 import {
@@ -22,6 +26,7 @@ import {
   CONFIG_FILE,
   DATA_DIR,
   DNS_SOCKET,
+  PROXY_FILE,
   RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
   SERVICE,
@@ -29,6 +34,7 @@ import {
   VERSIONS_DIR,
 } from './install-paths.js';
 import { InstalledVersions } from './installed-versions.js';
+import { writeProxyFile } from './proxy-file.js';
 
 const COMMAND = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
@@ -63,6 +69,7 @@ export async function install({
     const engine = await requireEngine({ runtime, ...places });
     report(`container engine: ${engine.name} ${engine.version}`);
   }
+  await reportFindings({ ...settings, data: DATA_DIR }, places, report);
   const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
   // Join first, because it creates the data directory: a failed join leaves nothing behind. The token is not stored.
   const { enrolment } = await joinWithSettings({ ...settings, data: DATA_DIR }, report, true);
@@ -70,6 +77,7 @@ export async function install({
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
   const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
   await writePrivateFile(CONFIG_FILE, updateSettingsFile(present, HEAD, given));
+  await writeProxyFile(PROXY_FILE, settings);
   if (key) installFile(RELEASE_KEY_FILE, key);
   const versions = new InstalledVersions(VERSIONS_DIR);
   versions.installSelf(VERSION);
@@ -90,6 +98,24 @@ export async function install({
   report(
     `everynode-agent ${VERSION} is running; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`,
   );
+}
+
+/** Checks that have a step of their own, which says more about a failure. */
+const CHECKED_BY_STEPS: readonly string[] = ['container engine', 'identity', 'coordinator'];
+
+/** Reports what `everynode-agent doctor` finds, before anything is changed. Throws `ExitError` for an error. */
+async function reportFindings(
+  settings: DoctorSettings,
+  places: EngineLocations,
+  report: (text: string) => void,
+): Promise<void> {
+  const findings = hostFindings(await gatherHostFacts(settings, places, systemClock));
+  for (const finding of findings) {
+    if (finding.result === 'ok' || CHECKED_BY_STEPS.includes(finding.check)) continue;
+    const text = `${finding.check}: ${finding.found}. ${finding.remedy}`;
+    if (finding.result === 'error') throw new ExitError(EXIT_CODES.environment, text);
+    report(text);
+  }
 }
 
 /** The service starts the socket if its unit exists. */

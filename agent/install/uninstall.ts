@@ -18,6 +18,7 @@ import {
   CONFIG_FILE,
   DATA_DIR,
   DNS_SOCKET,
+  PROXY_FILE,
   RECOVERY_SERVICE,
   RELEASE_KEY_FILE,
   SERVICE,
@@ -58,7 +59,7 @@ export async function uninstall({ yes, purge, report }: UninstallOptions): Promi
   }
   // `rmSync` would also remove the files of a disk that is mounted below. `removeFolder` refuses instead.
   await removeFolder(DATA_DIR);
-  for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
+  for (const file of [CONFIG_FILE, PROXY_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
   report(
     'removed all files of the agent. To delete its node and free the name: everynode node revoke NAME && kubectl delete node NAME',

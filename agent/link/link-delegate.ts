@@ -131,8 +131,11 @@ export interface LinkServiceHandler {
 
 /** Requests and receives the certificate of the kubelet's port. */
 export interface LinkServingHandler {
-  /** Called when the link is live and the hub has the feature. */
-  onLive(send: (request: Omit<RequestServing, 'kind'>) => void): void;
+  /**
+   * Called when the link is live and the hub has the feature, and whenever the hub's clock was set. `serverTimeMs` is
+   * that clock.
+   */
+  onLive(serverTimeMs: number, send: (request: Omit<RequestServing, 'kind'>) => void): void;
   onLost(): void;
   onIssued(message: ServingIssued): void;
 }

@@ -73,6 +73,7 @@ export class LinkSession {
   /** Known from the welcome on. */
   #fleet: Fleet | undefined;
   /** Requests a new certificate, if the hub issues any. */
+  #issuesServing = false;
   #requestCertificate: ((csr: string) => void) | undefined;
   #hasEnded = false;
 
@@ -198,7 +199,7 @@ export class LinkSession {
   }
 
   #welcomed(welcome: Welcome): void {
-    const { delegate, outbox, costs, certificates, log } = this.#deps;
+    const { delegate, outbox, costs, log } = this.#deps;
     const { clusterUID, epoch, features } = welcome;
     const ours = delegate.resumePoint().clusterUID;
     if (ours !== undefined && ours !== clusterUID) {
@@ -220,18 +221,23 @@ export class LinkSession {
     });
     if (features.includes(METERS)) costs?.start((report) => connection.send(report));
     if (features.includes(SERVICES)) this.#deps.services?.onLive((interest) => connection.send(interest));
-    if (features.includes(SERVING))
-      this.#deps.serving?.onLive((request) => connection.send({ kind: 'requestServing', ...request }));
+    this.#issuesServing = features.includes(SERVING);
     if (features.includes(CERTIFICATES))
       this.#requestCertificate = (csr) => connection.send({ kind: 'renew', csr });
-    certificates?.onLive(welcome.serverTimeMs, this.#requestCertificate);
+    this.#renewBy(welcome.serverTimeMs);
   }
 
   /** Rollout windows and renewals follow the hub's clock, which was set. */
   #onCoordinatorTime(serverTimeMs: number): void {
-    const { delegate, certificates } = this.#deps;
-    delegate.onCoordinatorTime(serverTimeMs);
+    this.#deps.delegate.onCoordinatorTime(serverTimeMs);
+    this.#renewBy(serverTimeMs);
+  }
+
+  #renewBy(serverTimeMs: number): void {
+    const { certificates, serving } = this.#deps;
     certificates?.onLive(serverTimeMs, this.#requestCertificate);
+    if (!this.#issuesServing) return;
+    serving?.onLive(serverTimeMs, (request) => this.#connection.send({ kind: 'requestServing', ...request }));
   }
 
   async #apply(desired: Desired, fleet: Fleet): Promise<void> {

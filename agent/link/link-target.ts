@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { createConnection, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { WebSocket } from 'ws';
+import { dialThrough, type OpenTunnel } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/key-proof.js';
 import { limitConnectTime } from '../../shared/link/limit-connect-time.js';
 import { JOIN_MAC_HEADER, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages/link-messages.js';
@@ -33,6 +34,8 @@ export interface LinkTarget {
   onWelcome?: (bearer: string | undefined) => void;
   /** Replaces `tls.connect`: for hosts that share TLS contexts, or whose network is simulated. */
   connect?: (options: ConnectionOptions) => Socket;
+  /** Opens the tunnel through an HTTP proxy; absent: this host needs none. */
+  tunnel?: OpenTunnel | undefined;
   /** Awaited before a reconnect; undefined: connect now. Limits thousands of simulated hosts on one machine. */
   waitForConnectSlot?: () => Promise<void> | undefined;
   /** Replaces everything above: for a network that is a queue in memory. */
@@ -42,7 +45,7 @@ export interface LinkTarget {
 /** Starts to connect; the socket's events report the result. */
 export function openSocket(target: LinkTarget, clock: Clock): WebSocket {
   if (target.openWebSocket) return target.openWebSocket();
-  const { url, addresses, ca, key, certificate } = target;
+  const { url, addresses, ca, key, certificate, tunnel } = target;
   const { connectTimeoutMs, handshakeTimeoutMs } = addresses ?? {};
   const trusting = ca
     ? (options: ConnectionOptions) => connectTrusting(options, { ca, certificate })
@@ -51,20 +54,26 @@ export function openSocket(target: LinkTarget, clock: Clock): WebSocket {
   const connect =
     dial &&
     ((options: ConnectionOptions) => {
-      const socket = limitConnectTime(dial(options), clock, connectTimeoutMs);
+      const socket = dial(options);
+      // A tunnel is connected, and its time was limited.
+      if (!options.socket) limitConnectTime(socket, clock, connectTimeoutMs);
       return limitConnectTime(socket, clock, handshakeTimeoutMs, 'secureConnect');
     });
   return new WebSocket(url, SUBPROTOCOL, {
     ...(ca ? { ca } : {}),
     ...(key && certificate ? { key, cert: certificate } : {}),
-    // The type declares all overloads of net.connect; ws only calls it with options.
-    ...(connect ? { createConnection: connect as typeof createConnection } : {}),
+    ...(connect ? { createConnection: createConnectionOf(tunnel, connect, connectTimeoutMs) } : {}),
     headers: headersOf(target),
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
     skipUTF8Validation: true,
   });
+}
+
+/** The type declares all overloads of net.connect; http calls it with options and a callback. */
+function createConnectionOf(...args: Parameters<typeof dialThrough>): typeof createConnection {
+  return dialThrough(...args) as unknown as typeof createConnection;
 }
 
 function headersOf({ key, certificate, joinMac }: LinkTarget): Record<string, string> {

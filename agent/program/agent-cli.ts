@@ -1,6 +1,6 @@
 /** `everynode-agent`: the command line of a host. */
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { countText } from '../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/output/terminal-output.js';
@@ -24,7 +24,9 @@ import { SIMULATE_SETTINGS } from '../simulate/simulate-settings.js';
 import { runService } from './agent-service.js';
 import {
   AGENT_SETTINGS,
+  type AgentSettings,
   DATA_SETTING,
+  DOCTOR_SETTINGS,
   ENVIRONMENT_PREFIX,
   INSTALL_SETTINGS,
   NODE_SETTINGS,
@@ -43,17 +45,29 @@ async function run(flags: Record<string, unknown>): Promise<void> {
   await runService({
     settings,
     // Without a settings file SIGHUP keeps its default: the agent ends when its terminal closes.
-    ...(flags.config ? { reloadSettings: () => readSettings(AGENT_SETTINGS, flags) } : {}),
+    ...(flags.config ? { reloadSettings: () => reread(settings, flags) } : {}),
     engineLocations: enginePlaces(),
     manager: serviceManager(process.env),
     stop,
   });
 }
 
+/** Reads the settings file again. The variables of the proxy are those of the start: they were removed after reading. */
+async function reread(
+  { httpsProxy, noProxy }: AgentSettings,
+  flags: Record<string, unknown>,
+): Promise<AgentSettings> {
+  return { ...(await readSettings(AGENT_SETTINGS, flags)), httpsProxy, noProxy };
+}
+
 async function installAgent(flags: Record<string, unknown>): Promise<void> {
-  const { installedSettingsFile, runInstall } = await import('../install/install-commands.js');
+  const { installedProxy, installedSettingsFile, runInstall } = await import(
+    '../install/install-commands.js'
+  );
+  // Before the settings, which remove the variables from the environment.
+  const proxy = installedProxy(process.env);
   const settings = await readSettings(AGENT_SETTINGS, { ...flags, config: installedSettingsFile() });
-  await runInstall(settings, flags, enginePlaces());
+  await runInstall({ ...settings, ...proxy }, flags, enginePlaces());
 }
 
 async function uninstallAgent(flags: { yes?: boolean; purge?: boolean }): Promise<void> {
@@ -66,6 +80,17 @@ async function check(flags: Record<string, unknown>): Promise<void> {
   if (runtime === 'hollow') return;
   const { name, version } = await requireEngine({ runtime, ...enginePlaces() });
   printLine(`${name} ${version}`);
+}
+
+async function diagnose(flags: Record<string, unknown> & { output?: string }): Promise<void> {
+  const { installedProxy, installedSettingsFile } = await import('../install/install-commands.js');
+  // Before the settings, which remove the variables from the environment.
+  const proxy = installedProxy(process.env);
+  // Flags win over the settings of an installed agent. Its file may contain any setting of the agent.
+  const config = flags.config ?? installedSettingsFile();
+  const settings = await readSettings(AGENT_SETTINGS, { ...flags, config });
+  const { runDoctor } = await import('../doctor/doctor-command.js');
+  await runDoctor({ ...settings, ...proxy }, enginePlaces(), flags.output === 'json');
 }
 
 async function removeAll(flags: Record<string, unknown>): Promise<void> {
@@ -121,6 +146,14 @@ command(
   'check the settings and print the container engine that answers',
   CHECKED_SETTINGS,
 ).action(check);
+command(
+  program,
+  'doctor',
+  'check engine, kernel, disk, identity, coordinators and clock of this host, and print remedies; changes nothing',
+  DOCTOR_SETTINGS,
+)
+  .addOption(new Option('--output <FORMAT>', 'text or json').choices(['text', 'json']).default('text'))
+  .action(diagnose);
 command(program, 'remove-containers', "remove this fleet's containers from the engine", DATA_SETTING).action(
   removeAll,
 );

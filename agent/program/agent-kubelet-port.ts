@@ -3,6 +3,7 @@ import type { Logger } from '../../shared/process/output/logger.js';
 import type { Component } from '../../shared/process/service/program-lifecycle.js';
 import { type Clock, systemClock, type Timer } from '../../shared/process/time/clock.js';
 import type { Agent } from '../assembly/create-agent.js';
+import type { PostToCoordinator } from '../identity/coordinator-post.js';
 import type { HostIdentity } from '../identity/host-identity.js';
 import { kubeletReviewer } from '../identity/kubelet-reviews.js';
 import { ServingCertificate } from '../identity/serving-certificate.js';
@@ -18,8 +19,7 @@ interface KubeletPortDeps {
   /** `docker`, `podman` or `hollow`. */
   engine: string;
   identity: HostIdentity;
-  /** Returns the coordinator's current address. */
-  server: () => URL;
+  post: PostToCoordinator;
   clock: Clock;
   log: Logger;
 }
@@ -95,7 +95,7 @@ export function createKubeletPort(deps: KubeletPortDeps, agentOf: () => Agent): 
 
 /** Loads the server on demand: hosts without the port need no memory for it. */
 async function createServer(
-  { settings, identity, server, clock }: KubeletPortDeps,
+  { settings, post, clock }: KubeletPortDeps,
   port: number,
   { kubelet: pages }: Agent,
   log: Logger,
@@ -105,6 +105,6 @@ async function createServer(
     import('../kubelet/port/kubelet-server.js'),
     import('../kubelet/port/kubelet-access.js'),
   ]);
-  const access = new KubeletAccessControl(settings.nodeName, kubeletReviewer(server, identity), clock);
+  const access = new KubeletAccessControl(settings.nodeName, kubeletReviewer(post), clock);
   return new KubeletServer({ port, pages, access, clock, wallClock: systemClock, log });
 }

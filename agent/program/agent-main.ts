@@ -1,6 +1,7 @@
 /** Builds the agent from its components, like a table of contents. */
 import { uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
+import { tunnelOpener } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { trackNewFiles, trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -33,6 +34,7 @@ import { type BootClock, CoordinatorTime } from '../handovers/coordinator-time.j
 import { updateLockAt } from '../handovers/update-lock.js';
 import { CertificateRenewer } from '../identity/certificate-renewer.js';
 import { openCoordinatorAddresses } from '../identity/coordinator-address-file.js';
+import { coordinatorPoster } from '../identity/coordinator-post.js';
 import { HostIdentity } from '../identity/host-identity.js';
 import { hasIdentity } from '../identity/identity-file.js';
 import { joinWithSettings } from '../identity/join-with-settings.js';
@@ -128,16 +130,16 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
   const runtime = await openRuntime(settings.runtime, locations, dataDir, clock);
   const joined = await joinUnlessStopped(start);
   if (!joined) return undefined;
-  const { identity, certificates, server } = await openIdentity(joined, start);
+  const { identity, certificates, server, post, releases } = await openIdentity(joined, start);
   const { addresses, clusterUID } = identity;
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const { engine, podLogs } = openEngine(start, runtime, clusterUID);
   const metrics = new AgentMetrics(systemClock.now());
-  const driver = metrics.operations.instrument(upgrades.driver(engine, { server, ca: () => identity.ca }));
+  const driver = metrics.operations.instrument(upgrades.driver(engine, releases));
   const { heardTime, journal } = await openTimes(dataDir, bootMark, clock, log);
   const facts = () => agentFacts(agent, nodeName, cache.size, podLogs);
   const page = (): string => agentMetricsText(metrics.values(facts()));
-  const port = createKubeletPort({ ...start, engine: runtime.name, identity, server }, () => agent);
+  const port = createKubeletPort({ ...start, engine: runtime.name, identity, post }, () => agent);
   const agent: Agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
@@ -148,7 +150,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
     cache,
     config,
     ...filesOf(settings, runtime),
-    api: { askToken: podTokenRequester(server, identity), server, ca: () => identity.ca },
+    api: { askToken: podTokenRequester(post), server, ca: () => identity.ca },
     isolation: isolationSettingsOf(settings, policy),
     images: await imageHandling(settings, driver),
     pressure,
@@ -215,16 +217,18 @@ function flushedAtEnd(files: Readonly<Record<string, { flush(): Promise<void> }>
 /** Opens the identity of a host that has joined, and the addresses of its coordinators. */
 async function openIdentity(
   { enrolment, servers }: Joined,
-  { settings: { data }, clock, log }: Pick<AgentStart, 'settings' | 'clock' | 'log'>,
+  { settings, clock, log }: Pick<AgentStart, 'settings' | 'clock' | 'log'>,
 ) {
+  const { data } = settings;
   const addresses = await openCoordinatorAddresses(data, servers, log.child({ component: 'link' }));
   const server = () => addresses.server;
-  const identity = new HostIdentity(addresses, data, enrolment);
+  const identity = new HostIdentity(addresses, data, enrolment, tunnelOpener(settings, clock));
   const certificates = new CertificateRenewer({
     ...{ identity, server, clock, random: systemRandom },
     log: log.child({ component: 'certificates' }),
   });
-  return { identity, certificates, server };
+  const releases = { server, ca: () => identity.ca, tunnel: identity.tunnel };
+  return { identity, certificates, server, releases, post: coordinatorPoster(server, identity) };
 }
 
 function linkListeners(

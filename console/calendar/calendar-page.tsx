@@ -23,7 +23,7 @@ export function CalendarPage() {
   const [params, set] = useUrlQuery();
   const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
   return (
-    <PageShell>
+    <PageShell title="Calendar">
       <h1>Calendar</h1>
       {phase === 'loading' && <p role="status">Loading policies…</p>}
       {phase === 'refused' && <p role="alert">You are not allowed to list policies: {error?.message}</p>}

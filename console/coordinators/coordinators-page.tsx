@@ -16,7 +16,7 @@ const COLUMNS = ['Name', 'Role', 'Behind', 'Version', 'Clock', 'Address', 'Joine
 export function CoordinatorsPage() {
   const { objects, phase, error } = useLiveList<Coordinator>(COORDINATORS);
   return (
-    <PageShell>
+    <PageShell title="Coordinators">
       <h1>Coordinators</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">You are not allowed to list coordinators: {error?.message}</p>}

@@ -28,7 +28,7 @@ export function DaemonSetPage() {
   );
   const [daemonSet] = objects;
   return (
-    <PageShell>
+    <PageShell title={`${name} – DaemonSets`}>
       <p>
         <Link href="/daemonsets">DaemonSets</Link> / {namespace}
       </p>

@@ -18,7 +18,7 @@ export function DaemonSetsPage() {
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const mayCreate = useIsAllowedInAny(CREATE, namespacesOf(objects));
   return (
-    <PageShell>
+    <PageShell title="DaemonSets">
       <h1>DaemonSets</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">You are not allowed to list DaemonSets: {error?.message}</p>}

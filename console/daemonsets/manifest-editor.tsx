@@ -7,6 +7,7 @@ import { type Confirmation, ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { TextDiff } from '../layout/text/text-diff.js';
+import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { ConflictChoice } from './manifest-conflict.js';
 import classes from './manifest-editor.module.css';
 import { manifestText, type Problem } from './manifest-text.js';
@@ -22,9 +23,14 @@ interface ManifestEditorProps {
   onDone: (written?: DaemonSet) => void;
 }
 
-export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestEditorProps) {
-  const edit = useManifestEdit(firstBase, firstText, onDone);
+export function ManifestEditor({ base: firstBase, firstText, onDone: leave }: ManifestEditorProps) {
+  const edit = useManifestEdit(firstBase, firstText, (written) => onDone(written));
   const { base, text, problems, preview, failure, theirs } = edit;
+  const dropEdit = useUnsavedEdit(text !== firstText);
+  const onDone = (written?: DaemonSet) => {
+    dropEdit();
+    leave(written);
+  };
   const [isConfirming, setConfirming] = useState(false);
 
   return (

@@ -29,7 +29,7 @@ spec:
 export function NewDaemonSetPage() {
   const [, go] = useLocation();
   return (
-    <PageShell>
+    <PageShell title="New DaemonSet">
       <p>
         <Link href="/daemonsets">DaemonSets</Link>
       </p>

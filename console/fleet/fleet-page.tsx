@@ -29,7 +29,7 @@ export function FleetPage() {
   // User input takes precedence over updates of the fleet.
   const hosts = useDeferredValue(objects);
   return (
-    <PageShell>
+    <PageShell title="Fleet">
       <h1>Fleet</h1>
       {phase === 'refused' && <p role="alert">You are not allowed to list hosts: {error?.message}</p>}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}

@@ -32,7 +32,7 @@ export function HostPage() {
   const { readings, meters, problem } = useHostReadings(name);
   const isKnown = useAreChecksLoaded(OFFERED);
   return (
-    <PageShell>
+    <PageShell title={`${name} – Hosts`}>
       <p>
         <Link href="/">Fleet</Link>
       </p>

@@ -8,6 +8,7 @@ import { changeNode } from '../api/node-writes.js';
 import controls from '../layout/controls.module.css';
 import { HostEffectText } from '../layout/effect-text.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { useUnsavedEdit } from '../layout/unsaved-edits.js';
 import { AddText, EditChip } from './edit-chips.js';
 import {
   changeOfDraft,
@@ -133,7 +134,9 @@ interface SaveOrDiscardProps {
   onDiscard: () => void;
 }
 
+/** Shown while there are changes. */
 function SaveOrDiscard({ isBusy, onSave, onDiscard }: SaveOrDiscardProps) {
+  useUnsavedEdit(true);
   return (
     <div className={controls.row}>
       <button type="button" className={controls.button} data-main disabled={isBusy} onClick={onSave}>

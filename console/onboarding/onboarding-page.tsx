@@ -18,14 +18,14 @@ export function OnboardingPage() {
   const isKnown = useAreChecksLoaded([ACCESS.makeTokens, ACCESS.readSecrets]);
   if (!isKnown || !(address || problem)) {
     return (
-      <PageShell>
+      <PageShell title="Onboarding">
         <h1>Onboarding</h1>
         <p role="status">Loading…</p>
       </PageShell>
     );
   }
   return (
-    <PageShell>
+    <PageShell title="Onboarding">
       <h1>Onboarding</h1>
       {problem && <p role="alert">{problem}</p>}
       {mayMake && address && <JoinForm address={address} />}

@@ -22,7 +22,7 @@ export function PodPage() {
   );
   const [pod] = objects;
   return (
-    <PageShell>
+    <PageShell title={`${name} – Pods`}>
       <p>
         {namespace}
         {pod?.spec.nodeName && (

@@ -28,7 +28,7 @@ export function RolloutPage() {
   const { objects, phase, error } = useLiveList<Rollout>(path);
   const [rollout] = objects;
   return (
-    <PageShell>
+    <PageShell title={`${name} – Rollouts`}>
       <p>
         <Link href="/rollouts">Rollouts</Link> / {namespace}
       </p>

@@ -34,7 +34,7 @@ export function RolloutsPage() {
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (
-    <PageShell>
+    <PageShell title="Rollouts">
       <h1>Rollouts</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
       {phase === 'refused' && <p role="alert">You are not allowed to list rollouts: {error?.message}</p>}

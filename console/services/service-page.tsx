@@ -24,7 +24,7 @@ export function ServicePage() {
   );
   const [service] = objects;
   return (
-    <PageShell>
+    <PageShell title={`${name} – Services`}>
       <p>
         <Link href="/services">Services</Link> / {namespace}
       </p>

@@ -16,7 +16,7 @@ export function ServicesPage() {
   const slices = useLiveList<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
   const counts = slices.phase === 'refused' ? undefined : endpointCounts(slices.objects);
   return (
-    <PageShell>
+    <PageShell title="Services">
       <h1>Services</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">You are not allowed to list Services: {error?.message}</p>}

@@ -1,4 +1,5 @@
 /** The command line of `everynode`: one command a file. */
+import addCompletionTo from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import { printLine } from '../../shared/process/output/terminal-output.js';
 import { VERSION } from '../../shared/process/release-version.js';
@@ -18,6 +19,8 @@ import { tokenCommand } from './commands/token-command.js';
 import { upCommand } from './commands/up-command.js';
 import { userCommand } from './commands/user-command.js';
 import { whyCommand } from './commands/why-command.js';
+
+const COMPLETION = 'completion';
 
 const COMMANDS = [
   upCommand,
@@ -43,7 +46,16 @@ const COMMANDS = [
 export function createEverynodeProgram(): Command {
   const program = createCommandLine('everynode', 'DaemonSets for machines without Kubernetes.');
   for (const addTo of COMMANDS) addTo(program);
+  completionCommand(program);
   return program;
+}
+
+/** Must be added last: it completes the commands and flags that exist when it is added. */
+function completionCommand(program: Command): void {
+  addCompletionTo(program, { completionCommandName: COMPLETION });
+  program.commands
+    .find((command) => command.name() === COMPLETION)
+    ?.description("print a shell's completion script: source <(everynode completion bash)");
 }
 
 function versionCommand(program: Command): void {

@@ -23,6 +23,8 @@ export interface MemberStatus {
   /** The member's wall clock, ms since the epoch. */
   readonly clockMs: number;
   readonly state: MemberState;
+  /** Names and addresses of its machine. Absent: an earlier version wrote the status. */
+  readonly names?: readonly string[];
   /** Present while this follower cannot connect to the leader. */
   readonly leaderTrouble?: LeaderTrouble;
 }

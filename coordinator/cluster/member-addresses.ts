@@ -1,4 +1,4 @@
-/** The addresses of all members, for the hub, which sends them to agents. */
+/** The addresses of all members, for the hub: it sends them to agents, and issues no host a certificate for them. */
 import type { Logger } from '../../shared/process/output/logger.js';
 import { type Clock, every } from '../../shared/process/time/clock.js';
 import type { ClusterView } from './cluster-member.js';
@@ -17,6 +17,8 @@ export class MemberAddresses {
   readonly #deps: MemberAddressesDeps;
   readonly #listeners: (() => void)[] = [];
   #servers: readonly string[] = [];
+  /** Names and addresses of each member's machine. A member that is down keeps those of its last status. */
+  #names = new Map<string, readonly string[]>();
   #stop: () => void = () => undefined;
 
   constructor(deps: MemberAddressesDeps) {
@@ -26,6 +28,11 @@ export class MemberAddresses {
   /** The leader, which is this process, first. */
   list(): readonly string[] {
     return this.#servers;
+  }
+
+  /** Names and addresses of the members' machines, also those that are not advertised. */
+  machineNames(): readonly string[] {
+    return [...this.#names.values()].flat();
   }
 
   onChange(listener: () => void): void {
@@ -49,6 +56,9 @@ export class MemberAddresses {
       const members = await view.members();
       const isOther = ({ member }: (typeof members)[number]) => member.id !== view.self;
       const servers = [...members.filter((each) => !isOther(each)), ...members.filter(isOther)];
+      const namesOf = ({ member, status }: (typeof members)[number]) =>
+        status?.names ?? this.#names.get(member.id) ?? [member.name];
+      this.#names = new Map(members.map((each) => [each.member.id, namesOf(each)]));
       this.#set(servers.map(({ member }) => member.server));
     } catch (error) {
       log.debug({ err: error }, 'the addresses of the coordinators were not read');

@@ -22,6 +22,8 @@ interface StatusReporterDeps {
   memberId: string;
   version: string;
   source: () => StatusSource;
+  /** Returns the names and addresses of this machine. */
+  names: () => readonly string[];
   /** Returns why this member cannot connect to the leader. Never rejects. */
   leaderTrouble(): Promise<LeaderTrouble | undefined>;
   clock: Clock;
@@ -70,14 +72,14 @@ export class StatusReporter {
   }
 
   async #report(): Promise<void> {
-    const { keys, memberId, version, source, clock, log } = this.#deps;
+    const { keys, memberId, version, source, names, clock, log } = this.#deps;
     const trouble = await this.#deps.leaderTrouble();
     const member = source();
     try {
       await member.sync();
       const { state, durableRecord: appliedRecord } = member;
       const status = {
-        ...{ version, logFormat: LOG_FORMAT, appliedRecord, clockMs: clock.now(), state },
+        ...{ version, logFormat: LOG_FORMAT, appliedRecord, clockMs: clock.now(), state, names: names() },
         ...(trouble && { leaderTrouble: trouble }),
       };
       await writeStatus(keys, memberId, status);

@@ -11,6 +11,7 @@ import { RoleAggregation } from './access/role-aggregation.js';
 import { RootCaPublisher, type TrustSource } from './access/root-ca-publisher.js';
 import { ensureSystemPriorityClasses } from './access/system-priority-classes.js';
 import { type SecretTokenIssuer, TokenSecrets } from './access/token-secrets.js';
+import { DefinitionController } from './custom-resources/definition-controller.js';
 import { CreateRefusals } from './daemonsets/create-refusals.js';
 import { startDaemonSetController } from './daemonsets/daemonset-controller.js';
 import type { ResyncStatus } from './daemonsets/daemonset-deps.js';
@@ -18,10 +19,15 @@ import type { EventRecorder } from './events/event-recorder.js';
 import { GarbageCollector } from './gc/garbage-collector.js';
 import { NamespaceController } from './gc/namespace-controller.js';
 import { PodGarbageCollector } from './gc/pod-garbage-collector.js';
+import { CronJobController } from './jobs/cronjob-controller.js';
+import { JobController } from './jobs/job-controller.js';
 import { NodeLifecycle } from './nodes/node-lifecycle.js';
 import { NodeReservations } from './nodes/node-reservations.js';
 import { Scheduler } from './nodes/scheduler.js';
 import { TaintEviction } from './nodes/taint-eviction.js';
+import { DisruptionController } from './policy/disruption-controller.js';
+import { QuotaController } from './policy/quota-controller.js';
+import type { QuotaLedger } from './policy/quota-ledger.js';
 import type { QueueMeter } from './queue/reconcile-worker.js';
 import { ActiveRollouts } from './rollouts/rollout-constraints.js';
 import { AllocationConflicts } from './services/allocation-conflicts.js';
@@ -44,6 +50,8 @@ interface ControllersOptions {
   resync?: ResyncStatus;
   /** Eviction rates for nodes that are not ready. Default: upstream's. */
   rates?: EvictionRates;
+  /** Absent: no quota is counted. */
+  quotas?: QuotaLedger;
   queueMeter?: QueueMeter;
   /** Receives the zone of each node with a started eviction. */
   onEviction?: (zone: string) => void;
@@ -81,6 +89,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
       namespaces,
       new DefaultServiceAccounts(options),
       new RoleAggregation(options),
+      new DefinitionController(options),
       ...startPublishers(options),
       ...startActors(options),
     );
@@ -132,8 +141,12 @@ function startActors(options: ControllersOptions): Controller[] {
   return [
     new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
+    ...(options.quotas ? [new QuotaController({ ...options, quotas: options.quotas })] : []),
+    new DisruptionController({ ...options, recordEvent: events.forComponent('controllermanager') }),
     new AllocationConflicts({ ...options, recordEvent: events.forComponent('service-allocation') }),
     new GarbageCollector(options),
+    new JobController({ ...options, recordEvent: events.forComponent('job-controller') }),
+    new CronJobController({ ...options, recordEvent: events.forComponent('cronjob-controller') }),
     startEndpointController({
       ...options,
       recordEvent: events.forComponent('endpoint-slice-controller'),

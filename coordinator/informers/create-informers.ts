@@ -3,12 +3,16 @@ import type { CertificateSigningRequest } from '../../shared/kube/access/certifi
 import type { Role, RoleBinding } from '../../shared/kube/access/rbac-types.js';
 import type { ServiceAccount } from '../../shared/kube/access/service-account-types.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/daemonsets/daemonset-types.js';
+import type { CronJob, Job } from '../../shared/kube/jobs/job-types.js';
 import type { Node } from '../../shared/kube/nodes/node-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { ConfigMap, Namespace, Secret } from '../../shared/kube/objects/config-types.js';
+import type { CustomResourceDefinition } from '../../shared/kube/objects/custom-resource-definition.js';
 import { type KubeObject, refText } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { PriorityClass } from '../../shared/kube/pods/priority-class.js';
+import type { PodDisruptionBudget } from '../../shared/kube/policy/disruption-budget-types.js';
+import type { LimitRange, ResourceQuota } from '../../shared/kube/policy/quota-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import type { EndpointSlice, Endpoints } from '../../shared/kube/services/endpoint-types.js';
@@ -23,13 +27,19 @@ import {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronJobKind,
+  customResourceDefinitionKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
+  jobKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  resourceQuotaKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -40,8 +50,9 @@ import {
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
+import { resourcePath } from '../registry/storage-keys.js';
 import { CachedInformer } from './cached-informer.js';
-import type { Informers } from './informer.js';
+import type { CustomInformer, Informer, Informers } from './informer.js';
 import {
   BINDING_INDEXES,
   COMMON_INDEXES,
@@ -90,17 +101,23 @@ class FollowingInformers implements Informers {
   readonly pods: CachedInformer<Pod>;
   readonly nodes: CachedInformer<Node>;
   readonly daemonSets: CachedInformer<DaemonSet>;
+  readonly jobs: CachedInformer<Job>;
+  readonly cronJobs: CachedInformer<CronJob>;
   readonly controllerRevisions: CachedInformer<ControllerRevision>;
   readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
   readonly rollouts: CachedInformer<Rollout>;
   readonly namespaces: CachedInformer<Namespace>;
   readonly serviceAccounts: CachedInformer<ServiceAccount>;
   readonly priorityClasses: CachedInformer<PriorityClass>;
+  readonly podDisruptionBudgets: CachedInformer<PodDisruptionBudget>;
+  readonly limitRanges: CachedInformer<LimitRange>;
+  readonly resourceQuotas: CachedInformer<ResourceQuota>;
   readonly roles: CachedInformer<Role>;
   readonly clusterRoles: CachedInformer<Role>;
   readonly roleBindings: CachedInformer<RoleBinding>;
   readonly clusterRoleBindings: CachedInformer<RoleBinding>;
   readonly certificateSigningRequests: CachedInformer<CertificateSigningRequest>;
+  readonly customResourceDefinitions: CachedInformer<CustomResourceDefinition>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
   readonly services: CachedInformer<Service>;
   readonly endpointSlices: CachedInformer<EndpointSlice>;
@@ -110,7 +127,12 @@ class FollowingInformers implements Informers {
   readonly #registry: Registry;
   readonly #clock: Clock;
   readonly #log: Logger;
+  /** By resource path. */
   readonly #feeds = new Map<string, Feed>();
+  /** By resource path. */
+  readonly #caches = new Map<string, Informer<KubeObject>>();
+  readonly #custom = new Map<string, CustomInformer & { cache: CachedInformer<KubeObject> }>();
+  readonly #onCustom: ((informer: CustomInformer) => void)[] = [];
   readonly #waiters = new RevisionWaiters();
   readonly #stopping = new AbortController();
   /** Revision of the change that the caches have applied last, also within a batch. */
@@ -122,10 +144,18 @@ class FollowingInformers implements Informers {
     this.#registry = registry;
     this.#clock = clock;
     this.#log = log.child({ component: 'informers' });
+    // First, because the custom kinds are listed after it.
+    this.customResourceDefinitions = this.#cache(customResourceDefinitionKind, COMMON_INDEXES);
+    this.customResourceDefinitions.onChange(({ previous, current }) => {
+      if (current) registry.customKinds.put(current);
+      else if (previous) registry.customKinds.remove(previous.metadata.name);
+    });
     this.nodes = this.#cache(nodeKind, {});
     this.namespaces = this.#cache(namespaceKind, {});
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
+    this.jobs = this.#cache(jobKind, COMMON_INDEXES);
+    this.cronJobs = this.#cache(cronJobKind, COMMON_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
     this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);
@@ -136,13 +166,16 @@ class FollowingInformers implements Informers {
     this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
     this.serviceAccounts = this.#cache(serviceAccountKind, COMMON_INDEXES);
     this.priorityClasses = this.#cache(priorityClassKind, COMMON_INDEXES);
+    this.podDisruptionBudgets = this.#cache(podDisruptionBudgetKind, COMMON_INDEXES);
+    this.limitRanges = this.#cache(limitRangeKind, COMMON_INDEXES);
+    this.resourceQuotas = this.#cache(resourceQuotaKind, COMMON_INDEXES);
     this.roles = this.#cache(roleKind, COMMON_INDEXES);
     this.clusterRoles = this.#cache(clusterRoleKind, COMMON_INDEXES);
     this.roleBindings = this.#cache(roleBindingKind, BINDING_INDEXES);
     this.clusterRoleBindings = this.#cache(clusterRoleBindingKind, BINDING_INDEXES);
     this.pods = this.#cache(podKind, POD_INDEXES);
     const others = registry.kinds.filter(
-      (other) => other.kind !== 'Event' && !this.#feeds.has(other.resource),
+      (other) => other.kind !== 'Event' && !this.#feeds.has(resourcePath(other)),
     );
     this.metadata = new Map(others.map((other) => [other, this.#cache(other, COMMON_INDEXES, metadataOnly)]));
     this.#running = this.#run();
@@ -150,6 +183,10 @@ class FollowingInformers implements Informers {
 
   get revision(): number {
     return Math.max(this.#applied, this.#waiters.reached);
+  }
+
+  ofKind(kind: Pick<Kind, 'group' | 'resource'>): Informer<KubeObject> | undefined {
+    return this.#caches.get(resourcePath(kind));
   }
 
   waitFor(revision: number): Promise<void> {
@@ -174,7 +211,8 @@ class FollowingInformers implements Informers {
       waitFor: (revision: number) => this.waitFor(revision),
     };
     const cache = new CachedInformer<T>(indexes, progress, this.#log, keep);
-    this.#feeds.set(kind.resource, {
+    this.#caches.set(resourcePath(kind), cache as unknown as Informer<KubeObject>);
+    this.#feeds.set(resourcePath(kind), {
       kind: kind as Kind,
       apply: (record, type) => cache.apply(record as ObjectRecord<T>, type),
       relist: (revision) => this.#relist(kind, cache, revision),
@@ -212,7 +250,11 @@ class FollowingInformers implements Informers {
   /** Lists all kinds at one revision, so that the caches are consistent with each other. */
   async #relistAll(): Promise<number> {
     let revision: string | undefined;
-    for (const feed of this.#feeds.values()) revision = await feed.relist(revision);
+    // A map also visits the feeds that are added meanwhile: those of the custom kinds.
+    for (const feed of this.#feeds.values()) {
+      revision = await feed.relist(revision);
+      if (feed.kind.resource === customResourceDefinitionKind.resource) this.#followCustomKinds();
+    }
     this.#waiters.reach(Number(revision ?? 0));
     return Number(revision ?? 0);
   }
@@ -240,11 +282,34 @@ class FollowingInformers implements Informers {
     return resourceVersion;
   }
 
+  /** Adds and removes caches, so that there is one for each custom kind. Returns the new feeds. */
+  #followCustomKinds(): Feed[] {
+    const served = new Map(this.#registry.customKinds.stored().map((kind) => [resourcePath(kind), kind]));
+    for (const [path, { cache }] of this.#custom) {
+      if (served.has(path)) continue;
+      this.#feeds.delete(path);
+      this.#caches.delete(path);
+      this.#custom.delete(path);
+      cache.retain(new Set());
+    }
+    return [...served].flatMap(([path, kind]) => {
+      if (this.#feeds.has(path)) return [];
+      const cache = this.#cache(kind, COMMON_INDEXES, metadataOnly);
+      const informer = { kind, informer: cache, cache };
+      this.#custom.set(path, informer);
+      for (const added of this.#onCustom) added(informer);
+      const feed = this.#feeds.get(path);
+      return feed ? [feed] : [];
+    });
+  }
+
+  onCustomKind(added: (informer: CustomInformer) => void): void {
+    this.#onCustom.push(added);
+    for (const informer of this.#custom.values()) added(informer);
+  }
+
   async #follow(revision: number): Promise<void> {
-    const tail = this.#registry.follow(
-      [...this.#feeds.values()].map((feed) => feed.kind),
-      revision,
-    );
+    const tail = this.#registry.follow((path) => this.#feeds.get(path)?.kind, revision);
     this.#tail = tail;
     if (this.#stopping.signal.aborted) tail.close();
     const slice = new TimeSlice(this.#clock);
@@ -252,9 +317,13 @@ class FollowingInformers implements Informers {
       for (const { kind, record, type } of batch.changes) {
         // A handler may send what it sees under this revision, and the loop may pause before the batch is complete.
         this.#applied = record.revision;
-        this.#feeds.get(kind.resource)?.apply(record, type);
+        this.#feeds.get(resourcePath(kind))?.apply(record, type);
         await slice.yieldIfUsedUp();
       }
+      const hasDefinitions = batch.changes.some(({ kind }) => kind.kind === 'CustomResourceDefinition');
+      // At the end of the batch, whose changes were read before the new kinds were known.
+      const added = hasDefinitions ? this.#followCustomKinds() : [];
+      for (const feed of added) await feed.relist(String(batch.revision));
       this.#waiters.reach(batch.revision);
     }
   }

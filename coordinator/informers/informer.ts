@@ -22,11 +22,19 @@ export interface Informer<T extends KubeObject> {
   readonly size: number;
 }
 
+/** The cache of a custom kind, which ends with its definition: its objects are reported as deleted first. */
+export interface CustomInformer {
+  readonly kind: import('../kinds/kind.js').Kind;
+  readonly informer: Informer<KubeObject>;
+}
+
 /** The caches of all kinds. They advance together in revision order, so they are consistent with each other. */
 export interface Informers {
   readonly pods: Informer<import('../../shared/kube/pods/pod-types.js').Pod>;
   readonly nodes: Informer<import('../../shared/kube/nodes/node-types.js').Node>;
   readonly daemonSets: Informer<import('../../shared/kube/daemonsets/daemonset-types.js').DaemonSet>;
+  readonly jobs: Informer<import('../../shared/kube/jobs/job-types.js').Job>;
+  readonly cronJobs: Informer<import('../../shared/kube/jobs/job-types.js').CronJob>;
   readonly controllerRevisions: Informer<
     import('../../shared/kube/daemonsets/daemonset-types.js').ControllerRevision
   >;
@@ -39,6 +47,11 @@ export interface Informers {
     import('../../shared/kube/access/service-account-types.js').ServiceAccount
   >;
   readonly priorityClasses: Informer<import('../../shared/kube/pods/priority-class.js').PriorityClass>;
+  readonly podDisruptionBudgets: Informer<
+    import('../../shared/kube/policy/disruption-budget-types.js').PodDisruptionBudget
+  >;
+  readonly limitRanges: Informer<import('../../shared/kube/policy/quota-types.js').LimitRange>;
+  readonly resourceQuotas: Informer<import('../../shared/kube/policy/quota-types.js').ResourceQuota>;
   readonly roles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly clusterRoles: Informer<import('../../shared/kube/access/rbac-types.js').Role>;
   readonly roleBindings: Informer<import('../../shared/kube/access/rbac-types.js').RoleBinding>;
@@ -48,12 +61,19 @@ export interface Informers {
   >;
   /** Type and metadata of the objects of all other served kinds except Events. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
+  readonly customResourceDefinitions: Informer<
+    import('../../shared/kube/objects/custom-resource-definition.js').CustomResourceDefinition
+  >;
+  /** Calls `added` for each custom kind of now and of later. Only type and metadata of its objects are cached. */
+  onCustomKind(added: (informer: CustomInformer) => void): void;
   readonly services: Informer<import('../../shared/kube/services/service-types.js').Service>;
   readonly endpointSlices: Informer<import('../../shared/kube/services/endpoint-types.js').EndpointSlice>;
   readonly endpoints: Informer<import('../../shared/kube/services/endpoint-types.js').Endpoints>;
   readonly configMaps: Informer<import('../../shared/kube/objects/config-types.js').ConfigMap>;
   /** Secrets. An agent's credential, which Pods cannot use, contains only the hash of the key. */
   readonly secrets: Informer<import('../../shared/kube/objects/config-types.js').Secret>;
+  /** Returns the cache of any followed kind, typed or not. Undefined: the kind is not followed, such as Events. */
+  ofKind(kind: Pick<import('../kinds/kind.js').Kind, 'group' | 'resource'>): Informer<KubeObject> | undefined;
   /** Resolves when every cache has reached this revision. */
   waitFor(revision: number): Promise<void>;
   /** The revision that all caches reflect, also while a handler runs. */

@@ -4,15 +4,29 @@ import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } fr
 import { serviceAccountKind } from './access/serviceaccount-kind.js';
 import { configMapKind } from './config/configmap-kind.js';
 import { secretKind } from './config/secret-kind.js';
+import { customResourceDefinitionKind } from './custom-resources/customresourcedefinition-kind.js';
 import { controllerRevisionKind } from './daemonsets/controllerrevision-kind.js';
 import { daemonSetKind } from './daemonsets/daemonset-kind.js';
 import { eventKind } from './events/event-kind.js';
 import { eventsV1Kind } from './events/events-v1-kind.js';
+import { ingressClassKind, ingressKind } from './inert/ingress-kinds.js';
+import { horizontalPodAutoscalerKind, podTemplateKind, runtimeClassKind } from './inert/other-kinds.js';
+import {
+  csiDriverKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
+  storageClassKind,
+} from './inert/storage-kinds.js';
+import { cronJobKind } from './jobs/cronjob-kind.js';
+import { jobKind } from './jobs/job-kind.js';
 import type { Kind } from './kind.js';
 import { namespaceKind } from './namespace-kind.js';
 import { leaseKind } from './nodes/lease-kind.js';
 import { nodeKind } from './nodes/node-kind.js';
 import { podKind } from './pods/pod-kind.js';
+import { limitRangeKind } from './policy/limitrange-kind.js';
+import { podDisruptionBudgetKind } from './policy/poddisruptionbudget-kind.js';
+import { resourceQuotaKind } from './policy/resourcequota-kind.js';
 import { priorityClassKind } from './priorityclass-kind.js';
 import { rolloutKind } from './rollouts/rollout-kind.js';
 import { rolloutPolicyKind } from './rollouts/rolloutpolicy-kind.js';
@@ -25,16 +39,22 @@ export {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronJobKind,
+  customResourceDefinitionKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
   eventKind,
   eventsV1Kind,
+  jobKind,
   leaseKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  resourceQuotaKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -52,22 +72,37 @@ export const ALL_KINDS: readonly Kind[] = [
   configMapKind,
   endpointsKind,
   eventKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
   podKind,
+  podTemplateKind,
+  resourceQuotaKind,
   secretKind,
   serviceAccountKind,
   serviceKind,
   controllerRevisionKind,
   daemonSetKind,
+  horizontalPodAutoscalerKind,
+  cronJobKind,
+  jobKind,
   certificateSigningRequestKind,
   leaseKind,
   endpointSliceKind,
   rolloutKind,
   rolloutPolicyKind,
+  ingressClassKind,
+  ingressKind,
+  runtimeClassKind,
+  podDisruptionBudgetKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   roleBindingKind,
   roleKind,
   priorityClassKind,
+  csiDriverKind,
+  storageClassKind,
+  customResourceDefinitionKind,
 ];

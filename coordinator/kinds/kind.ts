@@ -2,18 +2,20 @@
 
 import type { StatusCause } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
+import type { FieldFindings } from './schema/check-fields.js';
+import type { Schema } from './schema/schema-definitions.js';
 
 /** A `kubectl get` column (meta/v1 TableColumnDefinition) and the function for its cells. */
 export interface Column<T extends KubeObject> {
   name: string;
-  type: 'string' | 'integer' | 'boolean' | 'date';
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   /** `name` on the first column. */
   format?: string;
   description: string;
-  /** 0 = always shown, 1 = only with `-o wide`. */
-  priority: 0 | 1;
-  /** `now` in ms, for ages. */
-  cell(object: T, now: number): string | number | boolean;
+  /** 0 = always shown, more = only with `-o wide`. */
+  priority: number;
+  /** `now` in ms, for ages. null: the object has no such field. */
+  cell(object: T, now: number): string | number | boolean | null;
 }
 
 /** An invalid field. It becomes a cause of a 422. */
@@ -41,6 +43,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** Plural, as in URLs. */
   resource: string;
   singular: string;
+  /** Kind of a list. Absent: the kind with `List` appended. */
+  listKind?: string;
   shortNames: readonly string[];
   categories: readonly string[];
   namespaced: boolean;
@@ -48,6 +52,10 @@ export interface Kind<T extends KubeObject = KubeObject> {
   verbs: readonly string[];
   /** Name of the definition in the generated schema, for example `io.k8s.api.apps.v1.DaemonSet`. */
   schema: string;
+  /** Schema of a custom kind, which the generated schema does not contain. */
+  definition?: Schema;
+  /** Custom kinds: removes unknown fields from a body, in place. Absent: the schema alone decides. */
+  decode?(object: Record<string, unknown>, repeated: ReadonlySet<string>): FieldFindings;
   /** Subresources such as `status`, `eviction`, `binding`, `log`, with the kind that each returns. */
   subresources: Readonly<Record<string, Subresource>>;
   /** Columns of `kubectl get`. */
@@ -56,6 +64,9 @@ export interface Kind<T extends KubeObject = KubeObject> {
   fields: Readonly<Record<string, FieldReader<T>>>;
   /** True if a change of `spec` raises metadata.generation. The prepare functions do this. */
   hasGeneration: boolean;
+
+  /** True if a DELETE without a propagation policy keeps the dependents (`rest.OrphanDependents`). */
+  orphansByDefault?: true;
 
   /** Sets upstream's defaults in place, before validation. A second call must change nothing. */
   setDefaults(object: T): void;
@@ -90,6 +101,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   defaultGracePeriodSeconds?(object: T): number;
   /** Upstream's rule for this kind's `metadata.name`. */
   nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment';
+  /** True if finalizers need no domain with a path: upstream checks that for its own kinds only. */
+  hasPlainFinalizers?: true;
   /** One namespace of the kind is read from here instead of the store (node Leases), and is read-only. */
   reader?: VirtualReader<T>;
   /** Set for another version of a stored kind: its objects are stored as that kind and converted. */
@@ -100,8 +113,9 @@ export interface Kind<T extends KubeObject = KubeObject> {
 interface StoredView<T extends KubeObject> {
   /** The kind as which they are stored. */
   storedAs: Pick<Kind, 'group' | 'resource' | 'namespaced'>;
-  /** Neither function changes its argument. */
+  /** Does not change its argument. */
   toStored(object: T): KubeObject;
+  /** May change its argument, which was decoded for this call. */
   fromStored(stored: KubeObject): T;
 }
 

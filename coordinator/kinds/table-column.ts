@@ -27,7 +27,7 @@ export const AGE_COLUMN: Column<KubeObject> = {
 /** Returns a column that is always shown. Counters are `integer`. */
 export function column<T extends KubeObject>(
   name: string,
-  type: 'string' | 'integer' | 'boolean',
+  type: Column<T>['type'],
   description: string,
   cell: Column<T>['cell'],
 ): Column<T> {

@@ -10,13 +10,14 @@ import type { Schema } from './schema/schema-definitions.js';
 import { AGE_COLUMN, NAME_COLUMN } from './table-column.js';
 
 const DAEMON_SET = 'use a DaemonSet, which runs one Pod on each matching host';
-const POD = 'use a Pod with restartPolicy OnFailure or Never';
-const VOLUME = 'use a hostPath volume, which is a directory of the host';
+const NETWORK = 'hosts would not enforce it, so filter on the hosts or in front of them';
 
 interface Row {
   /** "" for the core group. The version is v1. */
   group: string;
   kind: string;
+  /** The plural of the kind, if it has another ending than s or es. */
+  plural?: string;
   /** Prefix of the schema's name. */
   schemas: string;
   shortNames?: readonly string[];
@@ -27,19 +28,20 @@ interface Row {
 
 const CORE = { group: '', schemas: 'io.k8s.api.core.v1' };
 const APPS = { group: 'apps', schemas: 'io.k8s.api.apps.v1' };
-const BATCH = { group: 'batch', schemas: 'io.k8s.api.batch.v1' };
 const NETWORKING = { group: 'networking.k8s.io', schemas: 'io.k8s.api.networking.v1' };
 
 const ROWS: readonly Row[] = [
-  { ...CORE, kind: 'PersistentVolumeClaim', shortNames: ['pvc'], instead: VOLUME },
-  { ...CORE, kind: 'PersistentVolume', shortNames: ['pv'], isClusterScoped: true, instead: VOLUME },
   { ...CORE, kind: 'ReplicationController', shortNames: ['rc'], instead: DAEMON_SET },
   { ...APPS, kind: 'Deployment', shortNames: ['deploy'], instead: DAEMON_SET },
   { ...APPS, kind: 'ReplicaSet', shortNames: ['rs'], instead: DAEMON_SET },
   { ...APPS, kind: 'StatefulSet', shortNames: ['sts'], instead: DAEMON_SET },
-  { ...BATCH, kind: 'CronJob', shortNames: ['cj'], instead: POD },
-  { ...BATCH, kind: 'Job', instead: POD },
-  { ...NETWORKING, kind: 'Ingress', shortNames: ['ing'], instead: 'use a Service' },
+  {
+    ...NETWORKING,
+    kind: 'NetworkPolicy',
+    plural: 'NetworkPolicies',
+    shortNames: ['netpol'],
+    instead: NETWORK,
+  },
 ];
 
 /** A kind without objects. */
@@ -56,12 +58,12 @@ function pluralOf(kind: string): string {
 function unsupported({
   group,
   kind,
+  plural = pluralOf(kind),
   schemas,
   shortNames = [],
   isClusterScoped,
   instead,
 }: Row): UnsupportedKind {
-  const plural = pluralOf(kind);
   return {
     kind: inertKind({
       ...{ group, kind, shortNames, namespaced: !isClusterScoped, verbs: ['list', 'watch'] },
@@ -74,18 +76,6 @@ function unsupported({
 
 /** The kinds in the order of discovery. They are outside of ALL_KINDS: the registry and the controllers ignore them. */
 export const UNSUPPORTED_KINDS: readonly UnsupportedKind[] = ROWS.map(unsupported);
-
-/**
- * kubectl lists it before it reports that a kind is unknown (cli-runtime `pkg/resource/query_param_verifier.go`). It is
- * not in discovery, because charts and operators would conclude that custom resources are supported.
- */
-export const CUSTOM_RESOURCE_DEFINITIONS: UnsupportedKind = unsupported({
-  ...{ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', isClusterScoped: true },
-  ...{
-    schemas: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1',
-    instead: 'the set of kinds is fixed',
-  },
-});
 
 /** Returns a schema without fields for each kind, so that `kubectl explain` prints the refusal. */
 export function unsupportedDefinitions(): Readonly<Record<string, Schema & { description: string }>> {

@@ -1,12 +1,12 @@
 /** Binds the kinds to the store. The registry has no state, so several registries may share a store. */
 
 import { systemRandom } from '../../shared/process/time/random.js';
+import { CustomKinds } from '../kinds/custom-resources/custom-kinds.js';
 import type { Kind } from '../kinds/kind.js';
 import { follow } from './reads/follow-kinds.js';
 import { createdAt, getObject, listObjects } from './reads/read-objects.js';
 import { watch } from './reads/watch-objects.js';
 import type { Registry, RegistryDeps } from './registry.js';
-import { resourcePath } from './storage-keys.js';
 import { viewStore } from './views/view-store.js';
 import { createInternal, restoreObject } from './writes/create-internal.js';
 import { create, createFromTemplate, reviewFromTemplate } from './writes/create-object.js';
@@ -17,18 +17,22 @@ import { bind, confirmStopped, evict, preempt } from './writes/pod-verbs.js';
 import { modify, update, writeStatus } from './writes/update-object.js';
 
 /** `random`: for uids and generated names; the default is the system's. */
-export type RegistryOptions = Omit<RegistryDeps, 'random'> & Partial<Pick<RegistryDeps, 'random'>>;
+export type RegistryOptions = Omit<RegistryDeps, 'random' | 'customKinds'> &
+  Partial<Pick<RegistryDeps, 'random' | 'customKinds'>>;
 
 /** Returns the registry over a store. The caller closes the store. */
-export function createRegistry({ random = systemRandom, ...options }: RegistryOptions): Registry {
-  const deps: RegistryDeps = { ...options, random };
-  const views = new Map<string, RegistryDeps>();
+export function createRegistry({
+  random = systemRandom,
+  customKinds = new CustomKinds(),
+  ...options
+}: RegistryOptions): Registry {
+  const deps: RegistryDeps = { ...options, random, customKinds };
+  const views = new WeakMap<object, RegistryDeps>();
   /** Objects of a view are read and written through the view of the store. */
   const depsOf = ({ view, ...kind }: Kind): RegistryDeps => {
     if (!view) return deps;
-    const name = resourcePath(kind);
-    const known = views.get(name) ?? { ...deps, store: viewStore(deps, kind, view) };
-    views.set(name, known);
+    const known = views.get(view) ?? { ...deps, store: viewStore(deps, kind, view) };
+    views.set(view, known);
     return known;
   };
   /** Supplies the first argument of a verb and keeps the verb's type parameters. */
@@ -38,6 +42,9 @@ export function createRegistry({ random = systemRandom, ...options }: RegistryOp
       run(isKind(rest[0]) ? depsOf(rest[0]) : deps, ...rest);
   return {
     kinds: deps.kinds,
+    allKinds: () => [...deps.kinds, ...customKinds.list().map(({ kind }) => kind)],
+    customKinds,
+    caughtUp: async () => deps.caughtUp?.(),
     get: verb(getObject),
     createdAt: verb(createdAt),
     list: verb(listObjects),

@@ -5,10 +5,12 @@ import type { Status } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../shared/kube/objects/meta.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import type { PriorityClass } from '../../shared/kube/pods/priority-class.js';
+import type { LimitRange } from '../../shared/kube/policy/quota-types.js';
 import type { Service } from '../../shared/kube/services/service-types.js';
 import type { Logger } from '../../shared/process/output/logger.js';
 import type { Clock } from '../../shared/process/time/clock.js';
 import type { Random } from '../../shared/process/time/random.js';
+import type { CustomKinds } from '../kinds/custom-resources/custom-kinds.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { SplicedValue } from './encoding/object-encoding.js';
@@ -53,8 +55,8 @@ export interface WriteOptions {
   warn?: (text: string) => void;
   /** Checks the object that is about to replace `current` (undefined for a create). Refuses by throwing ApiError. */
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
-  /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest. */
-  subresource?: 'status' | 'approval' | 'finalize' | 'ephemeralcontainers';
+  /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
+  subresource?: 'status' | 'approval' | 'finalize' | 'scale' | 'ephemeralcontainers';
 }
 
 export interface Preconditions {
@@ -169,19 +171,32 @@ export interface ObjectTemplate<T extends KubeObject> {
   readonly kind: Kind<T>;
   /** Returns another object, with a new random name. */
   render(text: string): Rendered<T>;
-  /** False once a Pod's PriorityClass has changed since the validation. Such a template must not be used. */
+  /**
+   * False once the PriorityClass of a Pod, or a LimitRange of its namespace, has changed since the validation. Such a
+   * template must not be used.
+   */
   isCurrent(): boolean;
 }
 
 export interface Registry {
+  /** The built-in kinds. */
   readonly kinds: readonly Kind[];
+  /** The built-in kinds, and all served versions of the custom kinds of now. */
+  allKinds(): readonly Kind[];
+  /** The custom kinds of now. The informers update it. */
+  readonly customKinds: CustomKinds;
+  /** Resolves when `customKinds` reflects every committed write. */
+  caughtUp(): Promise<void>;
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Promise<ObjectRecord<T>>;
   /** Returns the revision at which the object was created, or undefined if it does not exist. */
   createdAt(kind: Kind, ref: ObjectRef): Promise<number | undefined>;
   list<T extends KubeObject>(kind: Kind<T>, request?: ListRequest): Promise<RecordList<T>>;
   watch<T extends KubeObject>(kind: Kind<T>, request?: WatchRequest): Promise<RegistryWatch<T>>;
-  /** Returns every change of these kinds after `revision` in one order. Informers use it. */
-  follow(kinds: readonly Kind[], revision: number): KindTail;
+  /**
+   * Returns every change of these kinds after `revision` in one order. Informers use it. `kindAt` returns the kind of a
+   * resource path such as `apps/daemonsets`, or undefined to skip the change.
+   */
+  follow(kindAt: (resourcePath: string) => Kind | undefined, revision: number): KindTail;
   create<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string | undefined,
@@ -293,6 +308,17 @@ export interface ServiceAllocations {
   allocate(next: Service, current: Service | undefined): Allocation;
 }
 
+/** The usage of ResourceQuotas. */
+export interface Quotas {
+  /** Resolves when the usage of all objects is known. */
+  ready(): Promise<void>;
+  /**
+   * Counts an object that is about to be stored instead of `current`, until its write is visible or has failed. Throws
+   * 403 if it exceeds a quota of its namespace.
+   */
+  charge(kind: Kind, next: KubeObject, current: KubeObject | undefined): Allocation;
+}
+
 /** The cached PriorityClasses. */
 export interface PriorityClasses {
   get(ref: ObjectRef): PriorityClass | undefined;
@@ -303,6 +329,9 @@ export interface PriorityClasses {
 export interface RegistryDeps {
   store: Store;
   kinds: readonly Kind[];
+  customKinds: CustomKinds;
+  /** Absent: the custom kinds are not followed. */
+  caughtUp?: () => Promise<void>;
   clock: Clock;
   log: Logger;
   /** For uids and generated names. */
@@ -313,4 +342,8 @@ export interface RegistryDeps {
   services?: ServiceAllocations;
   /** Absent: Pods get no priority. */
   priorityClasses?: PriorityClasses;
+  /** Returns the LimitRanges of a namespace, by name. Absent: nothing is limited. */
+  limitRanges?: (namespace: string) => readonly LimitRange[];
+  /** Absent: nothing is counted. */
+  quotas?: Quotas;
 }

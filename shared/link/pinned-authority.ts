@@ -1,6 +1,8 @@
 /** Trust on first contact, secured by the token: only the authority with the token's key hash is accepted. */
+import type { Socket } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { systemClock } from '../process/time/clock.js';
+import type { OpenTunnel } from './forward-proxy/proxy-tunnel.js';
 import { limitConnectTime } from './limit-connect-time.js';
 import { publicKeyHash } from './public-key-hash.js';
 
@@ -11,14 +13,16 @@ const MAX_CHAIN = 10;
 /**
  * Resolves with the PEM of the certificate with this key hash in the server's chain; undefined if the chain has none.
  * Sends nothing to the untrusted server. Rejects if it cannot be reached. `connectTimeoutMs`: limit of the TCP
- * connection; absent: that of the whole handshake.
+ * connection or of the tunnel through a proxy; absent: that of the whole handshake.
  */
 export async function findAuthority(
   server: URL,
   keyHash: string,
   connectTimeoutMs?: number,
+  openTunnel?: OpenTunnel,
 ): Promise<string | undefined> {
-  const socket = await connectUnverified(server, connectTimeoutMs);
+  const tunnel = await openTunnel?.(server, connectTimeoutMs);
+  const socket = await connectUnverified(server, tunnel, connectTimeoutMs);
   try {
     let certificate = socket.getPeerX509Certificate();
     for (let depth = 0; certificate && depth < MAX_CHAIN; depth++) {
@@ -31,7 +35,11 @@ export async function findAuthority(
   }
 }
 
-function connectUnverified(server: URL, connectTimeoutMs: number | undefined): Promise<TLSSocket> {
+function connectUnverified(
+  server: URL,
+  tunnel: Socket | undefined,
+  connectTimeoutMs: number | undefined,
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       host: server.hostname.replace(/^\[|\]$/g, ''),
@@ -39,8 +47,9 @@ function connectUnverified(server: URL, connectTimeoutMs: number | undefined): P
       // The pinned hash decides instead.
       rejectUnauthorized: false,
       timeout: TIMEOUT_MS,
+      ...(tunnel ? { socket: tunnel } : {}),
     });
-    limitConnectTime(socket, systemClock, connectTimeoutMs);
+    if (!tunnel) limitConnectTime(socket, systemClock, connectTimeoutMs);
     socket.once('secureConnect', () => resolve(socket));
     socket.once('error', reject);
     socket.once('timeout', () => socket.destroy(new Error('no answer')));

@@ -14,10 +14,11 @@ const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Relea
 const REFUSED: [kind: string, apiVersion: string, sentence: RegExp][] = [
   ['Deployment', 'apps/v1', /Everynode does not support Deployments: use a DaemonSet/],
   ['StatefulSet', 'apps/v1', /Everynode does not support StatefulSets: use a DaemonSet/],
-  ['Job', 'batch/v1', /Everynode does not support Jobs: use a Pod/],
-  ['Ingress', 'networking.k8s.io/v1', /Everynode does not support Ingresses: use a Service/],
-  ['PersistentVolumeClaim', 'v1', /Everynode does not support PersistentVolumeClaims: use a hostPath volume/],
-  ['NetworkPolicy', 'networking.k8s.io/v1', /no matches for kind "NetworkPolicy"/],
+  [
+    'NetworkPolicy',
+    'networking.k8s.io/v1',
+    /Everynode does not support NetworkPolicies: hosts would not enforce it/,
+  ],
 ];
 
 function writeChart(directory: string, kind: string, apiVersion: string): void {

@@ -159,7 +159,7 @@ describe('installing three bare hosts by the README', { concurrency: 1 }, () => 
       const path = `/etc/systemd/system/${unit}.service`;
       assert.equal(host.run('sh', '-c', `systemd-analyze verify ${path} 2>&1`), '');
       assert.equal(host.run('systemctl', 'show', '-P', 'LimitCORE', unit), '0');
-      const exposure = /before, ([\d.]+) with/.exec(host.run('cat', path))?.[1];
+      const exposure = /([\d.]+) with them/.exec(host.run('cat', path))?.[1];
       assert.match(
         host.run('systemd-analyze', 'security', '--no-pager', unit),
         new RegExp(`exposure level for ${unit}.service: ${exposure} `),

@@ -121,7 +121,9 @@ export function linkEvidenceOf(reasons: readonly string[]): 'answered' | 'refuse
 
 function evidenceOfReason(reason: string): 'answered' | 'refused' | 'unreachable' {
   if (
-    /^refused with \d|^(draining|duplicate|superseded|refused|nodeDeleted): |another clusterUID/.test(reason)
+    /^refused with \d|^the proxy \S+ refused |^(draining|duplicate|superseded|refused|nodeDeleted): |another clusterUID/.test(
+      reason,
+    )
   )
     return 'answered';
   return /ECONNREFUSED/.test(reason) ? 'refused' : 'unreachable';

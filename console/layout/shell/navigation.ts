@@ -13,6 +13,7 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { path: '/rollouts', name: 'Rollouts', key: 'r' },
   { path: '/daemonsets', name: 'DaemonSets', key: 'd' },
   { path: '/services', name: 'Services', key: 's' },
+  { path: '/resources', name: 'Resources', key: 'e' },
   { path: '/calendar', name: 'Calendar', key: 'c' },
   { path: '/onboarding', name: 'Onboarding', key: 'o' },
   { path: '/coordinators', name: 'Coordinators', key: 'k', needsCluster: true },

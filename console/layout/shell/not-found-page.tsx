@@ -4,7 +4,7 @@ import { PageShell } from './page-shell.js';
 
 export function NotFoundPage() {
   return (
-    <PageShell>
+    <PageShell title="Page not found">
       <h1>Page not found</h1>
       <p>
         The URL is wrong, or the object was removed. <Link href="/">Go to the fleet</Link>

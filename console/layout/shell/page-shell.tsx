@@ -27,13 +27,20 @@ function Place({ place: { path, name } }: { place: PlaceOf }) {
   );
 }
 
+interface PageShellProps {
+  /** Title of the browser's tab, before the product's name. */
+  title: string;
+  children: ReactNode;
+}
+
 /** Shows a banner while the coordinator is unreachable, or while one of several has an error. */
-export function PageShell({ children }: { children: ReactNode }) {
+export function PageShell({ title, children }: PageShellProps) {
   const isLost = useIsCoordinatorLost();
   const coordinators = useKnownCoordinators();
   const places = NAV_ITEMS.filter(({ needsCluster }) => !needsCluster || hasCluster(coordinators));
   return (
     <>
+      <title>{`${title} – Everynode`}</title>
       <a className={classes.skip} href="#main">
         Skip to content
       </a>

@@ -5,7 +5,9 @@
 import protobuf from 'protobufjs';
 import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { JOB_DEFINITIONS, JOB_ZEROS } from './protobuf-job.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
+import { POLICY_DEFINITIONS } from './protobuf-policy.js';
 
 /** The prefix of every Kubernetes protobuf body. */
 const MAGIC = Buffer.from('k8s\0', 'latin1');
@@ -91,7 +93,9 @@ message CertificateSigningRequest { optional ObjectMeta metadata = 1; optional C
 message PriorityClass { optional ObjectMeta metadata = 1; optional int32 value = 2; optional bool globalDefault = 3; optional string description = 4; optional string preemptionPolicy = 5; }
 `;
 
-const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}`, { keepCase: true }).root;
+const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}${JOB_DEFINITIONS}${POLICY_DEFINITIONS}`, {
+  keepCase: true,
+}).root;
 
 /** Supported kinds. Others are rejected with 415. */
 const KINDS = new Set([
@@ -99,11 +103,16 @@ const KINDS = new Set([
   'ClusterRole',
   'ClusterRoleBinding',
   'ConfigMap',
+  'CronJob',
   'EndpointSlice',
   'Endpoints',
+  'Ingress',
+  'Job',
   'Namespace',
   'Pod',
+  'PodDisruptionBudget',
   'PriorityClass',
+  'ResourceQuota',
   'Role',
   'RoleBinding',
   'Secret',
@@ -124,6 +133,7 @@ const KINDS = new Set([
  * as zero.
  */
 const MEANINGFUL_ZEROS = new Set([
+  ...JOB_ZEROS,
   'gracePeriodSeconds',
   'terminationGracePeriodSeconds',
   'activeDeadlineSeconds',
@@ -134,6 +144,8 @@ const MEANINGFUL_ZEROS = new Set([
   'fsGroup',
   'defaultMode',
   'mode',
+  'minAvailable',
+  'maxUnavailable',
 ]);
 /** Booleans that Go writes even if they are unset. For all others `false` is a value. */
 const OFF_IS_ABSENT = new Set([
@@ -151,7 +163,13 @@ const OFF_IS_ABSENT = new Set([
   'sslEnabled',
 ]);
 /** Embedded in Go's types: in JSON their fields belong to the parent object. */
-const EMBEDDED = new Set(['volumeSource', 'localObjectReference', 'handler', 'ephemeralContainerCommon']);
+const EMBEDDED = new Set([
+  'volumeSource',
+  'localObjectReference',
+  'handler',
+  'ephemeralContainerCommon',
+  'ingressRuleValue',
+]);
 /** Maps with keys and values of the user. They are copied unchanged, empty values included. */
 const USER_MAPS = new Set([
   'labels',
@@ -190,6 +208,8 @@ function withoutZeros(message: Record<string, unknown>): Record<string, unknown>
     if (value === false && OFF_IS_ABSENT.has(name)) return [];
     if (EMBEDDED.has(name) && isMessage(value)) return Object.entries(withoutZeros(value));
     const kept = CLIENT_TIMES.has(name) ? timestampOf(value) : cleaned(value);
+    // A number of 0 is not encoded, but the message is there.
+    if (kept === undefined && isIntOrString(value) && MEANINGFUL_ZEROS.has(name)) return [[name, 0]];
     return kept === undefined ? [] : [[name, kept]];
   });
   return Object.fromEntries(fields);

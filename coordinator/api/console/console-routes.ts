@@ -20,7 +20,7 @@ const CONSOLE_PATH = '/console/';
 const SESSION_PATH = '/console/session';
 const BUILT = fileURLToPath(new URL('../../../console/', import.meta.url));
 /** Built files have a hash of their content in their name. */
-const HASHED = /-[A-Z0-9]{8}\.\w+$/;
+const HASHED = /-[A-Z0-9]{8}\.\w+(\.(br|gz))?$/;
 
 /** Allows only resources of this server, no inline scripts or styles, and no embedding in other pages. */
 const CONTENT_SECURITY_POLICY = [
@@ -72,6 +72,8 @@ export function addConsole(app: FastifyInstance<Server>, deps: ConsoleDeps): voi
     prefix: CONSOLE_PATH,
     // Each built file has a route. Every other path is a page of the console, which its own router shows.
     wildcard: false,
+    // The build writes a compressed copy beside each file.
+    preCompressed: true,
     cacheControl: false,
     setHeaders: (response, path) => {
       for (const [name, value] of Object.entries(PAGE_HEADERS)) response.header(name, value);

@@ -5,9 +5,10 @@ import { parseMediaType, requireWholeObject } from '../http/media-type.js';
 import type { PathRequest } from '../http/request-info.js';
 import { methodNotAllowed, pathNotFound } from '../http/status-response.js';
 import { allDefinitions } from '../openapi/all-definitions.js';
+import { customDefinitions, customDefinitionsV2 } from '../openapi/custom-definitions.js';
 import type { DocumentHeaders } from '../openapi/document-etag.js';
 import { OpenApiV2 } from '../openapi/openapi-v2.js';
-import { openApiDocuments } from '../openapi/openapi-v3.js';
+import { type KnownDocuments, openApiDocuments } from '../openapi/openapi-v3.js';
 import type { LeadershipProof } from '../ports.js';
 import {
   AGGREGATED_TYPE,
@@ -95,24 +96,55 @@ function discoveryAnswer(
 const OPENAPI_V2_PATH = '/openapi/v2';
 const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 
-/** Builds all documents but OpenAPI v2 once, so that a response is a lookup. The returned function throws 404, 405, 406. */
+/** The documents about all kinds. */
+interface KindDocuments {
+  discovery: Documents;
+  openApi: ReturnType<typeof openApiDocuments>;
+  openApiV2: OpenApiV2;
+}
+
+function kindDocuments(
+  { rows, customResources }: ServedKinds,
+  definitionsOfAll: ReturnType<typeof allDefinitions>,
+  known: KnownDocuments,
+): KindDocuments {
+  const resources = rows.filter(({ isDiscovered }) => isDiscovered);
+  const nameOf = ({ group, version, resource }: DiscoveredResource) => `${group}/${version}/${resource}`;
+  const schemaNames = new Map(resources.map((row) => [nameOf(row), row.schema]));
+  const definitions = { ...definitionsOfAll, ...customDefinitions(customResources) };
+  return {
+    discovery: discoveryDocuments(resources),
+    openApi: openApiDocuments(resources, definitions, (resource) => schemaNames.get(nameOf(resource)), known),
+    openApiV2: new OpenApiV2(resources, customDefinitionsV2(customResources)),
+  };
+}
+
+type ServedKinds = Pick<ResourceTable, 'rows' | 'customResources' | 'changes'>;
+
+/**
+ * Builds all documents but OpenAPI v2 once, so that a response is a lookup, and again after a change of the custom
+ * kinds. The returned function throws 404, 405, 406.
+ */
 export function createPathResponses(
-  { rows }: Pick<ResourceTable, 'rows'>,
+  kinds: ServedKinds,
   programVersion: string,
   leadership?: LeadershipProof,
 ): (request: PathRequest, headers: DocumentHeaders) => ApiResponse | Promise<ApiResponse> {
-  const resources = rows.filter(({ isDiscovered }) => isDiscovered);
-  const discovery = discoveryDocuments(resources);
-  const schemaNames = new Map(resources.map((row) => [`${row.group}/${row.resource}`, row.schema]));
-  const openApi = openApiDocuments(resources, allDefinitions(), ({ group, resource }) =>
-    schemaNames.get(`${group}/${resource}`),
-  );
-  const openApiV2 = new OpenApiV2(resources);
+  const definitions = allDefinitions();
+  const known: KnownDocuments = new Map();
+  let documents = kindDocuments(kinds, definitions, known);
+  let changes = kinds.changes;
+  const current = (): KindDocuments => {
+    if (kinds.changes !== changes) documents = kindDocuments(kinds, definitions, known);
+    changes = kinds.changes;
+    return documents;
+  };
   const version = bytesOf(versionInfo(programVersion));
 
   return (request, headers) => {
     const { method, path } = request;
     const health = healthResponse(request, leadership);
+    const { discovery, openApi, openApiV2 } = current();
     const found = discovery.get(path);
     const document = path === '/openapi/v3' ? openApi.index : openApi.byPath.get(path);
     const isKnown = found || document || health || OTHER_PATHS.has(path);

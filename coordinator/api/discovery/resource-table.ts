@@ -2,14 +2,11 @@
  * The table of all resources that the API serves, stored or computed. Discovery, the scope check before authorization
  * and the dispatch use only this table, so a resource that is missing here is not served at all.
  */
-import { badRequest } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, badRequest } from '../../../shared/kube/objects/api-status.js';
+import type { CustomKinds, CustomResource } from '../../kinds/custom-resources/custom-kinds.js';
 import { VIEW_KINDS } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  UNSUPPORTED_KINDS,
-  type UnsupportedKind,
-} from '../../kinds/unsupported-kinds.js';
+import { UNSUPPORTED_KINDS, type UnsupportedKind } from '../../kinds/unsupported-kinds.js';
 import { AUDIT_RESOURCE, handleAudit } from '../audit/audit-resource.js';
 import { handleReview, REVIEW_RESOURCES } from '../auth/review-requests.js';
 import { handleTokenRequest } from '../auth/token-request.js';
@@ -33,6 +30,7 @@ import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
 import type { ApiResponse } from '../http/api-context.js';
 import { requireWholeObject } from '../http/media-type.js';
 import type { ResourceRequest } from '../http/request-info.js';
+import { handleCustomScale } from '../resources/custom-scale.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
 import { handleBinding, handleEviction } from '../resources/pod-subresources.js';
@@ -131,27 +129,84 @@ function unsupported({ kind, refusal }: UnsupportedKind): ServedResource {
   return { ...discovered(kind, (deps, request) => handleObject(deps, kind, request)), schema, refusal };
 }
 
+/** Warns of a deprecated version. While the definition is deleted, nothing can be created. */
+function customResource({ kind, isTerminating, deprecation, scale }: CustomResource): ServedResource {
+  const checked =
+    (handle: Handler): Handler =>
+    async (deps, request) => {
+      const { verb } = request.info;
+      if (deprecation !== undefined) request.warn(deprecation);
+      if (isTerminating && verb === 'create') {
+        const message = `${verb} not allowed while custom resource definition is terminating`;
+        throw new ApiError('MethodNotAllowed', message);
+      }
+      return handle(deps, request);
+    };
+  const row = stored(kind);
+  const { status } = row.subresourceHandlers;
+  return {
+    ...row,
+    handle: checked(row.handle),
+    subresourceHandlers: {
+      ...(status ? { status: checked(status) } : {}),
+      ...(scale ? { scale: checked((deps, request) => handleCustomScale(deps, kind, scale, request)) } : {}),
+    },
+  };
+}
+
 type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
+
+/** The custom kinds of now, as far as the table needs them. */
+type CustomKindSource = Pick<CustomKinds, 'changes' | 'find' | 'list'>;
+
+const NO_CUSTOM_KINDS: CustomKindSource = { changes: 0, find: () => undefined, list: () => [] };
 
 export class ResourceTable {
   /** Stored kinds first, then their other versions, kinds without objects, and computed resources. */
-  readonly rows: readonly ServedResource[];
+  readonly fixedRows: readonly ServedResource[];
   readonly #byName: ReadonlyMap<string, ServedResource>;
+  readonly #custom: CustomKindSource;
+  readonly #customRows = new WeakMap<CustomResource, ServedResource>();
 
-  constructor(kinds: readonly Kind[]) {
-    this.rows = [
+  /** `kinds` are the built-in kinds. */
+  constructor(kinds: readonly Kind[], custom: CustomKindSource = NO_CUSTOM_KINDS) {
+    this.#custom = custom;
+    this.fixedRows = [
       ...kinds.map(stored),
       ...VIEW_KINDS.map(stored),
       ...UNSUPPORTED_KINDS.map(unsupported),
-      { ...unsupported(CUSTOM_RESOURCE_DEFINITIONS), isDiscovered: false },
       ...COMPUTED_RESOURCES,
     ];
-    this.#byName = new Map(this.rows.map((row) => [nameOf(row), row]));
+    this.#byName = new Map(this.fixedRows.map((row) => [nameOf(row), row]));
+  }
+
+  /** The fixed rows and those of the custom kinds. */
+  get rows(): readonly ServedResource[] {
+    return [...this.fixedRows, ...this.customResources.map((resource) => this.#customRow(resource))];
+  }
+
+  /** The custom kinds of now. A built-in resource of the same name hides a custom one. */
+  get customResources(): readonly CustomResource[] {
+    return this.#custom.list().filter(({ kind }) => !this.#byName.has(nameOf(kind)));
+  }
+
+  /** Increases when `rows` has changed. */
+  get changes(): number {
+    return this.#custom.changes;
   }
 
   /** Returns undefined for an unknown resource. */
   find(name: ResourceName): ServedResource | undefined {
-    return this.#byName.get(nameOf(name));
+    const fixed = this.#byName.get(nameOf(name));
+    if (fixed) return fixed;
+    const custom = this.#custom.find(name);
+    return custom && this.#customRow(custom);
+  }
+
+  #customRow(resource: CustomResource): ServedResource {
+    const row = this.#customRows.get(resource) ?? customResource(resource);
+    this.#customRows.set(resource, row);
+    return row;
   }
 }
 

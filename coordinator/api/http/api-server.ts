@@ -166,7 +166,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const watchCoalescer = new WatchCoalescer(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);
-  const resources = new ResourceTable(options.registry.kinds);
+  const { kinds, customKinds } = options.registry;
+  const resources = new ResourceTable(kinds, customKinds);
   const authFilter = new AuthFilter({
     ...options,
     resources,

@@ -31,6 +31,9 @@ export interface RequestHandlerOptions extends ApiDeps {
   record: (request: LoggedRequest) => void;
 }
 
+/** Documents that name all kinds. Health checks are not among them: they must not wait. */
+const PATHS_OF_KINDS = /^\/(apis|openapi)(\/|$)/;
+
 interface Admission {
   info: RequestInfo;
   /** Absent on public paths, and until the client is authenticated. */
@@ -68,8 +71,19 @@ export class RequestHandler {
     const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
     this.#admissions.set(request, admission);
     this.#onClose(request, reply, admission);
+    await this.#findNewKinds(info);
     const identity = await this.#options.authFilter.admit(info, request.raw, admission);
     admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));
+  }
+
+  /** Waits for a custom kind that was established just now, and for documents that must contain it. */
+  async #findNewKinds(info: RequestInfo): Promise<void> {
+    const { resources, registry, settings, clock } = this.#options;
+    const isNeeded =
+      info.type === 'resource'
+        ? resources.find(info) === undefined
+        : info.type === 'path' && PATHS_OF_KINDS.test(info.path);
+    if (isNeeded) await withTimeout(registry.caughtUp(), settings.responseTimeoutMs, clock);
   }
 
   /**

@@ -2,7 +2,8 @@
 # Installs the Everynode agent on this host and joins the fleet of @SERVER@:
 #   { echo EVERYNODE_TOKEN=TOKEN; curl … @SERVER@/install.sh; } | sudo sh -s -- [--labels K=V,…] [--taints K=V:EFFECT,…] [--file FILE]
 # It downloads the agent for this processor, verifies it with the hash below, and runs its install command
-# (see everynode-agent install --help; everynode-agent uninstall removes the agent). The join command pins the
+# (see everynode-agent install --help; everynode-agent uninstall removes the agent). HTTPS_PROXY and NO_PROXY, as further
+# lines before this script, are for the download and for the agent, which stores them in a file that only root reads. The join command pins the
 # coordinator's key, so this script can be trusted. The agent then verifies the authority that the token names.
 set -eu
 
@@ -19,6 +20,7 @@ fail() {
 # All commands are in a function, so that a partly downloaded script does nothing.
 main() {
   file=
+  use_proxy
   [ "$(id -u)" = 0 ] || fail 'must run as root: … | sudo sh -s -- …'
   [ -d /run/systemd/system ] || fail 'systemd is required'
   case "$(uname -m)" in
@@ -65,6 +67,19 @@ main() {
   else
     "$folder/everynode-agent" "$@"
   fi
+}
+
+# Exports the variables of an HTTP proxy for curl and the agent: those before this script, or those of an earlier
+# installation.
+use_proxy() {
+  stored=/etc/everynode/proxy.env
+  if [ -z "${HTTPS_PROXY+given}${https_proxy+given}" ] && [ -r "$stored" ]; then
+    exceptions=${NO_PROXY-${no_proxy-}}
+    . "$stored"
+    [ -z "$exceptions" ] || NO_PROXY=$exceptions
+  fi
+  # A variable that is not set stays unset.
+  export HTTPS_PROXY https_proxy NO_PROXY no_proxy
 }
 
 has() {

@@ -6,6 +6,7 @@ import { etagOf } from './document-etag.js';
 import { documentV2 } from './document-v2.js';
 import { encodeDocument } from './gnostic-document.js';
 import type { DocumentedResource } from './paths-v2.js';
+import type { SchemaV2 } from './schema-v2.js';
 
 /** A document in one form. */
 interface EncodedDocument {
@@ -21,8 +22,14 @@ function encoded(bytes: Uint8Array): EncodedDocument {
   return { bytes: gzipSync(bytes), etag: etagOf(bytes) };
 }
 
-function build(resources: readonly DocumentedResource[]): DocumentV2Reply {
-  const document = documentV2(resources, allDefinitions());
+export interface DocumentV2Request {
+  resources: readonly DocumentedResource[];
+  /** Definitions of custom kinds. */
+  custom: Readonly<Record<string, SchemaV2>>;
+}
+
+function build({ resources, custom }: DocumentV2Request): DocumentV2Reply {
+  const document = documentV2(resources, allDefinitions(), custom);
   return {
     json: encoded(Buffer.from(JSON.stringify(document))),
     protobuf: encoded(encodeDocument(document)),

@@ -42,6 +42,7 @@ function sorted<T>(entries: readonly (readonly [string, T])[]): Readonly<Record<
 export function documentV2(
   resources: readonly DocumentedResource[],
   schemas: Readonly<Record<string, DescribedSchema>>,
+  custom: Readonly<Record<string, SchemaV2>> = {},
 ): DocumentV2 {
   const lists = resources.flatMap((resource): [string, SchemaV2][] => {
     const { schema, verbs } = resource;
@@ -55,7 +56,11 @@ export function documentV2(
     swagger: '2.0',
     info: { title: 'Everynode', version: 'v1' },
     paths: sorted(resources.flatMap(resourcePaths)),
-    definitions: sorted([...Object.entries(definitionsV2(schemas)), ...lists, [PATCH_DEFINITION, patch]]),
+    definitions: sorted([
+      ...Object.entries({ ...definitionsV2(schemas), ...custom }),
+      ...lists,
+      [PATCH_DEFINITION, patch],
+    ]),
     parameters: SHARED_PARAMETERS,
     securityDefinitions: {
       BearerToken: {

@@ -9,8 +9,9 @@ import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { ApiResponse } from '../http/api-context.js';
 import { parseMediaType } from '../http/media-type.js';
 import { type DocumentHeaders, isCached } from './document-etag.js';
-import type { DocumentForm, DocumentV2Reply } from './document-v2-worker.js';
+import type { DocumentForm, DocumentV2Reply, DocumentV2Request } from './document-v2-worker.js';
 import type { DocumentedResource } from './paths-v2.js';
+import type { SchemaV2 } from './schema-v2.js';
 
 const CONTENT_TYPES: Readonly<Record<DocumentForm, string>> = {
   json: 'application/json',
@@ -51,7 +52,7 @@ function plain(resource: DocumentedResource): DocumentedResource {
   };
 }
 
-function buildInThread(workerData: readonly DocumentedResource[]): Promise<DocumentV2Reply> {
+function buildInThread(workerData: DocumentV2Request): Promise<DocumentV2Reply> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./document-v2-worker.js', import.meta.url), { workerData });
     worker.on('message', resolve);
@@ -63,7 +64,11 @@ function buildInThread(workerData: readonly DocumentedResource[]): Promise<Docum
 export class OpenApiV2 {
   #reply: Promise<DocumentV2Reply> | undefined;
 
-  constructor(private readonly resources: readonly DocumentedResource[]) {}
+  /** `custom` are the definitions of custom kinds. */
+  constructor(
+    private readonly resources: readonly DocumentedResource[],
+    private readonly custom: Readonly<Record<string, SchemaV2>> = {},
+  ) {}
 
   /** Returns the document, or 304. Throws 406 for an `Accept` header without a known type. */
   async respond({ accept, ifNoneMatch, acceptsGzip = false }: DocumentHeaders): Promise<ApiResponse> {
@@ -83,10 +88,12 @@ export class OpenApiV2 {
 
   /** Concurrent first requests share one thread. A failure is not kept, so the next request tries again. */
   #documents(): Promise<DocumentV2Reply> {
-    this.#reply ??= buildInThread(this.resources.map(plain)).catch((error: unknown) => {
-      this.#reply = undefined;
-      throw error;
-    });
+    this.#reply ??= buildInThread({ resources: this.resources.map(plain), custom: this.custom }).catch(
+      (error: unknown) => {
+        this.#reply = undefined;
+        throw error;
+      },
+    );
     return this.#reply;
   }
 }

@@ -46,15 +46,38 @@ function reachable(schemas: Schemas, names: readonly string[]): Schemas {
   return Object.fromEntries(found);
 }
 
-/** Builds all documents. `schemaOf` returns the schema name of a resource's objects, if they have a schema. */
+/** A document, and the resources that it describes. */
+interface KnownDocument {
+  members: readonly DiscoveredResource[];
+  document: TaggedDocument;
+}
+
+/** Documents by path. A change of one custom kind must not encode those of all others again. */
+export type KnownDocuments = Map<string, KnownDocument>;
+
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/**
+ * Builds all documents. `schemaOf` returns the schema name of a resource's objects, if they have a schema. Documents
+ * whose resources are the same objects as before are taken from `known`, which is updated.
+ */
 export function openApiDocuments(
   resources: readonly DiscoveredResource[],
   schemas: Schemas,
   schemaOf: (resource: DiscoveredResource) => string | undefined,
+  known: KnownDocuments = new Map(),
 ): OpenApiDocuments {
   const byPath = new Map<string, TaggedDocument>();
   for (const root of new Set(resources.map(rootPath))) {
     const members = resources.filter((resource) => rootPath(resource) === root);
+    const path = `/openapi/v3${root}`;
+    const before = known.get(path);
+    if (before && isSame(before.members, members)) {
+      byPath.set(path, before.document);
+      continue;
+    }
     const names = members.flatMap((resource) => schemaOf(resource) ?? []);
     const document = {
       openapi: '3.0.0',
@@ -62,8 +85,11 @@ export function openApiDocuments(
       paths: Object.fromEntries(members.map(objectPath)),
       components: { schemas: reachable(schemas, names) },
     };
-    byPath.set(`/openapi/v3${root}`, taggedDocument(document));
+    const tagged = taggedDocument(document);
+    known.set(path, { members, document: tagged });
+    byPath.set(path, tagged);
   }
+  for (const path of known.keys()) if (!byPath.has(path)) known.delete(path);
   const paths = [...byPath].map(([path, { etag }]) => {
     const hash = etag.replaceAll('"', '');
     return [path.replace('/openapi/v3/', ''), { serverRelativeURL: `${path}?hash=${hash}` }];

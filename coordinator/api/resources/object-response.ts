@@ -78,7 +78,7 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView):
     case 'table':
       return tableOf(kind, records, metadata, view);
     case 'object': {
-      const start = listStart(`${kind.kind}List`, apiVersionOf(kind), metadata);
+      const start = listStart(kind.listKind ?? `${kind.kind}List`, apiVersionOf(kind), metadata);
       return joined(
         start,
         mapped(records, (record) => record.copyableBytes?.() ?? record.bytes()),

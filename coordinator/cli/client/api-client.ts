@@ -1,12 +1,24 @@
 /** Creates API clients from kubeconfigs. */
 import { existsSync } from 'node:fs';
-import { Agent } from 'node:https';
+import type { Socket } from 'node:net';
 import { homedir } from 'node:os';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createSecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
 import { isNotFound } from '../../../shared/kube/objects/api-status.js';
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
+import { readProxyUrl } from '../../../shared/link/forward-proxy/proxy-settings.js';
+import {
+  type OpenTunnel,
+  tunnellingAgent,
+  tunnelOpener,
+  tunnelOpenerOf,
+} from '../../../shared/link/forward-proxy/proxy-tunnel.js';
 import { defaultDataDir } from '../../coordinator-settings.js';
-import { type ApiClient, createApiClient } from './api-http-client.js';
+import { type ApiClient, createApiClient, limitHandshakeTime } from './api-http-client.js';
 
 import { chooseKubeconfig, type KubeconfigChoice, type KubeconfigOptions } from './kubeconfig-choice.js';
 import { credentialsOf } from './kubeconfig-credentials.js';
@@ -60,14 +72,46 @@ function clientOf(choice: KubeconfigChoice, contextName: string | undefined): Ap
   refuseBadCertificates(tls, context);
   const { fields } = context.cluster;
   const servername = textOf(context.cluster, 'tls-server-name');
-  const agent = new Agent({
-    ...tls,
-    ...(servername === undefined ? {} : { servername }),
-    ...(fields['insecure-skip-tls-verify'] === true ? { rejectUnauthorized: false } : {}),
-    keepAlive: true,
-  });
+  const tunnel = tunnelOf(context);
+  const agent = tunnellingAgent(
+    tunnel,
+    {
+      ...tls,
+      ...(servername === undefined ? {} : { servername }),
+      ...(fields['insecure-skip-tls-verify'] === true ? { rejectUnauthorized: false } : {}),
+      keepAlive: true,
+    },
+    tunnel && dial,
+  );
   const origin = `context "${context.name}" of ${context.file}`;
   return createApiClient({ server, origin, namespace: context.namespace ?? 'default', agent, headers });
+}
+
+/** Like kubectl: `proxy-url` of the kubeconfig, else HTTPS_PROXY and NO_PROXY. Throws `ExitError`. */
+function tunnelOf({ cluster }: ChosenContext): OpenTunnel | undefined {
+  const own = textOf(cluster, 'proxy-url');
+  if (own) {
+    const proxy = readOrRefuse(`The ${cluster.title}: proxy-url`, () => readProxyUrl(own));
+    return proxy && tunnelOpenerOf(proxy);
+  }
+  const { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } = process.env;
+  return tunnelOpener({
+    httpsProxy: readOrRefuse('HTTPS_PROXY', () => readProxyUrl(HTTPS_PROXY ?? https_proxy ?? '')),
+    noProxy: NO_PROXY ?? no_proxy,
+  });
+}
+
+function readOrRefuse<T>(source: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unusable(`${source} ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+/** https sets `path` to the URL's path, which tls would use as a Unix socket. */
+function dial(options: ConnectionOptions): Socket {
+  return limitHandshakeTime(connectTls({ ...options, path: undefined }));
 }
 
 /** Returns the cluster in the form that credential plugins get (`client.authentication.k8s.io/v1` Cluster). */
@@ -87,8 +131,6 @@ function serverOf({ cluster }: ChosenContext): string {
   if (!URL.canParse(server) || new URL(server).protocol !== 'https:') {
     throw unusable(`The ${cluster.title}: server must be of the form https://HOST:PORT, not "${server}".`);
   }
-  const proxy = textOf(cluster, 'proxy-url');
-  if (proxy) throw unusable(`The ${cluster.title}: proxy-url is not supported.`);
   return server;
 }
 

@@ -97,11 +97,16 @@ export function warningTexts(headers: readonly string[] = []): string[] {
 }
 
 /** A dead machine sends no reply, and Linux repeats a connection for two minutes. */
-function limitHandshakeTime(socket: TLSSocket): void {
-  // A kept connection.
+function limitConnect(socket: TLSSocket): void {
+  // A kept connection, or a tunnel.
   if (!socket.connecting) return;
   limitConnectTime(socket, systemClock, CONNECT_TIMEOUT_MS);
-  limitConnectTime(socket, systemClock, HANDSHAKE_TIMEOUT_MS, 'secureConnect');
+  limitHandshakeTime(socket);
+}
+
+/** Limits the time of the TLS connection, of which the TCP connection or the tunnel is a part. Returns the socket. */
+export function limitHandshakeTime(socket: TLSSocket): TLSSocket {
+  return limitConnectTime(socket, systemClock, HANDSHAKE_TIMEOUT_MS, 'secureConnect');
 }
 
 function send(
@@ -122,7 +127,7 @@ function send(
         resolve({ code: incoming.statusCode ?? 500, text: Buffer.concat(chunks).toString() }),
       );
     });
-    outgoing.on('socket', (socket) => limitHandshakeTime(socket as TLSSocket));
+    outgoing.on('socket', (socket) => limitConnect(socket as TLSSocket));
     outgoing.on('error', reject);
     outgoing.end(text);
   });

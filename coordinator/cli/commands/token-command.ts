@@ -15,12 +15,12 @@ import { isLabelKey, isLabelValue } from '../../../shared/kube/objects/label-syn
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printLine } from '../../../shared/process/output/terminal-output.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
 import { newJoinToken, tokenSecret } from '../../hub/identity/new-join-token.js';
 import { withHost } from '../../server-addresses.js';
 import { type ApiClient, connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { durationSeconds } from '../terminal/command-options.js';
-import { tableLines } from '../terminal/text-table.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 

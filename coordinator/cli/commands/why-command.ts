@@ -8,12 +8,12 @@ import type { ServiceReasonsDocument } from '../../../shared/kube/fleet/service-
 import { FLEET_GROUP } from '../../../shared/kube/objects/meta.js';
 import { EXIT_CODES, ExitError } from '../../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../../shared/process/output/terminal-output.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
 import type { FleetReasonsDocument, NodeReasonDocument } from '../../api/fleet/why-resource.js';
 import { connect } from '../client/api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from '../client/kubeconfig-choice.js';
 import { namesText } from '../terminal/name-list.js';
 import { serviceLines } from '../terminal/service-lines.js';
-import { tableLines } from '../terminal/text-table.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
 const SERVICE_PREFIXES = ['svc', 'service', 'services'];

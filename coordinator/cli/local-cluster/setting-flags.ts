@@ -10,7 +10,7 @@ export function settingFlags(
   return Object.entries(schema).flatMap(([key, setting]) => {
     const value = values[key];
     const isDefault = value === undefined || JSON.stringify(value) === JSON.stringify(setting.default);
-    if (isDefault || setting.secretVariable || except.includes(key)) return [];
+    if (isDefault || setting.secretVariables || except.includes(key)) return [];
     return setting.placeholder ? [flagName(key), textOf(value)] : [flagName(key)];
   });
 }

@@ -4,7 +4,7 @@ import type {
   Coordinator,
   EtcdEndpoint,
 } from '../../../shared/kube/fleet/coordinator-types.js';
-import { tableLines } from './text-table.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
 
 const MIB = 1_048_576;
 

@@ -7,8 +7,8 @@ import {
   type PlannedHost,
 } from '../../../shared/kube/fleet/plan-types.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
 import { spanText } from '../../decisions/plan/plan-sentence.js';
-import { tableLines } from './text-table.js';
 
 const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
   NoChange: 'No changes.',

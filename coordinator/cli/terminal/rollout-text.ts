@@ -4,8 +4,8 @@ import {
   type RolloutStatus,
   requestsOfRevision,
 } from '../../../shared/kube/rollouts/rollout-types.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
 import { durationText } from '../../kinds/duration-text.js';
-import { tableLines } from './text-table.js';
 
 export function progressLine(status: RolloutStatus, now: number): string {
   const { phase, wave, nodes, updated, codes = {}, estimatedEndTime, message } = status;

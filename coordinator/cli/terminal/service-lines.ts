@@ -5,8 +5,8 @@ import type {
 } from '../../../shared/kube/fleet/service-explanation-types.js';
 import { countText } from '../../../shared/kube/objects/meta.js';
 import { hostPortText } from '../../../shared/kube/services/host-port-text.js';
+import { tableLines } from '../../../shared/process/output/text-table.js';
 import { namesText } from './name-list.js';
-import { tableLines } from './text-table.js';
 
 /** Endpoints are few in most Services. `-o json` prints all. */
 const MOST_ENDPOINTS = 50;

@@ -6,6 +6,7 @@
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
 import type { LabelSelector } from '../../../shared/kube/objects/selectors.js';
+import type { RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
 import { TimeSlice } from '../../../shared/process/time/time-slice.js';
 import { templateGenerationOf } from '../../decisions/daemonsets/daemon-pod.js';
 import { daemonSetStatus, isSameStatus } from '../../decisions/daemonsets/daemonset-status.js';
@@ -93,9 +94,10 @@ export class DaemonSetFleetReconciler {
     const { hash, old } = await this.#history.sync(daemonSet, context, stopCounting);
     const counted = await this.#count(daemonSet, hash);
     const { tally } = counted;
-    this.#order(daemonSet, tally, await this.#chooseActions(daemonSet, counted, context));
+    const { actions, rollout } = await this.#chooseActions(daemonSet, counted, context);
+    this.#order(daemonSet, tally, actions);
     for (const name of tally.takeUnfrozen(counted.constraints)) this.#enqueueNode(daemonSet, tally, name);
-    await this.#writeStatus(daemonSet, tally, context);
+    await this.#writeStatus(daemonSet, tally, rollout, context);
     const stable = this.#rollouts.stableRevision(daemonSet, hash);
     const isInUse = (one: string) => one === stable || tally.carriedHashes.has(one);
     await this.#history.trim(daemonSet, old, isInUse, context);
@@ -131,13 +133,13 @@ export class DaemonSetFleetReconciler {
     daemonSet: DaemonSet,
     counted: CountedDaemonSet,
     context: ReconcileContext,
-  ): Promise<NodeActions> {
+  ): Promise<{ actions: NodeActions; rollout?: RolloutStatus }> {
     const { tally } = counted;
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.#rollouts.policyOf(daemonSet);
     if (policy) {
       const step = await this.#rollouts.reconcile(daemonSet, policy, tally, context);
       counted.constraints = step.constraints;
-      return step.takeActions();
+      return { actions: await step.takeActions(), rollout: step.status };
     }
     counted.constraints = UNCONSTRAINED;
     await this.#rollouts.remove(daemonSet, context);
@@ -145,7 +147,8 @@ export class DaemonSetFleetReconciler {
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_ACTIONS;
     // Without a policy no node is pinned, so blocked nodes can get their Pod.
-    return { ...actions, withdraw: tally.withdrawableHandovers(), createFirst: [...tally.nodes.blocked] };
+    const withdraw = tally.withdrawableHandovers();
+    return { actions: { ...actions, withdraw, createFirst: [...tally.nodes.blocked] } };
   }
 
   #order(
@@ -166,9 +169,16 @@ export class DaemonSetFleetReconciler {
     for (const name of createFirst) this.#enqueueNode(daemonSet, tally, name);
   }
 
-  async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, context: ReconcileContext): Promise<void> {
+  async #writeStatus(
+    daemonSet: DaemonSet,
+    tally: DaemonSetTally,
+    status: RolloutStatus | undefined,
+    context: ReconcileContext,
+  ): Promise<void> {
     const { generation } = tally.subject;
-    const statusOver = (previous: DaemonSet['status']) => daemonSetStatus(tally.counts, generation, previous);
+    const rollout = status && { name: daemonSet.metadata.name, status };
+    const statusOver = (previous: DaemonSet['status']) =>
+      daemonSetStatus(tally.counts, generation, previous, rollout);
     if (isSameStatus(daemonSet.status, statusOver(daemonSet.status))) return;
     const record = await this.#deps.registry.writeStatus(
       daemonSetKind,

@@ -20,13 +20,19 @@ import {
   clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
+  cronJobKind,
+  customResourceDefinitionKind,
   daemonSetKind,
   endpointSliceKind,
   endpointsKind,
+  jobKind,
+  limitRangeKind,
   namespaceKind,
   nodeKind,
+  podDisruptionBudgetKind,
   podKind,
   priorityClassKind,
+  resourceQuotaKind,
   roleBindingKind,
   roleKind,
   rolloutKind,
@@ -37,6 +43,7 @@ import {
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
+import { resourcePath } from '../../registry/storage-keys.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { splitKey } from '../queue/object-key.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
@@ -65,6 +72,8 @@ function watchedKinds({
   nodes,
   namespaces,
   daemonSets,
+  jobs,
+  cronJobs,
   controllerRevisions,
   configMaps,
   secrets,
@@ -80,6 +89,10 @@ function watchedKinds({
   services,
   endpointSlices,
   endpoints,
+  podDisruptionBudgets,
+  limitRanges,
+  resourceQuotas,
+  customResourceDefinitions,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -87,6 +100,8 @@ function watchedKinds({
     { kind: nodeKind, informer: nodes },
     { kind: namespaceKind, informer: namespaces },
     { kind: daemonSetKind, informer: daemonSets },
+    { kind: jobKind, informer: jobs },
+    { kind: cronJobKind, informer: cronJobs },
     { kind: controllerRevisionKind, informer: controllerRevisions },
     { kind: configMapKind, informer: configMaps },
     { kind: secretKind, informer: secrets },
@@ -102,6 +117,10 @@ function watchedKinds({
     { kind: serviceKind, informer: services },
     { kind: endpointSliceKind, informer: endpointSlices },
     { kind: endpointsKind, informer: endpoints },
+    { kind: podDisruptionBudgetKind, informer: podDisruptionBudgets },
+    { kind: limitRangeKind, informer: limitRanges },
+    { kind: resourceQuotaKind, informer: resourceQuotas },
+    { kind: customResourceDefinitionKind, informer: customResourceDefinitions },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }
@@ -109,20 +128,25 @@ function watchedKinds({
 export class GarbageCollector {
   readonly #deps: GarbageCollectorDeps;
   readonly #worker: Worker;
-  readonly #watched: ReadonlyMap<string, Watched>;
+  /** By resource path. */
+  readonly #watched = new Map<string, Watched>();
 
   constructor(deps: GarbageCollectorDeps) {
     this.#deps = deps;
-    this.#watched = new Map(watchedKinds(deps.informers).map((watched) => [watched.kind.resource, watched]));
     this.#worker = new Worker({
       name: 'garbage-collector',
       reconcile: (key, context) => this.#reconcile(key, context),
       ...deps,
       concurrency: 20,
     });
-    for (const [resource, { informer }] of this.#watched) {
-      informer.onChange((change) => this.#changed(resource, change));
-    }
+    for (const watched of watchedKinds(deps.informers)) this.#watch(watched);
+    deps.informers.onCustomKind((watched) => this.#watch(watched));
+  }
+
+  #watch(watched: Watched): void {
+    const path = resourcePath(watched.kind);
+    this.#watched.set(path, watched);
+    watched.informer.onChange((change) => this.#changed(path, change));
   }
 
   stop(): Promise<void> {
@@ -146,7 +170,7 @@ export class GarbageCollector {
   }
 
   #queueDependents(owner: KubeObject): void {
-    for (const { kind, object } of this.#dependentsOf(owner)) this.#queue(kind.resource, object);
+    for (const { kind, object } of this.#dependentsOf(owner)) this.#queue(resourcePath(kind), object);
   }
 
   /** An owner in foreground deletion may have no dependents left. */
@@ -219,7 +243,7 @@ export class GarbageCollector {
     const cached = this.#ownerState(uid);
     if (cached !== 'gone') return cached;
     const { registry } = this.#deps;
-    const kind = registry.kinds.find((one) => one.kind === kindName && apiVersionOf(one) === apiVersion);
+    const kind = registry.allKinds().find((one) => one.kind === kindName && apiVersionOf(one) === apiVersion);
     // The kind is not served, so the owner may exist elsewhere.
     if (!kind) return 'present';
     const { namespace } = object.metadata;

@@ -88,8 +88,12 @@ export class NamespaceController {
   /** Deletes all objects. Returns true if none is left. */
   async #empty(namespace: string): Promise<boolean> {
     const { registry } = this.#deps;
-    const kinds = registry.kinds.filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
-    for (const kind of kinds) await registry.deleteCollection(kind, { namespace });
+    const kinds = registry
+      .allKinds()
+      .filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
+    for (const kind of kinds) {
+      await registry.deleteCollection(kind, { namespace }, { propagationPolicy: 'Background' });
+    }
     for (const kind of kinds) {
       if (await this.#holds(kind, namespace)) return false;
     }

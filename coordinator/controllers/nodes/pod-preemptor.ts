@@ -19,6 +19,7 @@ import {
   selectVictims,
   type VictimChoice,
 } from '../../decisions/placement/preemption.js';
+import { spendableBudgets } from '../../decisions/policy/preemption-budgets.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -28,7 +29,7 @@ import type { NodeReservations } from './node-reservations.js';
 
 interface PreemptorDeps {
   registry: Pick<Registry, 'preempt' | 'writeStatus'>;
-  informers: Pick<Informers, 'pods' | 'nodes'>;
+  informers: Pick<Informers, 'pods' | 'nodes' | 'podDisruptionBudgets'>;
   reservations: NodeReservations;
   recordEvent: RecordEvent;
   clock: Clock;
@@ -69,7 +70,7 @@ export class PodPreemptor {
       const choice = this.#victimsOn(pod, node);
       if (!('victims' in choice)) refusals.add(choice.reasons);
       else if (choice.victims.length === 0) return { outcome: 'retry' };
-      else candidates.push({ node, victims: choice.victims });
+      else candidates.push({ node, ...choice });
       if (candidates.length >= enoughCandidates(curable.length)) break;
       await slice.yieldIfUsedUp();
     }
@@ -88,7 +89,7 @@ export class PodPreemptor {
     const choice = this.#victimsOn(pod, node);
     if (!('victims' in choice) || choice.victims.length === 0) return { outcome: 'retry' };
     const settle = this.#deps.reservations.nominate(pod, node);
-    return { outcome: 'found', candidate: { node, victims: choice.victims }, settle };
+    return { outcome: 'found', candidate: { node, ...choice }, settle };
   }
 
   #nominatedNode({ status }: Pod, curable: readonly string[]) {
@@ -107,6 +108,7 @@ export class PodPreemptor {
       node,
       pods: informers.pods.indexed(PODS_BY_NODE, nodeName),
       reserved: reservations.reservedAgainst(pod, nodeName),
+      budgets: spendableBudgets(informers.podDisruptionBudgets.list()),
     });
   }
 

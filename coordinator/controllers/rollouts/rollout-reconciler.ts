@@ -10,6 +10,7 @@ import type { Rollout, RolloutStatus, SteeringStatus } from '../../../shared/kub
 import { revisionHashOf } from '../../decisions/daemonsets/template-revision.js';
 import { isRollingUpdate } from '../../decisions/daemonsets/update-strategy.js';
 import { handoverTerms } from '../../decisions/handovers/handover-terms.js';
+import { withConditions } from '../../decisions/rollouts/rollout-conditions.js';
 import {
   MAX_FAILED_NODES,
   NO_POLICY,
@@ -43,6 +44,8 @@ import { earliest } from './window-index.js';
 
 /** One step of a rollout. Its decision is stored already. */
 interface RolloutStep {
+  /** As stored. */
+  status: RolloutStatus;
   constraints: RolloutConstraints;
   /**
    * Starts image pulls, and returns the actions for nodes whose state has not changed since the decision. Call it when
@@ -184,7 +187,7 @@ export class RolloutReconciler {
         actions.replace.push(...overridden.filter((name) => !decision.isFrozen(name)));
       return actions;
     };
-    return { constraints, takeActions };
+    return { status, constraints, takeActions };
   }
 
   #withOutcome(
@@ -194,13 +197,17 @@ export class RolloutReconciler {
     tally: DaemonSetTally,
   ): RolloutStatus {
     const { informers, clock } = this.#deps;
-    const { status: before } = this.#own(daemonSet) ?? {};
+    const { metadata, status: before } = this.#own(daemonSet) ?? { metadata: { generation: 1 } };
     const revision = this.#revisions(daemonSet).find((one) => revisionHashOf(one) === status.revision);
     const failing = newFailures({ status, before }, waves, tally, informers);
     const failedNodes = status.failure === undefined ? [] : waves.failedNames(MAX_FAILED_NODES);
-    return withOutcome(status, before, {
+    const ended = withOutcome(status, before, {
       ...{ number: revision?.revision, failing, failedNodes, now: clock.now() },
     });
+    // A Rollout of an earlier version has no generation until it is steered.
+    const { generation } = metadata;
+    const observed = generation === undefined ? ended : { ...ended, observedGeneration: generation };
+    return withConditions(observed, before, clock.now());
   }
 
   /**

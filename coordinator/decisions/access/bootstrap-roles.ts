@@ -18,6 +18,8 @@ const CORE = '';
 const APPS = 'apps';
 const BATCH = 'batch';
 const NETWORKING = 'networking.k8s.io';
+const POLICY = 'policy';
+const AUTOSCALING = 'autoscaling';
 const COORDINATION = 'coordination.k8s.io';
 const AUTHENTICATION = 'authentication.k8s.io';
 const AUTHORIZATION = 'authorization.k8s.io';
@@ -64,13 +66,16 @@ const VIEWABLE_ALONE = [
   'pods/log',
   'pods/status',
   'resourcequotas',
+  'resourcequotas/status',
 ];
 
 /** Upstream's rules, also for kinds without objects: whoever may create them gets the reason instead of a 403. */
 const WORKLOADS: readonly [group: string, resources: readonly string[]][] = [
   [APPS, ['daemonsets', 'deployments', 'replicasets', 'statefulsets']],
   [BATCH, ['cronjobs', 'jobs']],
-  [NETWORKING, ['ingresses']],
+  [NETWORKING, ['ingresses', 'networkpolicies']],
+  [AUTOSCALING, ['horizontalpodautoscalers']],
+  [POLICY, ['poddisruptionbudgets']],
 ];
 
 function rule(verbs: string[], group: string, ...resources: string[]): PolicyRule {
@@ -118,6 +123,8 @@ const VIEW_RULES = [
   // In a RoleBinding this is the binding's own namespace.
   rule(READ, CORE, 'namespaces'),
   rule(READ, APPS, 'controllerrevisions', 'daemonsets/status'),
+  rule(READ, POLICY, 'poddisruptionbudgets/status'),
+  rule(READ, NETWORKING, 'ingresses/status'),
   ...WORKLOADS.map(([group, resources]) => rule(READ, group, ...resources)),
   rule(READ, DISCOVERY, 'endpointslices'),
   rule(

@@ -1,6 +1,6 @@
 /**
  * Decides which Pods of lower priority end so that a Pod fits (pkg/scheduler/framework/preemption and its plugin
- * defaultpreemption). PodDisruptionBudgets are not served, so no victim violates one.
+ * defaultpreemption).
  */
 
 import { handoverOf } from '../../../shared/kube/handovers/host-handover.js';
@@ -14,6 +14,7 @@ import {
   podPriority,
 } from '../../../shared/kube/pods/priority-class.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
+import { partitionByBudgets, type SpendableBudget } from '../policy/preemption-budgets.js';
 import { fitRefusal } from './pod-fit.js';
 import { plusPod, type UsageSource, usageOfPods } from './pod-resource-usage.js';
 
@@ -27,20 +28,28 @@ interface PreemptionNode {
   pods: readonly Pod[];
   /** Pods that use the node as well and cannot be victims: writes in flight, nominated Pods of at least this priority. */
   reserved: readonly UsageSource[];
+  /** The PodDisruptionBudgets that may cover Pods of the node. */
+  budgets: readonly SpendableBudget[];
 }
 
-/** Victims in descending importance, or why no choice of victims makes the preemptor fit. */
-export type VictimChoice = { victims: readonly Pod[] } | { reasons: readonly string[] };
+/**
+ * Victims in descending importance, those that violate a budget first, and the number of those. Or why no choice of
+ * victims makes the preemptor fit.
+ */
+export type VictimChoice = { victims: readonly Pod[]; violations: number } | { reasons: readonly string[] };
 
 export function usageSource(pod: Pod): UsageSource {
   return { spec: pod.spec, next: handoverOf(pod)?.successor.spec };
 }
 
 /**
- * Ends all Pods of lower priority in thought. If the preemptor then fits, returns as many as possible to the node, the
- * most important ones first (SelectVictimsOnNode). The rest are the victims.
+ * Ends all Pods of lower priority in thought. If the preemptor then fits, returns as many as possible to the node: first
+ * those whose end violates a budget, and the most important ones first (SelectVictimsOnNode). The rest are the victims.
  */
-export function selectVictims(preemptor: Pod, { node, pods, reserved }: PreemptionNode): VictimChoice {
+export function selectVictims(
+  preemptor: Pod,
+  { node, pods, reserved, budgets }: PreemptionNode,
+): VictimChoice {
   const present = pods.filter((pod) => !isPodTerminal(pod));
   const candidates = present.filter((pod) => mayBeVictim(pod, preemptor));
   if (candidates.length === 0) return { reasons: [NO_VICTIMS] };
@@ -48,13 +57,16 @@ export function selectVictims(preemptor: Pod, { node, pods, reserved }: Preempti
   let usage = usageOfPods([...others.map(usageSource), ...reserved]);
   const refusal = fitRefusal(preemptor, node, usage);
   if (refusal) return { reasons: refusal.reasons };
-  const victims: Pod[] = [];
-  for (const pod of candidates.sort(compareImportance)) {
-    const withPod = plusPod(usage, usageSource(pod));
-    if (fitRefusal(preemptor, node, withPod)) victims.push(pod);
-    else usage = withPod;
-  }
-  return { victims };
+  const [violating, harmless] = partitionByBudgets(candidates.sort(compareImportance), budgets);
+  const victimsAmong = (ordered: readonly Pod[]): Pod[] =>
+    ordered.filter((pod) => {
+      const withPod = plusPod(usage, usageSource(pod));
+      if (fitRefusal(preemptor, node, withPod)) return true;
+      usage = withPod;
+      return false;
+    });
+  const violated = victimsAmong(violating);
+  return { victims: [...violated, ...victimsAmong(harmless)], violations: violated.length };
 }
 
 /** A static Pod's host would run it again, so its end frees nothing. */
@@ -119,6 +131,8 @@ export function isEndingByPreemption({ metadata, status }: Pod): boolean {
 export interface PreemptionCandidate {
   node: string;
   victims: readonly Pod[];
+  /** Victims whose end violates a budget. */
+  violations: number;
 }
 
 /** Added to each priority, so that fewer victims of negative priority are better than more. */
@@ -126,6 +140,7 @@ const PRIORITY_OFFSET = 2 ** 31;
 
 /** In this order, lower is better (pickOneNodeForPreemption). */
 const COSTS: readonly ((candidate: PreemptionCandidate) => number)[] = [
+  ({ violations }) => violations,
   ({ victims }) => highestPriority(victims),
   ({ victims }) => victims.reduce((sum, pod) => sum + podPriority(pod) + PRIORITY_OFFSET, 0),
   ({ victims }) => victims.length,

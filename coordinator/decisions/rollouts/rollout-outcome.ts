@@ -1,6 +1,7 @@
 /** The record of a rollout that ended: when it ended, and why hosts failed. */
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { HostFailure, Rollout, RolloutStatus } from '../../../shared/kube/rollouts/rollout-types.js';
+import { withConditions } from './rollout-conditions.js';
 
 /** Maximum number of failures in a status. */
 export const MAX_FAILURES = 10;
@@ -93,10 +94,11 @@ export const ON_DELETE = 'the update strategy is OnDelete now';
 export function pastStatus(status: RolloutStatus, why: string, now: number): RolloutStatus {
   const { estimatedEndTime: _, failedNodes: __, ...kept } = status;
   if (isOver(status) || status.phase === 'RolledBack') return kept;
-  return {
+  const superseded: RolloutStatus = {
     ...kept,
     phase: 'Superseded',
     message: `${why}: ${status.message}`,
     endTime: toTimestamp(now),
   };
+  return withConditions(superseded, status, now);
 }

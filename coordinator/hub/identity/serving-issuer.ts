@@ -23,12 +23,13 @@ export async function issueServing(
   { csr, addresses }: RequestServing,
 ): Promise<Omit<ServingIssued, 'kind'>> {
   await readNodeRequest(authority, csr, node);
-  const members = new Set((coordinators?.list() ?? []).map(hostOf));
+  const list = [...(coordinators?.list() ?? []).map(hostOf), ...(coordinators?.machineNames() ?? [])];
+  const members = new Set(list.map((name) => name.toLowerCase()));
   const names = nodeServingNames({
     node,
     addresses,
     isAddress: (text) => isIP(text) !== 0,
-    isCoordinator: (name) => members.has(name) || authority.isOwnName(name),
+    isCoordinator: (name) => members.has(name.toLowerCase()) || authority.isOwnName(name),
   });
   return {
     certificate: await authority.signServing({ node, requestPem: csr }, names),

@@ -13,6 +13,8 @@ import { SlicedQueue } from './sliced-queue.js';
 export interface CoordinatorList {
   /** Returns the addresses, `https://HOST:PORT`, the leader first. */
   list(): readonly string[];
+  /** Returns names and addresses of their machines, also those that are not advertised. */
+  machineNames(): readonly string[];
   /** Calls the listener after each change of the list. */
   onChange(listener: () => void): void;
 }

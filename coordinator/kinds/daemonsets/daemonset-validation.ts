@@ -37,12 +37,13 @@ function worth(value: IntOrString | undefined): number {
   return percentOf(value) ?? (/^[+-]?\d+$/.test(text) ? Number(text) : 0);
 }
 
-function validateAmount(value: IntOrString | undefined, field: string): FieldError[] {
+/** Accepts an integer of at least 0, or a percentage. */
+export function validateIntOrPercent(value: IntOrString | undefined, field: string): FieldError[] {
   if (typeof value === 'string') return invalidFor(field, value, percentProblems(value));
   return validateNonNegative(value, field);
 }
 
-function validateAtMostAll(value: IntOrString | undefined, field: string): FieldError[] {
+export function validateAtMostAll(value: IntOrString | undefined, field: string): FieldError[] {
   if ((percentOf(value) ?? 0) <= 100) return [];
   return [invalidValue(field, value, 'must not be greater than 100%')];
 }
@@ -52,8 +53,8 @@ function validateRollingUpdate(parameters: RollingUpdateDaemonSet, field: string
   const unavailableField = `${field}.maxUnavailable`;
   const surgeField = `${field}.maxSurge`;
   const errors = [
-    ...validateAmount(maxUnavailable, unavailableField),
-    ...validateAmount(maxSurge, surgeField),
+    ...validateIntOrPercent(maxUnavailable, unavailableField),
+    ...validateIntOrPercent(maxSurge, surgeField),
     ...validateAtMostAll(maxUnavailable, unavailableField),
     ...validateAtMostAll(maxSurge, surgeField),
   ];

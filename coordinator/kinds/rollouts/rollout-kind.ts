@@ -5,6 +5,7 @@ import { durationText } from '../duration-text.js';
 import type { Kind } from '../kind.js';
 import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
+import { semanticallyEqual } from '../validation/semantic-equality.js';
 import { applySteeringAnnotations, validateNewRequests } from './rollout-requests.js';
 import { steeringWarnings } from './steering-warnings.js';
 
@@ -83,15 +84,18 @@ export const rolloutKind: Kind<Rollout> = {
     wideColumn('Message', 'string', 'Description of the phase.', ({ status }) => status?.message ?? ''),
   ],
   fields: {},
-  hasGeneration: false,
+  hasGeneration: true,
   nameRule: 'dnsSubdomain',
   setDefaults: () => undefined,
   prepareForCreate: (rollout) => {
     delete rollout.spec;
     delete rollout.status;
+    rollout.metadata.generation = 1;
   },
   prepareForUpdate: (next, current, context) => {
     applySteeringAnnotations(next, current, context);
+    const isChanged = !semanticallyEqual(next.spec, current.spec);
+    next.metadata.generation = (current.metadata.generation ?? 0) + (isChanged ? 1 : 0);
     if (current.status) next.status = current.status;
     else delete next.status;
   },

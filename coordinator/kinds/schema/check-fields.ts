@@ -4,7 +4,7 @@ import { parseQuantity } from '../../../shared/kube/objects/quantity.js';
 import { referencedName, resolved, type Schema } from './schema-definitions.js';
 
 /** Both lists are in the order of the object's fields. */
-interface FieldFindings {
+export interface FieldFindings {
   /** For example `unknown field "spec.template.spec.containers[0].foo"` and `duplicate field "metadata.name"`. */
   strictFindings: string[];
   /**
@@ -32,15 +32,19 @@ const QUANTITY_FORM =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const INTEGER_LIMITS: Record<string, number> = { int32: 2 ** 31, int64: 2 ** 63 };
 
-/** Returns unknown fields and wrong types. `repeated` paths are reported only for known fields. */
+/**
+ * Returns unknown fields and wrong types. `repeated` paths are reported only for known fields. `definition` is a schema
+ * or the name of one.
+ */
 export function checkFields(
-  definition: string,
+  definition: string | Schema,
   object: unknown,
   repeated: ReadonlySet<string> = new Set(),
 ): FieldFindings {
   const findings: Walk = { strictFindings: [], typeErrors: [], repeated };
-  const root = { path: '', goPath: '', struct: shortName(definition) };
-  checkValue({ $ref: `#/components/schemas/${definition}` }, object, root, findings);
+  const isName = typeof definition === 'string';
+  const root = { path: '', goPath: '', struct: isName ? shortName(definition) : '' };
+  checkValue(isName ? { $ref: `#/components/schemas/${definition}` } : definition, object, root, findings);
   const { strictFindings, typeErrors } = findings;
   return { strictFindings, typeErrors };
 }

@@ -24,18 +24,58 @@ const OUTPUT = join(dirname(fileURLToPath(import.meta.url)), 'definitions.json')
 
 const CORE = 'io.k8s.api.core.v1';
 const APPS = 'io.k8s.api.apps.v1';
+const BATCH = 'io.k8s.api.batch.v1';
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
 const DISCOVERY = 'io.k8s.api.discovery.v1';
 const EVENTS = 'io.k8s.api.events.v1';
 const CERTIFICATES = 'io.k8s.api.certificates.v1';
+const POLICY = 'io.k8s.api.policy.v1';
+const NETWORKING = 'io.k8s.api.networking.v1';
+const STORAGE = 'io.k8s.api.storage.v1';
+const NODE = 'io.k8s.api.node.v1';
+const AUTOSCALING = 'io.k8s.api.autoscaling.v2';
+const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
 
 /** Models whose name does not show their package. All others are core/v1. */
 const PACKAGES = {
+  ApiextensionsV1ServiceReference: EXTENSIONS,
+  ApiextensionsV1WebhookClientConfig: EXTENSIONS,
+  V1CustomResourceColumnDefinition: EXTENSIONS,
+  V1CustomResourceConversion: EXTENSIONS,
+  V1CustomResourceDefinition: EXTENSIONS,
+  V1CustomResourceDefinitionCondition: EXTENSIONS,
+  V1CustomResourceDefinitionNames: EXTENSIONS,
+  V1CustomResourceDefinitionSpec: EXTENSIONS,
+  V1CustomResourceDefinitionStatus: EXTENSIONS,
+  V1CustomResourceDefinitionVersion: EXTENSIONS,
+  V1CustomResourceSubresourceScale: EXTENSIONS,
+  V1CustomResourceSubresources: EXTENSIONS,
+  V1CustomResourceValidation: EXTENSIONS,
+  V1ExternalDocumentation: EXTENSIONS,
+  V1JSONSchemaProps: EXTENSIONS,
+  V1SelectableField: EXTENSIONS,
+  V1ValidationRule: EXTENSIONS,
+  V1WebhookConversion: EXTENSIONS,
   V1CertificateSigningRequest: CERTIFICATES,
   V1CertificateSigningRequestCondition: CERTIFICATES,
   V1CertificateSigningRequestSpec: CERTIFICATES,
   V1CertificateSigningRequestStatus: CERTIFICATES,
+  V1CronJob: BATCH,
+  V1CronJobSpec: BATCH,
+  V1CronJobStatus: BATCH,
+  V1Job: BATCH,
+  V1JobCondition: BATCH,
+  V1JobSpec: BATCH,
+  V1JobStatus: BATCH,
+  V1JobTemplateSpec: BATCH,
+  V1PodFailurePolicy: BATCH,
+  V1PodFailurePolicyOnExitCodesRequirement: BATCH,
+  V1PodFailurePolicyOnPodConditionsPattern: BATCH,
+  V1PodFailurePolicyRule: BATCH,
+  V1SuccessPolicy: BATCH,
+  V1SuccessPolicyRule: BATCH,
+  V1UncountedTerminatedPods: BATCH,
   V1ControllerRevision: APPS,
   V1DaemonSet: APPS,
   V1DaemonSetCondition: APPS,
@@ -66,7 +106,33 @@ const PACKAGES = {
   EventsV1EventSeries: EVENTS,
   V1Lease: 'io.k8s.api.coordination.v1',
   V1LeaseSpec: 'io.k8s.api.coordination.v1',
-  V1Eviction: 'io.k8s.api.policy.v1',
+  V1Eviction: POLICY,
+  V1PodDisruptionBudget: POLICY,
+  V1PodDisruptionBudgetSpec: POLICY,
+  V1PodDisruptionBudgetStatus: POLICY,
+  V1HTTPIngressPath: NETWORKING,
+  V1HTTPIngressRuleValue: NETWORKING,
+  V1Ingress: NETWORKING,
+  V1IngressBackend: NETWORKING,
+  V1IngressClass: NETWORKING,
+  V1IngressClassParametersReference: NETWORKING,
+  V1IngressClassSpec: NETWORKING,
+  V1IngressLoadBalancerIngress: NETWORKING,
+  V1IngressLoadBalancerStatus: NETWORKING,
+  V1IngressPortStatus: NETWORKING,
+  V1IngressRule: NETWORKING,
+  V1IngressServiceBackend: NETWORKING,
+  V1IngressSpec: NETWORKING,
+  V1IngressStatus: NETWORKING,
+  V1IngressTLS: NETWORKING,
+  V1ServiceBackendPort: NETWORKING,
+  V1CSIDriver: STORAGE,
+  V1CSIDriverSpec: STORAGE,
+  StorageV1TokenRequest: STORAGE,
+  V1StorageClass: STORAGE,
+  V1Overhead: NODE,
+  V1RuntimeClass: NODE,
+  V1Scheduling: NODE,
   V1PriorityClass: 'io.k8s.api.scheduling.v1',
   RbacV1Subject: RBAC,
   V1AggregationRule: RBAC,
@@ -87,12 +153,27 @@ const ROOTS = {
   V1ClusterRole: ['rbac.authorization.k8s.io', 'v1', 'ClusterRole'],
   V1ClusterRoleBinding: ['rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding'],
   V1ConfigMap: ['', 'v1', 'ConfigMap'],
+  V1CustomResourceDefinition: ['apiextensions.k8s.io', 'v1', 'CustomResourceDefinition'],
   V1ControllerRevision: ['apps', 'v1', 'ControllerRevision'],
+  V1CronJob: ['batch', 'v1', 'CronJob'],
   V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
   V1DeleteOptions: ['', 'v1', 'DeleteOptions'],
   V1EndpointSlice: ['discovery.k8s.io', 'v1', 'EndpointSlice'],
   V1Endpoints: ['', 'v1', 'Endpoints'],
+  V1CSIDriver: ['storage.k8s.io', 'v1', 'CSIDriver'],
+  V1Ingress: ['networking.k8s.io', 'v1', 'Ingress'],
+  V1IngressClass: ['networking.k8s.io', 'v1', 'IngressClass'],
+  V1LimitRange: ['', 'v1', 'LimitRange'],
+  V1PersistentVolume: ['', 'v1', 'PersistentVolume'],
+  V1PersistentVolumeClaim: ['', 'v1', 'PersistentVolumeClaim'],
+  V1PodDisruptionBudget: ['policy', 'v1', 'PodDisruptionBudget'],
+  V1PodTemplate: ['', 'v1', 'PodTemplate'],
+  V1ResourceQuota: ['', 'v1', 'ResourceQuota'],
+  V1RuntimeClass: ['node.k8s.io', 'v1', 'RuntimeClass'],
+  V1StorageClass: ['storage.k8s.io', 'v1', 'StorageClass'],
+  V2HorizontalPodAutoscaler: ['autoscaling', 'v2', 'HorizontalPodAutoscaler'],
   V1Eviction: ['policy', 'v1', 'Eviction'],
+  V1Job: ['batch', 'v1', 'Job'],
   V1Lease: ['coordination.k8s.io', 'v1', 'Lease'],
   V1Namespace: ['', 'v1', 'Namespace'],
   V1Node: ['', 'v1', 'Node'],
@@ -127,11 +208,12 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** Returns `Event` for `CoreV1Event` and `Pod` for `V1Pod`. */
 function typeName(model) {
-  return model.replace(/^(CoreV1|EventsV1|RbacV1|V1)/, '');
+  return model.replace(/^(ApiextensionsV1|CoreV1|EventsV1|RbacV1|StorageV1|V1|V2)/, '');
 }
 
 function definitionName(model) {
-  return `${PACKAGES[model] ?? CORE}.${typeName(model)}`;
+  const group = model.startsWith('V2') ? AUTOSCALING : CORE;
+  return `${PACKAGES[model] ?? group}.${typeName(model)}`;
 }
 
 function scalarOf(type, format) {

@@ -32,9 +32,12 @@ export const MERGE_KEYS = {
   'NodeStatus.conditions': 'type',
   'NamespaceStatus.conditions': 'type',
   'DaemonSetStatus.conditions': 'type',
+  'JobStatus.conditions': 'type',
   'ServiceSpec.ports': 'port',
   'ServiceStatus.conditions': 'type',
   'ServiceAccount.secrets': 'name',
+  'PodDisruptionBudgetStatus.conditions': 'type',
+  'PersistentVolumeClaimStatus.conditions': 'type',
 };
 
 /** Merged lists whose patch also names the members to keep ("merge,retainKeys"). */
@@ -49,8 +52,11 @@ export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs'
 
 /** Keys of server-side apply where they differ from the merge key, or where there is no merge key. */
 export const LIST_MAP_KEYS = {
+  'HorizontalPodAutoscalerStatus.conditions': ['type'],
   'ResourceRequirements.claims': ['name'],
   'CertificateSigningRequestStatus.conditions': ['type'],
+  'CustomResourceDefinitionStatus.conditions': ['type'],
+  'JSONSchemaProps.x-kubernetes-validations': ['rule'],
   'ServiceSpec.ports': ['port', 'protocol'],
   'Container.ports': ['containerPort', 'protocol'],
   'EphemeralContainer.ports': ['containerPort', 'protocol'],
@@ -59,6 +65,8 @@ export const LIST_MAP_KEYS = {
 
 /** Structs that server-side apply owns as a whole. */
 export const ATOMIC_TYPES = new Set([
+  'ScopeSelector',
+  'TopologySelectorTerm',
   'ConfigMapKeySelector',
   'LabelSelector',
   'LocalObjectReference',
@@ -83,6 +91,22 @@ export const KEY_DEFAULTS = { 'ContainerPort.protocol': 'TCP', 'ServicePort.prot
 
 /** Type.field → a quantity (or a map of quantities) that the models declare as text. */
 export const QUANTITIES = new Set([
+  'LimitRangeItem.default',
+  'LimitRangeItem.defaultRequest',
+  'LimitRangeItem.max',
+  'LimitRangeItem.maxLimitRequestRatio',
+  'LimitRangeItem.min',
+  'MetricTarget.averageValue',
+  'MetricTarget.value',
+  'MetricValueStatus.averageValue',
+  'MetricValueStatus.value',
+  'Overhead.podFixed',
+  'PersistentVolumeClaimStatus.allocatedResources',
+  'PersistentVolumeClaimStatus.capacity',
+  'PersistentVolumeSpec.capacity',
+  'ResourceQuotaSpec.hard',
+  'ResourceQuotaStatus.hard',
+  'ResourceQuotaStatus.used',
   'ContainerStatus.allocatedResources',
   'EmptyDirVolumeSource.sizeLimit',
   'NodeStatus.allocatable',

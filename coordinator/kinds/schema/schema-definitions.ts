@@ -10,8 +10,8 @@ export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   format?: string;
   required?: string[];
-  /** Only for fields in a list's key. */
-  default?: string;
+  /** Only for fields in a list's key, and in custom kinds. */
+  default?: unknown;
   properties?: Readonly<Record<string, Schema>>;
   /** The schema of a map's values. */
   additionalProperties?: Schema;
@@ -44,6 +44,11 @@ export function definitionOf(name: string): Schema {
   const schema = DEFINITIONS[name];
   if (!schema) throw new Error(`no schema is named ${name}`);
   return schema;
+}
+
+/** Returns the schema of a kind's objects. */
+export function schemaOf({ schema, definition }: { schema: string; definition?: Schema }): Schema {
+  return definition ?? definitionOf(schema);
 }
 
 /** Returns the name in a `$ref`. */

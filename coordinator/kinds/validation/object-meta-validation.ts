@@ -13,7 +13,7 @@ import {
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
-type Naming = Pick<Kind, 'namespaced' | 'nameRule'>;
+type Naming = Pick<Kind, 'namespaced' | 'nameRule' | 'hasPlainFinalizers'>;
 
 function nameProblems(rule: Kind['nameRule'], text: string): string[] {
   switch (rule) {
@@ -88,7 +88,11 @@ function validateOwnerReferences(references: readonly OwnerReference[], field: s
   return errors;
 }
 
-function validateFinalizers(finalizers: readonly string[], field: string): FieldError[] {
+function validateFinalizers(
+  finalizers: readonly string[],
+  field: string,
+  { hasPlainFinalizers }: Naming,
+): FieldError[] {
   const errors = finalizers.flatMap((finalizer) =>
     invalidFor(field, finalizer, qualifiedNameProblems(finalizer)),
   );
@@ -96,7 +100,7 @@ function validateFinalizers(finalizers: readonly string[], field: string): Field
     const detail = 'finalizer orphan and foregroundDeletion cannot be both set';
     errors.push(invalidValue(field, finalizers, detail));
   }
-  return [...errors, ...validateFinalizerNames(finalizers, field)];
+  return hasPlainFinalizers ? errors : [...errors, ...validateFinalizerNames(finalizers, field)];
 }
 
 /** A finalizer is one of upstream's own or has a domain prefix. */
@@ -128,12 +132,12 @@ function validateNamespace(meta: ObjectMeta, namespaced: boolean, field: string)
 }
 
 /** Validates labels, annotations, owners and finalizers, on create and on every update. */
-function validateChangeable(meta: ObjectMeta, field: string): FieldError[] {
+function validateChangeable(meta: ObjectMeta, kind: Naming, field: string): FieldError[] {
   return [
     ...validateLabels(meta.labels, `${field}.labels`),
     ...validateAnnotations(meta.annotations, `${field}.annotations`),
     ...validateOwnerReferences(meta.ownerReferences ?? [], `${field}.ownerReferences`),
-    ...validateFinalizers(meta.finalizers ?? [], `${field}.finalizers`),
+    ...validateFinalizers(meta.finalizers ?? [], `${field}.finalizers`, kind),
   ];
 }
 
@@ -147,7 +151,7 @@ export function validateObjectMeta(meta: ObjectMeta, kind: Naming): FieldError[]
     ...(generation < 0
       ? [invalidValue(`${field}.generation`, generation, 'must be greater than or equal to 0')]
       : []),
-    ...validateChangeable(meta, field),
+    ...validateChangeable(meta, kind, field),
   ];
 }
 

@@ -42,7 +42,9 @@ function findingsOfText(repeated: RepeatedKeys | undefined): {
 export function decodeStrictly(kind: Kind, object: JsonMap, options: WriteOptions): void {
   const { fieldValidation, repeatedKeys, warn } = options;
   const repeated = repeatedKeys?.by === 'type' ? repeatedKeys.paths : undefined;
-  const { strictFindings, typeErrors } = checkFields(kind.schema, object, repeated);
+  const { strictFindings, typeErrors } = kind.decode
+    ? kind.decode(object, repeated ?? new Set())
+    : checkFields(kind.schema, object, repeated);
   const [typeError] = typeErrors;
   if (typeError !== undefined) throw new DecodingError(kind, typeError);
   const { errors, warnings } = findingsOfText(repeatedKeys);
@@ -51,5 +53,5 @@ export function decodeStrictly(kind: Kind, object: JsonMap, options: WriteOption
     throw new DecodingError(kind, `strict decoding error: ${all}`);
   }
   if (fieldValidation === 'Warn') for (const text of [...warnings, ...strictFindings]) warn?.(text);
-  dropUnknownFields(kind.schema, object);
+  if (!kind.decode) dropUnknownFields(kind.schema, object);
 }

@@ -2,7 +2,7 @@
 
 import type { Kind } from '../../kinds/kind.js';
 import type { Schema } from '../../kinds/schema/schema-definitions.js';
-import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import type { JsonMap } from '../encoding/json-value.js';
 import { compareFields, withoutFields, writtenFields } from './compare-fields.js';
 import {
@@ -43,7 +43,7 @@ export interface Applied {
 
 /** Returns the fields that the applier of a manifest owns afterwards. */
 export function appliedFields(kind: Kind, manifest: JsonMap, subresource: string | undefined): FieldSet {
-  const named = difference(fieldSetOf(manifest, definitionOf(kind.schema)), METADATA_ITSELF);
+  const named = difference(fieldSetOf(manifest, schemaOf(kind)), METADATA_ITSELF);
   return outside(named, untrackedFields(kind, subresource));
 }
 
@@ -59,7 +59,7 @@ export function applyFields(
   managers: FieldManagers,
   applier: ManagerName,
 ): Applied {
-  const schema = definitionOf(kind.schema);
+  const schema = schemaOf(kind);
   const key = managerKey(applier);
   const last = managers.get(key);
   const fields = appliedFields(kind, manifest, applier.subresource);

@@ -3,7 +3,7 @@
  * (`managedfields/internal/lastapplied*.go`).
  */
 import type { Kind } from '../../kinds/kind.js';
-import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import type { ApplyConflict } from './apply-fields.js';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet } from './field-set.js';
@@ -24,7 +24,7 @@ function lastAppliedFields(kind: Kind, live: JsonMap): FieldSet {
   const text = annotationsOf(live)?.[LAST_APPLIED];
   if (typeof text !== 'string') return EMPTY_SET;
   try {
-    return fieldSetOf(JSON.parse(text), definitionOf(kind.schema));
+    return fieldSetOf(JSON.parse(text), schemaOf(kind));
   } catch (error) {
     // A user wrote this annotation. If it is not JSON, it grants no fields.
     if (error instanceof SyntaxError) return EMPTY_SET;

@@ -2,7 +2,7 @@
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects/meta.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
-import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import type { WriteOptions } from '../registry.js';
 import { compareFields, withoutFields, writtenFields } from './compare-fields.js';
 import {
@@ -35,7 +35,7 @@ export function managersAfterUpdate(
   writer: ManagerName & { time: string },
 ): FieldManagers {
   const untracked = untrackedFields(kind, writer.subresource);
-  const changes = withoutFields(compareFields(before, after, definitionOf(kind.schema)), untracked);
+  const changes = withoutFields(compareFields(before, after, schemaOf(kind)), untracked);
   const taken = writtenFields(changes);
   const lost = union(taken, changes.removed);
   if (isEmptySet(lost)) return managers;

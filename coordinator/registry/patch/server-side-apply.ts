@@ -15,7 +15,7 @@ import {
 } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { checkFields } from '../../kinds/schema/check-fields.js';
-import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { yamlError } from '../admission/strict-decoding.js';
 import { placeAtName, readBody } from '../admission/typed-body.js';
@@ -95,8 +95,11 @@ function readManifest(kind: Kind, ref: ObjectRef, body: unknown): JsonMap {
     throw badRequest('metadata.managedFields must be nil');
   }
   delete manifest.metadata.managedFields;
-  const { typeErrors } = checkFields(kind.schema, manifest);
-  const problems = [...typeErrors, ...manifestProblems(manifest, definitionOf(kind.schema))];
+  // A copy, because decoding removes the unknown fields that must be refused.
+  const { typeErrors } = kind.decode
+    ? kind.decode(copyJson(manifest), new Set())
+    : checkFields(kind.schema, manifest);
+  const problems = [...typeErrors, ...manifestProblems(manifest, schemaOf(kind))];
   if (problems.length > 0) {
     const what =
       problems.length === 1 ? problems[0] : `errors:\n${problems.map((text) => `  ${text}`).join('\n')}`;

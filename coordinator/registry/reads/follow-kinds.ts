@@ -4,22 +4,20 @@ import type { Change, StoreWatch } from '../../store/store.js';
 import { recordsOf } from '../encoding/object-record.js';
 import type { KindChange, KindChanges, KindTail, RegistryDeps } from '../registry.js';
 import { readError } from '../registry-errors.js';
-import { ROOT_PREFIX, resourcePath, resourcePathOf } from '../storage-keys.js';
+import { ROOT_PREFIX, resourcePathOf } from '../storage-keys.js';
 
-/** Returns every change of `kinds` after `revision`. The iteration throws a 410 if that history was compacted. */
-export function follow(deps: RegistryDeps, kinds: readonly Kind[], revision: number): KindTail {
-  return new StoreTail(deps.store.watch(ROOT_PREFIX, { after: revision }), kinds);
+type KindAt = (resourcePath: string) => Kind | undefined;
+
+/** See `Registry.follow`. The iteration throws a 410 if that history was compacted. */
+export function follow(deps: RegistryDeps, kindAt: KindAt, revision: number): KindTail {
+  return new StoreTail(deps.store.watch(ROOT_PREFIX, { after: revision }), kindAt);
 }
 
 class StoreTail implements KindTail {
-  readonly #kinds: ReadonlyMap<string, Kind>;
-
   constructor(
     private readonly source: StoreWatch,
-    kinds: readonly Kind[],
-  ) {
-    this.#kinds = new Map(kinds.map((kind) => [resourcePath(kind), kind]));
-  }
+    private readonly kindAt: KindAt,
+  ) {}
 
   close(): void {
     this.source.close();
@@ -38,7 +36,7 @@ class StoreTail implements KindTail {
   }
 
   #told(change: Change): KindChange[] {
-    const kind = this.#kinds.get(resourcePathOf(change.key));
+    const kind = this.kindAt(resourcePathOf(change.key));
     if (!kind) return [];
     const { current, previous } = recordsOf(change);
     if (current) return [{ kind, type: previous ? 'MODIFIED' : 'ADDED', record: current }];

@@ -4,6 +4,7 @@ import { alreadyExists } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../../store/store.js';
+import { refuseBeyondLimits, setLimitDefaults } from '../admission/limit-range-admission.js';
 import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
 import { withPodSecurity } from '../admission/pod-security-admission.js';
 import { priorityFinder, setPodPriority, withSingleDefaultClass } from '../admission/priority-admission.js';
@@ -21,7 +22,7 @@ import { encodeObject } from '../encoding/object-encoding.js';
 import { recordOf } from '../encoding/object-record.js';
 import { trackCreation } from '../managed-fields/track-write.js';
 import { refuseComputed } from '../reads/computed-objects.js';
-import type { ObjectRecord, ObjectTemplate, RegistryDeps, WriteOptions } from '../registry.js';
+import type { Allocation, ObjectRecord, ObjectTemplate, RegistryDeps, WriteOptions } from '../registry.js';
 import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
 
@@ -64,20 +65,26 @@ export async function createTracked<T extends KubeObject>(
   const findAccount = await accountFinder(deps.store, deps.findAccount, object, options);
   mountServiceAccountToken(object, findAccount, deps.random.random);
   setPodPriority(object, await priorityFinder(deps.store, deps.priorityClasses, object, options));
+  setLimitDefaults(deps, object);
   const secured = await withPodSecurity(deps.store, kind, object.metadata.namespace, options);
   const reviewed = await withSingleDefaultClass(deps.store, kind, secured);
   const creation = { now: deps.clock.now(), uid: deps.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
+  refuseBeyondLimits(deps, kind, object);
   track(object, creation.now);
   if (isAllocated(kind)) await deps.services?.ready();
+  await deps.quotas?.ready();
   const allocation = allocateFor(deps, kind, object, undefined);
   let revision: number | undefined;
+  let charged: Allocation | undefined;
   try {
+    charged = deps.quotas?.charge(kind as Kind, object, undefined);
     if (options.dryRun) return recordOf(object, await refuseTaken(deps, kind, object));
     revision = await store(deps, kind, object, guard, isGenerated);
     return recordOf(object, revision);
   } finally {
     allocation.settle(revision);
+    charged?.settle(revision);
   }
 }
 
@@ -100,6 +107,7 @@ async function admitRendered<T extends KubeObject>(
 ): Promise<Guard | undefined> {
   const guard = await requireActiveNamespace(deps.store, kind, object);
   refuseMissingAccount(object, deps.findAccount);
+  refuseBeyondLimits(deps, kind, object);
   const { review } = await withPodSecurity<WriteOptions>(deps.store, kind, object.metadata.namespace, {});
   review?.(kind, object, undefined);
   return guard;
@@ -116,12 +124,17 @@ export async function createFromTemplate<T extends KubeObject>(
     const { object, encoded } = template.render(text);
     const guard = await admitRendered(deps, kind, object);
     cacheWritten(encoded, object);
+    const charged = deps.quotas?.charge(kind as Kind, object, undefined);
+    let revision: number | undefined;
     try {
       const key = keyOf(kind, object.metadata);
-      return recordOf(object, await deps.store.create(key, encoded, guard ? { guard } : {}));
+      revision = await deps.store.create(key, encoded, guard ? { guard } : {});
+      return recordOf(object, revision);
     } catch (error) {
       const mayPass = error instanceof KeyExists || error instanceof RevisionMismatch;
       if (!mayPass || attempt === MAX_ATTEMPTS) throw writeError(error, kind, object.metadata.name);
+    } finally {
+      charged?.settle(revision);
     }
   }
 }

@@ -38,10 +38,22 @@ export async function remove<T extends KubeObject>(
   const decide = (current: ObjectRecord<T>) => {
     checkPreconditions(kind, current.object().metadata, wanted.preconditions);
     const object = current.object();
-    return decideDeletion(object, wanted, graceSeconds(kind, object, wanted), deps.clock.now());
+    return decideDeletion(
+      object,
+      withDefaultPolicy(kind, object, wanted),
+      graceSeconds(kind, object, wanted),
+      deps.clock.now(),
+    );
   };
   const { record, removed } = await writeOptimistically(deps, kind, ref, decide, wanted.dryRun);
   return { object: record.object(), isRemoved: removed };
+}
+
+/** A kind may keep its dependents by default, unless an earlier DELETE chose (`rest.GarbageCollectionDeleteStrategy`). */
+function withDefaultPolicy(kind: Kind, { metadata }: KubeObject, options: DeleteOptions): DeleteOptions {
+  const isChosen = options.propagationPolicy !== undefined || options.orphanDependents !== undefined;
+  if (!kind.orphansByDefault || isChosen || metadata.deletionTimestamp) return options;
+  return { ...options, propagationPolicy: 'Orphan' };
 }
 
 /** meta/v1 ValidateDeleteOptions; a negative grace period counts as one second. */

@@ -3,7 +3,7 @@
 import { orUndefined } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
-import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { difference } from '../managed-fields/field-set.js';
 import { fieldSetOf } from '../managed-fields/object-field-set.js';
@@ -91,7 +91,7 @@ function lastApplied({ metadata }: KubeObject): JsonMap | undefined {
 
 /** Removes fields that only the last manifest named (`CreateThreeWayMergePatch`). */
 function threeWayMerge(kind: Kind, live: JsonMap, last: JsonMap, manifest: JsonMap): JsonMap {
-  const schema = definitionOf(kind.schema);
+  const schema = schemaOf(kind);
   const gone = difference(fieldSetOf(last, schema), fieldSetOf(manifest, schema));
   const kept = removeFields(live, gone, schema);
   return applyStrategicMergePatch(isJsonMap(kept) ? kept : {}, manifest, schema);

@@ -4,6 +4,7 @@
  */
 import { type KubeObject, type Timestamp, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
+import { limitCheck, refuseBeyondLimits, setLimitDefaults } from '../admission/limit-range-admission.js';
 import { priorityCheck, setPodPriority } from '../admission/priority-admission.js';
 import { mountServiceAccountToken } from '../admission/service-account-admission.js';
 import { placeInNamespace } from '../admission/typed-body.js';
@@ -35,17 +36,20 @@ export function prepareTemplate<T extends KubeObject>(
   const example = readObject(kind, copyJson(customize(body, text)), {});
   placeInNamespace(kind, example, namespace);
   mountServiceAccountToken(example, findAccount, random.random);
-  const isCurrent = priorityCheck(example, priorityClasses);
+  const hasPriority = priorityCheck(example, priorityClasses);
+  const hasLimits = limitCheck(deps, example);
   setPodPriority(example, priorityClasses);
+  setLimitDefaults(deps, example);
   admitCreate(kind, example, { now: clock.now(), uid: random.uuid(), generateName: nameFrom }, {});
   const withOwn = ({ text: own, ...metadata }: Own): T => {
     const object = customize(example, own);
     return { ...object, metadata: { ...object.metadata, ...metadata } };
   };
   const encoded = new EncodedObject(withOwn(HOLES), HOLES);
+  refuseBeyondLimits(deps, kind, example);
   return {
     kind,
-    isCurrent,
+    isCurrent: () => hasPriority() && hasLimits(),
     render: (own) => {
       const name = nameFrom(example.metadata.generateName ?? '');
       const fields: Own = {

@@ -10,7 +10,7 @@ import { sameJson } from '../encoding/json-value.js';
 import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
 import { recordOf, StoredRecord } from '../encoding/object-record.js';
 import { refuseComputed } from '../reads/computed-objects.js';
-import type { ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
+import type { Allocation, ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
 import { writeError } from '../registry-errors.js';
 import { keyOf } from '../storage-keys.js';
 import { isReleased } from './deletion-rules.js';
@@ -81,9 +81,12 @@ async function perform<T extends KubeObject>(
     const { object } = step;
     const allocation = step.statusOnly ? undefined : allocateFor(deps, kind, object, current.object());
     let next: number | undefined;
+    let charged: Allocation | undefined;
     try {
       object.metadata.resourceVersion = String(revision);
       if (sameJson(object, current.object())) return { record: current, removed: false };
+      // Of all updates, only those of a Service change a usage that the client decides.
+      if (isAllocated(kind)) charged = deps.quotas?.charge(kind as Kind, object, current.object());
       if (dryRun) return { record: recordOf(object, revision), removed: false };
       const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
       cacheWritten(encoded, object);
@@ -91,6 +94,7 @@ async function perform<T extends KubeObject>(
       return { record: recordOf(object, next), removed: false };
     } finally {
       allocation?.settle(next);
+      charged?.settle(next);
     }
   }
   const last = atRevision(step.step === 'mark' ? step.object : current.object(), revision);

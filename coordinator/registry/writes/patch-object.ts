@@ -1,9 +1,9 @@
 /** The verb patch: JSON, merge, strategic merge and apply bodies. */
 
-import { type ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
-import { definitionOf } from '../../kinds/schema/schema-definitions.js';
+import { schemaOf } from '../../kinds/schema/schema-definitions.js';
 import { invalidValue } from '../../kinds/validation/field-error.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
 import { DecodingError } from '../admission/strict-decoding.js';
@@ -30,6 +30,7 @@ export async function patch<T extends KubeObject>(
   options: WriteOptions = {},
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
   if (change.type === 'apply') return apply(deps, kind, ref, change, options);
+  if (change.type === 'strategic' && kind.definition) throw strategicRefused();
   const reviewed = await withAdmissionReviews(deps.store, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
@@ -52,13 +53,21 @@ function badOutcome({ body }: Patch, problem: string): ApiError {
   return invalid({ group: '', resource: '', kind: '' }, '', [invalidValue('patch', shown, problem)]);
 }
 
+/** Strategic merge patches need Go types, which custom resources do not have (apiserver `handlers/patch.go`). */
+function strategicRefused(): ApiError {
+  return new ApiError(
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+  );
+}
+
 /** Returns the patched object. It shares parts with `current`, which stays unchanged. */
 function applyPatch(kind: Kind, current: JsonMap, { type, body }: Patch): JsonMap {
   if (type === 'json') return applyJsonPatch(current, body);
   if (!isJsonMap(body)) throw badRequest('error decoding patch: the body is not a JSON object');
   if (type === 'merge') return applyMergePatch(current, body);
   try {
-    return applyStrategicMergePatch(current, body, definitionOf(kind.schema));
+    return applyStrategicMergePatch(current, body, schemaOf(kind));
   } catch (error) {
     if (error instanceof PatchFormatError) throw badRequest(error.message);
     throw error;

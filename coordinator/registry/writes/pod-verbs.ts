@@ -10,6 +10,7 @@ import { copyJson } from '../encoding/json-value.js';
 import type { DeleteOptions, ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
 import { graceSeconds, remove } from './delete-object.js';
 import { decideDeletion } from './deletion-rules.js';
+import { admitEviction, checkAdmittedRevision } from './eviction-admission.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
@@ -47,12 +48,13 @@ function setPodCondition(
   pod.status = { ...pod.status, conditions };
 }
 
-/** The policy/v1 Eviction of a Pod, without disruption budgets (`EvictionREST`). Throws 404 and 409. */
+/** The policy/v1 Eviction of a Pod (`EvictionREST`). Throws 404, 409, and 429 if a budget allows no disruption. */
 export async function evict(
   deps: RegistryDeps,
   ref: ObjectRef,
   options: DeleteOptions = {},
 ): Promise<Status> {
+  const admission = await admitEviction(deps, ref, options);
   await writeOptimistically(
     deps,
     podKind,
@@ -60,6 +62,7 @@ export async function evict(
     (current) => {
       const pod = copyJson(current.object());
       checkPreconditions(podKind, pod.metadata, options.preconditions);
+      checkAdmittedRevision(pod, admission);
       if (isPodTerminal(pod) || pod.metadata.deletionTimestamp) return { step: 'keep' };
       const reason = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
       setPodCondition(pod, { type: DISRUPTION_TARGET, status: 'True', ...reason }, deps.clock.now());

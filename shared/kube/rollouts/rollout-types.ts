@@ -1,5 +1,6 @@
 /** fleet.everynode.dev/v1 Rollout: the progress of a DaemonSet to its newest revision. */
 
+import type { Condition } from '../objects/conditions.js';
 import type { KubeObject, Timestamp } from '../objects/meta.js';
 import { FLEET_GROUP } from '../objects/meta.js';
 import type { SteeringRequest } from './steering-requests.js';
@@ -67,6 +68,10 @@ export interface HostFailure {
 }
 
 export interface RolloutStatus extends RolloutCounts {
+  /** The generation of the Rollout whose requests are handled. */
+  observedGeneration?: number;
+  /** Ready, Reconciling and Stalled. */
+  conditions?: Condition[];
   revision: string;
   /** Its number in `kubectl rollout history`. */
   revisionNumber?: number;

@@ -11,7 +11,15 @@ export function optionalTextSetting(meaning: string, placeholder: string): Setti
 
 /** A secret text that can only be set in this environment variable. */
 export function secretTextSetting(variable: string): Setting<string | undefined> {
-  return { description: '', default: undefined, secretVariable: variable, read: (text) => text };
+  return { description: '', default: undefined, secretVariables: [variable], read: (text) => text };
+}
+
+/** A setting that only these variables set, because its value may contain a password. */
+export function environmentSetting<T>(
+  variables: readonly string[],
+  read: (text: string) => T,
+): Setting<T | undefined> {
+  return { description: '', default: undefined, secretVariables: variables, read };
 }
 
 export function choiceSetting<const Choice extends string>(

@@ -12,11 +12,11 @@ export interface Setting<T> {
   placeholder?: string;
   default: T;
   /**
-   * For a secret: the only variable that sets it. There is no flag, because every user of a machine can read the
-   * arguments of a process, and no key in the settings file. The variable is removed after reading, so that child
-   * processes do not inherit it.
+   * For a secret: the only variables that set it; the first of them counts. There is no flag, because every user of a
+   * machine can read the arguments of a process, and no key in the settings file. The variables are removed after
+   * reading, so that child processes do not inherit them.
    */
-  secretVariable?: string;
+  secretVariables?: readonly string[];
   /** Parses the text of a flag, variable or file. Throws an Error that describes the expected value. */
   read(text: string): T;
 }
@@ -54,7 +54,7 @@ export function variableName(prefix: string, key: string): string {
 /** Declares a flag for each setting of the schema. */
 export function addSettingFlags(command: Command, schema: SettingsSchema): Command {
   for (const [key, setting] of Object.entries(schema)) {
-    if (setting.secretVariable) continue;
+    if (setting.secretVariables) continue;
     const shown = setting.default === undefined || setting.default === false ? '' : describe(setting.default);
     const flag = setting.placeholder ? `${flagName(key)} <${setting.placeholder}>` : flagName(key);
     command.addOption(new Option(flag, `${setting.description}${shown && ` (default ${shown})`}`));
@@ -73,6 +73,18 @@ function readOne<T>(setting: Setting<T>, text: string, source: string): T {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(EXIT_CODES.usage, `${source}: ${why}, not ${JSON.stringify(text)}.`);
+  }
+}
+
+/** Throws `ExitError` without the text. */
+function readSecret<T>(setting: Setting<T>, environment: SettingsSources['environment']): T {
+  const variable = setting.secretVariables?.find((each) => environment[each] !== undefined);
+  if (variable === undefined) return setting.default;
+  try {
+    return setting.read(environment[variable] ?? '');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `${variable}: ${why}.`);
   }
 }
 
@@ -99,9 +111,9 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
       const nearest = closest(key, Object.keys(schema));
       throw new ExitError(EXIT_CODES.usage, `${path}: unknown setting "${key}", did you mean "${nearest}"?`);
     }
-    const secretVariable = schema[key]?.secretVariable;
-    if (secretVariable) {
-      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret; set it with ${secretVariable}.`);
+    const [variable] = schema[key]?.secretVariables ?? [];
+    if (variable) {
+      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret; set it with ${variable}.`);
     }
   }
   return { ...values };
@@ -124,8 +136,7 @@ export async function loadSettings<Schema extends SettingsSchema>(
 ): Promise<SettingsOf<Schema>> {
   const fromFile = sources.file ? await readSettingsFile(sources.file, schema) : {};
   const entries = Object.entries(schema).map(([key, setting]) => {
-    const { secretVariable } = setting;
-    if (secretVariable) return [key, sources.environment[secretVariable] ?? setting.default];
+    if (setting.secretVariables) return [key, readSecret(setting, sources.environment)];
     const flag = sources.flags[key];
     if (flag !== undefined) return [key, readOne(setting, String(flag), flagName(key))];
     const variable = variableName(sources.environmentPrefix, key);
@@ -146,8 +157,8 @@ export function loadCommandSettings<Schema extends SettingsSchema>(
 ): Promise<SettingsOf<Schema>> {
   const file = typeof flags.config === 'string' ? flags.config : undefined;
   const environment = { ...process.env };
-  for (const { secretVariable } of Object.values(schema)) {
-    if (secretVariable) delete process.env[secretVariable];
+  for (const { secretVariables = [] } of Object.values(schema)) {
+    for (const variable of secretVariables) delete process.env[variable];
   }
   return loadSettings(schema, { flags, environment, environmentPrefix, file });
 }

@@ -83,7 +83,7 @@ forEachKubectl('kinds without objects', (fixture) => {
   test('a kind that is not served is reported as unknown', async () => {
     for (const [apiVersion, kind] of [
       ['autoscaling/v2', 'HorizontalPodAutoscaler'],
-      ['apiextensions.k8s.io/v1', 'CustomResourceDefinition'],
+      ['example.com/v1', 'Widget'],
     ] as const) {
       const { code, stderr } = await fixture.kubectl.run(['apply', '-f', '-'], manifest(apiVersion, kind));
       assert.equal(code, 1);

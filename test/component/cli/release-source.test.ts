@@ -9,7 +9,9 @@ import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { ReleaseSource } from '../../../agent/upgrade/release-source.js';
 import { AgentFiles } from '../../../coordinator/api/join/agent-downloads.js';
+import { tunnelOpenerOf } from '../../../shared/link/forward-proxy/proxy-tunnel.js';
 import { sharedPki, startTestApi } from '../../harness/api/api-fixture.js';
+import { ForwardProxy } from '../../harness/api/forward-proxy.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { agentArchive, newReleaseKey, signRelease, storedRelease } from '../../harness/hosts/test-release.js';
 
@@ -60,6 +62,19 @@ for (const serve of [coordinator, takenOver]) {
     assert.equal(statSync(target).mode & 0o777, 0o755);
   });
 }
+
+test('a release is fetched through an HTTP proxy, and only from a coordinator with the pinned authority', async (context) => {
+  const { source, target } = await release(context, coordinator);
+  const port = source.options.server().port;
+  const proxy = await ForwardProxy.open(context, { names: { '127.0.0.1': '127.0.0.1' } });
+  const tunnel = tunnelOpenerOf(new URL(proxy.url));
+  const proxied = new ReleaseSource({ ...source.options, tunnel });
+  await proxied.fetch(VERSION, target, AbortSignal.timeout(10_000));
+  assert.equal(readFileSync(target, 'utf8'), PROGRAM);
+  assert.deepEqual([...new Set(proxy.targets)], [`127.0.0.1:${port}`]);
+  const foreign = new ReleaseSource({ ...source.options, tunnel, ca: () => '' });
+  await assert.rejects(foreign.requireAllowed(VERSION), /certificate/);
+});
 
 const SPOILED: [string, (folder: string, name: string) => void, RegExp][] = [
   [

@@ -54,13 +54,27 @@ const REQUIRED: Record<string, object> = {
   },
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
   EndpointSlice: { addressType: 'IPv4', endpoints: [] },
+  HorizontalPodAutoscaler: { spec: { scaleTargetRef: { kind: 'X', name: 'x' }, maxReplicas: 1 } },
+  Ingress: { spec: { defaultBackend: { service: { name: 'x' } } } },
+  IngressClass: { spec: { controller: 'example.com/x' } },
+  PersistentVolume: { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } } },
+  PersistentVolumeClaim: {
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  },
   RoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } },
   RolloutPolicy: { spec: { selector: {} } },
+  RuntimeClass: { handler: 'x' },
+  StorageClass: { provisioner: 'example.com/x' },
   Service: { spec: { ports: [{ port: 80 }] } },
 };
 /** All kinds that can be owned, except those of the tests above. */
 const DEPENDENT_KINDS = ALL_KINDS.filter(
-  ({ kind }) => !['Event', 'Pod', 'Node', 'Namespace', 'DaemonSet', 'ControllerRevision'].includes(kind),
+  ({ kind }) =>
+    ![
+      ...['Event', 'Pod', 'Node', 'Namespace', 'DaemonSet', 'ControllerRevision'],
+      // Its controller removes it: see definition-controller.test.ts.
+      'CustomResourceDefinition',
+    ].includes(kind),
 );
 
 function ownedBy<T extends { metadata: object }>(object: T, owner: KubeObject): T {

@@ -47,8 +47,8 @@ async function host(dataDir: string, clock: ManualClock, addresses: string[], au
     log: silentLogger,
   });
   await certificate.start();
-  const connect = () =>
-    certificate.onLive((request) => {
+  const connect = (serverTimeMs = clock.now()) =>
+    certificate.onLive(serverTimeMs, (request) => {
       requests.push(request);
       void issueServing({ authority }, 'shop-1', { kind: 'requestServing', ...request }).then((issued) =>
         certificate.onIssued({ kind: 'servingIssued', ...issued }),
@@ -103,6 +103,18 @@ test('a new address, a new authority and a near expiry cause a new certificate',
   clock.advance(300 * DAY_MS);
   connect();
   await until(() => received.length === 4);
+});
+
+test('a certificate is renewed by the coordinator’s clock, whatever the host’s own clock shows', async () => {
+  const clock = new ManualClock(Date.now());
+  const { connect, received, requests, certificate } = await host(temporaryDirectory(), clock, []);
+  connect();
+  await until(() => received.length === 1);
+  certificate.onLost();
+  connect(clock.now() + 250 * DAY_MS);
+  assert.equal(requests.length, 1);
+  connect(clock.now() + 300 * DAY_MS);
+  await until(() => received.length === 2);
 });
 
 test('a damaged file is ignored, and an answer for another key is not accepted', async () => {
@@ -200,7 +212,11 @@ test('a node gets no certificate with another node’s subject, and none for the
     commonName: 'system:node:localhost',
     organizations: ['system:nodes'],
   });
-  const coordinators = { list: () => ['https://10.0.0.9:6443'], onChange: () => undefined };
+  const coordinators = {
+    list: () => ['https://10.0.0.9:6443'],
+    machineNames: () => ['Shop-1', 'fd00::9'],
+    onChange: () => undefined,
+  };
   const { certificate } = await issueServing({ authority, coordinators }, 'localhost', {
     ...{ kind: 'requestServing', csr: own, addresses: ['10.0.0.9', '10.0.0.2'] },
   });
@@ -208,4 +224,13 @@ test('a node gets no certificate with another node’s subject, and none for the
     new X509Certificate(certificate).subjectAltName,
     'DNS:localhost.node.everynode.internal, IP Address:10.0.0.2',
   );
+  const namesake = await makeSigningRequest(await generateKeyPem(), {
+    commonName: 'system:node:shop-1',
+    organizations: ['system:nodes'],
+  });
+  const other = await issueServing({ authority, coordinators }, 'shop-1', {
+    ...{ kind: 'requestServing', csr: namesake, addresses: ['fd00::9', '10.0.0.3'] },
+  });
+  const { subjectAltName } = new X509Certificate(other.certificate);
+  assert.equal(subjectAltName, 'DNS:shop-1.node.everynode.internal, IP Address:10.0.0.3');
 });

@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openCoordinatorAddresses } from '../../../agent/identity/coordinator-address-file.js';
+import { coordinatorPoster } from '../../../agent/identity/coordinator-post.js';
 import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { podTokenRequester } from '../../../agent/identity/pod-token-request.js';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
@@ -26,6 +27,7 @@ function coordinatorList(...first: string[]) {
   const listeners: (() => void)[] = [];
   return {
     list: () => list,
+    machineNames: () => [],
     onChange: (listener: () => void) => void listeners.push(listener),
     set: (...next: string[]) => {
       list = next;
@@ -112,7 +114,7 @@ test('a host whose coordinator is lost continues at another one', async (context
   one.stop();
   await until(() => agent.welcomes.length === 2 && link.phase === 'live');
   assert.equal(identity.addresses.current, two.address);
-  const ask = podTokenRequester(() => identity.addresses.server, identity);
+  const ask = podTokenRequester(coordinatorPoster(() => identity.addresses.server, identity));
   const pod = { name: 'p', uid: 'u' };
   const request = { namespace: 'default', serviceAccount: 'none', pod, expirationSeconds: 3607 };
   assert.ok('refused' in (await ask(request)), 'requests over HTTPS follow the link');

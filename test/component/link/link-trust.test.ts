@@ -8,6 +8,7 @@ import { mkdtempSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { requestCertificate } from '../../../agent/identity/coordinator-client.js';
+import { coordinatorPoster } from '../../../agent/identity/coordinator-post.js';
 import { certificateRequest } from '../../../agent/identity/host-certificate-request.js';
 import { joinCoordinator } from '../../../agent/identity/join-coordinator.js';
 import { podTokenRequester } from '../../../agent/identity/pod-token-request.js';
@@ -67,7 +68,7 @@ test("behind such a proxy a host gets its Pods' tokens while its link is up; wit
     return { namespace: 'default', serviceAccount: 'robot', pod: { name, uid }, expirationSeconds: 3607 };
   };
   const [mine, theirs] = [await made('mine', 'n1'), await made('theirs', 'n2')];
-  const ask = podTokenRequester(() => new URL(server), identity);
+  const ask = podTokenRequester(coordinatorPoster(() => new URL(server), identity));
   assert.ok('token' in (await ask(mine)));
   assert.ok('refused' in (await ask(theirs)));
   link.stop();

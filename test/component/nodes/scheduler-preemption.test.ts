@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
+import { podDisruptionBudgetKind, podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -48,6 +48,27 @@ describe('preemption', () => {
     );
     await fixture.stopDeleted();
     assert.deepEqual(fixture.places(), ['p@n1']);
+  });
+
+  withPriorities('a node on which no budget is violated comes first', async (fixture) => {
+    await classes(fixture);
+    await smallNode(fixture, 'n1');
+    await smallNode(fixture, 'n2');
+    fixture.stops = false;
+    await fixture.pod('a', { ...wanting('2', 'low'), ...pinnedTo('n1') });
+    await fixture.pod('b', { ...wanting('2', 'mid'), ...pinnedTo('n2') });
+    const { registry } = fixture.plane;
+    await registry.modify(podKind, { namespace: 'default', name: 'a' }, (pod) => {
+      pod.metadata.labels = { app: 'kept' };
+      return undefined;
+    });
+    const selector = { matchLabels: { app: 'kept' } };
+    const budget = { metadata: { name: 'kept' }, spec: { minAvailable: 1, selector } };
+    await registry.create(podDisruptionBudgetKind, 'default', budget);
+    await fixture.settle();
+    await fixture.pod('p', wanting('1', 'high'));
+    assert.deepEqual(fixture.places(), ['a@n1', 'b@n2!', 'p@-']);
+    assert.equal(nominated(fixture, 'p'), 'n2');
   });
 
   withPriorities('while a victim ends there is no second round', async (fixture) => {

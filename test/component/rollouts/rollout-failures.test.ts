@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { controllerRevisionKind, podKind } from '../../../coordinator/kinds/index.js';
 import { REVISION_HASH_LABEL } from '../../../shared/kube/daemonsets/daemonset-types.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { isNew, NODES, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
@@ -27,6 +28,7 @@ describe('failures', () => {
       await rolling.crash(second);
       await rolling.expectStatus('Failed', 'canary', 3);
       assert.match(rolling.status?.failure ?? '', /2 nodes have failed, 1 may/);
+      assert.ok(isConditionTrue(rolling.status?.conditions, 'Stalled'));
       assert.ok(fleet.events.some((event) => event.startsWith('Warning RolloutFailed')));
       await fleet.restartController();
       await rolling.advance(3_600_000);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../../coordinator/controllers/views/daemonset-explainer.js';
 import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
+import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { PAST_ROLLOUT_LABEL } from '../../../shared/kube/rollouts/rollout-types.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { isNew, REF, SOAK_MS, withPolicy } from '../../harness/controllers/rollout-fixture.js';
@@ -25,6 +26,11 @@ describe('a rollout by waves', () => {
       await rolling.makeNewReady();
       await rolling.expectStatus('Soaking', 'canary', 1);
       assert.deepEqual(rolling.status?.codes, { Soaking: 1, WaitingForWave: 9 });
+      const { conditions = [], observedGeneration } = rolling.status ?? {};
+      assert.deepEqual(
+        [observedGeneration, ...conditions.map(({ type, status }) => `${type}=${status}`)],
+        [1, 'Ready=False', 'Reconciling=True', 'Stalled=False'],
+      );
       assert.ok(rolling.status?.estimatedEndTime);
       await rolling.advance(SOAK_MS - 1_000);
       await rolling.expectStatus('Soaking', 'canary', 1);
@@ -37,6 +43,10 @@ describe('a rollout by waves', () => {
       await rolling.makeNewReady();
       await rolling.expectStatus('Completed', 'rest', 10);
       const { nodes, updated, failed, deferred, waves } = rolling.status ?? {};
+      assert.ok(isConditionTrue(rolling.status?.conditions, 'Ready'));
+      await until(
+        () => isConditionTrue(fleet.informers.daemonSets.get(REF)?.status?.conditions, 'Ready') || undefined,
+      );
       assert.deepEqual([nodes, updated, failed, deferred], [10, 10, 0, 0]);
       assert.deepEqual(
         waves?.map((wave) => wave.nodes),

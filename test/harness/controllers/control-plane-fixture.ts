@@ -2,6 +2,8 @@
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventRecorder } from '../../../coordinator/controllers/events/event-recorder.js';
+import { QuotaLedger } from '../../../coordinator/controllers/policy/quota-ledger.js';
+import { registryPolicies } from '../../../coordinator/controllers/policy/registry-policies.js';
 import { createInformers } from '../../../coordinator/informers/create-informers.js';
 import type { Informers } from '../../../coordinator/informers/informer.js';
 import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../../coordinator/kinds/index.js';
@@ -31,6 +33,7 @@ export interface ControlPlane {
   registry: Registry;
   informers: Informers;
   events: EventRecorder;
+  quotas: QuotaLedger;
   clock: ManualClock;
   log: typeof silentLogger;
   /** Runs everything that is ready. */
@@ -66,10 +69,13 @@ export async function startControlPlane(
       get: (ref) => informers.priorityClasses.get(ref),
       list: () => informers.priorityClasses.list(),
     },
+    ...registryPolicies(() => ({ informers, quotas })),
   });
-  await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
   const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });
+  const quotas = new QuotaLedger(informers, registry.kinds);
   await informers.waitFor(0);
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
+  await informers.waitFor(await store.revision());
   const events = new EventRecorder({ registry, ...parts });
   const settle = async (): Promise<void> => {
     // The memory store answers within a few event loop turns. Two idle rounds in a row mean that no work is left.
@@ -85,6 +91,7 @@ export async function startControlPlane(
     registry,
     informers,
     events,
+    quotas,
     ...parts,
     settle,
     advance: async (ms) => {

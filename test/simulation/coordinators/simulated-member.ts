@@ -222,6 +222,7 @@ export class SimulatedMember<Served extends Serving = Serving> {
     const { memberId } = this.#deps;
     const { clock } = process;
     new StatusReporter({
+      names: () => [],
       leaderTrouble: async () => undefined,
       keys,
       memberId,

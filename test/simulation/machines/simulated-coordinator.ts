@@ -223,7 +223,7 @@ export async function startSimulatedCore(
       authority: NO_AUTHORITY,
       nodeMonitorGraceMs: GRACE_MS,
       ...(coordinators && {
-        coordinatorList: { list: () => coordinators, onChange: () => undefined },
+        coordinatorList: { list: () => coordinators, machineNames: () => [], onChange: () => undefined },
       }),
       clock: life.clock,
       random: { random: random.fraction, uuid: random.uuid },

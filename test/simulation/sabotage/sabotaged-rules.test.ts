@@ -88,8 +88,8 @@ const PROOFS: RuleProof[] = [
         tally,
         turn,
       ) {
-        const { constraints, takeActions } = await step.call(this, subject, policy, tally, turn);
-        return { constraints: { ...constraints, pinnedRevision: () => undefined }, takeActions };
+        const { constraints, ...rest } = await step.call(this, subject, policy, tally, turn);
+        return { constraints: { ...constraints, pinnedRevision: () => undefined }, ...rest };
       };
       return breakDuring(RolloutReconciler.prototype, { reconcile: forgetful }, check);
     },

@@ -21,10 +21,16 @@ const AGENT = `#!/bin/sh
 echo "arguments: $*"
 case " $* " in *' --token-file - '*) echo "input: $(cat)" ;; esac
 echo "environment: \${EVERYNODE_TOKEN-none}"
+env | grep -i -E '^(https|no)_proxy=' | sort
+true
 `;
 
 /** Runs the line in `shell` without curl and sudo. The script is the one of this tree. */
-function typed(line: string, shell: string): { status: number | null; stdout: string; stderr: string } {
+function typed(
+  line: string,
+  shell: string,
+  storedProxy = '',
+): { status: number | null; stdout: string; stderr: string } {
   const folder = temporaryDirectory();
   const file = join(folder, 'everynode-agent-1.2.3-linux-any.gz');
   writeFileSync(file, gzipSync(AGENT));
@@ -40,13 +46,18 @@ function typed(line: string, shell: string): { status: number | null; stdout: st
     .replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '')
     .replace('"$(id -u)" = 0', '0 = 0')
     .replace('/run/systemd/system', folder)
+    .replace('/etc/everynode/proxy.env', join(folder, 'proxy.env'))
     .replace('/var/lib/everynode-install', join(folder, 'install'));
+  if (storedProxy) writeFileSync(join(folder, 'proxy.env'), storedProxy);
   writeFileSync(join(folder, 'install.sh'), script);
   const run = shell.endsWith('busybox') ? `${shell} sh` : shell;
   const here = line
     .replace(/curl .*?\/install\.sh/, `cat ${join(folder, 'install.sh')}`)
     .replace('sudo sh -s --', `${run} -s -- --file ${file}`);
-  return spawnSync(shell, [...(shell.endsWith('busybox') ? ['sh'] : []), '-c', here], { encoding: 'utf8' });
+  return spawnSync(shell, [...(shell.endsWith('busybox') ? ['sh'] : []), '-c', here], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+  });
 }
 
 const LINE = joinCommand(
@@ -80,6 +91,26 @@ describe('the install line for a bare host', () => {
       );
       assert.equal(input, `input: ${TOKEN}.${HASH}`);
       assert.equal(environment, 'environment: none');
+    });
+
+    test(`passes the proxy of the line to the agent, else that of an earlier installation, in ${shell}`, () => {
+      const stored = "HTTPS_PROXY='http://old:$x@proxy:1/'\nNO_PROXY='.old'\n";
+      const proxyOf = (variables: string) => {
+        const { status, stdout, stderr } = typed(LINE.replace('curl', `${variables} curl`), shell, stored);
+        assert.equal(status, 0, stderr);
+        return stdout.split('\n').filter((each) => /proxy=/i.test(each));
+      };
+      const given = "HTTPS_PROXY='http://a:b%27c@proxy:3128'";
+      assert.deepEqual(proxyOf(`echo "${given} NO_PROXY=.here";`), [
+        'HTTPS_PROXY=http://a:b%27c@proxy:3128',
+        'NO_PROXY=.here',
+      ]);
+      assert.deepEqual(proxyOf(''), ['HTTPS_PROXY=http://old:$x@proxy:1/', 'NO_PROXY=.old']);
+      assert.deepEqual(proxyOf('echo NO_PROXY=.new;'), [
+        'HTTPS_PROXY=http://old:$x@proxy:1/',
+        'NO_PROXY=.new',
+      ]);
+      assert.deepEqual(proxyOf('echo HTTPS_PROXY=;'), ['HTTPS_PROXY=']);
     });
 
     test(`needs no token for a host that has joined, in ${shell}`, () => {

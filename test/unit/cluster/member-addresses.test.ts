@@ -12,6 +12,14 @@ const member = (id: string): MemberView => ({
   member: { id, name: id, server: `https://${id}.test:7443`, joinedAt: 0 },
 });
 
+const withNames = (view: MemberView, names: string[]): MemberView => ({
+  ...view,
+  status: {
+    ...{ version: '1', logFormat: 1, appliedRecord: 0, clockMs: 0, state: { role: 'follower' } },
+    names,
+  },
+});
+
 function setUp(...ids: string[]) {
   const state = { ids, isAvailable: true, reads: 0, changes: 0 };
   const clock = new ManualClock(0);
@@ -53,4 +61,18 @@ test('an equal list is no change, and a failed read keeps the last list', async 
   await addresses.refresh();
   assert.deepEqual(addresses.list(), ['https://b.test:7443', 'https://a.test:7443']);
   assert.equal(state.changes, 1);
+});
+
+test('names of machines include those that are not advertised, also while a member is down', async () => {
+  let views = [withNames(member('a'), ['host-a', '10.1.0.1']), member('b')];
+  const view = { self: 'b', members: async () => views };
+  const addresses = new MemberAddresses({ view, clock: new ManualClock(0), log: silentLogger });
+  await addresses.refresh();
+  assert.deepEqual(addresses.machineNames(), ['host-a', '10.1.0.1', 'b']);
+  views = [member('a'), member('b')];
+  await addresses.refresh();
+  assert.deepEqual(addresses.machineNames(), ['host-a', '10.1.0.1', 'b']);
+  views = [member('b')];
+  await addresses.refresh();
+  assert.deepEqual(addresses.machineNames(), ['b']);
 });

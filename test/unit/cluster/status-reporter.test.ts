@@ -17,6 +17,7 @@ function fixture(sync: () => Promise<void> = async () => undefined) {
     generation: 'first',
   });
   const reporter = new StatusReporter({
+    names: () => ['a.test'],
     leaderTrouble: async () => undefined,
     ...{ keys: storage, memberId: MEMBER, version: '1.0.0', clock: new ManualClock(0), log: silentLogger },
     source: () => ({ state: { role: 'follower' }, durableRecord: 7, sync }),
@@ -27,7 +28,8 @@ function fixture(sync: () => Promise<void> = async () => undefined) {
 test('a member that is stopped withdraws its status, so that no leader hands over to it', async () => {
   const { storage, reporter, stored } = fixture();
   await reporter.report();
-  assert.equal(JSON.parse((await stored())?.value.toString() ?? '{}').appliedRecord, 7);
+  const { appliedRecord, names } = JSON.parse((await stored())?.value.toString() ?? '{}');
+  assert.deepEqual([appliedRecord, names], [7, ['a.test']]);
   await reporter.withdraw();
   assert.equal(await stored(), undefined);
   await storage.close();

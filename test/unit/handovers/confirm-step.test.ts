@@ -245,6 +245,12 @@ describe('the kind of a failed connection', () => {
     ['superseded: another agent', 'answered'],
     ['another clusterUID', 'answered'],
     ['connect ECONNREFUSED 192.0.2.1:6443', 'refused'],
+    ['the proxy http://p:3128 refused a tunnel to c.test:6443: status 503', 'answered'],
+    [
+      'no tunnel to c.test:6443 through the proxy http://p:3128: connect ECONNREFUSED 192.0.2.1:3128',
+      'refused',
+    ],
+    ['no tunnel to c.test:6443 through the proxy http://p:3128: no answer in 15 s', 'unreachable'],
     ['connect ETIMEDOUT 192.0.2.1:6443', 'unreachable'],
     ['connect EHOSTUNREACH 192.0.2.1:6443', 'unreachable'],
     ['getaddrinfo EAI_AGAIN fleet.example', 'unreachable'],

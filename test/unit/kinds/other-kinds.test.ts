@@ -197,7 +197,7 @@ describe('preparation', () => {
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 
-function row(kind: string, fields: object): (string | number | boolean)[] {
+function row(kind: string, fields: object): (string | number | boolean | null)[] {
   const object = objectOf(kind, fields);
   return kindNamed(kind).columns.map((column) => column.cell(object, NOW));
 }

@@ -153,7 +153,7 @@ describe('change', () => {
   });
 });
 
-function row(pod: Pod): Record<string, string | number | boolean> {
+function row(pod: Pod): Record<string, string | number | boolean | null> {
   return Object.fromEntries(podKind.columns.map((column) => [column.name, column.cell(pod, NOW)]));
 }
 

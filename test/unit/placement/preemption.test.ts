@@ -1,6 +1,6 @@
 /**
- * The cases of pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go, without those of plugins,
- * extenders and PodDisruptionBudgets that the product does not have.
+ * The cases of pkg/scheduler/framework/plugins/defaultpreemption/default_preemption_test.go, without those of plugins
+ * and extenders that the product does not have.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -15,7 +15,9 @@ import {
   preemptorOf,
   selectVictims,
 } from '../../../coordinator/decisions/placement/preemption.js';
+import type { SpendableBudget } from '../../../coordinator/decisions/policy/preemption-budgets.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
+import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Pod, PodStatus, ResourceList } from '../../../shared/kube/pods/pod-types.js';
 import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import { daemonSet } from '../../harness/objects/daemon-builders.js';
@@ -59,7 +61,7 @@ function podOf(text: string): Pod {
 const NODE = nodeObject('node1', { cpu: '500m', memory: '500', pods: '32' });
 
 function victimsOf(preemptor: Pod, pods: readonly Pod[], reserved: readonly Pod[] = [], node = NODE): string {
-  const choice = selectVictims(preemptor, { node, pods, reserved });
+  const choice = selectVictims(preemptor, { node, pods, reserved, budgets: [] });
   return 'victims' in choice
     ? choice.victims.map(({ metadata }) => metadata.name).join(' ')
     : choice.reasons.join(', ');
@@ -176,12 +178,54 @@ describe('victims on a node', () => {
   });
 });
 
+describe('victims under PodDisruptionBudgets', () => {
+  const labelled = (text: string, app: string) => {
+    const one = podOf(text);
+    one.metadata = { ...one.metadata, namespace: 'default', labels: { app } };
+    return one;
+  };
+  /** A budget of the Pods with this label. */
+  const budgetOf = (app: string, allowed: number) => ({
+    namespace: 'default',
+    matcher: compileLabelSelector({ matchLabels: { app } }),
+    ...{ allowed, disrupted: {} },
+  });
+  const choice = (pods: Pod[], budgets: SpendableBudget[]) => {
+    const found = selectVictims(podOf('p high medium'), { node: NODE, pods, reserved: [], budgets });
+    assert.ok('victims' in found);
+    return {
+      names: found.victims.map(({ metadata }) => metadata.name).join(' '),
+      violations: found.violations,
+    };
+  };
+
+  test('a Pod whose end violates a budget returns to the node before a more important one', () => {
+    const pods = [labelled('p1.1 mid medium 0', 'other'), labelled('p1.2 low medium 1', 'kept')];
+    assert.deepEqual(choice(pods, []), { names: 'p1.2', violations: 0 });
+    assert.deepEqual(choice(pods, [budgetOf('kept', 0)]), { names: 'p1.1', violations: 0 });
+    assert.deepEqual(choice(pods, [budgetOf('kept', 1)]), { names: 'p1.2', violations: 0 });
+  });
+  test('violations are counted, and come first among the victims', () => {
+    const pods = [labelled('p1.1 mid medium 0', 'kept'), labelled('p1.2 low medium 1', 'kept')];
+    assert.deepEqual(choice(pods, [budgetOf('kept', 0)]), { names: 'p1.2', violations: 1 });
+    assert.deepEqual(choice(pods, [budgetOf('kept', 1)]), { names: 'p1.1', violations: 0 });
+  });
+  test('the node with the fewest violations is chosen, whatever the priorities', () => {
+    const candidates: PreemptionCandidate[] = [
+      { node: 'node1', victims: [podOf('a low small 0')], violations: 1 },
+      { node: 'node2', victims: [podOf('b mid large 0'), podOf('c mid small 0')], violations: 0 },
+    ];
+    assert.equal(cheapestCandidate(candidates)?.node, 'node2');
+  });
+});
+
 describe('choice among nodes', () => {
   /** Nodes with their victims, most important first. */
   function chosen(nodes: Record<string, string[]>): string | undefined {
     const candidates: PreemptionCandidate[] = Object.entries(nodes).map(([node, victims]) => ({
       node,
       victims: victims.map(podOf),
+      violations: 0,
     }));
     return cheapestCandidate(candidates)?.node;
   }

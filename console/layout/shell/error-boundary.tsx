@@ -1,0 +1,29 @@
+/** Shows what went wrong in a page instead of an empty window. */
+import { Component, type ReactNode } from 'react';
+import controls from '../controls.module.css';
+import { PageShell } from './page-shell.js';
+
+type State = { failed: false } | { failed: true; message: string };
+
+/** Give it another `key` for each page, so that a failed page does not hide the next one. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
+  override state: State = { failed: false };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { failed: true, message: error instanceof Error ? error.message : String(error) };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <PageShell title="Error">
+        <h1>This page has failed</h1>
+        <p role="alert">{this.state.message}</p>
+        <p>The fleet is not affected. Other pages may still work.</p>
+        <button type="button" className={controls.button} data-main onClick={() => location.reload()}>
+          Load the page again
+        </button>
+      </PageShell>
+    );
+  }
+}

@@ -1,0 +1,46 @@
+/** Asks before edits that are not saved are lost: by a link, by Back, or by closing the tab. */
+import { useCallback, useEffect, useRef } from 'react';
+
+const QUESTION = 'The changes on this page are not saved. Leave the page and discard them?';
+
+/** The editors with unsaved changes, each with the address of its page. */
+const edits = new Map<object, string>();
+
+/** Returns true if there are no unsaved edits, or if the user discards them. `to` is the path to go to. */
+export function mayGoTo(to: string): boolean {
+  const stays = new URL(to, location.href).pathname === location.pathname;
+  return stays || mayDiscard();
+}
+
+/** Protects an editor while `isUnsaved`. Returns a function to call before leaving the page after a save. */
+export function useUnsavedEdit(isUnsaved: boolean): () => void {
+  const edit = useRef({});
+  useEffect(() => {
+    const own = edit.current;
+    if (isUnsaved) edits.set(own, location.href);
+    return () => void edits.delete(own);
+  }, [isUnsaved]);
+  return useCallback(() => void edits.delete(edit.current), []);
+}
+
+function mayDiscard(): boolean {
+  if (edits.size > 0 && !confirm(QUESTION)) return false;
+  edits.clear();
+  return true;
+}
+
+/**
+ * Starts to ask on Back, Forward and when the tab is closed. Call it before the first page is shown: the router listens
+ * too, and would remove the editor before this listener hears of it.
+ */
+export function protectUnsavedEdits(): void {
+  addEventListener('beforeunload', (event) => edits.size > 0 && event.preventDefault());
+  addEventListener('popstate', (event) => {
+    const [address] = edits.values();
+    const stays = address === undefined || new URL(address).pathname === location.pathname;
+    if (stays || mayDiscard()) return;
+    event.stopImmediatePropagation();
+    // The browser has changed the address already.
+    history.pushState(history.state, '', address);
+  });
+}

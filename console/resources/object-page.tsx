@@ -1,0 +1,119 @@
+/** Page of one object of any kind: conditions, the Pods that it selects, its manifest and Events. */
+import { Link, useParams } from 'wouter';
+import type { Pod } from '../../shared/kube/pods/pod-types.js';
+import { useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { PageShell } from '../layout/shell/page-shell.js';
+import { CopyCommand } from '../layout/text/copy-command.js';
+import { ScrolledText } from '../layout/text/scrolled-text.js';
+import { RelativeTime } from '../layout/time/relative-time.js';
+import { EventList } from '../pods/event-list.js';
+import { podStatusSummary } from '../pods/pod-status-summary.js';
+import { type AnyObject, conditionsOf, objectText, podSelector } from './object-text.js';
+import { collectionPath, fromAddress, kubectlName, listAddress } from './served-kinds.js';
+
+const MAX_PODS = 100;
+
+export function ObjectPage() {
+  const params = useParams();
+  const { version = '', resource = '' } = params;
+  const collection = { group: fromAddress(params.group), version, resource };
+  const namespace = fromAddress(params.namespace);
+  const name = decodeURIComponent(params.name ?? '');
+  const { objects, phase, error } = useLiveList<AnyObject>(
+    `${collectionPath(collection, namespace)}?fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`,
+  );
+  const [object] = objects;
+  const place = namespace === '' ? '' : ` -n ${namespace}`;
+  return (
+    <PageShell title={`${name} – ${resource}`}>
+      <p>
+        <Link href="/resources">Resources</Link> / <Link href={listAddress(collection)}>{resource}</Link>
+        {namespace && ` / ${namespace}`}
+      </p>
+      <h1>{name}</h1>
+      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'refused' && <p role="alert">You are not allowed to read this: {error?.message}</p>}
+      {phase === 'live' && !object && <p>This object does not exist.</p>}
+      {object && (
+        <>
+          <Conditions object={object} />
+          <SelectedPods object={object} />
+          <section className={controls.card} aria-label="Manifest">
+            <h2>Manifest</h2>
+            <ScrolledText label="Manifest as YAML" text={objectText(object)} />
+            <CopyCommand text={`kubectl get ${kubectlName(collection)} ${name}${place} -o yaml`} />
+          </section>
+          <EventList
+            {...(namespace ? { namespace } : {})}
+            about={`involvedObject.kind=${object.kind},involvedObject.name=${name}`}
+          />
+        </>
+      )}
+    </PageShell>
+  );
+}
+
+const CONDITION_COLUMNS = ['Condition', 'Status', 'Since', 'Reason', 'Message'] as const;
+
+function Conditions({ object }: { object: AnyObject }) {
+  const conditions = conditionsOf(object);
+  if (conditions.length === 0) return null;
+  return (
+    <ListTable label="Conditions" columns={CONDITION_COLUMNS}>
+      {conditions.map(({ type, status, lastTransitionTime, reason, message }) => (
+        <tr key={type}>
+          <th scope="row">{type}</th>
+          <td>{status}</td>
+          <td>{lastTransitionTime && <RelativeTime at={lastTransitionTime} />}</td>
+          <td>{reason}</td>
+          <td>{message}</td>
+        </tr>
+      ))}
+    </ListTable>
+  );
+}
+
+function SelectedPods({ object }: { object: AnyObject }) {
+  const selector = podSelector(object);
+  const { namespace } = object.metadata;
+  if (selector === undefined || namespace === undefined) return null;
+  return <PodTable namespace={namespace} selector={selector} />;
+}
+
+const POD_COLUMNS = ['Pod', 'Host', 'Status'] as const;
+
+function PodTable({ namespace, selector }: { namespace: string; selector: string }) {
+  const { objects, phase } = useLiveList<Pod>(
+    `/api/v1/namespaces/${namespace}/pods?labelSelector=${encodeURIComponent(selector)}`,
+  );
+  if (phase === 'refused') return null;
+  const hidden = objects.length - MAX_PODS;
+  return (
+    <section aria-label="Selected Pods">
+      <h2>Pods with the labels {selector}</h2>
+      {phase === 'live' && objects.length === 0 && <p>There are none.</p>}
+      {objects.length > 0 && (
+        <ListTable label="Pods" columns={POD_COLUMNS}>
+          {objects.slice(0, MAX_PODS).map((pod) => (
+            <tr key={pod.metadata.uid}>
+              <th scope="row">
+                <Link href={`/pods/${namespace}/${pod.metadata.name}`}>{pod.metadata.name}</Link>
+              </th>
+              <td>
+                {pod.spec.nodeName ? (
+                  <Link href={`/hosts/${pod.spec.nodeName}`}>{pod.spec.nodeName}</Link>
+                ) : (
+                  'not scheduled'
+                )}
+              </td>
+              <td>{podStatusSummary(pod)}</td>
+            </tr>
+          ))}
+        </ListTable>
+      )}
+      {hidden > 0 && <p>and {hidden} more</p>}
+    </section>
+  );
+}

@@ -1,0 +1,210 @@
+/** The Job controller: runs Pods until enough have succeeded (`pkg/controller/job`). */
+import { isDeepStrictEqual } from 'node:util';
+import { finishedAs, JOB_CONTROLLER, JOB_TRACKING, type Job } from '../../../shared/kube/jobs/job-types.js';
+import { unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { controllerOf, refText } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { Logger } from '../../../shared/process/output/logger.js';
+import type { Clock } from '../../../shared/process/time/clock.js';
+import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
+import { jobPod, type NewJobPod } from '../../decisions/jobs/job-pod.js';
+import { type JobStep, jobStep } from '../../decisions/jobs/job-step.js';
+import { BY_OWNER, type Informers, type ObjectChange } from '../../informers/informer.js';
+import { jobKind, podKind } from '../../kinds/index.js';
+import type { Registry } from '../../registry/registry.js';
+import { preconditionsOf } from '../daemonsets/controller-ref.js';
+import { isNamespaceEnding } from '../daemonsets/create-gate.js';
+import { splitKey } from '../queue/object-key.js';
+import { type QueueMeter, type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+
+/** Concurrent writes for one Job. */
+const WRITES_AT_ONCE = 32;
+/** Prefix of the key of a Pod whose Job is gone. */
+const ORPHAN = 'orphan:';
+
+export interface JobControllerDeps {
+  registry: Pick<Registry, 'create' | 'modify' | 'writeStatus' | 'delete'>;
+  informers: Pick<Informers, 'pods' | 'jobs' | 'waitFor'>;
+  clock: Clock;
+  log: Logger;
+  queueMeter?: QueueMeter;
+  /** Component `job-controller`. */
+  recordEvent: RecordEvent;
+}
+
+export class JobController {
+  readonly #deps: JobControllerDeps;
+  readonly #worker: Worker;
+  /** By uid of the Job: when its back-off ends, on the monotonic clock. The next start begins without. */
+  readonly #backoffs = new Map<string, number>();
+
+  constructor(deps: JobControllerDeps) {
+    this.#deps = deps;
+    const { jobs, pods } = deps.informers;
+    this.#worker = new Worker({
+      name: 'job',
+      reconcile: (key, context) =>
+        key.startsWith(ORPHAN)
+          ? this.#releaseOrphan(key.slice(ORPHAN.length), context)
+          : this.#reconcile(key, context),
+      ...deps,
+      concurrency: 5,
+    });
+    jobs.onChange(({ previous, current }) => this.#jobChanged(previous, current));
+    pods.onChange((change) => this.#podChanged(change));
+  }
+
+  stop(): Promise<void> {
+    return this.#worker.stop();
+  }
+
+  /** Deadlines, back-offs and times to live depend on the wall clock. */
+  onClockStep(): void {
+    for (const job of this.#deps.informers.jobs.list()) this.#worker.queue.add(refText(job.metadata));
+  }
+
+  #jobChanged(previous: Job | undefined, current: Job | undefined): void {
+    const job = current ?? previous;
+    if (!job) return;
+    this.#worker.queue.add(refText(job.metadata));
+    if (current) return;
+    this.#backoffs.delete(job.metadata.uid ?? '');
+    for (const pod of this.#podsOf(job)) this.#queueOrphan(pod);
+  }
+
+  #podChanged({ previous, current }: ObjectChange<Pod>): void {
+    for (const pod of [previous, current]) {
+      const owner = pod && controllerOf(pod.metadata);
+      if (owner?.kind !== 'Job') continue;
+      const job = this.#deps.informers.jobs.byUid(owner.uid);
+      if (job) this.#worker.queue.add(refText(job.metadata));
+    }
+    if (current) this.#queueOrphan(current);
+  }
+
+  /** A Pod whose Job is gone is counted by no controller, and its finalizer would keep it stored for ever. */
+  #queueOrphan(pod: Pod): void {
+    if (!pod.metadata.finalizers?.includes(JOB_TRACKING)) return;
+    if (!this.#hasJob(pod)) this.#worker.queue.add(`${ORPHAN}${refText(pod.metadata)}`);
+  }
+
+  #hasJob(pod: Pod): boolean {
+    const owner = controllerOf(pod.metadata);
+    return owner !== undefined && this.#deps.informers.jobs.byUid(owner.uid) !== undefined;
+  }
+
+  async #releaseOrphan(key: string, context: ReconcileContext): Promise<void> {
+    const pod = this.#deps.informers.pods.get(splitKey(key));
+    if (pod && !this.#hasJob(pod)) await this.#release(pod, context);
+  }
+
+  #podsOf({ metadata }: Job): readonly Pod[] {
+    return this.#deps.informers.pods.indexed(BY_OWNER, metadata.uid ?? '');
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<void> {
+    const job = this.#deps.informers.jobs.get(splitKey(key));
+    // Another controller manages the Job.
+    if (!job || (job.spec.managedBy ?? JOB_CONTROLLER) !== JOB_CONTROLLER) return;
+    const { clock } = this.#deps;
+    const { uid = '' } = job.metadata;
+    const held = Math.max(0, (this.#backoffs.get(uid) ?? 0) - clock.monotonic());
+    const step = jobStep(job, this.#podsOf(job), clock.now(), held);
+    if (step.backoffMs === undefined) this.#backoffs.delete(uid);
+    else this.#backoffs.set(uid, clock.monotonic() + step.backoffMs);
+    if (step.requeueAfterMs !== undefined) context.requeueAfter(step.requeueAfterMs);
+    if (!(await this.#storeStatus(job, step, context))) return;
+    await each(step.release, (pod) => this.#release(pod, context));
+    await each(step.remove, (pod) => this.#remove(job, pod, context));
+    await this.#createAll(job, step.create, context);
+    if (step.isExpired) await this.#removeJob(job, context);
+  }
+
+  /** Returns false if the Job has changed since. Its change queues the key again. */
+  async #storeStatus(job: Job, { status, events }: JobStep, context: ReconcileContext): Promise<boolean> {
+    if (finishedAs(job) || isDeepStrictEqual(status, job.status ?? {})) return true;
+    const { resourceVersion } = job.metadata;
+    let isStored = false;
+    await unlessGone(async () => {
+      const record = await this.#deps.registry.writeStatus(
+        jobKind,
+        job.metadata,
+        (current) => {
+          isStored = current.metadata.resourceVersion === resourceVersion;
+          return isStored ? status : undefined;
+        },
+        preconditionsOf(job),
+      );
+      context.observeWrite(record.object());
+    });
+    if (!isStored) return false;
+    for (const { type, reason, message } of events) this.#deps.recordEvent(job, type, reason, message);
+    return true;
+  }
+
+  /** Removes the finalizer of a Pod that is counted. */
+  async #release(pod: Pod, context: ReconcileContext): Promise<void> {
+    await unlessGone(async () => {
+      const record = await this.#deps.registry.modify(
+        podKind,
+        pod.metadata,
+        ({ metadata }) => {
+          const rest = metadata.finalizers?.filter((one) => one !== JOB_TRACKING) ?? [];
+          if (rest.length === (metadata.finalizers?.length ?? 0)) return false;
+          if (rest.length > 0) metadata.finalizers = rest;
+          else delete metadata.finalizers;
+          return undefined;
+        },
+        { preconditions: preconditionsOf(pod) },
+      );
+      context.observeWrite(record.object());
+    });
+  }
+
+  async #remove(job: Job, pod: Pod, context: ReconcileContext): Promise<void> {
+    await unlessGone(async () => {
+      const options = { preconditions: preconditionsOf(pod) };
+      const { object } = await this.#deps.registry.delete(podKind, pod.metadata, options);
+      context.observeWrite(object);
+      this.#deps.recordEvent(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+    });
+  }
+
+  /** The first create runs alone. If the API refuses it, the others are not tried. */
+  async #createAll(job: Job, pods: readonly NewJobPod[], context: ReconcileContext): Promise<void> {
+    await each(pods.slice(0, 1), (pod) => this.#create(job, pod, context));
+    await each(pods.slice(1), (pod) => this.#create(job, pod, context));
+  }
+
+  async #create(job: Job, wanted: NewJobPod, context: ReconcileContext): Promise<void> {
+    const { registry, recordEvent } = this.#deps;
+    try {
+      const record = await registry.create<Pod>(podKind, job.metadata.namespace, jobPod(job, wanted));
+      const created = record.object();
+      context.observeWrite(created);
+      recordEvent(job, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
+    } catch (error) {
+      if (isNamespaceEnding(error)) return;
+      const text = error instanceof Error ? error.message : String(error);
+      recordEvent(job, 'Warning', 'FailedCreate', `Error creating: ${text}`);
+      throw error;
+    }
+  }
+
+  async #removeJob(job: Job, context: ReconcileContext): Promise<void> {
+    const { uid = '', resourceVersion = '' } = job.metadata;
+    await unlessGone(async () => {
+      const options = { propagationPolicy: 'Foreground' as const, preconditions: { uid, resourceVersion } };
+      context.observeWrite((await this.#deps.registry.delete(jobKind, job.metadata, options)).object);
+    });
+  }
+}
+
+/** Runs `work` for all items, some at a time. Rejects with the first error when all of a batch have ended. */
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let from = 0; from < items.length; from += WRITES_AT_ONCE) {
+    const results = await Promise.allSettled(items.slice(from, from + WRITES_AT_ONCE).map(work));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+}

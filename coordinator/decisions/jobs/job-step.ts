@@ -1,0 +1,165 @@
+/** What the Job controller does next with a Job (`pkg/controller/job/job_controller.go` syncJob). */
+import { indexText } from '../../../shared/kube/jobs/index-set.js';
+import {
+  finishedAs,
+  isIndexed,
+  JOB_TRACKING,
+  type Job,
+  type JobStatus,
+} from '../../../shared/kube/jobs/job-types.js';
+import { findCondition, withCondition } from '../../../shared/kube/objects/conditions.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { untilEndMs } from './job-limits.js';
+import type { NewJobPod } from './job-pod.js';
+import { countPods, type JobPodCounts } from './job-pod-counts.js';
+import { scaleJob } from './job-scale.js';
+import { jobVerdict } from './job-verdict.js';
+
+interface JobEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** Steps in the order in which the controller performs them. */
+export interface JobStep {
+  status: JobStatus;
+  events: JobEvent[];
+  /** Their finalizer is removed after the status is stored. */
+  release: readonly Pod[];
+  remove: readonly Pod[];
+  create: readonly NewJobPod[];
+  /** Delay until the next reconcile, in ms. Undefined: a change causes it. */
+  requeueAfterMs?: number;
+  /** No Pod is created for this time, in ms: one has failed. */
+  backoffMs?: number;
+  /** The time to live has passed: delete the Job. */
+  isExpired?: true;
+}
+
+/**
+ * Decides from one consistent view of the Job and its Pods. `now` in ms since the epoch, `heldMs`: rest of the last
+ * `backoffMs`.
+ */
+export function jobStep(job: Job, pods: readonly Pod[], now: number, heldMs = 0): JobStep {
+  if (finishedAs(job)) return finishedStep(job, pods, now);
+  const counts = countPods(job, pods);
+  const step: JobStep = {
+    status: statusOf(job, counts),
+    events: [],
+    release: counts.counted,
+    remove: [],
+    create: [],
+  };
+  const isSuspended = job.spec.suspend === true;
+  if (!isSuspended && !step.status.startTime) step.status.startTime = toTimestamp(now);
+  const verdict = jobVerdict(job, step.status, counts, now);
+  if (verdict) {
+    setCondition(step.status, verdict.target, verdict.reason, verdict.message, now);
+    step.remove = counts.active;
+    finishIfPossible(step, counts, now);
+    return step;
+  }
+  const scaled = scaleJob(job, counts, now, heldMs);
+  step.remove = scaled.remove;
+  if (!job.metadata.deletionTimestamp) step.create = scaled.create;
+  if (scaled.retryAfterMs !== undefined) step.backoffMs = scaled.retryAfterMs;
+  const deadline = isSuspended
+    ? undefined
+    : untilEndMs(step.status.startTime, job.spec.activeDeadlineSeconds, now);
+  const delays = [deadline, scaled.retryAfterMs].filter((delay) => delay !== undefined);
+  if (delays.length > 0) step.requeueAfterMs = Math.max(1, Math.min(...delays));
+  suspendOrResume(step, isSuspended, now);
+  return step;
+}
+
+/** A finished Job keeps its status. Pods that end later only lose their finalizer. */
+function finishedStep(job: Job, pods: readonly Pod[], now: number): JobStep {
+  const { conditions = [] } = job.status ?? {};
+  const end = conditions.find(
+    ({ type, status }) => ['Complete', 'Failed'].includes(type) && status === 'True',
+  );
+  const until = untilEndMs(end?.lastTransitionTime ?? undefined, job.spec.ttlSecondsAfterFinished, now);
+  return {
+    status: job.status ?? {},
+    events: [],
+    release: pods.filter((pod) => pod.metadata.finalizers?.includes(JOB_TRACKING)),
+    remove: [],
+    create: [],
+    ...(until !== undefined && until > 0 && { requeueAfterMs: until }),
+    ...(until !== undefined && until <= 0 && !job.metadata.deletionTimestamp && { isExpired: true as const }),
+  };
+}
+
+function statusOf({ spec, status = {} }: Job, counts: JobPodCounts): JobStatus {
+  const { uncountedTerminatedPods: _old, ...rest } = status;
+  const { succeeded = [], failed = [] } = counts.uncounted;
+  const next: JobStatus = {
+    ...rest,
+    ready: counts.ready,
+    terminating: counts.terminating,
+    uncountedTerminatedPods: {
+      ...(succeeded.length > 0 && { succeeded }),
+      ...(failed.length > 0 && { failed }),
+    },
+  };
+  set(next, 'active', counts.active.length);
+  set(next, 'succeeded', counts.succeeded);
+  set(next, 'failed', counts.failed);
+  if (isIndexed(spec) && counts.completed.size > 0) next.completedIndexes = indexText(counts.completed);
+  if (spec.backoffLimitPerIndex !== undefined) next.failedIndexes = indexText(counts.failedIndexes);
+  return next;
+}
+
+/** Upstream omits counters that are zero. */
+function set(status: JobStatus, key: 'active' | 'succeeded' | 'failed', count: number): void {
+  if (count > 0) status[key] = count;
+  else delete status[key];
+}
+
+function setCondition(status: JobStatus, type: string, reason: string, message: string, now: number): void {
+  if (findCondition(status.conditions, type)?.status === 'True') return;
+  const at = toTimestamp(now);
+  const next = { type, status: 'True' as const, reason, message, lastProbeTime: at };
+  status.conditions = withCondition(status.conditions, next, at);
+}
+
+/** The terminal condition waits until every Pod has ended and is counted, so that the counters are final. */
+function finishIfPossible(step: JobStep, counts: JobPodCounts, now: number): void {
+  const { status } = step;
+  const { succeeded = [], failed = [] } = counts.uncounted;
+  const isRunning = counts.active.length > 0 || counts.terminating > 0;
+  if (isRunning || succeeded.length + failed.length > 0) return;
+  // An indexed Job has no list of uncounted successes. Its finalizers go first, so that no Pod is left with one.
+  status.startTime ??= toTimestamp(now);
+  const failure = findCondition(status.conditions, 'FailureTarget');
+  if (failure?.status === 'True') {
+    setCondition(status, 'Failed', failure.reason ?? '', failure.message ?? '', now);
+    step.events.push({ type: 'Warning', reason: failure.reason ?? '', message: failure.message ?? '' });
+    return;
+  }
+  const success = findCondition(status.conditions, 'SuccessCriteriaMet');
+  setCondition(status, 'Complete', success?.reason ?? '', success?.message ?? '', now);
+  status.completionTime = toTimestamp(Math.max(now, Date.parse(status.startTime)));
+  step.events.push({ type: 'Normal', reason: 'Completed', message: 'Job completed' });
+}
+
+/** A resumed Job gets a new start, because its deadline does not count while it is suspended. */
+function suspendOrResume(step: JobStep, isSuspended: boolean, now: number): void {
+  const { status } = step;
+  const present = findCondition(status.conditions, 'Suspended');
+  const isMarked = present?.status === 'True';
+  if (isSuspended === isMarked) return;
+  const at = toTimestamp(now);
+  const [reason, message] = isSuspended ? ['JobSuspended', 'Job suspended'] : ['JobResumed', 'Job resumed'];
+  const next = {
+    type: 'Suspended',
+    status: isSuspended ? ('True' as const) : ('False' as const),
+    reason,
+    message,
+  };
+  status.conditions = withCondition(status.conditions, { ...next, lastProbeTime: at }, at);
+  if (!isSuspended) status.startTime = at;
+  step.events.push({ type: 'Normal', reason: isSuspended ? 'Suspended' : 'Resumed', message });
+}

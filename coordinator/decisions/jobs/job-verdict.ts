@@ -1,0 +1,84 @@
+/** Whether a Job has succeeded or failed (`pkg/controller/job/{job_controller,success_policy}.go`). */
+import { indexesOf } from '../../../shared/kube/jobs/index-set.js';
+import { isIndexed, type Job, type JobStatus } from '../../../shared/kube/jobs/job-types.js';
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import { exceedsRestarts, untilEndMs } from './job-limits.js';
+import type { JobPodCounts } from './job-pod-counts.js';
+
+interface JobVerdict {
+  target: 'FailureTarget' | 'SuccessCriteriaMet';
+  reason: string;
+  message: string;
+}
+
+const fail = (reason: string, message: string): JobVerdict => ({ target: 'FailureTarget', reason, message });
+
+/** Returns undefined while the Job goes on. A verdict that is stored stays. */
+export function jobVerdict(
+  job: Job,
+  status: JobStatus,
+  counts: JobPodCounts,
+  now: number,
+): JobVerdict | undefined {
+  for (const target of ['FailureTarget', 'SuccessCriteriaMet'] as const) {
+    const { status: value, reason = '', message = '' } = findCondition(status.conditions, target) ?? {};
+    if (value === 'True') return { target, reason, message };
+  }
+  return failureOf(job, status, counts, now) ?? successOf(job, counts);
+}
+
+function failureOf(
+  { spec }: Job,
+  status: JobStatus,
+  counts: JobPodCounts,
+  now: number,
+): JobVerdict | undefined {
+  const { backoffLimit = 6, maxFailedIndexes, completions = 0 } = spec;
+  if (counts.failJob !== undefined) return fail('PodFailurePolicy', counts.failJob);
+  const restarts =
+    spec.template.spec.restartPolicy === 'OnFailure' && exceedsRestarts(counts.active, backoffLimit);
+  if (counts.totalFailed > backoffLimit || restarts)
+    return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
+  const left = spec.suspend ? undefined : untilEndMs(status.startTime, spec.activeDeadlineSeconds, now);
+  if (left !== undefined && left <= 0)
+    return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
+  const failedIndexes = counts.failedIndexes.size;
+  if (spec.backoffLimitPerIndex === undefined || failedIndexes === 0) return undefined;
+  if (maxFailedIndexes !== undefined && failedIndexes > maxFailedIndexes)
+    return fail(
+      'MaxFailedIndexesExceeded',
+      'Job has exceeded the specified maximal number of failed indexes',
+    );
+  return failedIndexes + counts.completed.size >= completions
+    ? fail('FailedIndexes', 'Job has failed indexes')
+    : undefined;
+}
+
+function successOf({ spec }: Job, counts: JobPodCounts): JobVerdict | undefined {
+  const target = 'SuccessCriteriaMet';
+  const rule = isIndexed(spec) ? matchedRule(spec, counts.completed) : undefined;
+  if (rule !== undefined)
+    return { target, reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` };
+  const reached =
+    spec.completions === undefined
+      ? counts.totalSucceeded > 0 && counts.active.length === 0
+      : counts.totalSucceeded >= spec.completions && counts.active.length === 0;
+  if (!reached || (spec.suspend && spec.completions === undefined && counts.totalSucceeded === 0))
+    return undefined;
+  return { target, reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' };
+}
+
+/** Returns the number of the first rule that the completed indexes meet. */
+function matchedRule(
+  { successPolicy, completions = 0 }: Job['spec'],
+  completed: ReadonlySet<number>,
+): number | undefined {
+  const found = (successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
+    if (succeededIndexes === undefined)
+      return succeededCount !== undefined && completed.size >= succeededCount;
+    const wanted = indexesOf(succeededIndexes, completions);
+    const reached = [...wanted].filter((index) => completed.has(index)).length;
+    return reached >= (succeededCount ?? wanted.size);
+  });
+  return found < 0 ? undefined : found;
+}

@@ -1,0 +1,59 @@
+/** Spends a disruption of the PodDisruptionBudget that covers an evicted Pod (`EvictionREST`). */
+import { conflict } from '../../../shared/kube/objects/api-status.js';
+import type { ObjectRef } from '../../../shared/kube/objects/meta.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { PodDisruptionBudget } from '../../../shared/kube/policy/disruption-budget-types.js';
+import {
+  type EvictionVerdict,
+  evictionVerdict,
+  spendDisruption,
+  stillProcessed,
+} from '../../decisions/policy/eviction-verdict.js';
+import { podKind } from '../../kinds/pods/pod-kind.js';
+import { podDisruptionBudgetKind } from '../../kinds/policy/poddisruptionbudget-kind.js';
+import { decodeShared } from '../encoding/decoded-objects.js';
+import { copyJson } from '../encoding/json-value.js';
+import { getObject } from '../reads/read-objects.js';
+import type { DeleteOptions, RegistryDeps } from '../registry.js';
+import { prefixOf } from '../storage-keys.js';
+import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
+
+/**
+ * Returns the verdict on the stored Pod, after a disruption is spent if one is needed. Budgets are read from the store:
+ * an informer may not have a budget that a client has just created. The status of a budget is changed in one
+ * compare-and-swap write, so concurrent evictions cannot spend the same disruption.
+ */
+export async function admitEviction(
+  deps: RegistryDeps,
+  ref: ObjectRef,
+  { preconditions, dryRun = false }: DeleteOptions,
+): Promise<EvictionVerdict> {
+  const pod = (await getObject(deps, podKind, ref)).object();
+  checkPreconditions(podKind, pod.metadata, preconditions);
+  const { items } = await deps.store.list(prefixOf(podDisruptionBudgetKind, ref.namespace));
+  const budgets = items.map(({ value, revision }) => decodeShared<PodDisruptionBudget>(value, revision));
+  const verdict = evictionVerdict(pod, budgets);
+  if (verdict.outcome === 'spend') await spend(deps, verdict.budget, pod, dryRun);
+  return verdict;
+}
+
+async function spend(
+  deps: RegistryDeps,
+  { metadata }: PodDisruptionBudget,
+  pod: Pod,
+  dryRun: boolean,
+): Promise<void> {
+  const decide = (current: { object(): PodDisruptionBudget }) => {
+    const budget = copyJson(current.object());
+    budget.status = spendDisruption(budget, pod.metadata.name, deps.clock.now());
+    return { step: 'mark', object: budget, statusOnly: true } as const;
+  };
+  await writeOptimistically(deps, podDisruptionBudgetKind, metadata, decide, dryRun);
+}
+
+/** Throws if the Pod has changed since the verdict and may count for its budget now. */
+export function checkAdmittedRevision({ metadata }: Pod, verdict: EvictionVerdict): void {
+  if (verdict.outcome !== 'free' || verdict.atRevision === undefined) return;
+  if (metadata.resourceVersion === verdict.atRevision) return;
+  throw verdict.budget === undefined ? conflict(podKind, metadata.name) : stillProcessed(verdict.budget);
+}

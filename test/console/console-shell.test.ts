@@ -1,0 +1,116 @@
+/** The frame around all pages of the console: loading, failures, titles and unsaved edits, in a real browser. */
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { ConsoleFixture, describeInBrowser } from '../harness/console/console-fixture.js';
+import { applyEverywhere } from '../harness/simulated/simulated-actions.js';
+
+describeInBrowser('the frame of the console', suite);
+
+/** Requests that a page makes for a script that is loaded on demand. */
+const SCRIPT = /\/console\/services-page-[A-Z0-9]+\.js$/;
+
+function suite(): void {
+  const fixture = new ConsoleFixture(1);
+
+  before(() => applyEverywhere(fixture.fleet, 'till'));
+
+  test('every page has a title that names it', async () => {
+    const page = await fixture.signedIn('daemonsets/default/till');
+    await page.getByRole('heading', { name: 'till', level: 1 }).waitFor();
+    assert.equal(await page.title(), 'till – DaemonSets – Everynode');
+    await page.getByRole('link', { name: 'Rollouts' }).click();
+    await page.getByRole('heading', { name: 'Rollouts' }).waitFor();
+    assert.equal(await page.title(), 'Rollouts – Everynode');
+  });
+
+  test('a page whose script cannot be loaded keeps the navigation, and appears when the coordinator is back', async () => {
+    const page = await fixture.signedIn('');
+    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    await page.route(/\/console\/services-page|\/livez$/, (route) => route.abort());
+    await page.getByRole('link', { name: 'Services' }).click();
+    await page.getByText('The coordinator is unreachable. Hosts keep running.').waitFor();
+    assert.equal(await page.getByRole('navigation', { name: 'Main' }).count(), 1);
+    await page.unroute(/\/console\/services-page|\/livez$/);
+    await page.getByRole('heading', { name: 'Services' }).waitFor();
+    await page
+      .getByText('The coordinator is unreachable. Hosts keep running.')
+      .waitFor({ state: 'detached' });
+  });
+
+  test('a script that an upgrade removed is said to be gone after one reload', async () => {
+    const page = await fixture.signedIn('');
+    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+    let loads = 0;
+    page.on('load', () => {
+      loads += 1;
+    });
+    await page.route(SCRIPT, (route) => route.fulfill({ status: 404 }));
+    await page.getByRole('link', { name: 'Services' }).click();
+    await page.getByRole('heading', { name: 'This page has failed' }).waitFor();
+    assert.equal(loads, 1);
+    await page.getByRole('link', { name: 'Calendar' }).click();
+    await page.getByRole('heading', { name: 'Calendar' }).waitFor();
+  });
+
+  test('an edit that is not saved is dropped only if the user says so', async () => {
+    const page = await fixture.signedIn('daemonsets');
+    await page.getByRole('link', { name: 'till' }).click();
+    await page.getByRole('button', { name: 'Edit manifest' }).click();
+    await page.getByRole('textbox', { name: 'Manifest as YAML' }).press('x');
+    const leave = () => page.getByRole('link', { name: 'Calendar' }).click();
+    await answer(page, false, leave);
+    assert.match(page.url(), /daemonsets\/default\/till/);
+    await answer(page, false, () => page.goBack({ waitUntil: 'commit' }));
+    await page.waitForURL(/daemonsets\/default\/till/);
+    await page.getByRole('textbox', { name: 'Manifest as YAML' }).waitFor();
+    await answer(page, true, leave);
+    await page.getByRole('heading', { name: 'Calendar' }).waitFor();
+  });
+
+  test('an edit that was discarded or not begun is not asked about', async () => {
+    const page = await fixture.signedIn('daemonsets/default/till?edit=manifest');
+    await page.getByRole('textbox', { name: 'Manifest as YAML' }).press('x');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    page.on('dialog', (dialog) => assert.fail(`the page asks: ${dialog.message()}`));
+    await page.getByRole('link', { name: 'Calendar' }).click();
+    await page.getByRole('heading', { name: 'Calendar' }).waitFor();
+  });
+
+  test('files are sent compressed to browsers that accept it', async () => {
+    const [script = ''] = /\/console\/console-app-[A-Z0-9]+\.js/.exec(await fetchText('/console/', '')) ?? [];
+    const [plain, small] = await Promise.all([fetchBytes(script, ''), fetchBytes(script, 'br')]);
+    assert.ok(small < plain / 3, `${small} of ${plain} bytes`);
+  });
+
+  async function fetchBytes(path: string, encoding: string): Promise<number> {
+    return (await download(path, encoding)).length;
+  }
+
+  async function fetchText(path: string, encoding: string): Promise<string> {
+    return (await download(path, encoding)).toString();
+  }
+
+  function download(path: string, encoding: string): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const headers = { 'accept-encoding': encoding };
+      const sent = request(
+        `${fixture.access.server}${path}`,
+        { headers, rejectUnauthorized: false },
+        (response) => {
+          const parts: Buffer[] = [];
+          response.on('data', (part: Buffer) => parts.push(part));
+          response.on('end', () => resolve(Buffer.concat(parts)));
+        },
+      );
+      sent.on('error', reject).end();
+    });
+  }
+}
+
+/** Performs the action, and answers the question that it must cause. */
+async function answer(page: Page, isYes: boolean, act: () => Promise<unknown>): Promise<void> {
+  const asked = page.waitForEvent('dialog').then((dialog) => (isYes ? dialog.accept() : dialog.dismiss()));
+  await Promise.all([asked, act()]);
+}

@@ -1,0 +1,120 @@
+/** When CronJobs start Jobs (`pkg/controller/cronjob/cronjob_controllerv2_test.go`). */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { cronStep, jobOfSchedule } from '../../../coordinator/decisions/jobs/cron-step.js';
+import { lastMatch } from '../../../shared/calendar/cron-matches.js';
+import { parseSchedule } from '../../../shared/calendar/job-schedule.js';
+import { timeZone } from '../../../shared/calendar/time-zone.js';
+import type { CronJob, Job } from '../../../shared/kube/jobs/job-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
+
+const at = (text: string) => Date.parse(`2026-01-01T${text}Z`);
+
+function cronJob(spec: Partial<CronJob['spec']> = {}, status: CronJob['status'] = {}): CronJob {
+  return {
+    ...{ apiVersion: 'batch/v1', kind: 'CronJob', status },
+    metadata: {
+      name: 'tick',
+      namespace: 'default',
+      uid: 'c1',
+      creationTimestamp: toTimestamp(at('10:00:30')),
+    },
+    spec: {
+      schedule: '0 * * * *',
+      jobTemplate: { spec: { template: { spec: { containers: [] } } } },
+      ...spec,
+    },
+  };
+}
+
+describe('a CronJob of every hour', () => {
+  const rows: [
+    name: string,
+    spec: Partial<CronJob['spec']>,
+    last: string | undefined,
+    now: string,
+    due: string | undefined,
+  ][] = [
+    ['is not due before the first time', {}, undefined, '10:59:59', undefined],
+    ['is due at the first time', {}, undefined, '11:00:00', '11:00:00'],
+    ['is not due twice', {}, '11:00:00', '11:30:00', undefined],
+    ['starts only the newest of several missed times', {}, '11:00:00', '14:05:00', '14:00:00'],
+    ['misses its deadline', { startingDeadlineSeconds: 60 }, '11:00:00', '12:02:00', undefined],
+    ['keeps its deadline', { startingDeadlineSeconds: 60 }, '11:00:00', '12:00:59', '12:00:00'],
+    ['starts nothing while it is suspended', { suspend: true }, '11:00:00', '12:00:00', undefined],
+  ];
+  for (const [name, spec, last, now, due] of rows) {
+    test(name, () => {
+      const status = last === undefined ? {} : { lastScheduleTime: toTimestamp(at(last)) };
+      assert.equal(cronStep(cronJob(spec, status), [], at(now)).due, due === undefined ? undefined : at(due));
+    });
+  }
+
+  test('waits until the next hour', () => {
+    assert.equal(cronStep(cronJob(), [], at('10:59:00')).requeueAfterMs, 60_000);
+  });
+
+  test('in a time zone', () => {
+    const spec = { schedule: '30 9 * * *', timeZone: 'Asia/Kolkata' };
+    const before = { lastScheduleTime: toTimestamp(at('03:00:00')) };
+    assert.equal(cronStep(cronJob(spec, before), [], at('04:00:00')).due, at('04:00:00'));
+  });
+
+  test('reports more than 100 missed times and starts one Job', () => {
+    const step = cronStep(cronJob({ schedule: '* * * * *' }), [], at('13:00:00'));
+    assert.equal(step.due, at('13:00:00'));
+    assert.deepEqual(
+      step.events.map(({ reason }) => reason),
+      ['TooManyMissedTimes'],
+    );
+  });
+
+  test('goes on after the clock was set back', () => {
+    const future = { lastScheduleTime: '2027-01-01T00:00:00Z' };
+    const step = cronStep(cronJob({}, future), [], at('12:30:00'));
+    assert.equal(step.status.lastScheduleTime, toTimestamp(at('12:30:00')));
+    assert.equal(cronStep(cronJob({}, step.status), [], at('13:00:00')).due, at('13:00:00'));
+  });
+});
+
+test('the name of a Job is the minute of its due time', () => {
+  assert.equal(jobOfSchedule(cronJob(), at('11:00:00')).metadata.name, `tick-${at('11:00:00') / 60_000}`);
+});
+
+test('finished Jobs above the limit are deleted, the oldest first', () => {
+  const finished = (name: string, start: string): Job => ({
+    ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, uid: name } },
+    spec: { template: { spec: { containers: [] } } },
+    status: { startTime: toTimestamp(at(start)), conditions: [{ type: 'Complete', status: 'True' }] },
+  });
+  const jobs = [finished('b', '02:00:00'), finished('a', '01:00:00'), finished('c', '03:00:00')];
+  const step = cronStep(
+    cronJob({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }),
+    jobs,
+    at('10:30:00'),
+  );
+  assert.deepEqual(
+    step.remove.map(({ metadata }) => metadata.name),
+    ['a', 'b'],
+  );
+});
+
+test('a day of the month or a day of the week is enough', () => {
+  const zone = timeZone('UTC');
+  assert.ok(zone);
+  // 2026-01-02 is a Friday.
+  const last = lastMatch(
+    parseSchedule('0 0 15 * fri'),
+    zone,
+    Date.parse('2026-01-16T12:00:00Z'),
+    10 * 86_400_000,
+  );
+  assert.equal(last, Date.parse('2026-01-16T00:00:00Z'));
+  const before = lastMatch(
+    parseSchedule('0 0 15 * fri'),
+    zone,
+    Date.parse('2026-01-15T12:00:00Z'),
+    10 * 86_400_000,
+  );
+  assert.equal(before, Date.parse('2026-01-15T00:00:00Z'));
+});
