@@ -17,6 +17,7 @@ import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.j
 import { attemptsOf } from '../containers/container-attempts.js';
 import { readySince, upSince } from '../containers/container-local-state.js';
 import { containerStatus } from '../containers/container-status.js';
+import { lostEphemeral, lostStatus } from '../containers/ephemeral-record.js';
 import { currentInitIndex } from './init-progress.js';
 import {
   containerRole,
@@ -48,7 +49,10 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   const statuses: Statuses = isBare
     ? { init: [], main: [] }
     : { init: initContainersOf(pod).map(statusOf), main: pod.spec.containers.map(statusOf) };
-  const ephemeral = ephemeralContainersOf(pod).map(statusOf);
+  const ephemeral = ephemeralContainersOf(pod).map((container) => {
+    const lost = lostEphemeral(view, container.name);
+    return lost ? lostStatus(lost, container.image) : statusOf(container);
+  });
   const phase = podPhase(view, statuses);
   const podIP = podAddress(view, context.hostIP);
   return {

@@ -13,6 +13,7 @@ import { showsFiles } from '../container-spec/volume-files.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from '../containers/container-attempts.js';
 import { containerStep, isComingUp } from '../containers/container-step.js';
 import { stopStep } from '../containers/container-stop-order.js';
+import { lostEphemeral } from '../containers/ephemeral-record.js';
 import { restartsAfter } from '../containers/restart-policy.js';
 import { pressureRejection } from '../eviction/pressure-admission.js';
 import { currentInitIndex } from './init-progress.js';
@@ -144,6 +145,7 @@ function startableEphemerals(view: PodView): EphemeralContainer[] {
     const { targetContainerName: target } = container;
     const targeted = target ? attemptsOf(view, target)[0] : undefined;
     const isTargetUp = !target || targeted?.state === 'running';
+    if (lostEphemeral(view, container.name)) return false;
     return isTargetUp && namespaceHolder(view, container)?.state === 'running';
   });
 }

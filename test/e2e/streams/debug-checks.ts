@@ -7,6 +7,7 @@ import { until } from '../../harness/basics/wait-until.js';
 import type { EngineKind } from '../../harness/engines/test-engines.js';
 import { shell } from '../../harness/engines/test-images.js';
 import { TourFixture } from '../../harness/hosts/tour-fixture.js';
+import { Terminal } from '../../harness/processes/pseudo-terminal.js';
 
 const IMAGE = 'app:1';
 const TIMEOUT_MS = 40_000;
@@ -25,6 +26,15 @@ function podOf(name: string, containers: number): object {
       })),
     },
   };
+}
+
+/** Types until the terminal shows the answer: the first keys may arrive before the shell reads. */
+async function sees(terminal: Terminal, typed: string, answer: RegExp): Promise<void> {
+  const type = async () => {
+    if (!answer.test(terminal.printed)) terminal.type(typed);
+    return answer.test(terminal.printed);
+  };
+  await until(type, { timeoutMs: TIMEOUT_MS, pollMs: 500, what: `an answer, not ${terminal.printed}` });
 }
 
 /** Registers the tests on one engine. */
@@ -80,6 +90,53 @@ export function debugTests(kind: EngineKind): void {
         await kubectl.ok(`delete pod ${name} --timeout=40s`);
       });
     }
+
+    test('debug -it and attach -it are a terminal in the ephemeral container', async (context) => {
+      if (typeof fixture === 'string') return leaveOut(context, `debug on ${kind}`, fixture);
+      const { kubectl } = fixture;
+      await kubectl.ok('apply -f -', JSON.stringify(podOf('typed-at', 1)));
+      await kubectl.ok('wait pod typed-at --for=condition=Ready --timeout=40s');
+      const debug = `debug typed-at -it -c sh --image=${IMAGE} --target=app-0 --profile=general`;
+      const first = new Terminal(kubectl, `${kubectl.binary} ${debug} -- /bin/busybox sh`);
+      await sees(first, 'echo sum $((6*7))\r', /sum 42\r\n/);
+      first.kill();
+      const second = new Terminal(kubectl, `${kubectl.binary} attach -it typed-at -c sh`);
+      await sees(second, 'echo sum $((6*8))\r', /sum 48\r\n/);
+      second.type('exit 5\r');
+      await second.ended;
+      const read = async () => (JSON.parse(await kubectl.ok('get pod typed-at -o json')) as Pod).status;
+      await until(
+        async () => (await read())?.ephemeralContainerStatuses?.[0]?.state?.terminated?.exitCode === 5,
+        { timeoutMs: TIMEOUT_MS },
+      );
+    });
+
+    test('an ended one is not started again after the engine lost it and everything restarted', async (context) => {
+      if (typeof fixture === 'string') return leaveOut(context, `debug on ${kind}`, fixture);
+      const { kubectl, containers } = fixture;
+      await kubectl.ok('apply -f -', JSON.stringify(podOf('lost', 2)));
+      await kubectl.ok('wait pod lost --for=condition=Ready --timeout=40s');
+      const read = async () => (JSON.parse(await kubectl.ok('get pod lost -o json')) as Pod).status;
+      const own = async () => (await read())?.ephemeralContainerStatuses?.[0];
+      const ends = async (container: string, script: string): Promise<void> => {
+        const debug = `debug lost --image=${IMAGE} -c ${container} --`.split(' ');
+        assert.equal((await kubectl.run([...debug, ...shell(script)])).code, 0);
+      };
+      await ends('once', 'exit 4');
+      await until(async () => (await own())?.state?.terminated?.exitCode === 4, { timeoutMs: TIMEOUT_MS });
+      const before = await own();
+      const id = before?.containerID?.split('//')[1] ?? '';
+      await containers.remove(id);
+      await fixture.up.end('SIGTERM');
+      await fixture.startUp();
+      // The host has handled the changed Pod when this second container has run.
+      await ends('next', 'exit 0');
+      await until(
+        async () => (await read())?.ephemeralContainerStatuses?.[1]?.state?.terminated !== undefined,
+        { timeoutMs: TIMEOUT_MS },
+      );
+      assert.deepEqual(await own(), before);
+    });
 
     test('an image that cannot be pulled is a reason of the ephemeral container alone', async (context) => {
       if (typeof fixture === 'string') return leaveOut(context, `debug on ${kind}`, fixture);

@@ -58,6 +58,20 @@ describe('an ephemeral container', () => {
     assert.equal(status.containerStatuses?.length, 1);
   });
 
+  test('that the engine lost after its start is not started again, and its result is reported', () => {
+    const lost = (ephemeral: object) =>
+      viewWith({
+        containers: [attempt({})],
+        localStates: { gone: { ephemeral: { name: 'dbg', ...ephemeral } } },
+      });
+    assert.deepEqual(nextAction(lost({})), { kind: 'wait' });
+    const statusOf = (view: PodView) =>
+      podStatus(view, { engine: 'docker' }).ephemeralContainerStatuses?.[0]?.state?.terminated;
+    assert.equal(statusOf(lost({}))?.reason, 'ContainerStatusUnknown');
+    const last = { name: 'dbg', state: { terminated: { exitCode: 4 } } };
+    assert.deepEqual(statusOf(lost({ last })), { exitCode: 4 });
+  });
+
   test('shares the processes of its target, unless the Pod uses those of the host', () => {
     const { pod } = viewWith({});
     const resolvers = { host: undefined, clusterDns: { state: 'off' } } as never;
