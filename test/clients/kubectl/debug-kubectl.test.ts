@@ -1,7 +1,9 @@
 /** `kubectl debug` of a Pod adds an ephemeral container or creates a copy. No agent runs here. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { podKind } from '../../../coordinator/kinds/index.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import { MIRROR_ANNOTATION } from '../../../shared/kube/pods/static-pod-annotations.js';
 import { forEachKubectl } from '../../harness/clients/each-kubectl.js';
 
 const POD = `
@@ -51,6 +53,65 @@ forEachKubectl('debug', (fixture) => {
     assert.match(refused, /ephemeralContainers\[1\].targetContainerName: Not found: "none"/);
     assert.match(refused, /ephemeralContainers\[1\].ports: Forbidden: cannot be set for an Ephemeral/);
     assert.equal((await podOf('lone')).spec.ephemeralContainers?.length, 1);
+  });
+
+  test('each added container counts the generation once, by patch, PUT and apply', async () => {
+    await fixture.kubectl.ok('apply -f -', POD.replace('lone', 'counted'));
+    const generation = async () => (await podOf('counted')).metadata.generation;
+    assert.equal(await generation(), 1);
+    const write = async (command: string, body: object): Promise<string> =>
+      (await fixture.kubectl.run(command.split(' '), JSON.stringify(body))).stderr;
+    const raw = '/api/v1/namespaces/default/pods/counted/ephemeralcontainers';
+    const first = await podOf('counted');
+    const withOne = {
+      ...first,
+      spec: { ...first.spec, ephemeralContainers: [{ name: 'one', image: 'b:1' }] },
+    };
+    // Other changes of the body are ignored.
+    const put = { ...withOne, metadata: { ...first.metadata, labels: { ignored: 'yes' } } };
+    assert.equal(await write(`replace --raw ${raw} -f -`, put), '');
+    const second = await podOf('counted');
+    assert.equal(second.metadata.labels, undefined);
+    assert.equal(second.metadata.generation, 2);
+    assert.equal(second.spec.ephemeralContainers?.[0]?.terminationMessagePolicy, 'File');
+    // The same body again is older than the stored Pod.
+    assert.match(await write(`replace --raw ${raw} -f -`, put), /the object has been modified/);
+    const applied = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'counted' },
+      spec: { ephemeralContainers: [{ name: 'two', image: 'b:1' }] },
+    };
+    const apply = 'apply --server-side --subresource=ephemeralcontainers --field-manager=me -f -';
+    assert.equal(await write(apply, applied), '');
+    const third = await podOf('counted');
+    assert.deepEqual(third.spec.ephemeralContainers?.map(({ name }) => name).sort(), ['one', 'two']);
+    assert.equal(third.metadata.generation, 3);
+    await write(apply, applied);
+    assert.equal(await generation(), 3);
+  });
+
+  test('a mirror Pod of a static Pod refuses them', async () => {
+    const mirror: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'fixed', namespace: 'default', annotations: { [MIRROR_ANNOTATION]: 'uid' } },
+      spec: { nodeName: 'host-1', securityContext: {}, containers: [{ name: 'app', image: 'app:1' }] },
+    };
+    await fixture.api.registry.createInternal(podKind, [mirror]);
+    const { code, stderr } = await fixture.kubectl.run('debug fixed --image=busybox:1 -c dbg'.split(' '));
+    assert.notEqual(code, 0);
+    assert.match(stderr, /static pods do not support ephemeral containers/);
+  });
+
+  test('explain and OpenAPI v2 describe the fields', async () => {
+    const explained = await fixture.kubectl.ok('explain pod.spec.ephemeralContainers.targetContainerName');
+    assert.match(explained, /FIELD: targetContainerName <string>/);
+    const path = '/api/v1/namespaces/{namespace}/pods/{name}/ephemeralcontainers';
+    const { paths } = JSON.parse(await fixture.kubectl.ok('get --raw /openapi/v2'));
+    const { get, put, patch } = paths[path];
+    assert.equal(put.operationId, 'replaceCoreV1NamespacedPodEphemeralcontainers');
+    assert.ok(get && patch);
   });
 
   test('Pod Security refuses an ephemeral container above the level of the namespace', async () => {
