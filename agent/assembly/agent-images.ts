@@ -105,6 +105,8 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
 
 function namesOf(pods: Iterable<Pod>): string[] {
   return [...pods].flatMap(({ spec }) =>
-    [...(spec.initContainers ?? []), ...spec.containers].map(({ image }) => fullImageName(image)),
+    [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])].map(
+      ({ image }) => fullImageName(image),
+    ),
   );
 }

@@ -26,8 +26,13 @@ export class PodCounts {
 
   containers(): Record<CountedState, number> {
     const counts = { created: 0, running: 0, exited: 0 };
-    for (const { initContainerStatuses = [], containerStatuses = [] } of this.#byUid.values()) {
-      for (const { state } of [...initContainerStatuses, ...containerStatuses]) {
+    for (const each of this.#byUid.values()) {
+      const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = each;
+      for (const { state } of [
+        ...initContainerStatuses,
+        ...containerStatuses,
+        ...ephemeralContainerStatuses,
+      ]) {
         counts[state?.running ? 'running' : state?.terminated ? 'exited' : 'created'] += 1;
       }
     }

@@ -70,5 +70,12 @@ export class PodReporter {
 
 /** pkg/kubelet/container/ref.go */
 function fieldPath(pod: Pod, container: string): string {
-  return `spec.${containerRole(pod, container) === 'main' ? 'containers' : 'initContainers'}{${container}}`;
+  return `spec.${LISTS[containerRole(pod, container)]}{${container}}`;
 }
+
+const LISTS = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  main: 'containers',
+  ephemeral: 'ephemeralContainers',
+} as const;

@@ -1,6 +1,7 @@
 /** A worker's state of its Pod, as the decisions read it. The containers' local state is also on disk. */
 import type {
   ContainerLocalState,
+  EphemeralRecord,
   ImageState,
   StepFailure,
   VolumesState,
@@ -39,12 +40,24 @@ export class PodWorkerState {
     if (!this.#isClosed) this.#files.write(this.#podUid, this.progress.localStates);
   }
 
-  /** Drops the state of containers that no longer exist. */
+  /** Records before its start that an ephemeral container runs its only time, and later how it ended. */
+  recordEphemeral(id: string, record: EphemeralRecord): void {
+    this.setLocalState(id, { ...this.localStateOf(id), ephemeral: record });
+  }
+
+  /** Drops the record of a container that was created, and removed before its start. */
+  dropLocalState(id: string): void {
+    delete this.progress.localStates[id];
+  }
+
+  /** Drops the state of containers that no longer exist, except that an ephemeral container was started. */
   prune(containers: readonly ObservedContainer[]): void {
     const present = new Set(containers.map(({ id }) => id));
     const { localStates, endBy, messages } = this.progress;
     for (const map of [localStates, endBy, messages]) {
-      for (const id of Object.keys(map)) if (!present.has(id)) delete map[id];
+      for (const id of Object.keys(map)) {
+        if (!present.has(id) && !(map === localStates && localStates[id]?.ephemeral)) delete map[id];
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import type { Timer } from '../../shared/process/time/clock.js';
 import type { Rejection } from '../decisions/admission/pod-admission.js';
 import { isCritical } from '../decisions/admission/pod-priority.js';
 import type { HostCapacity } from '../decisions/admission/resource-admission.js';
+import { endedEphemerals } from '../decisions/containers/ephemeral-record.js';
 import { confirmationOf } from '../decisions/handovers/assigned-pod-handover.js';
 import {
   type AssignedPod,
@@ -320,7 +321,10 @@ export class PodWorker {
     const isRemoved = view.desired.kind === 'stop' && view.containers.length === 0;
     // A reverting Pod stops only temporarily. If this were reported, the Pod would count as finished.
     const isClearing = !isStopping(assigned) && view.desired.kind === 'stop';
-    if (!isUnassigned(assigned) && !isRemoved && !isClearing) this.#reporter.status(view);
+    if (isUnassigned(assigned) || isRemoved || isClearing) return;
+    const ended = endedEphemerals(view, this.#deps.facts().engine);
+    for (const [id, record] of ended) this.#state.recordEphemeral(id, record);
+    this.#reporter.status(view);
   }
 
   /** Waits for a time or an event after the last possible step. */

@@ -24,73 +24,90 @@ interface KubeletPortDeps {
   log: Logger;
 }
 
-interface KubeletPort {
-  certificate: ServingCertificate;
-  /** To be started before the link. */
-  component: Component;
+/** Returns the port; undefined if it is off. `agentOf` returns the agent, which is running by the port's start. */
+export function createKubeletPort(deps: KubeletPortDeps, agentOf: () => Agent): KubeletPort | undefined {
+  const port = portOf(deps.settings, deps.engine);
+  return port === 0 ? undefined : new KubeletPort(port, deps, agentOf);
 }
 
 /**
- * Returns the port; undefined if it is off. It opens when the host has its certificate. If it cannot be opened, the
- * agent logs why and continues without it. `agentOf` returns the agent, which is running by then.
+ * A component to be started before the link. The port opens when the host has its certificate. If it cannot be opened,
+ * the agent logs why, continues without it and tries again.
  */
-export function createKubeletPort(deps: KubeletPortDeps, agentOf: () => Agent): KubeletPort | undefined {
-  const { settings, engine, identity, clock } = deps;
-  const port = portOf(settings, engine);
-  if (port === 0) return undefined;
-  const log = deps.log.child({ component: 'kubelet port' });
-  let server: Promise<KubeletServer> | undefined;
-  let isStopped = false;
-  let latest: ServingIdentity | undefined;
-  let retry: Timer | undefined;
-  const open = async (): Promise<void> => {
-    const serving = latest;
-    if (isStopped || !serving) return;
-    server ??= createServer(deps, port, agentOf(), log);
-    const opened = await server;
-    const wasOpen = opened.port !== undefined;
-    await opened.serve(serving);
-    if (wasOpen) return;
-    agentOf().node.setKubeletPort(opened.port);
-    log.info({ port: opened.port }, "the kubelet's port is open");
-  };
-  // One after another: a renewal during the first listen would try to listen a second time.
-  let opening: Promise<void> = Promise.resolve();
-  let lastReason = '';
-  const openInTurn = (): void => {
-    opening = opening.then(open).catch((error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'another program uses it' : error.message;
-      const line = settings.kubeletPort === 'auto' ? log.info : log.warn;
-      if (reason !== lastReason)
-        line({ port, reason }, "the kubelet's port is not served; choose another with --kubelet-port");
-      lastReason = reason;
-      if (!isStopped) retry = clock.after(RETRY_MS, openInTurn);
-    });
-  };
-  const certificate = new ServingCertificate({
-    ...{ identity, clock, log },
-    dataDir: settings.data,
-    addresses: () => [agentOf().node.host.address ?? []].flat(),
-    onCertificate: (serving) => {
-      latest = serving;
-      retry?.cancel();
-      openInTurn();
-    },
-  });
-  return {
-    certificate,
-    component: {
-      name: "kubelet's port",
-      start: () => certificate.start(),
-      stop: async () => {
-        isStopped = true;
-        retry?.cancel();
-        certificate.stop();
-        await opening;
-        await (await server)?.stop();
+class KubeletPort implements Component {
+  readonly name = "kubelet's port";
+  readonly certificate: ServingCertificate;
+  readonly #port: number;
+  readonly #deps: KubeletPortDeps;
+  readonly #agentOf: () => Agent;
+  readonly #log: Logger;
+  #server: Promise<KubeletServer> | undefined;
+  #serving: ServingIdentity | undefined;
+  #retry: Timer | undefined;
+  #isStopped = false;
+  #lastReason = '';
+  /** One after another: a renewal during the first listen would try to listen a second time. */
+  #opening: Promise<void> = Promise.resolve();
+
+  constructor(port: number, deps: KubeletPortDeps, agentOf: () => Agent) {
+    const { identity, clock, settings } = deps;
+    this.#port = port;
+    this.#deps = deps;
+    this.#agentOf = agentOf;
+    this.#log = deps.log.child({ component: 'kubelet port' });
+    this.certificate = new ServingCertificate({
+      ...{ identity, clock, log: this.#log },
+      dataDir: settings.data,
+      addresses: () => [agentOf().node.host.address ?? []].flat(),
+      onCertificate: (serving) => {
+        this.#serving = serving;
+        this.#retry?.cancel();
+        this.#openInTurn();
       },
-    },
-  };
+    });
+  }
+
+  start(): Promise<void> {
+    return this.certificate.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#retry?.cancel();
+    this.certificate.stop();
+    await this.#opening;
+    await (await this.#server)?.stop();
+  }
+
+  #openInTurn(): void {
+    this.#opening = this.#opening
+      .then(() => this.#open())
+      .catch((error: NodeJS.ErrnoException) => {
+        this.#logFailure(error.code === 'EADDRINUSE' ? 'another program uses it' : error.message);
+        if (!this.#isStopped) this.#retry = this.#deps.clock.after(RETRY_MS, () => this.#openInTurn());
+      });
+  }
+
+  async #open(): Promise<void> {
+    const serving = this.#serving;
+    if (this.#isStopped || !serving) return;
+    this.#server ??= createServer(this.#deps, this.#port, this.#agentOf(), this.#log);
+    const server = await this.#server;
+    const wasOpen = server.port !== undefined;
+    await server.serve(serving);
+    if (wasOpen) return;
+    this.#agentOf().node.setKubeletPort(server.port);
+    this.#log.info({ port: server.port }, "the kubelet's port is open");
+  }
+
+  /** Logs each reason once. */
+  #logFailure(reason: string): void {
+    if (reason === this.#lastReason) return;
+    this.#lastReason = reason;
+    const text = "the kubelet's port is not served; choose another with --kubelet-port";
+    const level = this.#deps.settings.kubeletPort === 'auto' ? 'info' : 'warn';
+    this.#log[level]({ port: this.#port, reason }, text);
+  }
 }
 
 /** Loads the server on demand: hosts without the port need no memory for it. */

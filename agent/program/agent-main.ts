@@ -1,7 +1,5 @@
 /** Builds the agent from its components, like a table of contents. */
-import { uptime } from 'node:os';
 import { LINK_LABEL, METERED } from '../../shared/kube/nodes/heartbeat-config.js';
-import { tunnelOpener } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { trackNewFiles, trackNewFolders } from '../../shared/process/files/new-file-cleanup.js';
 import type { Logger } from '../../shared/process/output/logger.js';
@@ -22,53 +20,29 @@ import {
   openDriver,
   openRuntime,
 } from '../assembly/open-runtime.js';
-import { AtRestCipher } from '../desired/at-rest-cipher.js';
-import { ConfigCache } from '../desired/config-object-cache.js';
-import { DesiredCache } from '../desired/desired-cache.js';
-import { DiskReserve } from '../desired/disk-reserve.js';
-import { durableFile } from '../desired/durable-file.js';
-import { loadHostKey } from '../desired/host-key.js';
 import { manifestDirectory } from '../desired/static-pod-directory.js';
-import { findTpmSealer } from '../desired/tpm-sealer.js';
-import { type BootClock, CoordinatorTime } from '../handovers/coordinator-time.js';
 import { updateLockAt } from '../handovers/update-lock.js';
-import { CertificateRenewer } from '../identity/certificate-renewer.js';
-import { openCoordinatorAddresses } from '../identity/coordinator-address-file.js';
-import { coordinatorPoster } from '../identity/coordinator-post.js';
-import { HostIdentity } from '../identity/host-identity.js';
 import { hasIdentity } from '../identity/identity-file.js';
-import { joinWithSettings } from '../identity/join-with-settings.js';
 import { podTokenRequester } from '../identity/pod-token-request.js';
 import type { CoordinatorAddresses } from '../link/coordinator-addresses.js';
-import { EventJournal } from '../link/event-journal.js';
-import { eventJournalFile } from '../link/event-journal-file.js';
 import { AgentMetrics } from '../metrics/agent-metrics.js';
 import { agentMetricsText } from '../metrics/agent-metrics-text.js';
 import { readHostInfo } from '../node/host-info.js';
 import { readProcessUsage } from '../node/process-usage.js';
 import { FolderPodFiles } from '../pods/pod-files.js';
-import { openServiceTable } from '../services/service-table-file.js';
 import { AgentUpgrades } from '../upgrade/agent-upgrades.js';
 import { HostVolumes } from '../volumes/host-volumes.js';
-import {
-  cachePath,
-  configDirectory,
-  coordinatorTimePath,
-  hostKeyPath,
-  journalPath,
-  lockDataDir,
-  makeManifestDirectory,
-  prepareDataDir,
-  reservePath,
-  serviceTablePath,
-} from './agent-data-directory.js';
+import { makeManifestDirectory } from './agent-data-directory.js';
 import { createKubeletPort } from './agent-kubelet-port.js';
 import type { AgentSettings } from './agent-settings.js';
 import { agentFacts, hostLoad, metricsComponents } from './agent-telemetry.js';
+import { closedAtEnd, flushedAtEnd, stoppedAtEnd } from './components-at-end.js';
 import { kubeletInputs } from './kubelet-settings.js';
+import { joinUnlessStopped, openIdentity } from './open-identity.js';
+import { openDesired, openServices, openTimes } from './open-stored-state.js';
 import { isolationSettingsOf, readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
-import { hostMayWrite, waitForWritableDisk } from './wait-for-writable-disk.js';
+import { takeDataDir } from './take-data-directory.js';
 
 /** Parameters of an agent's start besides its settings. */
 interface StartContext {
@@ -175,7 +149,7 @@ async function startWith(start: AgentStart): Promise<RunningComponents | undefin
       ...flushedAtEnd({ addresses, cache, journal, config }),
       ...stoppedAtEnd({ certificates }),
       ...metricsComponents(settings, page),
-      ...(port ? [port.component] : []),
+      ...(port ? [port] : []),
       ...agent.components,
     ],
     log,
@@ -201,36 +175,6 @@ function openEngine({ settings, clock, log }: AgentStart, runtime: OpenedRuntime
   return { podLogs, engine: openDriver(runtime, { clusterUID, nodeName: settings.nodeName }, log, podLogs) };
 }
 
-function stoppedAtEnd(parts: Readonly<Record<string, { stop(): Promise<void> | void }>>): Component[] {
-  return Object.entries(parts).map(([name, part]) => ({ name, stop: () => part.stop() }));
-}
-
-function closedAtEnd(parts: Readonly<Record<string, { close(): Promise<void> | void }>>): Component[] {
-  return Object.entries(parts).map(([name, part]) => ({ name, stop: () => part.close() }));
-}
-
-/** Returns components that write the last changes to the disk. */
-function flushedAtEnd(files: Readonly<Record<string, { flush(): Promise<void> }>>): Component[] {
-  return Object.entries(files).map(([name, file]) => ({ name, stop: () => file.flush() }));
-}
-
-/** Opens the identity of a host that has joined, and the addresses of its coordinators. */
-async function openIdentity(
-  { enrolment, servers }: Joined,
-  { settings, clock, log }: Pick<AgentStart, 'settings' | 'clock' | 'log'>,
-) {
-  const { data } = settings;
-  const addresses = await openCoordinatorAddresses(data, servers, log.child({ component: 'link' }));
-  const server = () => addresses.server;
-  const identity = new HostIdentity(addresses, data, enrolment, tunnelOpener(settings, clock));
-  const certificates = new CertificateRenewer({
-    ...{ identity, server, clock, random: systemRandom },
-    log: log.child({ component: 'certificates' }),
-  });
-  const releases = { server, ca: () => identity.ca, tunnel: identity.tunnel };
-  return { identity, certificates, server, releases, post: coordinatorPoster(server, identity) };
-}
-
 function linkListeners(
   { settings: { nodeName }, onLinkChange }: Pick<AgentStart, 'settings' | 'onLinkChange'>,
   upgrades: AgentUpgrades,
@@ -243,86 +187,6 @@ function linkListeners(
     },
     onFailed: () => onLinkChange?.(`node ${nodeName}, not connected to a coordinator`),
   };
-}
-
-type Joined = Awaited<ReturnType<typeof joinWithSettings>>;
-
-/** Resolves with the enrolment; undefined if the agent has to stop first, because an approval may take days. */
-function joinUnlessStopped({ settings, log, onWaiting, stop }: AgentStart): Promise<Joined | undefined> {
-  const joining = joinWithSettings(settings, (message) => {
-    log.warn(message);
-    onWaiting?.(message);
-  });
-  return stop ? Promise.race([joining, stop.then(() => undefined)]) : joining;
-}
-
-/** Opens the coordinator's time as this host last received it, and the journal of Events. */
-async function openTimes(dataDir: string, bootMark: string, clock: Clock, log: Logger) {
-  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
-  const heardTime = await CoordinatorTime.open(boot, durableFile(coordinatorTimePath(dataDir)), log);
-  return { heardTime, journal: await openJournal(dataDir, boot, heardTime, clock, log) };
-}
-
-/** Moments carry the coordinator's time only if it was received in this boot. */
-function openJournal(
-  dataDir: string,
-  { bootMark, uptimeMs }: BootClock,
-  heardTime: CoordinatorTime,
-  clock: Clock,
-  log: Logger,
-): Promise<EventJournal> {
-  const moment = () => {
-    const hubMs = heardTime.now();
-    const here = { boot: bootMark, uptimeMs: uptimeMs(), wallMs: systemClock.now() };
-    return { ...here, ...(hubMs === undefined ? {} : { hubMs }) };
-  };
-  return EventJournal.open({ file: eventJournalFile(journalPath(dataDir)), now: moment, clock, log });
-}
-
-/** Creates the directory if it is missing and locks it for this process. */
-async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Component[]> {
-  const isWritable = prepareDataDir(dataDir);
-  const lock = await lockDataDir(dataDir);
-  const lockComponent: Component = { name: 'lock', stop: () => lock.release() };
-  return isWritable ? [lockComponent] : [lockComponent, ...readOnlyComponents(dataDir, clock, log)];
-}
-
-/** Returns a component that restarts a service once the disk is writable. */
-function readOnlyComponents(dataDir: string, clock: Clock, log: Logger): Component[] {
-  log.error({ dataDir }, 'the disk is read-only: changes of the desired state are kept only in memory');
-  // If the host may write and its service may not, the restriction is intended.
-  if (!process.env.INVOCATION_ID || hostMayWrite(dataDir)) return [];
-  const restart = (): void => {
-    log.info({ dataDir }, 'the disk is writable again: the agent restarts, containers keep running');
-    process.kill(process.pid, 'SIGTERM');
-  };
-  return [waitForWritableDisk(() => hostMayWrite(dataDir), restart, clock)];
-}
-
-/**
- * Opens the stored desired state, with reserved disk space for further writes. Secrets are encrypted with the host's
- * key.
- */
-async function openDesired(dataDir: string, clock: Clock, log: Logger) {
-  const reserve = new DiskReserve(reservePath(dataDir), clock, log);
-  await reserve.allocate();
-  const cache = await DesiredCache.open(reserve.withReserve(durableFile(cachePath(dataDir))), clock, log);
-  const box = new AtRestCipher(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
-  const config = await ConfigCache.open({ directory: configDirectory(dataDir), cipher: box }, log);
-  return { reserve, cache, config };
-}
-
-/** Resolves with the stored Services. Containers of a hollow engine have no network, so their host serves none. */
-async function openServices(
-  { data, clusterDns }: AgentSettings,
-  { name, network }: Pick<OpenedRuntime, 'name' | 'network'>,
-  clock: Clock,
-  log: Logger,
-) {
-  if (name === 'hollow') return {};
-  const file = durableFile(serviceTablePath(data));
-  const opened = await openServiceTable({ file, clock, log: log.child({ component: 'services' }) });
-  return { services: { ...opened, servesDns: clusterDns === 'on', engineNetwork: network } };
 }
 
 /** Counts this start of a version on trial. Throws `ExitError` if the previous version has to return. */

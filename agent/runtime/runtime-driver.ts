@@ -88,6 +88,8 @@ export interface ContainerConfig {
   seccomp?: SeccompChoice;
   /** A profile loaded on the host, or `unconfined`. Default: the engine's own. */
   appArmorProfile?: string;
+  /** Parts of the SELinux context, such as `type:spc_t`. An engine without SELinux ignores them. */
+  seLinuxLabels?: string[];
   tty: boolean;
   stdin: boolean;
   /** The input ends when the first client disconnects. Podman always does this. */

@@ -31,6 +31,10 @@ export async function openProcess(
   try {
     if (request.type === 'attach') {
       const attached = await driver.attach(id, { stdin: request.stdin }, signal);
+      await assertAttached(driver, request, id).catch((error: unknown) => {
+        attached.close();
+        throw error;
+      });
       feed(attached, input).catch(() => attached.close());
       return outputFrames(attached, request, async () => SUCCESS);
     }
@@ -58,6 +62,19 @@ async function runningContainer(
   const running = attemptsOf({ containers }, name).find(({ state }) => state === 'running');
   if (!running) throw containerNotFound(name);
   return running;
+}
+
+/**
+ * Throws `StreamError` if the container had ended before the engine attached: its streams would stay open, and a client
+ * would wait forever. kubectl debug prints the log instead.
+ */
+async function assertAttached(
+  driver: ProcessDriver,
+  { podUid, container }: AttachStreamRequest,
+  id: string,
+): Promise<void> {
+  const running = await runningContainer(driver, podUid, container);
+  if (running.id !== id) throw containerNotFound(container);
 }
 
 function containerNotFound(name: string): StreamError {

@@ -80,6 +80,13 @@ export interface Kind<T extends KubeObject = KubeObject> {
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
   /** Like `prepareForUpdate` for `/approval`: reverts everything but the decision. Validated as a status write. */
   prepareForApproval?(next: T, current: T, context: WriteContext): void;
+  /**
+   * Like `prepareForUpdate` for `/ephemeralcontainers`: reverts everything but the ephemeral containers. Validated as an
+   * update.
+   */
+  prepareForEphemeralContainers?(next: T, current: T, context: WriteContext): void;
+  /** Returns the additional errors of a write to `/ephemeralcontainers`. `validate(next)` runs as well. */
+  validateEphemeralContainersUpdate?(next: T, current: T): FieldError[];
   /** Returns additional errors of a new object. `validate` runs as well. */
   validateCreate?(object: T): FieldError[];
   /** Returns all errors of an object. The registry validates metadata (object-meta-validation.ts). */

@@ -64,7 +64,7 @@ export interface WriteOptions {
   /** Checks the object that is about to replace `current` (undefined for a create). Refuses by throwing ApiError. */
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
-  subresource?: 'status' | 'approval' | 'finalize' | 'scale';
+  subresource?: 'status' | 'approval' | 'finalize' | 'scale' | 'ephemeralcontainers';
 }
 
 export interface Preconditions {

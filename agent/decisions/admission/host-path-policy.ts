@@ -46,10 +46,10 @@ function refusalOf(
 
 /** Returns the first container that mounts the volume without `readOnly`. */
 function writerOf(spec: Pod['spec'], volume: string): string | undefined {
-  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
+  const { containers, initContainers = [] } = spec;
   const writes = ({ volumeMounts = [] }: Container): boolean =>
     volumeMounts.some(({ name, readOnly }) => name === volume && !readOnly);
-  return [...initContainers, ...containers, ...ephemeralContainers].find(writes)?.name;
+  return [...initContainers, ...containers].find(writes)?.name;
 }
 
 /** Reads the list of a policy file: paths, or maps of `path` and `readOnly`. Throws an Error that names the mistake. */

@@ -15,7 +15,7 @@ export interface HostPolicy {
   capabilities?: readonly string[];
 }
 
-/** Returns why the Pod may not run here; undefined if it may. */
+/** Returns why the Pod may not run here; undefined if it may. Ephemeral containers are checked one by one. */
 export function policyRefusal(pod: Pod, policy: HostPolicy): string | undefined {
   const { spec } = pod;
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
@@ -23,12 +23,7 @@ export function policyRefusal(pod: Pod, policy: HostPolicy): string | undefined 
   }
   const path = policy.hostPaths && hostPathRefusal(pod, policy.hostPaths);
   if (path) return path;
-  const containers = [
-    ...(spec.initContainers ?? []),
-    ...spec.containers,
-    ...(spec.ephemeralContainers ?? []),
-  ];
-  for (const container of containers) {
+  for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
     const why = containerRefusal(container, policy);
     if (why) return `container "${container.name}": ${why}`;
   }

@@ -40,6 +40,16 @@ export function podRejection(
   return undefined;
 }
 
+/** Returns the violation of the host's policy by one ephemeral container. The Pod's other containers are not checked. */
+export function ephemeralRejection(
+  pod: Pod,
+  container: Container,
+  { policy }: Pick<HostIsolation, 'policy'>,
+): Rejection | undefined {
+  const spec = { ...pod.spec, initContainers: [], containers: [container], ephemeralContainers: [] };
+  return policyRejection({ ...pod, spec }, { ...(policy && { policy }) });
+}
+
 /** Returns the violation of the host's policy. It applies to running Pods as well, as soon as the policy was read. */
 export function policyRejection(pod: Pod, { policy }: Pick<HostIsolation, 'policy'>): Rejection | undefined {
   const forbidden = policy && policyRefusal(pod, policy);

@@ -21,6 +21,7 @@ import {
   CONTROLLER_UID_LABEL,
   GRACE_LABEL,
   SANDBOX_LABEL,
+  TARGET_LABEL,
 } from './container-labels.js';
 import { engineLimits, sandboxLimits } from './container-limits.js';
 import { hostnameRefusal, namespacesOf } from './container-namespaces.js';
@@ -34,7 +35,10 @@ export interface ConfigContext extends EnvironmentFacts {
   bootMark: string;
   /** Mounts of this container, in order; from `HostVolumes.mountsOf`. */
   mounts: Mount[];
+  /** The container whose namespaces this one joins: the sandbox, or the owner of the Pod's namespaces. */
   sandboxID?: string;
+  /** The container whose processes an ephemeral container shows. */
+  targetID?: string;
   isolation: HostIsolation;
   resolvers: ResolverSources;
   /** User set by the image; "": root. */
@@ -55,8 +59,8 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
   const expand = (texts: readonly string[]): string[] =>
     texts.map((text) => expandVariables(text, environment.values));
   const config: ContainerConfig = {
-    ...namespacesOf(pod, context.sandboxID, context.resolvers),
-    ...(needsSandbox(pod) ? {} : sysctlsOf(pod)),
+    ...namespacesOf(pod, context.sandboxID, context.resolvers, context.targetID),
+    ...(needsSandbox(pod) || context.sandboxID !== undefined ? {} : sysctlsOf(pod)),
     ...engineLimits(pod, container, context.isolation),
     identity: identityOf(pod, container.name, context.attempt),
     image: fullImageName(container.image),
@@ -134,6 +138,7 @@ function labelsOf(pod: Pod, container: Container, context: ConfigContext): Recor
     [BACKOFF_LABEL]: String(context.backoffMs),
     [BOOT_LABEL]: context.bootMark,
     ...(context.sandboxID ? { [SANDBOX_LABEL]: context.sandboxID } : {}),
+    ...(context.targetID ? { [TARGET_LABEL]: context.targetID } : {}),
   };
 }
 

@@ -122,7 +122,8 @@ function valueFrom(pod: Pod, container: Container, variable: EnvVar, facts: Envi
   return { refused: `environment variable ${variable.name}: its source is not supported` };
 }
 
-/** Returns the container of this name, including init containers. */
+/** Returns the container of this name, including init and ephemeral containers. */
 export function containerNamed({ spec }: Pod, wanted: string): Container | undefined {
-  return [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === wanted);
+  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
+  return [...containers, ...initContainers, ...ephemeralContainers].find(({ name }) => name === wanted);
 }

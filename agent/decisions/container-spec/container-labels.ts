@@ -5,9 +5,11 @@ import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 export const BACKOFF_LABEL = 'everynode.dev/restart-backoff-ms';
 /** Boot of the host in which the container was created. */
 export const BOOT_LABEL = 'everynode.dev/boot';
-/** Id of the sandbox that the container joined. */
+/** Id of the container whose namespaces this one joined: the sandbox, or the owner of the Pod's namespaces. */
 export const SANDBOX_LABEL = 'everynode.dev/sandbox';
-/** Role of the container: `init`, `sidecar` or `main`. */
+/** Id of the container whose process namespace an ephemeral container shares. */
+export const TARGET_LABEL = 'everynode.dev/target';
+/** Role of the container: `init`, `sidecar`, `main` or `ephemeral`. */
 export const CONTAINER_ROLE_LABEL = 'everynode.dev/container-role';
 /** Uid of the Pod's controller, for containers of unknown Pods. */
 export const CONTROLLER_UID_LABEL = 'everynode.dev/controller-uid';

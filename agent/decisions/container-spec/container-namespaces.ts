@@ -13,19 +13,26 @@ const MAX_HOSTNAME = 63;
 /** Limit of the kernel. */
 const MAX_FULL_HOSTNAME = 64;
 
-/** `sandboxID`: the sandbox to join; absent for the sandbox itself and for Pods without one. */
+/**
+ * `sandboxID`: the container to join; absent for the sandbox itself and for Pods without one. `targetID`: the container
+ * whose process namespace is shared, unless the Pod shares one or uses the host's (pkg/kubelet/kuberuntime
+ * NamespacesForPod).
+ */
 export function namespacesOf(
   pod: Pod,
   sandboxID: string | undefined,
   resolvers: ResolverSources,
+  targetID?: string,
 ): Namespaces {
   const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
   const joined = sandboxID === undefined ? undefined : ({ kind: 'container', id: sandboxID } as const);
+  const target: Namespaces['pid'] =
+    targetID === undefined ? { kind: 'private' } : { kind: 'container', id: targetID };
   const network: NetworkMode = hostNetwork ? { kind: 'host' } : (joined ?? { kind: 'bridge' });
   return {
     network,
     ipc: hostIPC ? { kind: 'host' } : (joined ?? { kind: 'shareable' }),
-    pid: hostPID ? { kind: 'host' } : shareProcessNamespace && joined ? joined : { kind: 'private' },
+    pid: hostPID ? { kind: 'host' } : shareProcessNamespace && joined ? joined : target,
     // Host names belong to the holder of the network namespace; engines refuse them on containers that join it.
     ...(network.kind === 'container' ? {} : { ...extraHostsOf(pod), ...resolverOf(pod, resolvers) }),
     ...(network.kind === 'bridge' ? hostnameOf(pod) : {}),

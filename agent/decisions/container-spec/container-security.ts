@@ -11,7 +11,14 @@ import type { HostIsolation } from '../admission/host-isolation.js';
 import { engineLimits, oomScore } from './container-limits.js';
 
 /** Fields of the Pod's security context that containers inherit. */
-const INHERITED = ['runAsUser', 'runAsGroup', 'runAsNonRoot', 'seccompProfile', 'appArmorProfile'] as const;
+const INHERITED = [
+  'runAsUser',
+  'runAsGroup',
+  'runAsNonRoot',
+  'seccompProfile',
+  'appArmorProfile',
+  'seLinuxOptions',
+] as const;
 
 /** Merges the container's settings into the Pod's (DetermineEffectiveSecurityContext). */
 function effectiveSecurity(pod: Pod, container: Container): ContainerSecurityContext {
@@ -56,6 +63,7 @@ type EngineSecurity = Pick<
   | 'noNewPrivileges'
   | 'seccomp'
   | 'appArmorProfile'
+  | 'seLinuxLabels'
 >;
 
 /** Returns the security options for the engine. `imageUser`: user set by the image. */
@@ -69,6 +77,7 @@ export function engineSecurity(
   const user = userText(security, imageUser);
   const groups = groupsOf(pod);
   const seccomp = seccompOf(security.seccompProfile, isolation.seccompRoot);
+  const seLinuxLabels = seLinuxLabelsOf(security.seLinuxOptions);
   const appArmor = isolation.appArmor ? appArmorOf(security.appArmorProfile) : undefined;
   return {
     privileged: security.privileged ?? false,
@@ -80,7 +89,15 @@ export function engineSecurity(
     noNewPrivileges: security.allowPrivilegeEscalation === false,
     ...(seccomp ? { seccomp } : {}),
     ...(appArmor ? { appArmorProfile: appArmor } : {}),
+    ...(seLinuxLabels.length > 0 ? { seLinuxLabels } : {}),
   };
+}
+
+const SELINUX_FIELDS = ['user', 'role', 'type', 'level'] as const;
+
+/** Returns for example `type:spc_t`. The whole context of the container replaces that of the Pod, as upstream. */
+function seLinuxLabelsOf(options: Record<string, string> = {}): string[] {
+  return SELINUX_FIELDS.flatMap((field) => (options[field] ? [`${field}:${options[field]}`] : []));
 }
 
 /** Returns the requested capabilities that no container can have on this host. */

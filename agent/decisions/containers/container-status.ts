@@ -9,6 +9,7 @@ import type {
   ContainerStatus,
 } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
+import { ephemeralRejection } from '../admission/pod-admission.js';
 import { imageRetryState } from '../images/image-backoff.js';
 import { currentAttempt } from '../pods/init-progress.js';
 import { isPodFinished } from '../pods/pod-completion.js';
@@ -31,26 +32,41 @@ export function containerStatus(view: PodView, container: Container, engine: str
   // While the next attempt is pending, the newest result is the last state.
   const last = waiting ? terminated : ended(previous);
   const state = stateOf(view, container, current, terminated, waiting);
+  const role = containerRole(view.pod, container.name);
   return {
     name: container.name,
     state,
     lastState: last ? { terminated: last } : {},
-    ready: isInit(view, container) ? state.terminated?.exitCode === 0 : isReady(view, container, current),
+    ready: isReadyInRole(view, container, current, state),
     restartCount: current.identity.attempt,
     image: current.image,
     imageID: current.imageID,
     containerID: `${engine}://${current.id}`,
-    started: isStarted(view, container, current),
+    ...(role === 'ephemeral' ? {} : { started: isStarted(view, container, current) }),
   };
 }
 
-/** Returns true for an init container, which is ready once it has completed. */
-function isInit({ pod }: PodView, container: Container): boolean {
-  return containerRole(pod, container.name) === 'init';
+/** An init container is ready once it has completed. An ephemeral container never is: it serves nobody. */
+function isReadyInRole(
+  view: PodView,
+  container: Container,
+  current: ObservedContainer,
+  { terminated }: ContainerState,
+): boolean {
+  switch (containerRole(view.pod, container.name)) {
+    case 'ephemeral':
+      return false;
+    case 'init':
+      return terminated?.exitCode === 0;
+    default:
+      return isReady(view, container, current);
+  }
 }
 
 function neverStarted(view: PodView, container: Container): ContainerStatus {
-  const waiting = startTrouble(view, container, 0) ?? notYet(view);
+  const isEphemeral = containerRole(view.pod, container.name) === 'ephemeral';
+  const rejection = isEphemeral ? ephemeralRejection(view.pod, container, view.isolation) : undefined;
+  const waiting = rejection ?? startTrouble(view, container, 0) ?? notYet(view);
   return {
     name: container.name,
     state: { waiting },
@@ -59,7 +75,7 @@ function neverStarted(view: PodView, container: Container): ContainerStatus {
     restartCount: 0,
     image: container.image,
     imageID: '',
-    started: false,
+    ...(isEphemeral ? {} : { started: false }),
   };
 }
 
@@ -95,7 +111,8 @@ function waitingAfterEnd(
   const ending = containerExitOf(view, current);
   if (!ending || view.desired.kind === 'stop' || view.terminal || isPodFinished(view)) return undefined;
   // The attempt of this init container was removed, and its results are lost. The container must run again.
-  const startsFirst = containerRole(view.pod, container.name) !== 'main';
+  const role = containerRole(view.pod, container.name);
+  const startsFirst = role === 'init' || role === 'sidecar';
   if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);
   if (!restartsAfter(view, container, current, ending)) return undefined;
   const trouble = startTrouble(view, container, current.identity.attempt + 1);

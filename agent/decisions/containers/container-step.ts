@@ -2,13 +2,13 @@
 
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container } from '../../../shared/kube/pods/pod-types.js';
-import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
+import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import { imageRetryState } from '../images/image-backoff.js';
 import { currentAttempt } from '../pods/init-progress.js';
-import { containerRole } from '../pods/pod-containers.js';
+import { containerRole, findContainer } from '../pods/pod-containers.js';
 import type { NextAction, StopReason } from '../pods/pod-step-types.js';
 import type { PodView } from '../pods/pod-view.js';
-import { needsSandbox } from '../pods/sandbox-need.js';
+import { namespaceHolder } from '../pods/sandbox-need.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from './container-attempts.js';
 import { isPostStartPending, localStateOf } from './container-local-state.js';
 import { stopStep } from './container-stop-order.js';
@@ -28,8 +28,9 @@ export function containerStep(view: PodView, container: Container): NextAction {
     const { attempt } = current.identity;
     return { kind: 'start-container', id: current.id, container: container.name, attempt };
   }
-  const isOfAnotherRun =
-    containerRole(view.pod, container.name) !== 'main' && !currentAttempt(view, container.name);
+  const role = containerRole(view.pod, container.name);
+  const startsFirst = role === 'init' || role === 'sidecar';
+  const isOfAnotherRun = startsFirst && !currentAttempt(view, container.name);
   if (isOfAnotherRun && ending.exitCode === 0) return startStep(view, container, next, 0);
   if (!restartsAfter(view, container, current, ending)) return WAIT;
   const restart = restartTimeOf(view, current, ending);
@@ -94,9 +95,12 @@ function startStep(view: PodView, container: Container, attempt: number, backoff
       return { kind: 'ensure-image', container: name };
     }
     case 'ready': {
-      const [sandbox] = needsSandbox(view.pod) ? attemptsOf(view, SANDBOX) : [];
-      const joined = sandbox ? { sandboxID: sandbox.id } : {};
-      return { kind: 'create-container', container: name, attempt, backoffMs, ...joined };
+      const holder = namespaceHolder(view, container);
+      const joined = holder ? { sandboxID: holder.id } : {};
+      const { targetContainerName } = findContainer(view.pod, name) ?? {};
+      const [target] = targetContainerName ? attemptsOf(view, targetContainerName) : [];
+      const targeted = target ? { targetID: target.id } : {};
+      return { kind: 'create-container', container: name, attempt, backoffMs, ...joined, ...targeted };
     }
   }
 }

@@ -18,9 +18,8 @@ export function isChanged(
   container: Container,
   current: ObservedContainer,
 ): boolean {
-  return (
-    containerRole(view.pod, container.name) !== 'init' && current.image !== fullImageName(container.image)
-  );
+  const role = containerRole(view.pod, container.name);
+  return role !== 'init' && role !== 'ephemeral' && current.image !== fullImageName(container.image);
 }
 
 /** Returns true if another attempt follows. The exit code of an unhealthy container is ignored. */
@@ -33,6 +32,8 @@ export function restartsAfter(
   const { restartPolicy } = view.pod.spec;
   if (isChanged(view, container, current)) return true;
   switch (containerRole(view.pod, container.name)) {
+    case 'ephemeral':
+      return false;
     case 'sidecar':
       return true;
     case 'init':

@@ -17,8 +17,15 @@ import { qualityOfService } from '../../../shared/kube/pods/quality-of-service.j
 import { attemptsOf } from '../containers/container-attempts.js';
 import { readySince, upSince } from '../containers/container-local-state.js';
 import { containerStatus } from '../containers/container-status.js';
+import { lostEphemeral, lostStatus } from '../containers/ephemeral-record.js';
 import { currentInitIndex } from './init-progress.js';
-import { containerRole, initContainersOf, isSidecar, sidecarsOf } from './pod-containers.js';
+import {
+  containerRole,
+  ephemeralContainersOf,
+  initContainersOf,
+  isSidecar,
+  sidecarsOf,
+} from './pod-containers.js';
 import { podPhase, type Statuses } from './pod-phase.js';
 import { type PodTermination, type PodView, PREEMPTED } from './pod-view.js';
 import { podAddress } from './sandbox-need.js';
@@ -42,6 +49,10 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   const statuses: Statuses = isBare
     ? { init: [], main: [] }
     : { init: initContainersOf(pod).map(statusOf), main: pod.spec.containers.map(statusOf) };
+  const ephemeral = ephemeralContainersOf(pod).map((container) => {
+    const lost = lostEphemeral(view, container.name);
+    return lost ? lostStatus(lost, container.image) : statusOf(container);
+  });
   const phase = podPhase(view, statuses);
   const podIP = podAddress(view, context.hostIP);
   return {
@@ -57,6 +68,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
       : { startTime: toTimestamp(view.startableAt ?? view.acceptedAt) }),
     ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
     ...(isBare ? {} : { containerStatuses: statuses.main }),
+    ...(isBare || ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
     qosClass: qualityOfService(pod.spec),
   };
 }

@@ -1,20 +1,27 @@
 /** Decides the next step for a Pod's containers (pkg/kubelet/kuberuntime computePodActions). */
-import type { Container } from '../../../shared/kube/pods/pod-types.js';
+import type { Container, EphemeralContainer } from '../../../shared/kube/pods/pod-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
-import { podRejection, policyRejection, type Rejection } from '../admission/pod-admission.js';
+import {
+  ephemeralRejection,
+  podRejection,
+  policyRejection,
+  type Rejection,
+} from '../admission/pod-admission.js';
 import { resourceAdmission } from '../admission/resource-admission.js';
+import { SANDBOX_LABEL, TARGET_LABEL } from '../container-spec/container-labels.js';
 import { showsFiles } from '../container-spec/volume-files.js';
 import { attemptsOf, containerExitOf, restartTimeOf } from '../containers/container-attempts.js';
 import { containerStep, isComingUp } from '../containers/container-step.js';
 import { stopStep } from '../containers/container-stop-order.js';
+import { lostEphemeral } from '../containers/ephemeral-record.js';
 import { restartsAfter } from '../containers/restart-policy.js';
 import { pressureRejection } from '../eviction/pressure-admission.js';
 import { currentInitIndex } from './init-progress.js';
 import { activeDeadline, isPodFinished } from './pod-completion.js';
-import { initContainersOf, isSidecar } from './pod-containers.js';
+import { ephemeralContainersOf, initContainersOf, isSidecar } from './pod-containers.js';
 import type { NextAction, StopReason } from './pod-step-types.js';
 import { EVICTED, type PodTermination, type PodView, PREEMPTED } from './pod-view.js';
-import { needsSandbox } from './sandbox-need.js';
+import { namespaceHolder, needsSandbox } from './sandbox-need.js';
 
 const WAIT: NextAction = { kind: 'wait' };
 
@@ -93,11 +100,15 @@ function nextRunAction(view: PodView): NextAction {
   const deadline = activeDeadline(view);
   if (deadline !== undefined && view.now >= deadline) return { kind: 'exceed-deadline' };
   const wanted = wantedNow(view);
-  const blocked = volumeStep(view, wanted) ?? sandboxStep(view, wanted);
+  const ephemeral = startableEphemerals(view);
+  const blocked = volumeStep(view, [...wanted, ...ephemeral]) ?? sandboxStep(view, wanted);
   if (blocked) return blocked;
   const refreshAt = refreshTime(view);
   if (refreshAt !== undefined && refreshAt <= view.now) return { kind: 'refresh-volumes' };
-  const steps = containerSteps(view, wanted);
+  const steps = [
+    ...containerSteps(view, wanted),
+    ...ephemeral.map((container) => ephemeralStep(view, container)),
+  ];
   const active = steps.find((step) => step.kind !== 'wait');
   if (active) return active;
   const times = [deadline, refreshAt].filter((until) => until !== undefined);
@@ -123,6 +134,25 @@ function wantedNow(view: PodView): Container[] {
   const sidecars = inits.slice(0, reached).filter(isSidecar);
   const next = inits[reached];
   return [...sidecars, ...(next ? [next] : view.pod.spec.containers)];
+}
+
+/**
+ * Returns the ephemeral containers that may be started: they join the namespaces of a running container, and the
+ * process namespace of their target. They start even before the init containers are done, as in a kubelet.
+ */
+function startableEphemerals(view: PodView): EphemeralContainer[] {
+  return ephemeralContainersOf(view.pod).filter((container) => {
+    const { targetContainerName: target } = container;
+    const targeted = target ? attemptsOf(view, target)[0] : undefined;
+    const isTargetUp = !target || targeted?.state === 'running';
+    if (lostEphemeral(view, container.name)) return false;
+    return isTargetUp && namespaceHolder(view, container)?.state === 'running';
+  });
+}
+
+/** The host's policy refuses a single ephemeral container. It must not end the Pod, whose own containers comply. */
+function ephemeralStep(view: PodView, container: EphemeralContainer): NextAction {
+  return ephemeralRejection(view.pod, container, view.isolation) ? WAIT : containerStep(view, container);
 }
 
 /** A container waits for the first start of earlier ones, including their hooks, as a kubelet starts them in order. */
@@ -196,12 +226,28 @@ function graceMs(view: PodView): number {
 /** Removes attempts whose state can no longer be queried, if nothing more urgent is due. */
 function superseded(view: PodView): NextAction | undefined {
   const names = new Set(view.containers.map((container) => container.identity.container));
+  const joined = joinedByEphemerals(view);
   const ids = [...names].flatMap((name) => {
     const kept = name === SANDBOX ? 1 : KEPT_ATTEMPTS;
     const old = attemptsOf(view, name).slice(kept);
-    return old.filter((container) => container.state !== 'running').map((container) => container.id);
+    return old
+      .filter(({ id, state }) => state !== 'running' && !joined.has(id))
+      .map((container) => container.id);
   });
   return ids.length > 0 ? { kind: 'remove-containers', ids } : undefined;
+}
+
+/**
+ * Podman removes a container only together with those that joined it. A removed ephemeral container would look as if it
+ * had never run, and would be started again.
+ */
+function joinedByEphemerals({ pod, containers }: PodView): ReadonlySet<string | undefined> {
+  const names = new Set(ephemeralContainersOf(pod).map(({ name }) => name));
+  return new Set(
+    containers
+      .filter(({ identity }) => names.has(identity.container))
+      .flatMap(({ labels }) => [labels[SANDBOX_LABEL], labels[TARGET_LABEL]]),
+  );
 }
 
 function earliest(steps: readonly NextAction[]): NextAction {

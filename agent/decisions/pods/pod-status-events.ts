@@ -31,7 +31,12 @@ export function statusEvents(pod: Pod, previous: PodStatus | undefined, next: Po
 }
 
 function statusesOf(status: PodStatus | undefined): ContainerStatus[] {
-  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const {
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = status ?? {};
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
 }
 
 function waitingEvents(
@@ -51,6 +56,8 @@ function waitingEvents(
       return [{ type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${image}"` }, failed];
     case 'ErrImageNeverPull':
       return [{ type: 'Warning', reason, message }, failed];
+    case 'HostPolicy':
+      return [{ ...failed, message: `Error: ${message}` }];
     case 'InvalidImageName':
       return [{ type: 'Warning', reason: 'InspectFailed', message }, failed];
     case 'CreateContainerError':

@@ -18,7 +18,14 @@ export interface Steps {
   'refresh-volumes': object;
   'ensure-image': { container: string };
   'create-sandbox': { attempt: number; backoffMs: number };
-  'create-container': { container: string; attempt: number; backoffMs: number; sandboxID?: string };
+  /** `sandboxID`: joins its namespaces. `targetID`: joins its process namespace. */
+  'create-container': {
+    container: string;
+    attempt: number;
+    backoffMs: number;
+    sandboxID?: string;
+    targetID?: string;
+  };
   'start-container': { id: string; container: string; attempt: number };
   'run-post-start': { id: string; container: string };
   /** Run this container's preStop hook, at most until `deadline` (ms since the epoch). */

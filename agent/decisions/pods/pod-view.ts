@@ -1,6 +1,6 @@
 /** Inputs of the decisions on one Pod: desired state, the engine's state, and the worker's state. */
 import type { HostPort } from '../../../shared/kube/pods/host-ports.js';
-import type { Pod } from '../../../shared/kube/pods/pod-types.js';
+import type { ContainerStatus, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { ObservedContainer } from '../../runtime/runtime-driver.js';
 import type { HostIsolation } from '../admission/host-isolation.js';
 import type { HostCapacity } from '../admission/resource-admission.js';
@@ -68,6 +68,14 @@ export interface ContainerLocalState {
   readiness?: { ready: boolean; at: number };
   /** The failed probe that requires a restart. */
   unhealthy?: 'liveness' | 'startup';
+  /** Set when an ephemeral container is started. Kept after the engine has lost the container. */
+  ephemeral?: EphemeralRecord;
+}
+
+/** An ephemeral container that was started. `last`: its status after its end. */
+export interface EphemeralRecord {
+  name: string;
+  last?: ContainerStatus;
 }
 
 /** A worker's state between two inspections. If it is lost, except for `localStates` on disk, checks are merely repeated. */

@@ -1,8 +1,8 @@
 /** Decides whether a Pod's containers need a sandbox for their shared namespaces. */
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
-import { SANDBOX } from '../../runtime/runtime-driver.js';
+import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import { attemptsOf } from '../containers/container-attempts.js';
-import { allContainersOf, initContainersOf, sidecarsOf } from './pod-containers.js';
+import { allContainersOf, containerRole, initContainersOf, sidecarsOf } from './pod-containers.js';
 import type { PodView } from './pod-view.js';
 
 /** Returns true if the container's environment contains the Pod's address, which must be known before its start. */
@@ -23,6 +23,21 @@ export function needsSandbox(pod: Pod): boolean {
   if (shareProcessNamespace) return true;
   if (containers.length + sidecarsOf(pod).length > 1) return !(hostNetwork && hostIPC);
   return !hostNetwork && (initContainersOf(pod).length > 0 || allContainersOf(pod).some(readsPodIP));
+}
+
+/**
+ * Returns the container whose namespaces this container joins: the sandbox, or for an ephemeral container of a Pod
+ * without one, the running container that owns the Pod's namespaces. Undefined: it gets its own.
+ */
+export function namespaceHolder(
+  view: Pick<PodView, 'pod' | 'containers'>,
+  { name }: Pick<Container, 'name'>,
+): ObservedContainer | undefined {
+  if (needsSandbox(view.pod)) return attemptsOf(view, SANDBOX)[0];
+  if (containerRole(view.pod, name) !== 'ephemeral') return undefined;
+  return view.pod.spec.containers
+    .flatMap((container) => attemptsOf(view, container.name).slice(0, 1))
+    .find(({ state }) => state === 'running');
 }
 
 /**

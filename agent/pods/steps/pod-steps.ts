@@ -3,7 +3,7 @@
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
 import type { Container, Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { AssignedPod } from '../../decisions/pods/assigned-pod.js';
-import { findContainer } from '../../decisions/pods/pod-containers.js';
+import { containerRole, findContainer } from '../../decisions/pods/pod-containers.js';
 import type { NextAction, Steps } from '../../decisions/pods/pod-step-types.js';
 import { type ObservedContainer, SANDBOX } from '../../runtime/runtime-driver.js';
 import type { PodReporter } from '../pod-reporter.js';
@@ -140,8 +140,10 @@ export class PodSteps {
     if (!(await this.#deps.volumes.hasMounts(pod.metadata.uid ?? '', container))) {
       // The container was created before a reboot and its mounts are gone. Remove it, and it is created again.
       await this.#deps.driver.remove(id);
+      this.#state.dropLocalState(id);
       return 'engine';
     }
+    if (containerRole(pod, container) === 'ephemeral') this.#state.recordEphemeral(id, { name: container });
     const request = { container, attempt, fallbackReason: 'RunContainerError' };
     await this.#attempts.run(pod, request, () => this.#deps.driver.start(id));
     if (container === SANDBOX) return 'engine';

@@ -115,6 +115,7 @@ function toSecurityOptions(config: ContainerConfig, seccomp: string | undefined)
     ...(config.noNewPrivileges ? ['no-new-privileges'] : []),
     ...(seccomp === undefined ? [] : [`seccomp=${seccomp}`]),
     ...(config.appArmorProfile === undefined ? [] : [`apparmor=${config.appArmorProfile}`]),
+    ...(config.seLinuxLabels ?? []).map((label) => `label=${label}`),
   ];
 }
 

@@ -52,7 +52,12 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'nodes/proxy': handleNodeProxy,
 };
 
-const OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
+const OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set([
+  'status',
+  'approval',
+  'finalize',
+  'ephemeralcontainers',
+]);
 
 /** These subresources need an upgraded connection, which `upgrades/` handles (apimachinery `NewUpgradeRequired`). */
 async function refuseWithoutUpgrade(): Promise<ApiResponse> {

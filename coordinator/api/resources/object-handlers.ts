@@ -1,6 +1,6 @@
 /**
- * Handlers for objects and their subresources `/status`, `/approval` and `/finalize`. They translate requests to
- * registry calls.
+ * Handlers for objects and their subresources `/status`, `/approval`, `/finalize` and `/ephemeralcontainers`. They
+ * translate requests to registry calls.
  */
 
 import type { Node } from '../../../shared/kube/nodes/node-types.js';
@@ -215,7 +215,7 @@ export async function handleObject(deps: ApiDeps, kind: Kind, request: ApiReques
   return HANDLERS[request.info.verb](deps, kind, request);
 }
 
-/** Handles a verb on `/status`, `/approval` or `/finalize`. */
+/** Handles a verb on `/status`, `/approval`, `/finalize` or `/ephemeralcontainers`. */
 export async function handleObjectSubresource(
   deps: ApiDeps,
   kind: Kind,

@@ -24,8 +24,13 @@ function waitingText(reason: string | undefined): string {
 }
 
 function containerStatus(pod: Pod, container: string): ContainerStatus | undefined {
-  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
-  return [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container);
+  const {
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = pod.status ?? {};
+  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+  return statuses.find(({ name }) => name === container);
 }
 
 /** Returns the kubelet's message if the container has no log; undefined if it has one. */

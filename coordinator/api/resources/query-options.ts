@@ -60,6 +60,15 @@ function fieldManagerOf(query: URLSearchParams, userAgent: string | undefined): 
   return named || (userAgent ?? 'unknown').split('/', 1)[0]?.slice(0, MAX_FIELD_MANAGER_LENGTH) || 'unknown';
 }
 
+const WRITABLE: ReadonlySet<string> = new Set(['status', 'approval', 'finalize', 'ephemeralcontainers']);
+
+/** Returns true for a subresource that is a part of the stored object. */
+function isWritable(
+  subresource: string | undefined,
+): subresource is NonNullable<WriteOptions['subresource']> {
+  return subresource !== undefined && WRITABLE.has(subresource);
+}
+
 /**
  * Returns the options of create, update and patch. Like upstream, the default of `fieldValidation` is Warn. Throws 422.
  */
@@ -73,9 +82,7 @@ export function writeOptions(
     fieldManager: fieldManagerOf(query, userAgent),
     fieldValidation: oneOf('fieldValidation', query.get('fieldValidation') || 'Warn', FIELD_VALIDATIONS),
     warn,
-    ...(subresource === 'status' || subresource === 'approval' || subresource === 'finalize'
-      ? { subresource }
-      : {}),
+    ...(isWritable(subresource) ? { subresource } : {}),
   };
 }
 

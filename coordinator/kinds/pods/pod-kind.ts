@@ -9,9 +9,10 @@ import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../table-column.js';
 import { keepServerAnnotation } from '../validation/object-meta-validation.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { prepareForEphemeralContainers, validateEphemeralContainersUpdate } from './ephemeral-containers.js';
 import { secretEnvironmentWarnings, unsupportedFields } from './pod-spec-warnings.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
-import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
+import { validatePod, validatePodCreate, validatePodStatus, validatePodUpdate } from './pod-validation.js';
 
 /** `pkg/registry/core/pod/strategy.go`: a new Pod is Pending. Its QoS class follows from its resources. */
 function prepareForCreate(pod: Pod): void {
@@ -63,6 +64,7 @@ export const podKind: Kind<Pod> = {
     binding: { group: '', version: 'v1', kind: 'Binding', verbs: ['create'] },
     exec: { group: '', version: 'v1', kind: 'PodExecOptions', verbs: ['create', 'get'] },
     portforward: { group: '', version: 'v1', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
+    ephemeralcontainers: { group: '', version: 'v1', kind: 'Pod', verbs: STATUS_VERBS },
     eviction: { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
     log: { group: '', version: 'v1', kind: 'Pod', verbs: ['get'] },
     status: { group: '', version: 'v1', kind: 'Pod', verbs: STATUS_VERBS },
@@ -104,6 +106,9 @@ export const podKind: Kind<Pod> = {
   prepareForCreate,
   prepareForUpdate,
   prepareForStatusUpdate,
+  prepareForEphemeralContainers,
+  validateEphemeralContainersUpdate,
+  validateCreate: validatePodCreate,
   validate: validatePod,
   validateUpdate: validatePodUpdate,
   validateStatusUpdate: validatePodStatus,

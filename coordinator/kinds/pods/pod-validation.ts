@@ -26,7 +26,7 @@ export function validatePod({ spec }: Pod): FieldError[] {
   return errors;
 }
 
-/** Rules for Pods but not for templates (`validatePodMetadataAndSpec`, `ValidatePodCreate`). */
+/** Rules for Pods but not for templates (`validatePodMetadataAndSpec`). */
 function validateForPodOnly(spec: PodSpec): FieldError[] {
   const tokens = spec.serviceAccountName ? [] : validateNoTokens(spec);
   const images = (['containers', 'initContainers'] as const).flatMap((list) =>
@@ -34,10 +34,14 @@ function validateForPodOnly(spec: PodSpec): FieldError[] {
       validateImagePadding(container, `spec.${list}[${index}]`),
     ),
   );
-  const ephemeral = spec.ephemeralContainers?.length
+  return [...tokens, ...images];
+}
+
+/** Returns the errors of a new Pod that its later writes do not have (`ValidatePodCreate`). */
+export function validatePodCreate({ spec }: Pod): FieldError[] {
+  return spec.ephemeralContainers?.length
     ? [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
     : [];
-  return [...tokens, ...images, ...ephemeral];
 }
 
 /** A Pod without a ServiceAccount cannot mount tokens. */

@@ -29,8 +29,8 @@ function isSecured({ group, resource }: Kind): boolean {
 }
 
 /**
- * Adds the Pod Security check to `options`. A new Pod above the enforced level of its namespace is refused (403). A Pod
- * or a template above the `warn` level causes a warning.
+ * Adds the Pod Security check to `options`. A new Pod above the enforced level of its namespace, or one that
+ * an ephemeral container raises above it, is refused (403). A Pod or a template above the `warn` level causes a warning.
  */
 export async function withPodSecurity<T extends WriteOptions>(
   store: Store,
@@ -67,13 +67,17 @@ function levelReview(labels: Record<string, string>, warn: ((text: string) => vo
   return (kind, next, current) => {
     const part = securedPart(kind, next);
     const isPod = kind.resource === 'pods';
-    // Updates cannot change the fields of a Pod that decide its level.
-    if (!part || (isPod && current)) return;
+    if (!part || (isPod && current && !addsContainer(next as Pod, current as Pod))) return;
     const refused = isPod && levelViolation(part, levelFor(labels, 'enforce'));
     if (refused) throw violates(next, refused);
     const warned = warn && levelViolation(part, levelFor(labels, 'warn'));
     if (warned) warn?.(`would ${warned.replace(/^violates/, 'violate')}`);
   };
+}
+
+/** Of the fields of a Pod that decide its level, an update can only add ephemeral containers. */
+function addsContainer({ spec: next }: Pod, { spec: current }: Pod): boolean {
+  return (next.ephemeralContainers?.length ?? 0) !== (current.ephemeralContainers?.length ?? 0);
 }
 
 function violates({ metadata }: KubeObject, text: string): ApiError {

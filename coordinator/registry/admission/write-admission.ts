@@ -175,6 +175,11 @@ function prepareAndValidate<T extends KubeObject>(
     else kind.prepareForStatusUpdate?.(next, current, context);
     return [...metadataErrors(), ...(kind.validateStatusUpdate?.(next, current) ?? [])];
   }
+  if (options.subresource === 'ephemeralcontainers') {
+    kind.prepareForEphemeralContainers?.(next, current, context);
+    const changes = kind.validateEphemeralContainersUpdate?.(next, current) ?? [];
+    return [...metadataErrors(), ...kind.validate(next), ...changes];
+  }
   if (options.subresource === 'finalize') keepAllButSpecFinalizers(next, current);
   else kind.prepareForUpdate(next, current, context);
   return [...metadataErrors(), ...kind.validate(next), ...kind.validateUpdate(next, current)];

@@ -126,10 +126,16 @@ export interface Container {
   tty?: boolean;
 }
 
+/** A container that is added to a running Pod, to find errors in it. It is never restarted. */
+export interface EphemeralContainer extends Container {
+  /** The container whose process namespace it shares. */
+  targetContainerName?: string;
+}
+
 export interface PodSpec {
   containers: Container[];
   initContainers?: Container[];
-  ephemeralContainers?: Container[];
+  ephemeralContainers?: EphemeralContainer[];
   volumes?: Volume[];
   restartPolicy?: string;
   terminationGracePeriodSeconds?: number;

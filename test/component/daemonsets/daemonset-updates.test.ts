@@ -1,8 +1,10 @@
 /** Updates by the DaemonSet controller over the real registry and informers. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { podKind } from '../../../coordinator/kinds/index.js';
 import type { DaemonSetSpec } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { DaemonFleet, type FleetOptions } from '../../harness/controllers/daemon-fleet.js';
 
@@ -54,6 +56,30 @@ test('a new Pod that never becomes ready stops the update within its budget', as
   await fleet.setImage('web', 'app:1');
   await fleet.rolledOut('web');
   assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:1']));
+});
+
+test('a Pod with an ephemeral container stays in its revision, and an update replaces it like any other', async () => {
+  await start(3);
+  await fleet.create('web', ROLLING(1, 0));
+  await fleet.rolledOut('web');
+  const uids = () => fleet.pods().map(({ metadata }) => metadata.uid);
+  const before = uids();
+  const [first] = fleet.pods();
+  assert.ok(first);
+  const add = (pod: Pod): undefined => {
+    pod.spec.ephemeralContainers = [{ name: 'dbg', image: 'b:1' }];
+  };
+  await fleet.registry.modify(podKind, first.metadata, add, { subresource: 'ephemeralcontainers' });
+  await fleet.settle();
+  assert.deepEqual(uids(), before);
+  assert.equal(fleet.pods().filter(({ spec }) => spec.ephemeralContainers).length, 1);
+  await fleet.setImage('web', 'app:2');
+  await fleet.rolledOut('web');
+  assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:2']));
+  assert.deepEqual(
+    fleet.pods().filter(({ spec }) => spec.ephemeralContainers),
+    [],
+  );
 });
 
 test('with surge the new Pod runs next to the old one before that is deleted', async () => {

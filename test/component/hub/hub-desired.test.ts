@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { PREFETCH_IMAGES_ANNOTATION } from '../../../coordinator/hub/desired/prefetch-images.js';
 import { nodeKind, podKind } from '../../../coordinator/kinds/index.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Desired } from '../../../shared/link/messages/link-messages.js';
 import { until } from '../../harness/basics/wait-until.js';
 import { withHub } from '../../harness/hub/hub-fixture.js';
@@ -50,6 +51,27 @@ withHub(
     assert.ok(back.held.has(same.metadata.uid ?? ''));
   },
 );
+
+withHub('an ephemeral container that was added while the host was offline is sent to it', async (fixture) => {
+  const pod = await fixture.boundPod('p', 'n1');
+  const { uid = '' } = pod.metadata;
+  const first = await fixture.agent('n1');
+  await until(() => first.held.size === 1);
+  first.link.stop();
+  const add = (stored: Pod): undefined => {
+    stored.spec.ephemeralContainers = [{ name: 'dbg', image: 'b:1' }];
+  };
+  const options = { subresource: 'ephemeralcontainers' } as const;
+  await fixture.controlPlane.registry.modify(podKind, pod.metadata, add, options);
+  await fixture.controlPlane.settle();
+  const back = await fixture.agent('n1', { instanceID: 'restarted', held: new Map(first.held) });
+  await until(() => back.changes.length === 1);
+  const sent = JSON.parse(Buffer.from(back.assigned.get(uid)?.object ?? '').toString()) as Pod;
+  assert.deepEqual(
+    sent.spec.ephemeralContainers?.map(({ name }) => name),
+    ['dbg'],
+  );
+});
 
 withHub('containers of an unknown Pod that are reported after the hello are stopped too', async (fixture) => {
   const agent = await fixture.agent('n1');

@@ -3,7 +3,8 @@
  * disconnects.
  */
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
+import { test } from 'node:test';
 import { Exec, KubeConfig, PortForward } from '@kubernetes/client-node';
 import { WebSocket } from 'ws';
 import { HollowDriver } from '../../../agent/runtime/hollow/hollow-driver.js';
@@ -246,6 +247,21 @@ withPod('attach connects to the first process', async ({ api }) => {
   client.send(CHANNEL.stdin, 'hello');
   await until(() => client.channels.get(CHANNEL.stdout) === 'hello');
   client.socket.terminate();
+});
+
+test('attach to a container that ends at the same time fails, so that kubectl debug prints its log', async () => {
+  const container = { id: 'c1', identity: { container: 'app', attempt: 0 }, state: 'running' };
+  const found = [[container], [{ ...container, state: 'exited' }]];
+  let isClosed = false;
+  const driver = {
+    inspectPod: async () => found.shift() ?? [],
+    attach: async () => ({ close: () => (isClosed = true) }),
+  };
+  const request = { type: 'attach', podUid: 'u', container: 'app', stdin: true, stdout: true } as const;
+  const input: AsyncIterable<Uint8Array> = Readable.from([]);
+  const opening = openProcess(driver as never, request as never, input, new AbortController().signal);
+  await assert.rejects(opening, /container not found \("app"\)/);
+  assert.ok(isClosed);
 });
 
 withPod('rejections come before the upgrade, with upstream’s messages', async ({ api }) => {

@@ -19,7 +19,7 @@ const ROWS: [root: string, resource: string, namespaced: boolean, subresources?:
   ['/api/v1', 'events', NAMESPACED],
   ['/api/v1', 'namespaces', CLUSTER, 'finalize status'],
   ['/api/v1', 'nodes', CLUSTER, 'proxy status'],
-  ['/api/v1', 'pods', NAMESPACED, 'attach binding eviction exec log portforward status'],
+  ['/api/v1', 'pods', NAMESPACED, 'attach binding ephemeralcontainers eviction exec log portforward status'],
   ['/api/v1', 'secrets', NAMESPACED],
   ['/api/v1', 'serviceaccounts', NAMESPACED, 'token'],
   ['/api/v1', 'services', NAMESPACED, 'status'],

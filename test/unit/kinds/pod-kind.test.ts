@@ -66,9 +66,10 @@ describe('creation', () => {
   test('a new Pod may not have ephemeral containers', () => {
     const pod = podFrom(oneContainer({}, { ephemeralContainers: [{ name: 'd', image: 'd' }] }));
     assert.deepEqual(
-      podKind.validate(pod).map(({ field }) => field),
+      podKind.validateCreate?.(pod).map(({ field }) => field),
       ['spec.ephemeralContainers'],
     );
+    assert.deepEqual(podKind.validate(pod), []);
   });
 });
 
@@ -250,14 +251,14 @@ describe('warnings', () => {
 
   test('each field without effect is named by its path', () => {
     const fields = {
-      securityContext: { seLinuxOptions: { level: 's0' } },
+      securityContext: { windowsOptions: { hostProcess: true } },
     };
     const spec = {
       initContainers: [{ name: 'i', image: 'i', volumeDevices: [{ name: 'd', devicePath: '/d' }] }],
       volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: { path: 't' } }] } }],
     };
     assert.deepEqual(paths(fields, spec).sort(), [
-      'spec.containers[0].securityContext.seLinuxOptions',
+      'spec.containers[0].securityContext.windowsOptions',
       'spec.initContainers[0].volumeDevices',
       'spec.volumes[0].projected.sources[0].clusterTrustBundle',
     ]);

@@ -183,3 +183,25 @@ describe('limits', () => {
     assert.equal(hostIsolation(host, engine, settings).appArmor, false);
   });
 });
+
+describe('SELinux options', () => {
+  const labelsOf = (own: object | undefined, shared: object | undefined): string[] | undefined =>
+    engineSecurity(
+      ...given(own ? { seLinuxOptions: own as Record<string, string> } : {}, {
+        ...(shared && { seLinuxOptions: shared as Record<string, string> }),
+      }),
+      WHOLE_HOST,
+      '',
+    ).seLinuxLabels;
+
+  test('those of the container replace those of the Pod as a whole', () => {
+    assert.deepEqual(labelsOf(undefined, { user: 'u', role: 'r', type: 't', level: 's0:c1' }), [
+      'user:u',
+      'role:r',
+      'type:t',
+      'level:s0:c1',
+    ]);
+    assert.deepEqual(labelsOf({ type: 'spc_t' }, { level: 's0' }), ['type:spc_t']);
+    assert.equal(labelsOf(undefined, undefined), undefined);
+  });
+});

@@ -161,3 +161,11 @@ for (const [status, state] of [
 test('the Pod address is taken from the network that has one', () => {
   assert.equal(observe({}).ip, '172.17.0.2');
 });
+
+test('SELinux options become label options, one for each part of the context', () => {
+  assert.deepEqual(body({ seLinuxLabels: ['type:spc_t', 'level:s0'] }).HostConfig.SecurityOpt, [
+    'label=type:spc_t',
+    'label=level:s0',
+  ]);
+  assert.deepEqual(body({}).HostConfig.SecurityOpt, []);
+});

@@ -1,7 +1,14 @@
 /** Validation of the containers of a Pod. */
-import type { Container, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
+import type { Container, EphemeralContainer, PodSpec } from '../../../../shared/kube/pods/pod-types.js';
 import type { FieldError } from '../../kind.js';
-import { duplicate, forbidden, invalidValue, notSupported, required } from '../../validation/field-error.js';
+import {
+  duplicate,
+  forbidden,
+  invalidValue,
+  missing,
+  notSupported,
+  required,
+} from '../../validation/field-error.js';
 import { dnsLabelProblems } from '../../validation/name-rules.js';
 import { invalidFor } from '../../validation/object-meta-validation.js';
 import { validateHostPortsUnique, validatePorts } from './container-port-validation.js';
@@ -22,7 +29,10 @@ const EPHEMERAL_FORBIDDEN = [
   'startupProbe',
   'lifecycle',
   'resources',
-] as const;
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
+] as const satisfies readonly (keyof EphemeralContainer | 'resizePolicy' | 'restartPolicyRules')[];
 
 /** Properties of the Pod that containers depend on. */
 interface Surroundings {
@@ -111,8 +121,8 @@ function validateInit(container: Container, around: Surroundings, field: string)
 function validateEphemeral(container: Container, around: Surroundings, field: string): FieldError[] {
   const errors = validateCommon(container, around, field);
   for (const key of EPHEMERAL_FORBIDDEN) {
-    const value = container[key];
-    if (value === undefined || Object.keys(value).length === 0) continue;
+    const value: unknown = Reflect.get(container, key);
+    if (!value || Object.keys(value).length === 0) continue;
     errors.push(forbidden(`${field}.${key}`, EPHEMERAL));
   }
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
@@ -121,6 +131,17 @@ function validateEphemeral(container: Container, around: Surroundings, field: st
     }
   }
   return [...errors, ...validateImagePadding(container, field)];
+}
+
+/** The container whose processes are shown must exist and must not be ephemeral. */
+function validateTargets(
+  containers: readonly EphemeralContainer[],
+  targets: ReadonlySet<string>,
+  field: string,
+): FieldError[] {
+  return containers.flatMap(({ targetContainerName: target }, index) =>
+    target && !targets.has(target) ? [missing(`${field}[${index}].targetContainerName`, target)] : [],
+  );
 }
 
 /** Validates all containers of a Pod. Names must be unique across the three lists. */
@@ -136,11 +157,13 @@ export function validateContainers(spec: PodSpec, volumes: ReadonlySet<string>, 
       const path = `${field}.${list}[${index}]`;
       return [...validate(container, around, path), ...claimName(container, names, path)];
     });
+  const targets = new Set([...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name));
   return [
     ...(spec.containers.length === 0 ? [required(`${field}.containers`)] : []),
     ...check('containers', spec.containers, validateRegular),
     ...validateHostPortsUnique(spec.containers, `${field}.containers`),
     ...check('initContainers', spec.initContainers ?? [], validateInit),
     ...check('ephemeralContainers', spec.ephemeralContainers ?? [], validateEphemeral),
+    ...validateTargets(spec.ephemeralContainers ?? [], targets, `${field}.ephemeralContainers`),
   ];
 }

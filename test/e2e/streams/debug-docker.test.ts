@@ -1,0 +1,4 @@
+/** kubectl debug on Docker. */
+import { debugTests } from './debug-checks.js';
+
+debugTests('docker');

@@ -1,0 +1,4 @@
+/** kubectl debug on Podman. */
+import { debugTests } from './debug-checks.js';
+
+debugTests('podman');
