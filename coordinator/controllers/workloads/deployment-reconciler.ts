@@ -10,6 +10,7 @@ import {
   type ReplicaSet,
 } from '../../../shared/kube/workloads/workload-types.js';
 import {
+  areObserved,
   currentSize,
   type ReplicaSets,
   type Resize,
@@ -85,6 +86,7 @@ export class DeploymentReconciler {
     const { current, old } = replicaSets;
     const all = current ? [current, ...old] : old;
     if (current && !deployment.spec.paused && (await this.#syncCurrent(subject, current))) return true;
+    if (!areObserved(all)) return false;
     if (deployment.spec.paused || wasScaled(deployment, all)) {
       if (await this.#resize(subject, scaled(deployment, replicaSets))) return true;
       if (await this.#noteScale(subject, all)) return true;

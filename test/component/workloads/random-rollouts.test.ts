@@ -5,7 +5,7 @@ import { isActivePod, isReady } from '../../../coordinator/decisions/workloads/r
 import { type DeploymentFixture, withDeployments } from '../../harness/controllers/deployment-fixture.js';
 import { seededRandom } from '../../harness/engines/pod-churn.js';
 
-const SEEDS = 40;
+const SEEDS = 25;
 const ROUNDS = 40;
 const REPLICAS = 5;
 
