@@ -76,6 +76,17 @@ describe('a Deployment', () => {
     await status();
   });
 
+  test('is applied from RollingUpdate to Recreate and back', async () => {
+    const strategy = (text: string) => WEB.replace('replicas: 4', `replicas: 4\n  strategy: ${text}`);
+    const type = () => fleet.kubectl.ok('get deploy web -o jsonpath={.spec.strategy}');
+    await fleet.kubectl.ok('apply -f -', strategy('{type: RollingUpdate, rollingUpdate: {maxSurge: 1}}'));
+    await fleet.kubectl.ok('apply -f -', strategy('{type: Recreate}'));
+    assert.equal(await type(), '{"type":"Recreate"}');
+    await fleet.kubectl.ok('apply -f -', strategy('{type: RollingUpdate}'));
+    assert.match(await type(), /"maxSurge":"25%"/);
+    await status();
+  });
+
   test('is scaled by kubectl scale, and its Pods end with it', async () => {
     await fleet.kubectl.ok('scale deployment/web --replicas=1');
     await fleet.kubectl.ok('wait deployment/web --for=jsonpath={.status.replicas}=1 --timeout=60s');
