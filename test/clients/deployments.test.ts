@@ -99,7 +99,7 @@ describe('a Deployment', () => {
     await fleet.kubectl.ok('wait pdb/web --for=jsonpath={.status.disruptionsAllowed}=1 --timeout=30s');
     assert.equal(await fleet.kubectl.ok('get pdb web -o jsonpath={.status.expectedPods}'), '4');
     await fleet.kubectl.ok('cordon h2');
-    const blocked = await fleet.kubectl.run('drain h1 --timeout=6s');
+    const blocked = await fleet.kubectl.run(['drain', 'h1', '--timeout=8s']);
     assert.notEqual(blocked.code, 0);
     assert.match(blocked.stderr, /Cannot evict pod as it would violate the pod's disruption budget/);
     const ready = () => fleet.kubectl.ok('get deploy web -o jsonpath={.status.readyReplicas}');
