@@ -20,6 +20,13 @@ spec:
     spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: "web:1"}]}
 `;
 
+const BUDGET = `
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+`;
+
 const CHART = `
 apiVersion: apps/v1
 kind: Deployment
@@ -74,6 +81,36 @@ describe('a Deployment', () => {
     await status();
     await fleet.kubectl.ok('rollout restart deployment/web');
     await status();
+  });
+
+  test('is applied from RollingUpdate to Recreate and back', async () => {
+    const strategy = (text: string) => WEB.replace('replicas: 4', `replicas: 4\n  strategy: ${text}`);
+    const type = () => fleet.kubectl.ok('get deploy web -o jsonpath={.spec.strategy}');
+    await fleet.kubectl.ok('apply -f -', strategy('{type: RollingUpdate, rollingUpdate: {maxSurge: 1}}'));
+    await fleet.kubectl.ok('apply -f -', strategy('{type: Recreate}'));
+    assert.equal(await type(), '{"type":"Recreate"}');
+    await fleet.kubectl.ok('apply -f -', strategy('{type: RollingUpdate}'));
+    assert.match(await type(), /"maxSurge":"25%"/);
+    await status();
+  });
+
+  test('with a PodDisruptionBudget keeps enough Pods while kubectl drains a host', async () => {
+    await fleet.kubectl.ok('apply -f -', BUDGET);
+    await fleet.kubectl.ok('wait pdb/web --for=jsonpath={.status.disruptionsAllowed}=1 --timeout=30s');
+    assert.equal(await fleet.kubectl.ok('get pdb web -o jsonpath={.status.expectedPods}'), '4');
+    await fleet.kubectl.ok('cordon h2');
+    const blocked = await fleet.kubectl.run(['drain', 'h1', '--timeout=8s']);
+    assert.notEqual(blocked.code, 0);
+    assert.match(blocked.stderr, /Cannot evict pod as it would violate the pod's disruption budget/);
+    const ready = () => fleet.kubectl.ok('get deploy web -o jsonpath={.status.readyReplicas}');
+    assert.equal(await ready(), '3');
+    await fleet.kubectl.ok('uncordon h2');
+    await fleet.kubectl.ok('drain h1 --timeout=60s');
+    await status();
+    const nodes = await fleet.kubectl.ok('get pods -l app=web -o jsonpath={.items[*].spec.nodeName}');
+    assert.deepEqual([...new Set(nodes.split(' '))], ['h2']);
+    await fleet.kubectl.ok('uncordon h1');
+    await fleet.kubectl.ok('delete pdb web');
   });
 
   test('is scaled by kubectl scale, and its Pods end with it', async () => {

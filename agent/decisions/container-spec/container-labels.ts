@@ -7,7 +7,7 @@ export const BACKOFF_LABEL = 'everynode.dev/restart-backoff-ms';
 export const BOOT_LABEL = 'everynode.dev/boot';
 /** Id of the container whose namespaces this one joined: the sandbox, or the owner of the Pod's namespaces. */
 export const SANDBOX_LABEL = 'everynode.dev/sandbox';
-/** Id of the container whose process namespace an ephemeral container shares. */
+/** Id of the container that shares its processes with an ephemeral container. */
 export const TARGET_LABEL = 'everynode.dev/target';
 /** Role of the container: `init`, `sidecar`, `main` or `ephemeral`. */
 export const CONTAINER_ROLE_LABEL = 'everynode.dev/container-role';

@@ -1,5 +1,5 @@
 /** GET, PUT and PATCH of `…/scale` (pkg/registry/apps/deployment/storage ScaleREST). */
-import { invalid } from '../../../shared/kube/objects/api-status.js';
+import { badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { type Scalable, scaleOf } from '../../../shared/kube/workloads/scale.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -8,6 +8,8 @@ import { invalidValue } from '../../kinds/validation/field-error.js';
 import { readTyped } from '../../registry/admission/typed-body.js';
 import { isJsonMap, type JsonMap } from '../../registry/encoding/json-value.js';
 import { applyJsonPatch, applyMergePatch } from '../../registry/patch/json-patch.js';
+import { applyStrategicMergePatch, PatchFormatError } from '../../registry/patch/strategic-merge-patch.js';
+import { unsupportedMediaType } from '../bodies/body-decoder.js';
 import { readWrite } from '../bodies/write-body.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';
 import { methodNotAllowed } from '../http/status-response.js';
@@ -15,6 +17,13 @@ import { patchTypeOf, requestedRef } from './object-handlers.js';
 
 const SCALE = { kind: 'Scale', apiVersion: 'autoscaling/v1' };
 const NAMES = { group: 'autoscaling', resource: 'scales', kind: 'Scale' };
+
+/** Server-side apply of a Scale is not supported. */
+const PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+];
 
 /** Returns the body's replicas; absent is 0. Throws 422 for anything but a number that is not negative. */
 function replicasOf(scale: JsonMap, name: string): number {
@@ -32,6 +41,16 @@ function preconditionsIn({ metadata }: JsonMap): { uid?: string; resourceVersion
   };
 }
 
+/** A Scale has no lists, so that it needs no schema. Throws 400. */
+function applyStrategic(present: JsonMap, patch: JsonMap): JsonMap {
+  try {
+    return applyStrategicMergePatch(present, patch, undefined);
+  } catch (error) {
+    if (error instanceof PatchFormatError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
 /** Returns the function that changes a Scale as the request says, and the preconditions of a PUT. */
 function changeOf(deps: ApiDeps, request: ApiRequest) {
   if (request.info.verb === 'update') {
@@ -40,9 +59,13 @@ function changeOf(deps: ApiDeps, request: ApiRequest) {
     return { options, preconditions: preconditionsIn(scale), change: () => scale };
   }
   const type = patchTypeOf(request);
+  if (type === 'apply') throw unsupportedMediaType(PATCH_TYPES);
   const { body, options } = readWrite(deps, request, type);
-  const change = (present: JsonMap): JsonMap =>
-    type === 'json' ? applyJsonPatch(present, body) : applyMergePatch(present, readTyped(body, SCALE));
+  const change = (present: JsonMap): JsonMap => {
+    if (type === 'json') return applyJsonPatch(present, body);
+    const patch = readTyped(body, SCALE);
+    return type === 'merge' ? applyMergePatch(present, patch) : applyStrategic(present, patch);
+  };
   return { options, preconditions: {}, change };
 }
 
@@ -70,6 +93,7 @@ export async function handleScale(deps: ApiDeps, kind: Kind, request: ApiRequest
       ...(fieldManager === undefined ? {} : { fieldManager }),
       ...(user === undefined ? {} : { user }),
       ...(groups === undefined ? {} : { groups }),
+      subresource: 'scale',
       preconditions,
     },
   );

@@ -22,7 +22,7 @@ const WRITES_AT_ONCE = 32;
 /** Prefix of the key of a Pod whose Job is gone. */
 const ORPHAN = 'orphan:';
 
-export interface JobControllerDeps {
+interface JobControllerDeps {
   registry: Pick<Registry, 'create' | 'modify' | 'writeStatus' | 'delete'>;
   informers: Pick<Informers, 'pods' | 'jobs' | 'waitFor'>;
   clock: Clock;

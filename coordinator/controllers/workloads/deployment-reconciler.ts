@@ -1,7 +1,7 @@
 /** Rolls out a Deployment's template over its ReplicaSets (pkg/controller/deployment). */
 import { isDeepStrictEqual } from 'node:util';
-import { ApiError, isGone, unlessGone } from '../../../shared/kube/objects/api-status.js';
-import { controllerOf, type KubeObject } from '../../../shared/kube/objects/meta.js';
+import { ApiError, unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { controllerOf } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal } from '../../../shared/kube/pods/pod-types.js';
 import {
   type Deployment,
@@ -10,9 +10,9 @@ import {
   type ReplicaSet,
 } from '../../../shared/kube/workloads/workload-types.js';
 import {
+  areObserved,
   currentSize,
   type ReplicaSets,
-  type Resize,
   scaled,
   shrinkOld,
   sizeOf,
@@ -22,9 +22,7 @@ import {
   isSameTemplate,
   newReplicaSet,
   nextRevision,
-  replicaSetsToTrim,
   revisionAnnotations,
-  scaleAnnotations,
   splitReplicaSets,
 } from '../../decisions/workloads/deployment-revisions.js';
 import {
@@ -39,6 +37,7 @@ import { controllerReference, preconditionsOf } from '../daemonsets/controller-r
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import { splitKey } from '../queue/object-key.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { ReplicaSetWrites } from './replicaset-writes.js';
 import { claimObjects, statusTime, textOf, type WorkloadDeps } from './workload-deps.js';
 
 /** A Deployment with its ReplicaSets in one reconcile. */
@@ -57,9 +56,11 @@ const AFTER_DEADLINE_MS = 1_000;
  */
 export class DeploymentReconciler {
   readonly #deps: WorkloadDeps;
+  readonly #writes: ReplicaSetWrites;
 
   constructor(deps: WorkloadDeps) {
     this.#deps = deps;
+    this.#writes = new ReplicaSetWrites(deps);
   }
 
   async reconcile(key: string, context: ReconcileContext): Promise<void> {
@@ -85,22 +86,24 @@ export class DeploymentReconciler {
     const { current, old } = replicaSets;
     const all = current ? [current, ...old] : old;
     if (current && !deployment.spec.paused && (await this.#syncCurrent(subject, current))) return true;
+    if (!areObserved(all)) return false;
     if (deployment.spec.paused || wasScaled(deployment, all)) {
-      if (await this.#resize(subject, scaled(deployment, replicaSets))) return true;
-      if (await this.#noteScale(subject, all)) return true;
-      if (deployment.spec.paused) return this.#trim(subject);
+      if (await this.#writes.resize(subject, scaled(deployment, replicaSets))) return true;
+      if (await this.#writes.noteScale(subject, all)) return true;
+      if (deployment.spec.paused) return this.#writes.trim(subject, old);
     }
     if (deployment.spec.strategy?.type === 'Recreate') {
       const ends = old.filter((one) => sizeOf(one) > 0).map((replicaSet) => ({ replicaSet, replicas: 0 }));
-      if (await this.#resize(subject, ends)) return true;
+      if (await this.#writes.resize(subject, ends)) return true;
       if (this.#hasOldPods(old)) return false;
     }
     if (!current) return this.#create(subject);
     const replicas = currentSize(deployment, replicaSets);
-    if (replicas !== sizeOf(current)) return this.#resize(subject, [{ replicaSet: current, replicas }]);
-    if (await this.#resize(subject, shrinkOld(deployment, replicaSets))) return true;
+    if (replicas !== sizeOf(current))
+      return this.#writes.resize(subject, [{ replicaSet: current, replicas }]);
+    if (await this.#writes.resize(subject, shrinkOld(deployment, replicaSets))) return true;
     const status = deploymentStatus(deployment, replicaSets, statusTime(this.#deps));
-    return isComplete(deployment, status) && this.#trim(subject);
+    return isComplete(deployment, status) && this.#writes.trim(subject, old);
   }
 
   /** Recreate waits until the Pods of old templates are gone (oldPodsRunning). */
@@ -119,7 +122,7 @@ export class DeploymentReconciler {
       isDeepStrictEqual(annotations, current.metadata.annotations ?? {}) &&
       minReadySeconds === (current.spec.minReadySeconds ?? 0);
     if (!isSame) {
-      await this.#modify(current, context, (stored) => {
+      await this.#writes.modify(current, context, (stored) => {
         stored.metadata.annotations = { ...stored.metadata.annotations, ...annotations };
         if (minReadySeconds > 0) stored.spec.minReadySeconds = minReadySeconds;
         else delete stored.spec.minReadySeconds;
@@ -205,68 +208,6 @@ export class DeploymentReconciler {
     }
     const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
     return this.#writeStatus(subject, { ...deployment.status, collisionCount });
-  }
-
-  async #resize({ deployment, context }: Subject, resizes: readonly Resize[]): Promise<boolean> {
-    const { recordEvent } = this.#deps;
-    for (const { replicaSet, replicas } of resizes) {
-      const before = sizeOf(replicaSet);
-      await this.#modify(replicaSet, context, (stored) => {
-        stored.spec.replicas = replicas;
-        stored.metadata.annotations = { ...stored.metadata.annotations, ...scaleAnnotations(deployment) };
-      });
-      const direction = replicas > before ? 'up' : 'down';
-      const text = `Scaled ${direction} replica set ${replicaSet.metadata.name} from ${before} to ${replicas}`;
-      recordEvent(deployment, 'Normal', 'ScalingReplicaSet', text);
-    }
-    return resizes.length > 0;
-  }
-
-  /** Notes the new `spec.replicas` on ReplicaSets that keep their size, so that it counts as applied. */
-  async #noteScale({ deployment, context }: Subject, all: readonly ReplicaSet[]): Promise<boolean> {
-    const annotations = scaleAnnotations(deployment);
-    const isNoted = (one: ReplicaSet) =>
-      Object.entries(annotations).every(([key, value]) => one.metadata.annotations?.[key] === value);
-    const outdated = all.filter((one) => sizeOf(one) > 0 && !isNoted(one));
-    for (const one of outdated) {
-      await this.#modify(one, context, (stored) => {
-        stored.metadata.annotations = { ...stored.metadata.annotations, ...annotations };
-      });
-    }
-    return outdated.length > 0;
-  }
-
-  async #trim({ deployment, replicaSets, context }: Subject): Promise<boolean> {
-    const excess = replicaSetsToTrim(deployment, replicaSets.old);
-    for (const { metadata } of excess) {
-      await unlessGone(async () => {
-        const options = { preconditions: preconditionsOf({ metadata } as KubeObject) };
-        context.observeWrite((await this.#deps.registry.delete(replicaSetKind, metadata, options)).object);
-      });
-    }
-    return excess.length > 0;
-  }
-
-  async #modify(
-    replicaSet: ReplicaSet,
-    context: ReconcileContext,
-    change: (stored: ReplicaSet) => void,
-  ): Promise<void> {
-    const { registry } = this.#deps;
-    try {
-      const record = await registry.modify(
-        replicaSetKind,
-        replicaSet.metadata,
-        (stored) => {
-          change(stored);
-          return undefined;
-        },
-        { preconditions: preconditionsOf(replicaSet) },
-      );
-      context.observeWrite(record.object());
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
   }
 
   /** Returns true if the status was different. */

@@ -116,6 +116,7 @@ const EDIT_RULES = [
   rule(WRITE, CORE, ...EDITABLE),
   rule(['create'], CORE, 'serviceaccounts/token'),
   ...WORKLOADS.map(([group, resources]) => rule(WRITE, group, ...resources)),
+  rule(WRITE, APPS, 'deployments/rollback'),
   rule([...WRITE, ...READ], COORDINATION, 'leases'),
   rule(WRITE, FLEET_GROUP, 'rolloutpolicies', 'rollouts'),
 ];
@@ -125,7 +126,7 @@ const VIEW_RULES = [
   rule(READ, CORE, ...VIEWABLE_ALONE),
   // In a RoleBinding this is the binding's own namespace.
   rule(READ, CORE, 'namespaces'),
-  rule(READ, APPS, 'controllerrevisions', 'daemonsets/status'),
+  rule(READ, APPS, 'controllerrevisions', 'daemonsets/status', 'deployments/status', 'replicasets/status'),
   rule(READ, POLICY, 'poddisruptionbudgets/status'),
   rule(READ, NETWORKING, 'ingresses/status'),
   ...WORKLOADS.map(([group, resources]) => rule(READ, group, ...resources)),

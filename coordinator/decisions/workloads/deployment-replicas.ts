@@ -27,7 +27,25 @@ function sum(replicaSets: readonly ReplicaSet[], count: (one: ReplicaSet) => num
   return replicaSets.reduce((total, one) => total + count(one), 0);
 }
 
-const availableOf = ({ status }: ReplicaSet) => status?.availableReplicas ?? 0;
+/** A status from before a shrink may count Pods that the shrink deletes. */
+function availableOf(one: ReplicaSet): number {
+  return Math.min(sizeOf(one), one.status?.availableReplicas ?? 0);
+}
+
+/** The size, or the number of Pods if a shrink has not deleted all of them yet. */
+function liveOf(one: ReplicaSet): number {
+  return Math.max(sizeOf(one), one.status?.replicas ?? 0);
+}
+
+/**
+ * True if every status is about the present spec. With older counts a rollout would exceed its budget: for example, a
+ * ReplicaSet from 2 to 3 Pods still reports the 3 available Pods that it had before it shrank to 2.
+ */
+export function areObserved(replicaSets: readonly ReplicaSet[]): boolean {
+  return replicaSets.every(
+    ({ metadata, status }) => (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+  );
+}
 
 function resolved(value: IntOrString | undefined, total: number, round: (x: number) => number): number {
   if (typeof value === 'number') return value;
@@ -53,7 +71,7 @@ export function currentSize(deployment: Deployment, { current, old }: ReplicaSet
   if (deployment.spec.strategy?.type === 'Recreate') return desired;
   const own = current ? sizeOf(current) : 0;
   if (own >= desired) return desired;
-  const total = sum(old, sizeOf) + own;
+  const total = sum(old, liveOf) + (current ? liveOf(current) : 0);
   const most = desired + budgets(deployment).maxSurge;
   return total >= most ? own : own + Math.min(most - total, desired - own);
 }
@@ -112,13 +130,17 @@ export function scaled(deployment: Deployment, { current, old }: ReplicaSets): R
   const active = all.filter((one) => sizeOf(one) > 0);
   if (active.length <= 1) {
     const only = active[0] ?? current ?? oldestFirst(old).at(-1);
-    return only && sizeOf(only) !== desired ? [{ replicaSet: only, replicas: desired }] : [];
+    if (!only) return [];
+    const others = sum(all, liveOf) - liveOf(only);
+    const room = Math.max(sizeOf(only), desired + budgets(deployment).maxSurge - others);
+    const replicas = Math.min(desired, room);
+    return sizeOf(only) === replicas ? [] : [{ replicaSet: only, replicas }];
   }
   if (current && isSaturated(deployment, current)) {
     return active.filter((one) => one !== current).map((replicaSet) => ({ replicaSet, replicas: 0 }));
   }
   if (deployment.spec.strategy?.type !== 'RollingUpdate') return [];
-  return proportional(deployment, active);
+  return proportional(deployment, active, sum(all, liveOf));
 }
 
 /** Its size and its available Pods are what the Deployment wants (IsSaturated). */
@@ -131,10 +153,12 @@ function isSaturated({ spec }: Deployment, current: ReplicaSet): boolean {
   );
 }
 
-function proportional(deployment: Deployment, active: readonly ReplicaSet[]): Resize[] {
+/** `live`: number of Pods of all ReplicaSets, which limits growth. */
+function proportional(deployment: Deployment, active: readonly ReplicaSet[], live: number): Resize[] {
   const desired = deployment.spec.replicas ?? 0;
   const allowed = desired > 0 ? desired + budgets(deployment).maxSurge : 0;
-  const toAdd = allowed - sum(active, sizeOf);
+  const excess = sum(active, sizeOf) - allowed;
+  const toAdd = excess > 0 ? -excess : Math.max(0, allowed - live);
   const sorted = [...active].sort((a, b) => sizeOf(b) - sizeOf(a) || (toAdd > 0 ? byAge(b, a) : byAge(a, b)));
   const sizes = new Map<ReplicaSet, number>();
   let added = 0;

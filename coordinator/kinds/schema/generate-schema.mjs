@@ -316,7 +316,8 @@ function fieldSchema(path, { type, format }, reach) {
   if (ATOMIC_MAPS.has(path)) return { ...schema, 'x-kubernetes-map-type': 'atomic' };
   if (Object.hasOwn(KEY_DEFAULTS, path)) return { ...schema, default: KEY_DEFAULTS[path] };
   if (path === 'ManagedFieldsEntry.fieldsV1') return reference(`${META}.FieldsV1`);
-  return schema.type === 'array' ? { ...schema, ...listRules(path) } : schema;
+  if (schema.type === 'array') return { ...schema, ...listRules(path) };
+  return RETAIN_KEYS.has(path) ? { ...schema, 'x-kubernetes-patch-strategy': 'retainKeys' } : schema;
 }
 
 /** Returns the fields that the declaration does not mark with `?`. */

@@ -48,8 +48,9 @@ export const MERGE_KEYS = {
   'ValidatingWebhook.matchConditions': 'name',
 };
 
-/** Merged lists whose patch also names the members to keep ("merge,retainKeys"). */
+/** Merged lists ("merge,retainKeys") and structs ("retainKeys") whose patch also names the members to keep. */
 export const RETAIN_KEYS = new Set([
+  'DeploymentSpec.strategy',
   'PodSpec.volumes',
   'PodSpec.resourceClaims',
   'PodStatus.resourceClaimStatuses',

@@ -46,6 +46,7 @@ export const ZERO_OBJECT = {
   spec: {
     containers: null,
     template: { metadata: {}, spec: { containers: null } },
+    strategy: {},
     updateStrategy: {},
   },
   status: { daemonEndpoints: { kubeletEndpoint: {} }, loadBalancer: {}, nodeInfo: {} },

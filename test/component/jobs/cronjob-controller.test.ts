@@ -1,7 +1,8 @@
 /** CronJobs start Jobs at the times of their schedule, each once, also after a kill. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JobFixture, type Kill } from '../../harness/controllers/job-fixture.js';
+import { JobFixture } from '../../harness/controllers/job-fixture.js';
+import type { Kill } from '../../harness/controllers/write-kills.js';
 
 const EVERY_MINUTE = '* * * * *';
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { finishedAs } from '../../../shared/kube/jobs/job-types.js';
-import { JobFixture, type Kill } from '../../harness/controllers/job-fixture.js';
+import { JobFixture } from '../../harness/controllers/job-fixture.js';
+import type { Kill } from '../../harness/controllers/write-kills.js';
 
 /** More writes than the Job needs. */
 const MAX_WRITES = 60;

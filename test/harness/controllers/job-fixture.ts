@@ -1,23 +1,14 @@
 /** The Job and CronJob controllers over a memory store, with a simulated agent, and kills at any write. */
 import { CronJobController } from '../../../coordinator/controllers/jobs/cronjob-controller.js';
-import {
-  JobController,
-  type JobControllerDeps,
-} from '../../../coordinator/controllers/jobs/job-controller.js';
+import { JobController } from '../../../coordinator/controllers/jobs/job-controller.js';
 import type { RecordEvent } from '../../../coordinator/decisions/events/event-occurrence.js';
 import { cronJobKind, jobKind, podKind } from '../../../coordinator/kinds/index.js';
-import type { Registry } from '../../../coordinator/registry/registry.js';
 import type { CronJob, Job, JobSpec } from '../../../shared/kube/jobs/job-types.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../../shared/kube/pods/pod-types.js';
 import { type ControlPlane, startControlPlane } from './control-plane-fixture.js';
+import { type Kill, WriteKills } from './write-kills.js';
 
 const NAMESPACE = 'default';
-
-/** A write at which the controllers are killed: before it is stored, or when it is stored and not reported. */
-export interface Kill {
-  atWrite: number;
-  when: 'before' | 'after';
-}
 
 export class JobFixture {
   /** `reason message` of every Event. */
@@ -28,10 +19,7 @@ export class JobFixture {
   /** Phase in which the n-th Pod ends, from 0. Undefined: it keeps running. */
   readonly #ends: (nth: number) => PodPhase | undefined;
   #controllers: { stop(): Promise<void> }[] = [];
-  #writes = 0;
-  #kill: Kill | undefined;
-  /** True once the planned kill has happened. */
-  isKilled = false;
+  readonly #kills: WriteKills;
 
   static async start(ends: (nth: number) => PodPhase | undefined, kill?: Kill): Promise<JobFixture> {
     const fixture = new JobFixture(await startControlPlane(), ends, kill);
@@ -46,14 +34,19 @@ export class JobFixture {
   ) {
     this.plane = plane;
     this.#ends = ends;
-    this.#kill = kill;
+    this.#kills = new WriteKills(kill);
+  }
+
+  /** True once the planned kill has happened. */
+  get isKilled(): boolean {
+    return this.#kills.kills > 0;
   }
 
   startControllers(): void {
     const recordEvent: RecordEvent = (_about, _type, reason, message) => {
       this.events.push(`${reason} ${message}`);
     };
-    const deps = { ...this.plane, registry: this.#killable(), recordEvent };
+    const deps = { ...this.plane, registry: this.#kills.wrap(this.plane.registry), recordEvent };
     this.#controllers = [new JobController(deps), new CronJobController(deps)];
   }
 
@@ -61,34 +54,6 @@ export class JobFixture {
     await Promise.all(this.#controllers.map((controller) => controller.stop()));
     await this.plane.settle();
     this.startControllers();
-  }
-
-  /** Wraps the writes of one life of the controllers. After a kill none of them succeeds. */
-  #killable(): Registry & JobControllerDeps['registry'] {
-    const life = { isOver: false };
-    const guard = async <R>(write: () => Promise<R>): Promise<R> => {
-      if (life.isOver) throw new Error('killed');
-      this.#writes += 1;
-      const isKill = this.#kill !== undefined && this.#writes === this.#kill.atWrite;
-      if (isKill) {
-        life.isOver = true;
-        this.isKilled = true;
-      }
-      if (isKill && this.#kill?.when === 'before') throw new Error('killed');
-      const result = await write();
-      if (isKill) throw new Error('killed');
-      return result;
-    };
-    const { registry } = this.plane;
-    return {
-      ...registry,
-      create: (...given: Parameters<Registry['create']>) => guard(() => registry.create(...given)),
-      modify: (...given: Parameters<Registry['modify']>) => guard(() => registry.modify(...given)),
-      writeStatus: (...given: Parameters<Registry['writeStatus']>) =>
-        guard(() => registry.writeStatus(...given)),
-      delete: (...given: Parameters<Registry['delete']>) => guard(() => registry.delete(...given)),
-      get: (...given: Parameters<Registry['get']>) => registry.get(...given),
-    } as Registry & JobControllerDeps['registry'];
   }
 
   async createJob(name: string, spec: Partial<JobSpec>): Promise<void> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  areObserved,
   budgets,
   currentSize,
   scaled,
@@ -92,4 +93,29 @@ test('a scale is shared in proportion, and the rest goes to the largest', () => 
   const odd = { current: replicaSet('new', 2, 2, 3, 10), old: [replicaSet('old', 8, 8, 1, 10)] };
   assert.deepEqual(sizes(scaled(deployment(5, 0, 1), odd)), { new: 1, old: 4 });
   assert.deepEqual(sizes(scaled(deployment(0, 0, 1), odd)), { new: 0, old: 0 });
+});
+
+test('Pods above the size of a shrunk ReplicaSet count until they are deleted', () => {
+  const old = replicaSet('old', 3);
+  old.status = { replicas: 4, availableReplicas: 4 };
+  const current = replicaSet('new', 1);
+  assert.equal(currentSize(deployment(4, 1, 1), { current, old: [old] }), 1);
+  assert.equal(currentSize(deployment(4, 1, 1), { current, old: [replicaSet('old', 3)] }), 2);
+});
+
+test('a status that still counts deleted Pods ends no Pod more', () => {
+  const old = replicaSet('old', 2);
+  old.status = { replicas: 3, availableReplicas: 3 };
+  assert.deepEqual(sizes(shrinkOld(deployment(3, 1, 1), { current: replicaSet('new', 1), old: [old] })), {
+    old: 1,
+  });
+});
+
+test('a status is observed if it is about the present generation', () => {
+  const one = replicaSet('new', 1);
+  one.metadata.generation = 2;
+  one.status = { replicas: 1, observedGeneration: 1 };
+  assert.equal(areObserved([one]), false);
+  one.status.observedGeneration = 2;
+  assert.equal(areObserved([one]), true);
 });
