@@ -8,6 +8,7 @@ import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { JOB_DEFINITIONS, JOB_ZEROS } from './protobuf-job.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
 import { POLICY_DEFINITIONS } from './protobuf-policy.js';
+import { WORKLOAD_DEFINITIONS, WORKLOAD_ZEROS } from './protobuf-workload.js';
 
 /** The prefix of every Kubernetes protobuf body. */
 const MAGIC = Buffer.from('k8s\0', 'latin1');
@@ -93,9 +94,10 @@ message CertificateSigningRequest { optional ObjectMeta metadata = 1; optional C
 message PriorityClass { optional ObjectMeta metadata = 1; optional int32 value = 2; optional bool globalDefault = 3; optional string description = 4; optional string preemptionPolicy = 5; }
 `;
 
-const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}${JOB_DEFINITIONS}${POLICY_DEFINITIONS}`, {
-  keepCase: true,
-}).root;
+const messages = protobuf.parse(
+  `${DEFINITIONS}${POD_DEFINITIONS}${JOB_DEFINITIONS}${POLICY_DEFINITIONS}${WORKLOAD_DEFINITIONS}`,
+  { keepCase: true },
+).root;
 
 /** Supported kinds. Others are rejected with 415. */
 const KINDS = new Set([
@@ -104,6 +106,7 @@ const KINDS = new Set([
   'ClusterRoleBinding',
   'ConfigMap',
   'CronJob',
+  'Deployment',
   'EndpointSlice',
   'Endpoints',
   'Ingress',
@@ -112,9 +115,11 @@ const KINDS = new Set([
   'Pod',
   'PodDisruptionBudget',
   'PriorityClass',
+  'ReplicaSet',
   'ResourceQuota',
   'Role',
   'RoleBinding',
+  'Scale',
   'Secret',
   'Service',
   'ServiceAccount',
@@ -134,6 +139,7 @@ const KINDS = new Set([
  */
 const MEANINGFUL_ZEROS = new Set([
   ...JOB_ZEROS,
+  ...WORKLOAD_ZEROS,
   'gracePeriodSeconds',
   'terminationGracePeriodSeconds',
   'activeDeadlineSeconds',
@@ -157,6 +163,7 @@ const OFF_IS_ABSENT = new Set([
   'tty',
   'readOnly',
   'publishNotReadyAddresses',
+  'paused',
   'globalDefault',
   'chapAuthDiscovery',
   'chapAuthSession',

@@ -1,6 +1,6 @@
 /** Dependencies of the Deployment and ReplicaSet controllers. */
 import { isGone } from '../../../shared/kube/objects/api-status.js';
-import { type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
+import { controllerOf, type KubeObject, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { compileLabelSelector, type LabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -63,7 +63,12 @@ export async function claimObjects<T extends KubeObject, O extends SelectingOwne
   if (metadata.deletionTimestamp) return owned;
   for (const object of informer.indexed(ORPHANS_BY_NAMESPACE, metadata.namespace ?? '')) {
     if (object.metadata.deletionTimestamp || !selector.matches(object.metadata.labels)) continue;
-    await unlessLost(async () => wrote(await adopt(registry, owner, kind, object)));
+    await unlessLost(async () => {
+      const adopted = await adopt(registry, owner, kind, object);
+      wrote(adopted);
+      // An adopted object counts at once. Otherwise the owner would create one object too many.
+      if (adopted && controllerOf(adopted.metadata)?.uid === metadata.uid) owned.push(adopted);
+    });
   }
   return owned;
 }

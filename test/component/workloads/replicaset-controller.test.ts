@@ -38,6 +38,8 @@ test('a matching orphan is adopted instead of a new Pod', () =>
     const adopted = fixture.plane.informers.pods.get({ namespace: 'default', name: 'alone' });
     assert.equal(adopted && controllerOf(adopted.metadata)?.name, 'web');
     assert.equal(alive(fixture).length, 2);
+    const created = fixture.plane.informers.pods.list().length;
+    assert.equal(created, 2, 'the adopted Pod counts at once, so no third Pod is created and deleted');
   }));
 
 rule('a Pod whose labels change is released and replaced', { replicas: 2 }, async (fixture) => {

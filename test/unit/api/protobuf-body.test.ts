@@ -263,3 +263,15 @@ test('an approval of a CertificateSigningRequest keeps its time; a zero time is 
     },
   });
 });
+
+test('a Deployment: zero replicas are a value, and paused is absent unless it is set', () => {
+  const zero = Buffer.concat([integer(1, 0), integer(2, 0), field(3, '')]);
+  const strategy = field(4, Buffer.concat([field(1, 'RollingUpdate'), field(2, field(2, zero))]));
+  const spec = field(2, Buffer.concat([integer(1, 0), strategy, integer(5, 0), integer(7, 0)]));
+  assert.deepEqual(decodeProtobuf(body('apps/v1', 'Deployment', field(1, field(1, 'web')), spec)), {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web' },
+    spec: { replicas: 0, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0 } } },
+  });
+});
