@@ -1,6 +1,6 @@
 /** Counts the Pods of a Job without counting one twice (`pkg/controller/job/job_controller.go`). */
 
-import { indexesOf } from '../../../shared/kube/jobs/index-set.js';
+import { IndexSet } from '../../../shared/kube/jobs/index-set.js';
 import {
   INDEX_FAILURE_COUNT,
   isIndexed,
@@ -34,8 +34,8 @@ export interface JobPodCounts {
   /** Pods whose finalizer can be removed once the status is stored. */
   counted: Pod[];
   /** Of an indexed Job. */
-  completed: Set<number>;
-  failedIndexes: Set<number>;
+  completed: IndexSet;
+  failedIndexes: IndexSet;
   /** Message of the podFailurePolicy that fails the Job. */
   failJob?: string;
 }
@@ -75,8 +75,8 @@ export function countPods(job: Job, pods: readonly Pod[]): JobPodCounts {
     succeededPods: pods.filter((pod) => pod.status?.phase === 'Succeeded'),
     failedPods: pods.filter((pod) => hasFailed(pod, job)),
     counted: [],
-    completed: indexesOf(status.completedIndexes, completions),
-    failedIndexes: indexesOf(status.failedIndexes, completions),
+    completed: IndexSet.parse(status.completedIndexes, completions),
+    failedIndexes: IndexSet.parse(status.failedIndexes, completions),
   };
   for (const pod of counts.succeededPods) if (isTracked(pod)) countSuccess(counts, job, pod);
   const replaced = newestFailures(counts, job);

@@ -1,4 +1,5 @@
 /** Which Pods of a Job are created and deleted (`pkg/controller/job/job_controller.go` manageJob). */
+import { IndexSet } from '../../../shared/kube/jobs/index-set.js';
 import {
   INDEX_FAILURE_COUNT,
   INDEX_IGNORED_FAILURES,
@@ -41,7 +42,11 @@ export function scaleJob(job: Job, counts: JobPodCounts, now: number, heldMs: nu
   const delay = Math.max(heldMs, backoffRemainingMs(counts.failedPods, counts.succeededPods, now));
   if (delay > 0) return { create: [], remove: [], retryAfterMs: delay };
   if (!isIndexed(job.spec)) return { create: Array.from({ length: lacking }, () => ({})), remove: [] };
-  const create = pendingIndexes(job, counts, lacking).map((index) => ({ index }));
+  const create: NewJobPod[] = [];
+  for (const index of pendingIndexes(job, counts)) {
+    if (create.length === lacking) break;
+    create.push({ index });
+  }
   return { create, remove: [] };
 }
 
@@ -82,15 +87,14 @@ function removedFirst(a: Pod, b: Pod): number {
   return 0;
 }
 
-/** Returns the first indexes that have neither ended nor a Pod that runs. */
-function pendingIndexes({ spec }: Job, counts: JobPodCounts, count: number): number[] {
-  const taken = new Set(counts.active.map(completionIndexOf));
-  const found: number[] = [];
-  for (let index = 0; index < (spec.completions ?? 0) && found.length < count; index += 1) {
-    if (!taken.has(index) && !counts.completed.has(index) && !counts.failedIndexes.has(index))
-      found.push(index);
-  }
-  return found;
+/**
+ * Iterates the indexes that have neither ended nor a Pod that runs. The caller stops early: a list of the indexes of a
+ * Job with 2,147,483,647 completions would fill the memory.
+ */
+function pendingIndexes({ spec }: Job, counts: JobPodCounts): Iterable<number> {
+  const running = counts.active.map(completionIndexOf).filter((index) => index !== undefined);
+  const taken = IndexSet.union(counts.completed, counts.failedIndexes, IndexSet.of(running));
+  return taken.missingBelow(spec.completions ?? 0);
 }
 
 /** Each index has its own back-off, and its Pod carries the number of failures before it. */
@@ -102,7 +106,7 @@ function createPerIndex(job: Job, counts: JobPodCounts, count: number, now: numb
   }
   const create: NewJobPod[] = [];
   let retryAfterMs: number | undefined;
-  for (const index of pendingIndexes(job, counts, job.spec.completions ?? 0)) {
+  for (const index of pendingIndexes(job, counts)) {
     if (create.length === count) break;
     const last = newest.get(index);
     const failures = last ? failuresWith(job, last) : { counted: 0, ignored: 0 };

@@ -1,5 +1,4 @@
 /** What the Job controller does next with a Job (`pkg/controller/job/job_controller.go` syncJob). */
-import { indexText } from '../../../shared/kube/jobs/index-set.js';
 import {
   finishedAs,
   isIndexed,
@@ -107,8 +106,8 @@ function statusOf({ spec, status = {} }: Job, counts: JobPodCounts): JobStatus {
   set(next, 'active', counts.active.length);
   set(next, 'succeeded', counts.succeeded);
   set(next, 'failed', counts.failed);
-  if (isIndexed(spec) && counts.completed.size > 0) next.completedIndexes = indexText(counts.completed);
-  if (spec.backoffLimitPerIndex !== undefined) next.failedIndexes = indexText(counts.failedIndexes);
+  if (isIndexed(spec) && counts.completed.size > 0) next.completedIndexes = counts.completed.toString();
+  if (spec.backoffLimitPerIndex !== undefined) next.failedIndexes = counts.failedIndexes.toString();
   return next;
 }
 
