@@ -45,6 +45,8 @@ function hasFailed(pod: Pod, { spec }: Job): boolean {
   const { phase } = pod.status ?? {};
   if (phase === 'Failed') return true;
   if (!pod.metadata.deletionTimestamp || phase === 'Succeeded') return false;
+  // The Job has discarded this Pod, or has counted it. It must not delay the next Pod of a resumed Job.
+  if (!isTracked(pod)) return false;
   // With a grace period of zero no container is left that could end later.
   return spec.podReplacementPolicy !== 'Failed' || pod.metadata.deletionGracePeriodSeconds === 0;
 }
@@ -79,8 +81,8 @@ export function countPods(job: Job, pods: readonly Pod[]): JobPodCounts {
     failedIndexes: IndexSet.parse(status.failedIndexes, completions),
   };
   for (const pod of counts.succeededPods) if (isTracked(pod)) countSuccess(counts, job, pod);
-  const replaced = newestFailures(counts, job);
-  for (const pod of counts.failedPods) if (isTracked(pod)) countFailure(counts, job, pod, replaced);
+  const held = newestFailures(counts, job);
+  for (const pod of counts.failedPods) if (isTracked(pod)) countFailure(counts, job, pod, held);
   if (isIndexed(spec)) counts.succeeded = counts.completed.size;
   counts.totalSucceeded = isIndexed(spec)
     ? counts.completed.size

@@ -18,7 +18,8 @@ const MAX_CREATES = 500;
 
 interface JobScale {
   create: NewJobPod[];
-  remove: Pod[];
+  /** Active Pods to delete without counting them (`deleteJobPods`). */
+  discard: Pod[];
   /** When a delayed create is due, in ms. */
   retryAfterMs?: number;
 }
@@ -29,25 +30,25 @@ interface JobScale {
  */
 export function scaleJob(job: Job, counts: JobPodCounts, now: number, heldMs: number): JobScale {
   const { active } = counts;
-  if (job.spec.suspend) return { create: [], remove: active };
+  if (job.spec.suspend) return { create: [], discard: active };
   const wanted = wantedActive(job, counts);
   const surplus = isIndexed(job.spec) ? surplusOfIndexes(job, active) : [];
   const rest = active.filter((pod) => !surplus.includes(pod)).sort(removedFirst);
   const excess = Math.max(0, rest.length - wanted);
-  if (surplus.length + excess > 0) return { create: [], remove: [...surplus, ...rest.slice(0, excess)] };
+  if (surplus.length + excess > 0) return { create: [], discard: [...surplus, ...rest.slice(0, excess)] };
   const waiting = job.spec.podReplacementPolicy === 'Failed' ? counts.terminating : 0;
   const lacking = Math.min(wanted - waiting - active.length, MAX_CREATES);
-  if (lacking <= 0) return { create: [], remove: [] };
+  if (lacking <= 0) return { create: [], discard: [] };
   if (job.spec.backoffLimitPerIndex !== undefined) return createPerIndex(job, counts, lacking, now);
   const delay = Math.max(heldMs, backoffRemainingMs(counts.failedPods, counts.succeededPods, now));
-  if (delay > 0) return { create: [], remove: [], retryAfterMs: delay };
-  if (!isIndexed(job.spec)) return { create: Array.from({ length: lacking }, () => ({})), remove: [] };
+  if (delay > 0) return { create: [], discard: [], retryAfterMs: delay };
+  if (!isIndexed(job.spec)) return { create: Array.from({ length: lacking }, () => ({})), discard: [] };
   const create: NewJobPod[] = [];
   for (const index of pendingIndexes(job, counts)) {
     if (create.length === lacking) break;
     create.push({ index });
   }
-  return { create, remove: [] };
+  return { create, discard: [] };
 }
 
 /** Without completions, the first success stops the creation of Pods. */
@@ -114,7 +115,7 @@ function createPerIndex(job: Job, counts: JobPodCounts, count: number, now: numb
     if (delay > 0) retryAfterMs = Math.min(delay, retryAfterMs ?? delay);
     else create.push({ index, failures });
   }
-  return { create, remove: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { create, discard: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 function failuresWith({ spec }: Job, pod: Pod): { counted: number; ignored: number } {

@@ -66,15 +66,16 @@ function ended(code: number): PodStatus {
 }
 
 /** What a step does, in short. */
-function summary({ status, create, remove, release }: JobStep) {
+function summary({ status, create, remove, discard, release }: JobStep) {
   const conditions = (status.conditions ?? []).map(
     ({ type, status: value, reason }) => `${type}=${value}:${reason}`,
   );
-  return { conditions, create: create.length, remove: remove.length, release: release.length };
+  const counts = { create: create.length, remove: remove.length, discard: discard.length };
+  return { conditions, ...counts, release: release.length };
 }
 
 describe('steps of a Job', () => {
-  const none = { conditions: [], create: 0, remove: 0, release: 0 };
+  const none = { conditions: [], create: 0, remove: 0, discard: 0, release: 0 };
   const rows: [name: string, spec: Partial<JobSpec>, status: JobStatus, pods: Pod[], expected: object][] = [
     ['a new Job creates its Pods', { parallelism: 2, completions: 5 }, {}, [], { create: 2 }],
     ['no more Pods than completions', { parallelism: 5, completions: 2 }, {}, [], { create: 2 }],
@@ -97,14 +98,14 @@ describe('steps of a Job', () => {
       { parallelism: 1, completions: 5 },
       {},
       [pod('a', 'Running'), pod('b', 'Pending')],
-      { remove: 1 },
+      { discard: 1 },
     ],
     [
       'suspension deletes Pods',
       { suspend: true },
       { startTime: START },
       [pod('a', 'Running')],
-      { remove: 1, conditions: ['Suspended=True:JobSuspended'] },
+      { discard: 1, conditions: ['Suspended=True:JobSuspended'] },
     ],
     [
       'the last success is counted before the Job completes',
@@ -154,6 +155,13 @@ describe('steps of a Job', () => {
       { create: 1, release: 1 },
     ],
     [
+      'a resumed Job does not wait for the Pods that it has discarded',
+      { parallelism: 2, completions: 2 },
+      { startTime: START },
+      [pod('a', 'Running', { deleted: true, tracked: false })],
+      { create: 2 },
+    ],
+    [
       'podReplacementPolicy Failed waits for the end of the Pod',
       { podReplacementPolicy: 'Failed' },
       { startTime: START },
@@ -172,7 +180,7 @@ describe('steps of a Job', () => {
       { completionMode: 'Indexed', completions: 4, parallelism: 4 },
       { startTime: START },
       [pod('a', 'Running', { index: 1 }), pod('b', 'Running', { index: 1 })],
-      { remove: 1 },
+      { discard: 1 },
     ],
     [
       'the last failed index fails the Job',
