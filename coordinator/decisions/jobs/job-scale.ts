@@ -32,10 +32,10 @@ export function scaleJob(job: Job, counts: JobPodCounts, now: number, heldMs: nu
   const { active } = counts;
   if (job.spec.suspend) return { create: [], discard: active };
   const wanted = wantedActive(job, counts);
-  const surplus = isIndexed(job.spec) ? surplusOfIndexes(job, active) : [];
-  const rest = active.filter((pod) => !surplus.includes(pod)).sort(removedFirst);
+  const surplus = new Set(isIndexed(job.spec) ? surplusOfIndexes(job, active) : []);
+  const rest = active.filter((pod) => !surplus.has(pod)).sort(removedFirst);
   const excess = Math.max(0, rest.length - wanted);
-  if (surplus.length + excess > 0) return { create: [], discard: [...surplus, ...rest.slice(0, excess)] };
+  if (surplus.size + excess > 0) return { create: [], discard: [...surplus, ...rest.slice(0, excess)] };
   const waiting = job.spec.podReplacementPolicy === 'Failed' ? counts.terminating : 0;
   const lacking = Math.min(wanted - waiting - active.length, MAX_CREATES);
   if (lacking <= 0) return { create: [], discard: [] };

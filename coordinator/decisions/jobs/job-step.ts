@@ -114,7 +114,8 @@ function statusOf({ spec, status = {} }: Job, counts: JobPodCounts): JobStatus {
   setCounter(next, 'active', counts.active.length);
   setCounter(next, 'succeeded', counts.succeeded);
   setCounter(next, 'failed', counts.failed);
-  if (isIndexed(spec) && counts.completed.size > 0) next.completedIndexes = counts.completed.toString();
+  if (isIndexed(spec)) next.completedIndexes = counts.completed.toString();
+  if (!next.completedIndexes) delete next.completedIndexes;
   if (spec.backoffLimitPerIndex !== undefined) next.failedIndexes = counts.failedIndexes.toString();
   return next;
 }

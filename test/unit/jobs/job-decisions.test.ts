@@ -403,6 +403,13 @@ test('indexes are added, found, shared and missing in every order', () => {
   assert.equal(IndexSet.parse('4-9,1-5,3', 20).toString(), '1-9', 'a text in no order');
 });
 
+test('a smaller number of completions drops the completed indexes above it', () => {
+  const spec = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
+  const of = (completedIndexes: string) =>
+    jobStep(job(spec, { startTime: START, completedIndexes }), [], NOW).status.completedIndexes;
+  assert.deepEqual([of('0,5-7'), of('5-7')], ['0', undefined]);
+});
+
 test('a Job with the highest number of completions costs neither time nor memory', () => {
   const MAX = 2 ** 31 - 1;
   const spec = { completionMode: 'Indexed', completions: MAX, parallelism: 3 };
