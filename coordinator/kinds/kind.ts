@@ -73,6 +73,11 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** In place: removes fields that a client must not set (status and others) and sets server-owned fields. */
   prepareForCreate(object: T, context: WriteContext): void;
   /**
+   * The creator does not own fields that `prepareForCreate` generates. Otherwise the next apply of its manifest, which
+   * does not contain them, would remove them.
+   */
+  disownsGenerated?: true;
+  /**
    * In place on `next`: reverts fields that this verb cannot change (status on a main update) and counts generations.
    */
   prepareForUpdate(next: T, current: T, context: WriteContext): void;

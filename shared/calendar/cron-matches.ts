@@ -42,6 +42,25 @@ export function lastMatch(
   return undefined;
 }
 
+/** Returns true if the pattern matches more than `limit` times after `since` and up to `now`. */
+export function matchesMoreThan(
+  limit: number,
+  pattern: CronPattern,
+  zone: TimeZone,
+  since: number,
+  now: number,
+): boolean {
+  const [from, to] = [zone.wallAt(since) - MAX_CHANGE_MS, zone.wallAt(now) + MAX_CHANGE_MS];
+  let count = 0;
+  for (let midnight = midnightOf(from); midnight <= to; midnight += DAY_MS) {
+    for (const at of wallsOf(pattern, midnight, from, to)) {
+      count += matchesAt(pattern, zone, at).filter((instant) => instant > since && instant <= now).length;
+      if (count > limit) return true;
+    }
+  }
+  return false;
+}
+
 /** Returns the first match after `now`, or undefined if the pattern never matches. */
 export function nextMatch(pattern: CronPattern, zone: TimeZone, now: number): number | undefined {
   const from = zone.wallAt(now) - MAX_CHANGE_MS;

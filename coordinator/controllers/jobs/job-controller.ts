@@ -116,6 +116,10 @@ export class JobController {
     if (!(await this.#storeStatus(job, step, context))) return;
     await each(step.release, (pod) => this.#release(pod, context));
     await each(step.remove, (pod) => this.#remove(job, pod, context));
+    await each(step.discard, async (pod) => {
+      await this.#release(pod, context);
+      await this.#remove(job, pod, context);
+    });
     await this.#createAll(job, step.create, context);
     if (step.isExpired) await this.#removeJob(job, context);
   }
@@ -142,7 +146,7 @@ export class JobController {
     return true;
   }
 
-  /** Removes the finalizer of a Pod that is counted. */
+  /** Removes the finalizer of a Pod that is counted, or that must not be counted. */
   async #release(pod: Pod, context: ReconcileContext): Promise<void> {
     await unlessGone(async () => {
       const record = await this.#deps.registry.modify(

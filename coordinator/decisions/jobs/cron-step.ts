@@ -1,8 +1,7 @@
 /** When a CronJob starts its next Job (`pkg/controller/cronjob/{cronjob_controllerv2,utils}.go`). */
-import { lastMatch, nextMatch } from '../../../shared/calendar/cron-matches.js';
-import type { CronPattern } from '../../../shared/calendar/cron-pattern.js';
+import { lastMatch, matchesMoreThan, nextMatch } from '../../../shared/calendar/cron-matches.js';
 import { parseSchedule, scheduleProblems } from '../../../shared/calendar/job-schedule.js';
-import { type TimeZone, timeZone } from '../../../shared/calendar/time-zone.js';
+import { timeZone } from '../../../shared/calendar/time-zone.js';
 import { type CronJob, finishedAs, type Job } from '../../../shared/kube/jobs/job-types.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 
@@ -52,7 +51,7 @@ export function cronStep(cronJob: CronJob, jobs: readonly Job[], now: number): C
   const since = searchedSince(step, cronJob, now);
   const due = lastMatch(pattern, zone, now, Math.max(0, now - since));
   if (due === undefined || due <= since) return step;
-  if (missesMany(pattern, zone, since, now)) {
+  if (matchesMoreThan(MANY_MISSED, pattern, zone, since, now)) {
     const text =
       'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
     warn(step, 'TooManyMissedTimes', text);
@@ -75,15 +74,6 @@ function searchedSince(step: CronStep, { metadata, spec, status }: CronJob, now:
   if (last > now + 1_000) step.status.lastScheduleTime = toTimestamp(now);
   const deadline = spec.startingDeadlineSeconds;
   return Math.max(Math.min(last, now), deadline === undefined ? 0 : now - deadline * 1000 - 1);
-}
-
-function missesMany(pattern: CronPattern, zone: TimeZone, since: number, now: number): boolean {
-  let at: number | undefined = since;
-  for (let missed = 0; missed <= MANY_MISSED; missed += 1) {
-    at = nextMatch(pattern, zone, at);
-    if (at === undefined || at > now) return false;
-  }
-  return true;
 }
 
 function startAt(step: CronStep, { spec }: CronJob, jobs: readonly Job[], due: number): void {

@@ -1,6 +1,6 @@
 /** Counts the Pods of a Job without counting one twice (`pkg/controller/job/job_controller.go`). */
 
-import { indexesOf } from '../../../shared/kube/jobs/index-set.js';
+import { IndexSet } from '../../../shared/kube/jobs/index-set.js';
 import {
   INDEX_FAILURE_COUNT,
   isIndexed,
@@ -34,8 +34,8 @@ export interface JobPodCounts {
   /** Pods whose finalizer can be removed once the status is stored. */
   counted: Pod[];
   /** Of an indexed Job. */
-  completed: Set<number>;
-  failedIndexes: Set<number>;
+  completed: IndexSet;
+  failedIndexes: IndexSet;
   /** Message of the podFailurePolicy that fails the Job. */
   failJob?: string;
 }
@@ -45,6 +45,8 @@ function hasFailed(pod: Pod, { spec }: Job): boolean {
   const { phase } = pod.status ?? {};
   if (phase === 'Failed') return true;
   if (!pod.metadata.deletionTimestamp || phase === 'Succeeded') return false;
+  // The Job has discarded this Pod, or has counted it. It must not delay the next Pod of a resumed Job.
+  if (!isTracked(pod)) return false;
   // With a grace period of zero no container is left that could end later.
   return spec.podReplacementPolicy !== 'Failed' || pod.metadata.deletionGracePeriodSeconds === 0;
 }
@@ -75,12 +77,12 @@ export function countPods(job: Job, pods: readonly Pod[]): JobPodCounts {
     succeededPods: pods.filter((pod) => pod.status?.phase === 'Succeeded'),
     failedPods: pods.filter((pod) => hasFailed(pod, job)),
     counted: [],
-    completed: indexesOf(status.completedIndexes, completions),
-    failedIndexes: indexesOf(status.failedIndexes, completions),
+    completed: IndexSet.parse(status.completedIndexes, completions),
+    failedIndexes: IndexSet.parse(status.failedIndexes, completions),
   };
   for (const pod of counts.succeededPods) if (isTracked(pod)) countSuccess(counts, job, pod);
-  const replaced = newestFailures(counts, job);
-  for (const pod of counts.failedPods) if (isTracked(pod)) countFailure(counts, job, pod, replaced);
+  const held = newestFailures(counts, job);
+  for (const pod of counts.failedPods) if (isTracked(pod)) countFailure(counts, job, pod, held);
   if (isIndexed(spec)) counts.succeeded = counts.completed.size;
   counts.totalSucceeded = isIndexed(spec)
     ? counts.completed.size

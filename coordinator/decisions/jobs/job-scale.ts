@@ -1,4 +1,5 @@
 /** Which Pods of a Job are created and deleted (`pkg/controller/job/job_controller.go` manageJob). */
+import { IndexSet } from '../../../shared/kube/jobs/index-set.js';
 import {
   INDEX_FAILURE_COUNT,
   INDEX_IGNORED_FAILURES,
@@ -17,7 +18,8 @@ const MAX_CREATES = 500;
 
 interface JobScale {
   create: NewJobPod[];
-  remove: Pod[];
+  /** Active Pods to delete without counting them (`deleteJobPods`). */
+  discard: Pod[];
   /** When a delayed create is due, in ms. */
   retryAfterMs?: number;
 }
@@ -28,21 +30,25 @@ interface JobScale {
  */
 export function scaleJob(job: Job, counts: JobPodCounts, now: number, heldMs: number): JobScale {
   const { active } = counts;
-  if (job.spec.suspend) return { create: [], remove: active };
+  if (job.spec.suspend) return { create: [], discard: active };
   const wanted = wantedActive(job, counts);
-  const surplus = isIndexed(job.spec) ? surplusOfIndexes(job, active) : [];
-  const rest = active.filter((pod) => !surplus.includes(pod)).sort(removedFirst);
+  const surplus = new Set(isIndexed(job.spec) ? surplusOfIndexes(job, active) : []);
+  const rest = active.filter((pod) => !surplus.has(pod)).sort(removedFirst);
   const excess = Math.max(0, rest.length - wanted);
-  if (surplus.length + excess > 0) return { create: [], remove: [...surplus, ...rest.slice(0, excess)] };
+  if (surplus.size + excess > 0) return { create: [], discard: [...surplus, ...rest.slice(0, excess)] };
   const waiting = job.spec.podReplacementPolicy === 'Failed' ? counts.terminating : 0;
   const lacking = Math.min(wanted - waiting - active.length, MAX_CREATES);
-  if (lacking <= 0) return { create: [], remove: [] };
+  if (lacking <= 0) return { create: [], discard: [] };
   if (job.spec.backoffLimitPerIndex !== undefined) return createPerIndex(job, counts, lacking, now);
   const delay = Math.max(heldMs, backoffRemainingMs(counts.failedPods, counts.succeededPods, now));
-  if (delay > 0) return { create: [], remove: [], retryAfterMs: delay };
-  if (!isIndexed(job.spec)) return { create: Array.from({ length: lacking }, () => ({})), remove: [] };
-  const create = pendingIndexes(job, counts, lacking).map((index) => ({ index }));
-  return { create, remove: [] };
+  if (delay > 0) return { create: [], discard: [], retryAfterMs: delay };
+  if (!isIndexed(job.spec)) return { create: Array.from({ length: lacking }, () => ({})), discard: [] };
+  const create: NewJobPod[] = [];
+  for (const index of pendingIndexes(job, counts)) {
+    if (create.length === lacking) break;
+    create.push({ index });
+  }
+  return { create, discard: [] };
 }
 
 /** Without completions, the first success stops the creation of Pods. */
@@ -82,15 +88,14 @@ function removedFirst(a: Pod, b: Pod): number {
   return 0;
 }
 
-/** Returns the first indexes that have neither ended nor a Pod that runs. */
-function pendingIndexes({ spec }: Job, counts: JobPodCounts, count: number): number[] {
-  const taken = new Set(counts.active.map(completionIndexOf));
-  const found: number[] = [];
-  for (let index = 0; index < (spec.completions ?? 0) && found.length < count; index += 1) {
-    if (!taken.has(index) && !counts.completed.has(index) && !counts.failedIndexes.has(index))
-      found.push(index);
-  }
-  return found;
+/**
+ * Iterates the indexes that have neither ended nor a Pod that runs. The caller stops early: a list of the indexes of a
+ * Job with 2,147,483,647 completions would fill the memory.
+ */
+function pendingIndexes({ spec }: Job, counts: JobPodCounts): Iterable<number> {
+  const running = counts.active.map(completionIndexOf).filter((index) => index !== undefined);
+  const taken = IndexSet.union(counts.completed, counts.failedIndexes, IndexSet.of(running));
+  return taken.missingBelow(spec.completions ?? 0);
 }
 
 /** Each index has its own back-off, and its Pod carries the number of failures before it. */
@@ -102,7 +107,7 @@ function createPerIndex(job: Job, counts: JobPodCounts, count: number, now: numb
   }
   const create: NewJobPod[] = [];
   let retryAfterMs: number | undefined;
-  for (const index of pendingIndexes(job, counts, job.spec.completions ?? 0)) {
+  for (const index of pendingIndexes(job, counts)) {
     if (create.length === count) break;
     const last = newest.get(index);
     const failures = last ? failuresWith(job, last) : { counted: 0, ignored: 0 };
@@ -110,7 +115,7 @@ function createPerIndex(job: Job, counts: JobPodCounts, count: number, now: numb
     if (delay > 0) retryAfterMs = Math.min(delay, retryAfterMs ?? delay);
     else create.push({ index, failures });
   }
-  return { create, remove: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { create, discard: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 function failuresWith({ spec }: Job, pod: Pod): { counted: number; ignored: number } {

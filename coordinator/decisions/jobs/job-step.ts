@@ -1,5 +1,4 @@
 /** What the Job controller does next with a Job (`pkg/controller/job/job_controller.go` syncJob). */
-import { indexText } from '../../../shared/kube/jobs/index-set.js';
 import {
   finishedAs,
   isIndexed,
@@ -26,9 +25,15 @@ interface JobEvent {
 export interface JobStep {
   status: JobStatus;
   events: JobEvent[];
-  /** Their finalizer is removed after the status is stored. */
+  /** Counted Pods. Their finalizer is removed after the status is stored. */
   release: readonly Pod[];
+  /** Active Pods of a Job that has succeeded or failed. They are counted when they end. */
   remove: readonly Pod[];
+  /**
+   * Active Pods that the Job no longer wants. Their finalizer is removed before they are deleted. Otherwise they count
+   * as failed, and a Job that is suspended often enough exceeds its backoffLimit.
+   */
+  discard: readonly Pod[];
   create: readonly NewJobPod[];
   /** Delay until the next reconcile, in ms. Undefined: a change causes it. */
   requeueAfterMs?: number;
@@ -50,6 +55,7 @@ export function jobStep(job: Job, pods: readonly Pod[], now: number, heldMs = 0)
     events: [],
     release: counts.counted,
     remove: [],
+    discard: [],
     create: [],
   };
   const isSuspended = job.spec.suspend === true;
@@ -62,7 +68,7 @@ export function jobStep(job: Job, pods: readonly Pod[], now: number, heldMs = 0)
     return step;
   }
   const scaled = scaleJob(job, counts, now, heldMs);
-  step.remove = scaled.remove;
+  step.discard = scaled.discard;
   if (!job.metadata.deletionTimestamp) step.create = scaled.create;
   if (scaled.retryAfterMs !== undefined) step.backoffMs = scaled.retryAfterMs;
   const deadline = isSuspended
@@ -86,6 +92,7 @@ function finishedStep(job: Job, pods: readonly Pod[], now: number): JobStep {
     events: [],
     release: pods.filter((pod) => pod.metadata.finalizers?.includes(JOB_TRACKING)),
     remove: [],
+    discard: [],
     create: [],
     ...(until !== undefined && until > 0 && { requeueAfterMs: until }),
     ...(until !== undefined && until <= 0 && !job.metadata.deletionTimestamp && { isExpired: true as const }),
@@ -104,16 +111,17 @@ function statusOf({ spec, status = {} }: Job, counts: JobPodCounts): JobStatus {
       ...(failed.length > 0 && { failed }),
     },
   };
-  set(next, 'active', counts.active.length);
-  set(next, 'succeeded', counts.succeeded);
-  set(next, 'failed', counts.failed);
-  if (isIndexed(spec) && counts.completed.size > 0) next.completedIndexes = indexText(counts.completed);
-  if (spec.backoffLimitPerIndex !== undefined) next.failedIndexes = indexText(counts.failedIndexes);
+  setCounter(next, 'active', counts.active.length);
+  setCounter(next, 'succeeded', counts.succeeded);
+  setCounter(next, 'failed', counts.failed);
+  if (isIndexed(spec)) next.completedIndexes = counts.completed.toString();
+  if (!next.completedIndexes) delete next.completedIndexes;
+  if (spec.backoffLimitPerIndex !== undefined) next.failedIndexes = counts.failedIndexes.toString();
   return next;
 }
 
 /** Upstream omits counters that are zero. */
-function set(status: JobStatus, key: 'active' | 'succeeded' | 'failed', count: number): void {
+function setCounter(status: JobStatus, key: 'active' | 'succeeded' | 'failed', count: number): void {
   if (count > 0) status[key] = count;
   else delete status[key];
 }
@@ -125,13 +133,15 @@ function setCondition(status: JobStatus, type: string, reason: string, message: 
   status.conditions = withCondition(status.conditions, next, at);
 }
 
-/** The terminal condition waits until every Pod has ended and is counted, so that the counters are final. */
+/**
+ * The terminal condition waits until every Pod has ended and is counted, so that the counters are final. An indexed Job
+ * does not list its successes as uncounted: `finishedStep` also releases Pods that still have the finalizer.
+ */
 function finishIfPossible(step: JobStep, counts: JobPodCounts, now: number): void {
   const { status } = step;
   const { succeeded = [], failed = [] } = counts.uncounted;
   const isRunning = counts.active.length > 0 || counts.terminating > 0;
   if (isRunning || succeeded.length + failed.length > 0) return;
-  // An indexed Job has no list of uncounted successes. Its finalizers go first, so that no Pod is left with one.
   status.startTime ??= toTimestamp(now);
   const failure = findCondition(status.conditions, 'FailureTarget');
   if (failure?.status === 'True') {

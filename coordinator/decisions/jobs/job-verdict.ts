@@ -1,5 +1,5 @@
 /** Whether a Job has succeeded or failed (`pkg/controller/job/{job_controller,success_policy}.go`). */
-import { indexesOf } from '../../../shared/kube/jobs/index-set.js';
+import { IndexSet } from '../../../shared/kube/jobs/index-set.js';
 import { isIndexed, type Job, type JobStatus } from '../../../shared/kube/jobs/job-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import { exceedsRestarts, untilEndMs } from './job-limits.js';
@@ -68,17 +68,19 @@ function successOf({ spec }: Job, counts: JobPodCounts): JobVerdict | undefined 
   return { target, reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' };
 }
 
-/** Returns the number of the first rule that the completed indexes meet. */
+/** Returns the number of the first rule that the completed indexes meet. Without a completed index, none is met. */
 function matchedRule(
   { successPolicy, completions = 0 }: Job['spec'],
-  completed: ReadonlySet<number>,
+  completed: IndexSet,
 ): number | undefined {
+  if (completed.size === 0) return undefined;
   const found = (successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {
     if (succeededIndexes === undefined)
       return succeededCount !== undefined && completed.size >= succeededCount;
-    const wanted = indexesOf(succeededIndexes, completions);
-    const reached = [...wanted].filter((index) => completed.has(index)).length;
-    return reached >= (succeededCount ?? wanted.size);
+    const wanted = IndexSet.parse(succeededIndexes, completions);
+    // A rule with an empty list never matches; otherwise the Job would succeed with its first index.
+    if (wanted.size === 0) return false;
+    return wanted.intersection(completed).size >= Math.min(succeededCount ?? wanted.size, wanted.size);
   });
   return found < 0 ? undefined : found;
 }

@@ -80,7 +80,6 @@ function prepareForCreate(job: Job): void {
   if (!job.spec.manualSelector) generateSelector(job);
 }
 
-/** A manifest that is applied again has neither the generated selector nor the generated labels. */
 function prepareForUpdate(next: Job, current: Job): void {
   next.status = current.status ?? {};
   const specChanged = !semanticallyEqual(next.spec, current.spec);
@@ -153,6 +152,7 @@ export const jobKind: Kind<Job> = {
   nameRule: 'dnsSubdomain',
   setDefaults,
   prepareForCreate,
+  disownsGenerated: true,
   prepareForUpdate,
   prepareForStatusUpdate,
   validate: validateJob,

@@ -1,5 +1,5 @@
 /** Validation of changes and of the status of Jobs (`pkg/apis/batch/validation/validation.go`). */
-import { indexesOf, parseIndexes } from '../../../shared/kube/jobs/index-set.js';
+import { IndexSet, parseIndexes } from '../../../shared/kube/jobs/index-set.js';
 import { finishedAs, isIndexed, type Job, type JobSpec } from '../../../shared/kube/jobs/job-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
@@ -194,8 +194,8 @@ function validateIndexes({ spec, status }: Job): FieldError[] {
   check(completed, 'completedIndexes', completedIndexes);
   if (failedIndexes === undefined || spec.backoffLimitPerIndex === undefined) return errors;
   check('status.failedIndexes', 'failedIndexes', failedIndexes);
-  const both = indexesOf(completedIndexes, spec.completions);
-  const overlap = [...indexesOf(failedIndexes, spec.completions)].find((index) => both.has(index));
+  const done = IndexSet.parse(completedIndexes, spec.completions);
+  const [overlap] = IndexSet.parse(failedIndexes, spec.completions).intersection(done);
   if (overlap !== undefined) {
     const detail = `failedIndexes and completedIndexes overlap at index: ${overlap}`;
     errors.push(invalidValue('status.failedIndexes', failedIndexes, detail));

@@ -57,14 +57,21 @@ function writerOf(options: WriteOptions, now: number): ManagerName & { time: str
 
 /**
  * Sets the managedFields of a new object, in place. Objects of the coordinator's own controllers are not tracked: there
- * is one Pod per node. A later apply to such an object starts from its present fields.
+ * is one Pod per node. A later apply to such an object starts from its present fields. The creator owns the fields of
+ * `sent`.
  */
-export function trackCreation(kind: Kind, object: KubeObject, options: WriteOptions, now: number): void {
+export function trackCreation(
+  kind: Kind,
+  object: KubeObject,
+  sent: KubeObject,
+  options: WriteOptions,
+  now: number,
+): void {
   const apiVersion = apiVersionOf(kind);
-  const sent = decodeManagers(object.metadata.managedFields, apiVersion) ?? NO_MANAGERS;
+  const listed = decodeManagers(object.metadata.managedFields, apiVersion) ?? NO_MANAGERS;
   delete object.metadata.managedFields;
   if (options.fieldManager === undefined) return;
-  const managers = managersAfterUpdate(kind, ZERO_OBJECT, object, sent, writerOf(options, now));
+  const managers = managersAfterUpdate(kind, ZERO_OBJECT, sent, listed, writerOf(options, now));
   setManagedFields(object, encodeManagers(managers, apiVersion));
 }
 

@@ -36,8 +36,8 @@ const MAX_ATTEMPTS = 8;
 interface NewObject<T extends KubeObject> {
   namespace: string | undefined;
   body: unknown;
-  /** Sets managedFields, in place. */
-  track: (object: T, now: number) => void;
+  /** Sets managedFields of `object`, in place. `sent` is the object without what the server generates. */
+  track: (object: T, sent: T, now: number) => void;
 }
 
 /** Stores a new object. Throws 400, 403 (terminating namespace), 404 (namespace), 409, 413 and 422. */
@@ -48,7 +48,7 @@ export function create<T extends KubeObject>(
   body: unknown,
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
-  const track = (object: T, now: number) => trackCreation(kind, object, options, now);
+  const track = (object: T, sent: T, now: number) => trackCreation(kind, object, sent, options, now);
   return createTracked(deps, kind, { namespace, body, track }, options);
 }
 
@@ -85,10 +85,11 @@ export async function createTracked<T extends KubeObject>(
     options: classed,
   });
   const creation = { now: deps.clock.now(), uid: deps.random.uuid(), generateName: generate };
+  const sent = kind.disownsGenerated && options.fieldManager !== undefined ? copyJson(object) : object;
   admitCreate(kind, object, creation, reviewed);
   refuseBeyondLimits(deps, kind, object);
   if (webhooks) await validateByWebhooks(deps, webhooks, { name: object.metadata.name, object }, options);
-  track(object, creation.now);
+  track(object, sent, creation.now);
   if (isAllocated(kind)) await deps.services?.ready();
   await deps.quotas?.ready();
   const allocation = allocateFor(deps, kind, object, undefined);

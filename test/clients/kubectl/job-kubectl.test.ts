@@ -103,6 +103,17 @@ describe('Jobs in kubectl', () => {
     assert.equal(pod?.spec.containers[0]?.env?.[0]?.name, 'JOB_COMPLETION_INDEX');
   });
 
+  test('an applied Job can be applied again, also by the server', async () => {
+    const text = manifest('applied', 0, { suspend: true });
+    await kubectl.ok('apply -f -', text);
+    assert.match(await kubectl.ok('apply -f -', text), /job\.batch\/applied unchanged/);
+    assert.equal(await kubectl.ok('apply --server-side -f -', text), 'job.batch/applied serverside-applied');
+    await kubectl.ok('apply --server-side -f -', text);
+    const { spec } = await job('applied');
+    assert.equal(spec.template.metadata?.labels?.['job-name'], 'applied');
+    await kubectl.ok('delete job applied --timeout=60s');
+  });
+
   test('a suspended Job runs no Pods until it is resumed', async () => {
     await kubectl.ok('create -f -', manifest('later', 0, { suspend: true }));
     await kubectl.ok('wait --for=condition=Suspended job/later --timeout=60s');

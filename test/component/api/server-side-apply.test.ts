@@ -1,7 +1,13 @@
 /** Server-side apply and managedFields, over a memory store and the real kinds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configMapKind, daemonSetKind, podKind, secretKind } from '../../../coordinator/kinds/index.js';
+import {
+  configMapKind,
+  daemonSetKind,
+  jobKind,
+  podKind,
+  secretKind,
+} from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
 import type { Registry, WriteOptions } from '../../../coordinator/registry/registry.js';
@@ -63,6 +69,29 @@ test('an apply creates a missing object, and owns the fields of the manifest but
   assert.deepEqual(ownership(record.object()), [
     'me Apply {"f:spec":{"f:selector":{},"f:template":{"f:metadata":{"f:labels":{"f:app":{}}},"f:spec":{"f:containers":{"k:{\\"name\\":\\"c\\"}":{".":{},"f:image":{},"f:name":{},"f:ports":{"k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}":{".":{},"f:containerPort":{}}}}}}}}}',
   ]);
+});
+
+test('the creator of a Job owns neither its generated selector nor its generated labels', async () => {
+  const { registry } = await testRegistry();
+  const containers = [{ name: 'work', image: 'work:1' }];
+  const body = {
+    ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' } },
+    spec: { template: { spec: { restartPolicy: 'Never', containers } } },
+  };
+  const created = (await registry.create(jobKind, 'default', body, { fieldManager: 'kubectl' })).object();
+  assert.ok(created.spec.selector?.matchLabels);
+  const [owned] = ownership(created);
+  assert.match(owned ?? '', /"f:completions"/);
+  assert.doesNotMatch(owned ?? '', /f:selector|f:labels/);
+  // kubectl makes the creator an applier before it applies the manifest.
+  const managers = created.metadata.managedFields?.map((entry) => ({ ...entry, operation: 'Apply' }));
+  await registry.update(jobKind, REF, {
+    ...created,
+    metadata: { ...created.metadata, managedFields: managers },
+  });
+  const applied = await apply(registry, jobKind, body, 'kubectl');
+  assert.deepEqual(applied.spec.selector, created.spec.selector);
+  assert.deepEqual(applied.spec.template.metadata?.labels, created.spec.template.metadata?.labels);
 });
 
 test('a creation by POST owns its fields and the defaults', async () => {

@@ -1,8 +1,8 @@
 /** When CronJobs start Jobs (`pkg/controller/cronjob/cronjob_controllerv2_test.go`). */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
 import { cronStep, jobOfSchedule } from '../../../coordinator/decisions/jobs/cron-step.js';
-import { lastMatch } from '../../../shared/calendar/cron-matches.js';
+import { lastMatch, matchesMoreThan } from '../../../shared/calendar/cron-matches.js';
 import { parseSchedule } from '../../../shared/calendar/job-schedule.js';
 import { timeZone } from '../../../shared/calendar/time-zone.js';
 import type { CronJob, Job } from '../../../shared/kube/jobs/job-types.js';
@@ -117,4 +117,40 @@ test('a day of the month or a day of the week is enough', () => {
     10 * 86_400_000,
   );
   assert.equal(before, Date.parse('2026-01-15T00:00:00Z'));
+});
+
+describe('missed times are counted', () => {
+  const rows: [schedule: string, zone: string, since: string, now: string, count: number][] = [
+    ['*/10 * * * *', 'UTC', '2026-01-01T00:00:00Z', '2026-01-01T01:00:00Z', 6],
+    ['0 0 29 2 *', 'UTC', '2010-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 4],
+    ['0 0 29 2 mon', 'UTC', '2023-12-31T00:00:00Z', '2025-01-01T00:00:00Z', 5],
+    // Berlin's clocks are set back on 25 October and forward on 29 March.
+    ['0 * * * *', 'Europe/Berlin', '2026-10-24T22:30:00Z', '2026-10-25T22:30:00Z', 24],
+    ['30 2 * * *', 'Europe/Berlin', '2026-10-24T00:00:00Z', '2026-10-26T00:00:00Z', 2],
+    ['30 2 * * *', 'Europe/Berlin', '2026-03-28T00:00:00Z', '2026-03-30T00:00:00Z', 2],
+  ];
+  for (const [schedule, name, since, now, count] of rows) {
+    test(`${schedule} in ${name}`, () => {
+      const zone = timeZone(name);
+      assert.ok(zone);
+      const above = (limit: number) =>
+        matchesMoreThan(limit, parseSchedule(schedule), zone, Date.parse(since), Date.parse(now));
+      assert.deepEqual([above(count - 1), above(count)], [true, false]);
+    });
+  }
+
+  test('without many calls of Intl, which takes 20 µs each', () => {
+    const formats = mock.method(Intl.DateTimeFormat.prototype, 'formatToParts');
+    try {
+      for (const schedule of ['* * * * *', '0 0 29 2 *', '0 0 29 2 1']) {
+        const before = formats.mock.callCount();
+        const status = { lastScheduleTime: '2010-01-01T00:00:00Z' };
+        cronStep(cronJob({ schedule }, status), [], at('10:00:00'));
+        const calls = formats.mock.callCount() - before;
+        assert.ok(calls < 1_000, `${schedule}: ${calls} calls`);
+      }
+    } finally {
+      formats.mock.restore();
+    }
+  });
 });

@@ -5,7 +5,7 @@ import { exceedsRestarts, retryDelayMs } from '../../../coordinator/decisions/jo
 import { jobPod } from '../../../coordinator/decisions/jobs/job-pod.js';
 import { type JobStep, jobStep } from '../../../coordinator/decisions/jobs/job-step.js';
 import { failureVerdict } from '../../../coordinator/decisions/jobs/pod-failure-policy.js';
-import { indexesOf, indexText, parseIndexes } from '../../../shared/kube/jobs/index-set.js';
+import { IndexSet, parseIndexes } from '../../../shared/kube/jobs/index-set.js';
 import {
   COMPLETION_INDEX,
   INDEX_FAILURE_COUNT,
@@ -66,15 +66,16 @@ function ended(code: number): PodStatus {
 }
 
 /** What a step does, in short. */
-function summary({ status, create, remove, release }: JobStep) {
+function summary({ status, create, remove, discard, release }: JobStep) {
   const conditions = (status.conditions ?? []).map(
     ({ type, status: value, reason }) => `${type}=${value}:${reason}`,
   );
-  return { conditions, create: create.length, remove: remove.length, release: release.length };
+  const counts = { create: create.length, remove: remove.length, discard: discard.length };
+  return { conditions, ...counts, release: release.length };
 }
 
 describe('steps of a Job', () => {
-  const none = { conditions: [], create: 0, remove: 0, release: 0 };
+  const none = { conditions: [], create: 0, remove: 0, discard: 0, release: 0 };
   const rows: [name: string, spec: Partial<JobSpec>, status: JobStatus, pods: Pod[], expected: object][] = [
     ['a new Job creates its Pods', { parallelism: 2, completions: 5 }, {}, [], { create: 2 }],
     ['no more Pods than completions', { parallelism: 5, completions: 2 }, {}, [], { create: 2 }],
@@ -97,14 +98,14 @@ describe('steps of a Job', () => {
       { parallelism: 1, completions: 5 },
       {},
       [pod('a', 'Running'), pod('b', 'Pending')],
-      { remove: 1 },
+      { discard: 1 },
     ],
     [
       'suspension deletes Pods',
       { suspend: true },
       { startTime: START },
       [pod('a', 'Running')],
-      { remove: 1, conditions: ['Suspended=True:JobSuspended'] },
+      { discard: 1, conditions: ['Suspended=True:JobSuspended'] },
     ],
     [
       'the last success is counted before the Job completes',
@@ -154,6 +155,13 @@ describe('steps of a Job', () => {
       { create: 1, release: 1 },
     ],
     [
+      'a resumed Job does not wait for the Pods that it has discarded',
+      { parallelism: 2, completions: 2 },
+      { startTime: START },
+      [pod('a', 'Running', { deleted: true, tracked: false })],
+      { create: 2 },
+    ],
+    [
       'podReplacementPolicy Failed waits for the end of the Pod',
       { podReplacementPolicy: 'Failed' },
       { startTime: START },
@@ -172,7 +180,7 @@ describe('steps of a Job', () => {
       { completionMode: 'Indexed', completions: 4, parallelism: 4 },
       { startTime: START },
       [pod('a', 'Running', { index: 1 }), pod('b', 'Running', { index: 1 })],
-      { remove: 1 },
+      { discard: 1 },
     ],
     [
       'the last failed index fails the Job',
@@ -199,6 +207,38 @@ describe('steps of a Job', () => {
       { startTime: START },
       [pod('a', 'Succeeded', { index: 0 }), pod('b', 'Running', { index: 1 })],
       { remove: 1, release: 1, conditions: ['SuccessCriteriaMet=True:SuccessPolicy'] },
+    ],
+    [
+      'a success policy with an empty list of indexes never matches',
+      {
+        ...{ completionMode: 'Indexed', completions: 3 },
+        successPolicy: { rules: [{ succeededIndexes: '' }, { succeededIndexes: '', succeededCount: 0 }] },
+      },
+      { startTime: START, completedIndexes: '1' },
+      [],
+      { create: 1 },
+    ],
+    [
+      'a success policy matches nothing before the first success',
+      {
+        ...{ completionMode: 'Indexed', completions: 3 },
+        successPolicy: { rules: [{ succeededCount: 0 }] },
+      },
+      { startTime: START },
+      [],
+      { create: 1 },
+    ],
+    [
+      'a success policy with a count needs only as many of its indexes',
+      {
+        ...{ completionMode: 'Indexed', completions: 9 },
+        successPolicy: { rules: [{ succeededIndexes: '0-5', succeededCount: 2 }] },
+      },
+      { startTime: START, completedIndexes: '1,5,7' },
+      [],
+      {
+        conditions: ['SuccessCriteriaMet=True:SuccessPolicy', 'Complete=True:SuccessPolicy'],
+      },
     ],
   ];
   for (const [name, spec, status, pods, expected] of rows) {
@@ -325,12 +365,64 @@ test('texts of indexes', () => {
     ['1,3,4,6-8', [1, 3, 4, 6, 7, 8]],
   ];
   for (const [text, indexes] of rows) {
-    assert.equal(indexText(indexes), text);
-    assert.deepEqual([...indexesOf(text, 10)], indexes);
+    assert.equal(IndexSet.of(indexes).toString(), text);
+    assert.deepEqual([...IndexSet.parse(text, 10)], indexes);
     assert.deepEqual(parseIndexes(text, 10), { total: indexes.length });
   }
   for (const wrong of ['x', '3-1', '1-2-3', '10', '2,1', '1,'])
     assert.ok('problem' in parseIndexes(wrong, 10), wrong);
+});
+
+test('indexes are added, found, shared and missing in every order', () => {
+  const rows: [before: string, index: number, after: string][] = [
+    ['', 3, '3'],
+    ['3', 3, '3'],
+    ['3', 4, '3,4'],
+    ['3', 2, '2,3'],
+    ['0,2', 1, '0-2'],
+    ['0-2,6', 4, '0-2,4,6'],
+    ['5', 0, '0,5'],
+  ];
+  for (const [before, index, after] of rows) {
+    const set = IndexSet.parse(before, 10);
+    set.add(index);
+    assert.equal(set.toString(), after, `${before} and ${index}`);
+    assert.ok(set.has(index));
+    const missing = [...set.missingBelow(8)];
+    assert.deepEqual(
+      [...set, ...missing].sort((a, b) => a - b),
+      [0, 1, 2, 3, 4, 5, 6, 7],
+    );
+    assert.ok(missing.every((one) => !set.has(one)));
+  }
+  const shared = (a: string, b: string) =>
+    IndexSet.parse(a, 10).intersection(IndexSet.parse(b, 10)).toString();
+  assert.equal(shared('0-4,7-9', '3-7,9'), '3,4,7,9');
+  assert.equal(shared('0-9', '2,4-6'), '2,4-6');
+  assert.equal(shared('', '1'), '');
+  assert.equal(IndexSet.parse('4-9,1-5,3', 20).toString(), '1-9', 'a text in no order');
+});
+
+test('a smaller number of completions drops the completed indexes above it', () => {
+  const spec = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
+  const of = (completedIndexes: string) =>
+    jobStep(job(spec, { startTime: START, completedIndexes }), [], NOW).status.completedIndexes;
+  assert.deepEqual([of('0,5-7'), of('5-7')], ['0', undefined]);
+});
+
+test('a Job with the highest number of completions costs neither time nor memory', () => {
+  const MAX = 2 ** 31 - 1;
+  const spec = { completionMode: 'Indexed', completions: MAX, parallelism: 3 };
+  const all = { rules: [{ succeededIndexes: `0-${MAX - 1}` }] };
+  const status = { startTime: START, completedIndexes: '0-5,7' };
+  const indexes = (step: JobStep) => step.create.map(({ index }) => index);
+  assert.deepEqual(indexes(jobStep(job({ ...spec, successPolicy: all }, status), [], NOW)), [6, 8, 9]);
+  const perIndex = { ...spec, backoffLimitPerIndex: 1, backoffLimit: MAX, maxFailedIndexes: 1 };
+  assert.deepEqual(indexes(jobStep(job(perIndex, { ...status, failedIndexes: '6' }), [], NOW)), [8, 9, 10]);
+  const done = { startTime: START, completedIndexes: `0-${MAX - 1}` };
+  const end = jobStep(job(spec, done), [], NOW);
+  assert.deepEqual([end.status.succeeded, end.status.completedIndexes], [MAX, `0-${MAX - 1}`]);
+  assert.equal(end.status.conditions?.at(-1)?.type, 'Complete');
 });
 
 test('the Pod of an index has its index as hostname, annotation, label and variable', () => {

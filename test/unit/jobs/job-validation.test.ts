@@ -79,6 +79,28 @@ describe('a Job is refused', () => {
       'spec.successPolicy.rules[0].succeededIndexes: Invalid value: "0-5": error parsing succeededIndexes: too large index: "5"',
     ],
     [
+      { completionMode: 'Indexed', completions: 200_000, parallelism: 100_001 },
+      'spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed',
+    ],
+    [
+      { completionMode: 'Indexed', completions: 100_001, backoffLimitPerIndex: 1 },
+      'spec.maxFailedIndexes: Required value: must be specified when completions is above 100000',
+    ],
+    [
+      {
+        ...{ completionMode: 'Indexed', completions: 100_001, parallelism: 10_001 },
+        ...{ backoffLimitPerIndex: 1, maxFailedIndexes: 1 },
+      },
+      'spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index',
+    ],
+    [
+      {
+        ...{ completionMode: 'Indexed', completions: 100_001 },
+        ...{ backoffLimitPerIndex: 1, maxFailedIndexes: 10_001 },
+      },
+      'spec.maxFailedIndexes: Invalid value: 10001: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index',
+    ],
+    [
       { managedBy: 'nothing' },
       'spec.managedBy: Invalid value: "nothing": must be a domain-prefixed path (such as "acme.io/foo")',
     ],
@@ -143,6 +165,15 @@ test('a status cannot end a Job without its criteria, and counters do not decrea
     validate({ startTime: at, completionTime: at, conditions: [{ type: 'Complete', status: 'True' }] }),
     ['Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition'],
   );
+  const indexed = (status: JobStatus) => {
+    const spec = { ...{ completionMode: 'Indexed', completions: 2 ** 31 - 1 }, backoffLimitPerIndex: 1 };
+    const errors = jobKind.validateStatusUpdate?.(stored(spec, status), stored(spec, {})) ?? [];
+    return errors.map(({ message }) => message);
+  };
+  assert.deepEqual(indexed({ completedIndexes: '0-2147483646', failedIndexes: '7-2147483645' }), [
+    'Invalid value: "7-2147483645": failedIndexes and completedIndexes overlap at index: 7',
+  ]);
+  assert.deepEqual(indexed({ completedIndexes: '0-6', failedIndexes: '7-2147483646' }), []);
   assert.deepEqual(validate({ failed: 1 }, { failed: 2 }), [
     'Invalid value: 1: cannot decrease the failed counter',
   ]);
