@@ -19,7 +19,7 @@ import {
   selectVictims,
   type VictimChoice,
 } from '../../decisions/placement/preemption.js';
-import { spendableBudgets } from '../../decisions/policy/preemption-budgets.js';
+import { type SpendableBudgets, spendableBudgets } from '../../decisions/policy/preemption-budgets.js';
 import { type Informers, PODS_BY_NODE } from '../../informers/informer.js';
 import { podKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
@@ -65,9 +65,11 @@ export class PodPreemptor {
     if (objection !== undefined) return { outcome: 'waits', text: objection };
     const refusals = new FitRefusals();
     const candidates: PreemptionCandidate[] = [];
+    // Once for all nodes: compiling the selector of each budget for each node would take O(nodes x budgets).
+    const budgets = this.#budgets();
     const slice = new TimeSlice(this.#deps.clock);
     for (const node of curable) {
-      const choice = this.#victimsOn(pod, node);
+      const choice = this.#victimsOn(pod, node, budgets);
       if (!('victims' in choice)) refusals.add(choice.reasons);
       else if (choice.victims.length === 0) return { outcome: 'retry' };
       else candidates.push({ node, ...choice });
@@ -75,7 +77,7 @@ export class PodPreemptor {
       await slice.yieldIfUsedUp();
     }
     const cheapest = cheapestCandidate(candidates);
-    if (cheapest) return this.#nominate(pod, cheapest.node);
+    if (cheapest) return this.#nominate(pod, cheapest.node, budgets);
     refusals.add([NOT_HELPFUL], count - refusals.nodes);
     return { outcome: 'none', text: refusals.message() };
   }
@@ -85,8 +87,8 @@ export class PodPreemptor {
    * awaited between the choice and the nomination: otherwise the plan of another Pod would not see the nomination, and
    * one of the two would end Pods and still not fit.
    */
-  #nominate(pod: Pod, node: string): PreemptionPlan {
-    const choice = this.#victimsOn(pod, node);
+  #nominate(pod: Pod, node: string, budgets: SpendableBudgets): PreemptionPlan {
+    const choice = this.#victimsOn(pod, node, budgets);
     if (!('victims' in choice) || choice.victims.length === 0) return { outcome: 'retry' };
     const settle = this.#deps.reservations.nominate(pod, node);
     return { outcome: 'found', candidate: { node, ...choice }, settle };
@@ -98,7 +100,7 @@ export class PodPreemptor {
     return { pods: this.#deps.informers.pods.indexed(PODS_BY_NODE, name), isFinal: !curable.includes(name) };
   }
 
-  #victimsOn(pod: Pod, nodeName: string): VictimChoice {
+  #victimsOn(pod: Pod, nodeName: string, budgets: SpendableBudgets): VictimChoice {
     const { informers, reservations } = this.#deps;
     const node = informers.nodes.get({ name: nodeName });
     // Only the host can confirm that a victim has stopped.
@@ -108,8 +110,12 @@ export class PodPreemptor {
       node,
       pods: informers.pods.indexed(PODS_BY_NODE, nodeName),
       reserved: reservations.reservedAgainst(pod, nodeName),
-      budgets: spendableBudgets(informers.podDisruptionBudgets.list()),
+      budgets,
     });
+  }
+
+  #budgets(): SpendableBudgets {
+    return spendableBudgets(this.#deps.informers.podDisruptionBudgets.list());
   }
 
   #isAwaitingResync({ metadata }: Node): boolean {
@@ -128,7 +134,7 @@ export class PodPreemptor {
     context: ReconcileContext,
   ): Promise<void> {
     await this.#clearLowerNominations(preemptor, node, context);
-    if (!areSamePods(this.#victimsOn(preemptor, node), victims)) {
+    if (!areSamePods(this.#victimsOn(preemptor, node, this.#budgets()), victims)) {
       context.requeueAfter(1);
       return;
     }

@@ -46,13 +46,14 @@ export class QuotaController {
 
   async #reconcile(key: string, context: ReconcileContext): Promise<void> {
     const { informers, quotas, registry } = this.#deps;
-    const quota = informers.resourceQuotas.get(splitKey(key));
-    const used = quotas.usageOf(key);
+    const ref = splitKey(key);
+    const quota = informers.resourceQuotas.get(ref);
+    const used = quotas.countedUsage(ref);
     if (!quota || !used || sameJson(quota.status ?? {}, quotaStatus(quota, used))) return;
     const record = await registry.writeStatus(
       resourceQuotaKind,
       quota.metadata,
-      (stored) => quotaStatus(stored, quotas.usageOf(key) ?? used),
+      (stored) => quotaStatus(stored, quotas.countedUsage(ref) ?? used),
       preconditionsOf(quota),
     );
     context.observeWrite(record.object());

@@ -3,7 +3,7 @@
  * stored, without an await between check and charge, so concurrent writes cannot exceed a quota together.
  */
 import { ApiError, qualifiedResource } from '../../../shared/kube/objects/api-status.js';
-import { type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
+import { type KubeObject, type ObjectRef, refText } from '../../../shared/kube/objects/meta.js';
 import type { Amounts } from '../../../shared/kube/pods/pod-requests.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
 import type { ResourceQuota } from '../../../shared/kube/policy/quota-types.js';
@@ -21,10 +21,12 @@ interface CountedQuota {
 
 /** Usage of a write whose object the informers do not have yet. */
 interface PendingCharge {
-  namespace: string;
+  /** The revision that the write replaces; 0 for a create. A write of another base fails. */
+  base: number;
   deltas: ReadonlyMap<string, Amounts>;
 }
 
+const NO_QUOTAS: ReadonlyMap<string, CountedQuota> = new Map();
 const NOTHING: Allocation = { settle: () => undefined };
 
 function add(used: Record<string, number>, amounts: Amounts, sign: 1 | -1): void {
@@ -35,10 +37,10 @@ export class QuotaLedger implements Quotas {
   readonly #informers: Informers;
   /** Namespaced kinds whose objects are counted. A custom kind is added when its definition is established. */
   readonly #kinds: Kind[];
-  /** By key of the quota. */
-  readonly #counted = new Map<string, CountedQuota>();
-  /** By uid of the object that is about to be stored. */
-  readonly #pending = new Map<string, PendingCharge>();
+  /** By namespace and key of the quota. A namespace without quotas has no entry. */
+  readonly #counted = new Map<string, Map<string, CountedQuota>>();
+  /** By uid of the object that is about to be stored. Several writes of one object may be in flight. */
+  readonly #pending = new Map<string, Set<PendingCharge>>();
   #onUsage: (quotaKey: string) => void = () => undefined;
 
   /** `kinds`: all built-in kinds. */
@@ -64,6 +66,7 @@ export class QuotaLedger implements Quotas {
     informer?.onChange(({ previous, current }) => this.#objectChanged(kind, previous, current));
   }
 
+  /** All caches advance together, so when the cache of quotas is synced, the caches of the counted kinds are too. */
   ready(): Promise<void> {
     return this.#informers.resourceQuotas.synced();
   }
@@ -74,8 +77,8 @@ export class QuotaLedger implements Quotas {
   }
 
   /** Returns the usage of a quota without writes in flight, or undefined if there is no such quota. */
-  usageOf(quotaKey: string): Amounts | undefined {
-    return this.#counted.get(quotaKey)?.used;
+  countedUsage(quota: ObjectRef): Amounts | undefined {
+    return this.#countedIn(quota.namespace).get(refText(quota))?.used;
   }
 
   charge(kind: Kind, next: KubeObject, current: KubeObject | undefined): Allocation {
@@ -91,16 +94,15 @@ export class QuotaLedger implements Quotas {
       if (Object.keys(delta).length > 0) deltas.set(key, delta);
     }
     if (deltas.size === 0 || uid === '') return NOTHING;
-    const charge: PendingCharge = { namespace, deltas };
-    this.#pending.set(uid, charge);
+    const charge: PendingCharge = { base: Number(current?.metadata.resourceVersion ?? 0), deltas };
+    const ofObject = this.#pending.get(uid) ?? new Set();
+    this.#pending.set(uid, ofObject.add(charge));
     return { settle: (revision) => this.#settle(uid, charge, revision) };
   }
 
   /** Normally the change of the object ends the charge. An object that was deleted at once may not be seen. */
   #settle(uid: string, charge: PendingCharge, revision: number | undefined): void {
-    const end = () => {
-      if (this.#pending.get(uid) === charge) this.#pending.delete(uid);
-    };
+    const end = () => this.#endCharges(uid, (one) => one === charge);
     if (revision === undefined) end();
     else void this.#informers.waitFor(revision).then(end);
   }
@@ -108,26 +110,38 @@ export class QuotaLedger implements Quotas {
   #withPending(key: string, used: Amounts): Amounts {
     if (this.#pending.size === 0) return used;
     const all = { ...used };
-    for (const { deltas } of this.#pending.values()) add(all, deltas.get(key) ?? {}, 1);
+    for (const charges of this.#pending.values()) {
+      for (const { deltas } of charges) add(all, deltas.get(key) ?? {}, 1);
+    }
     return all;
   }
 
-  /** In the order of their names. */
-  #countedIn(namespace: string): [string, CountedQuota][] {
-    return [...this.#counted].filter(([, { quota }]) => quota.metadata.namespace === namespace);
+  #endCharges(uid: string, isEnded: (charge: PendingCharge) => boolean): void {
+    const charges = this.#pending.get(uid);
+    if (!charges) return;
+    for (const charge of charges) if (isEnded(charge)) charges.delete(charge);
+    if (charges.size === 0) this.#pending.delete(uid);
+  }
+
+  #countedIn(namespace = ''): ReadonlyMap<string, CountedQuota> {
+    return this.#counted.get(namespace) ?? NO_QUOTAS;
   }
 
   #quotaChanged(previous: ResourceQuota | undefined, current: ResourceQuota | undefined): void {
     const quota = current ?? previous;
     if (!quota) return;
+    const { namespace = '' } = quota.metadata;
     const key = refText(quota.metadata);
-    const known = this.#counted.get(key);
-    if (!current) this.#counted.delete(key);
+    const ofNamespace = this.#counted.get(namespace) ?? new Map<string, CountedQuota>();
+    if (!current) ofNamespace.delete(key);
     else {
+      const known = ofNamespace.get(key);
       const spec = JSON.stringify(current.spec ?? {});
       if (known?.spec === spec) known.quota = current;
-      else this.#counted.set(key, { quota: current, spec, used: this.#count(current) });
+      else ofNamespace.set(key, { quota: current, spec, used: this.#count(current) });
     }
+    if (ofNamespace.size === 0) this.#counted.delete(namespace);
+    else this.#counted.set(namespace, ofNamespace);
     this.#onUsage(key);
   }
 
@@ -148,7 +162,9 @@ export class QuotaLedger implements Quotas {
     const object = current ?? previous;
     if (!object) return;
     const { namespace = '', uid = '' } = object.metadata;
-    this.#pending.delete(uid);
+    // The writes over an older revision are contained in this one, or will fail.
+    const revision = current ? Number(current.metadata.resourceVersion ?? 0) : Number.POSITIVE_INFINITY;
+    this.#endCharges(uid, ({ base }) => base < revision);
     for (const [key, { quota, used }] of this.#countedIn(namespace)) {
       // A quota that counts quotas has counted itself already.
       if (kind.resource === 'resourcequotas' && key === refText(object.metadata)) continue;

@@ -14,7 +14,7 @@ import {
   podPriority,
 } from '../../../shared/kube/pods/priority-class.js';
 import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.js';
-import { partitionByBudgets, type SpendableBudget } from '../policy/preemption-budgets.js';
+import { partitionByBudgets, type SpendableBudgets } from '../policy/preemption-budgets.js';
 import { fitRefusal } from './pod-fit.js';
 import { plusPod, type UsageSource, usageOfPods } from './pod-resource-usage.js';
 
@@ -28,8 +28,8 @@ interface PreemptionNode {
   pods: readonly Pod[];
   /** Pods that use the node as well and cannot be victims: writes in flight, nominated Pods of at least this priority. */
   reserved: readonly UsageSource[];
-  /** The PodDisruptionBudgets that may cover Pods of the node. */
-  budgets: readonly SpendableBudget[];
+  /** The PodDisruptionBudgets of all namespaces. */
+  budgets: SpendableBudgets;
 }
 
 /**

@@ -5,43 +5,48 @@ import type { PodDisruptionBudget } from '../../../shared/kube/policy/disruption
 import { budgetMatcher } from './disruption-status.js';
 
 /** A budget in the form that many nodes are checked against. */
-export interface SpendableBudget {
-  namespace: string | undefined;
+interface SpendableBudget {
   matcher: Matcher;
   allowed: number;
   /** Pods that the budget no longer counts. */
   disrupted: Readonly<Record<string, unknown>>;
 }
 
+/** By namespace. */
+export type SpendableBudgets = ReadonlyMap<string | undefined, readonly SpendableBudget[]>;
+
 /** A budget that covers every Pod of its namespace is ignored here, as upstream's scheduler does. */
-export function spendableBudgets(budgets: Iterable<PodDisruptionBudget>): SpendableBudget[] {
-  return [...budgets]
-    .map((budget) => ({
-      namespace: budget.metadata.namespace,
-      matcher: budgetMatcher(budget),
-      allowed: budget.status?.disruptionsAllowed ?? 0,
-      disrupted: budget.status?.disruptedPods ?? {},
-    }))
-    .filter(({ matcher }) => !matcher.empty);
+export function spendableBudgets(budgets: Iterable<PodDisruptionBudget>): SpendableBudgets {
+  const byNamespace = new Map<string | undefined, SpendableBudget[]>();
+  for (const budget of budgets) {
+    const matcher = budgetMatcher(budget);
+    if (matcher.empty) continue;
+    const { namespace } = budget.metadata;
+    const { disruptionsAllowed: allowed = 0, disruptedPods: disrupted = {} } = budget.status ?? {};
+    const ofNamespace = byNamespace.get(namespace) ?? [];
+    ofNamespace.push({ matcher, allowed, disrupted });
+    byNamespace.set(namespace, ofNamespace);
+  }
+  return byNamespace;
 }
 
 /** Returns the Pods whose end violates a budget, and the others, in the given order. */
 export function partitionByBudgets(
   pods: readonly Pod[],
-  budgets: readonly SpendableBudget[],
+  budgets: SpendableBudgets,
 ): [violating: Pod[], harmless: Pod[]] {
-  if (budgets.length === 0) return [[], [...pods]];
-  const left = budgets.map(({ allowed }) => allowed);
+  if (budgets.size === 0) return [[], [...pods]];
+  const left = new Map<SpendableBudget, number>();
   const result: [Pod[], Pod[]] = [[], []];
   for (const pod of pods) {
     const { namespace, name, labels = {} } = pod.metadata;
     let isViolation = false;
-    for (const [index, budget] of budgets.entries()) {
-      const isCovered =
-        Object.keys(labels).length > 0 && budget.namespace === namespace && budget.matcher.matches(labels);
+    for (const budget of budgets.get(namespace) ?? []) {
+      const isCovered = Object.keys(labels).length > 0 && budget.matcher.matches(labels);
       if (!isCovered || Object.hasOwn(budget.disrupted, name)) continue;
-      left[index] = (left[index] ?? 0) - 1;
-      if ((left[index] ?? 0) < 0) isViolation = true;
+      const rest = (left.get(budget) ?? budget.allowed) - 1;
+      left.set(budget, rest);
+      if (rest < 0) isViolation = true;
     }
     result[isViolation ? 0 : 1].push(pod);
   }

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { PodTemplateSpec } from '../../../shared/kube/pods/pod-types.js';
 import { inertKind } from '../inert-kind.js';
+import type { FieldError } from '../kind.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, UNKNOWN } from '../table-column.js';
 import { invalidValue, required } from '../validation/field-error.js';
 import { storedStatus } from './stored-status.js';
@@ -25,6 +26,16 @@ interface HorizontalPodAutoscaler extends KubeObject {
 
 interface RuntimeClass extends KubeObject {
   handler?: string;
+}
+
+/** validateHorizontalPodAutoscalerSpec, without the feature HPAScaleToZero. */
+function minReplicasProblems(least = 1, most = 0): FieldError[] {
+  return [
+    ...(least < 1 ? [invalidValue('spec.minReplicas', least, 'must be greater than or equal to 1')] : []),
+    ...(most < least
+      ? [invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`')]
+      : []),
+  ];
 }
 
 export const podTemplateKind = inertKind<PodTemplate>({
@@ -74,6 +85,7 @@ export const horizontalPodAutoscalerKind = inertKind<HorizontalPodAutoscaler>({
     ...((spec?.maxReplicas ?? 0) > 0
       ? []
       : [invalidValue('spec.maxReplicas', spec?.maxReplicas ?? 0, POSITIVE)]),
+    ...minReplicasProblems(spec?.minReplicas, spec?.maxReplicas),
   ],
   warnings: () => ['HorizontalPodAutoscaler: Everynode scales nothing by metrics: set the replicas yourself'],
 });

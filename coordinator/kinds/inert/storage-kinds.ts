@@ -2,8 +2,9 @@
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Quantity } from '../../../shared/kube/objects/quantity.js';
 import { inertKind } from '../inert-kind.js';
+import type { FieldError } from '../kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN, UNKNOWN, wideColumn } from '../table-column.js';
-import { required } from '../validation/field-error.js';
+import { forbidden, notSupported, required } from '../validation/field-error.js';
 import { storedStatus } from './stored-status.js';
 
 const STORAGE_GROUP = 'storage.k8s.io';
@@ -64,6 +65,19 @@ const MODES: Readonly<Record<string, string>> = {
 
 function modesText(modes: readonly string[] = []): string {
   return modes.map((mode) => MODES[mode] ?? mode).join(',');
+}
+
+/** ValidatePersistentVolumeClaimSpec and ValidatePersistentVolumeSpec. */
+function accessModeProblems(modes: readonly string[] = []): FieldError[] {
+  const isExclusive = modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod');
+  return [
+    ...modes
+      .filter((mode) => !Object.hasOwn(MODES, mode))
+      .map((mode) => notSupported('spec.accessModes', mode, Object.keys(MODES).sort())),
+    ...(isExclusive
+      ? [forbidden('spec.accessModes', 'may not use ReadWriteOncePod with other access modes')]
+      : []),
+  ];
 }
 
 const UNSET = '<unset>';
@@ -186,6 +200,7 @@ export const persistentVolumeClaimKind = inertKind<PersistentVolumeClaim>({
     ...(spec?.accessModes?.length
       ? []
       : [required('spec.accessModes', 'at least 1 access mode is required')]),
+    ...accessModeProblems(spec?.accessModes),
     ...(spec?.resources?.requests?.storage === undefined ? [required('spec.resources[storage]')] : []),
   ],
   warnings: () => [
@@ -206,7 +221,7 @@ export const persistentVolumeKind = inertKind<PersistentVolume>({
     }),
     column('Status', 'string', 'The phase of the volume.', ({ status }) => status?.phase ?? ''),
     column('Claim', 'string', 'The bound claim.', ({ spec }) =>
-      spec?.claimRef ? `${spec.claimRef.namespace}/${spec.claimRef.name}` : '',
+      spec?.claimRef ? `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}` : '',
     ),
     column('StorageClass', 'string', 'The StorageClass.', ({ spec }) => spec?.storageClassName ?? ''),
     column(
@@ -226,6 +241,7 @@ export const persistentVolumeKind = inertKind<PersistentVolume>({
   },
   validate: ({ spec }) => [
     ...(spec?.accessModes?.length ? [] : [required('spec.accessModes')]),
+    ...accessModeProblems(spec?.accessModes),
     ...(spec?.capacity?.storage === undefined ? [required('spec.capacity')] : []),
   ],
   warnings: () => [`PersistentVolume: Everynode binds it to no claim and mounts it in no Pod: ${INSTEAD}`],

@@ -29,7 +29,11 @@ function dropInList(items: Schema, list: unknown[]): void {
   }
 }
 
+const QUANTITY = definitionOf('io.k8s.apimachinery.pkg.api.resource.Quantity');
+
+/** A Quantity is never the empty string: clients refuse to decode it. */
 function zeroOf(schema: Schema): unknown {
+  if (schema === QUANTITY) return '0';
   if (schema.type === 'object') return {};
   if (schema.type === 'array') return [];
   if (schema.type === 'integer' || schema.type === 'number') return 0;

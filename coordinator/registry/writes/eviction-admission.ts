@@ -14,9 +14,15 @@ import { podDisruptionBudgetKind } from '../../kinds/policy/poddisruptionbudget-
 import { decodeShared } from '../encoding/decoded-objects.js';
 import { copyJson } from '../encoding/json-value.js';
 import { getObject } from '../reads/read-objects.js';
-import type { DeleteOptions, RegistryDeps } from '../registry.js';
+import type { DeleteOptions, Preconditions, RegistryDeps } from '../registry.js';
 import { prefixOf } from '../storage-keys.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
+
+interface AdmittedEviction {
+  /** Identifies the Pod that the verdict is about: another Pod of its name needs a verdict of its own. */
+  samePod: Preconditions;
+  verdict: EvictionVerdict;
+}
 
 /**
  * Returns the verdict on the stored Pod, after a disruption is spent if one is needed. Budgets are read from the store:
@@ -27,14 +33,15 @@ export async function admitEviction(
   deps: RegistryDeps,
   ref: ObjectRef,
   { preconditions, dryRun = false }: DeleteOptions,
-): Promise<EvictionVerdict> {
+): Promise<AdmittedEviction> {
   const pod = (await getObject(deps, podKind, ref)).object();
   checkPreconditions(podKind, pod.metadata, preconditions);
   const { items } = await deps.store.list(prefixOf(podDisruptionBudgetKind, ref.namespace));
   const budgets = items.map(({ value, revision }) => decodeShared<PodDisruptionBudget>(value, revision));
   const verdict = evictionVerdict(pod, budgets);
   if (verdict.outcome === 'spend') await spend(deps, verdict.budget, pod, dryRun);
-  return verdict;
+  const { uid } = pod.metadata;
+  return { samePod: uid === undefined ? {} : { uid }, verdict };
 }
 
 async function spend(

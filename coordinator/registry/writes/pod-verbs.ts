@@ -1,6 +1,12 @@
 /** Verbs for Pods only: binding, eviction and confirmed stops. */
 
-import { ApiError, conflict, type Status, unlessGone } from '../../../shared/kube/objects/api-status.js';
+import {
+  ApiError,
+  conflict,
+  notFound,
+  type Status,
+  unlessGone,
+} from '../../../shared/kube/objects/api-status.js';
 import { withCondition } from '../../../shared/kube/objects/conditions.js';
 import { type ObjectRef, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
@@ -69,15 +75,15 @@ export async function evict(
 }
 
 async function evictOnce(deps: RegistryDeps, ref: ObjectRef, options: DeleteOptions): Promise<Status> {
-  const admission = await admitEviction(deps, ref, options);
+  const { samePod, verdict } = await admitEviction(deps, ref, options);
   await writeOptimistically(
     deps,
     podKind,
     ref,
     (current) => {
       const pod = copyJson(current.object());
-      checkPreconditions(podKind, pod.metadata, options.preconditions);
-      checkAdmittedRevision(pod, admission);
+      checkPreconditions(podKind, pod.metadata, { ...options.preconditions, ...samePod });
+      checkAdmittedRevision(pod, verdict);
       if (isPodTerminal(pod) || pod.metadata.deletionTimestamp) return { step: 'keep' };
       const reason = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
       setPodCondition(pod, { type: DISRUPTION_TARGET, status: 'True', ...reason }, deps.clock.now());
@@ -86,9 +92,13 @@ async function evictOnce(deps: RegistryDeps, ref: ObjectRef, options: DeleteOpti
     options.dryRun,
   );
   // Setting the condition changed the resourceVersion, so only the uid still identifies the Pod.
-  const { preconditions, ...rest } = options;
-  const uid = preconditions?.uid;
-  await remove(deps, podKind, ref, uid === undefined ? rest : { ...rest, preconditions: { uid } });
+  try {
+    await remove(deps, podKind, ref, { ...options, preconditions: samePod });
+  } catch (error) {
+    const isConflict = error instanceof ApiError && error.reason === 'Conflict';
+    // Another Pod has taken the name. A retry would evict that Pod too.
+    throw isConflict && !options.preconditions ? notFound(podKind, ref.name) : error;
+  }
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 }
 

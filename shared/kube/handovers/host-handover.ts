@@ -20,7 +20,7 @@ export const WITHDRAWN = 'Withdrawn';
 export const HANDOVER_CONDITION = 'fleet.everynode.dev/HandoverStarted';
 /** Condition of a successor that must be confirmed. False until its host confirms it. */
 export const CONFIRMED_CONDITION = 'fleet.everynode.dev/Confirmed';
-/** Condition of a successor whose host runs the predecessor's containers again. The reason is a `RevertReason`. */
+/** Condition of a successor after its host went back to the predecessor. The reason is a `RevertReason`. */
 export const REVERTED_CONDITION = 'fleet.everynode.dev/Reverted';
 /** Reason of the successor's Ready=False condition and of the rollout's host failure. */
 export const REVERTED_BY_HOST = 'RevertedByHost';

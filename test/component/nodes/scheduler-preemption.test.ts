@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
+import { describe, mock } from 'node:test';
 import { podDisruptionBudgetKind, podKind, rolloutPolicyKind } from '../../../coordinator/kinds/index.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -66,7 +66,9 @@ describe('preemption', () => {
     const budget = { metadata: { name: 'kept' }, spec: { minAvailable: 1, selector } };
     await registry.create(podDisruptionBudgetKind, 'default', budget);
     await fixture.settle();
+    const list = mock.method(fixture.plane.informers.podDisruptionBudgets, 'list');
     await fixture.pod('p', wanting('1', 'high'));
+    assert.equal(list.mock.callCount(), 2, 'once for the plan of both nodes, once before the victim ends');
     assert.deepEqual(fixture.places(), ['a@n1', 'b@n2!', 'p@-']);
     assert.equal(nominated(fixture, 'p'), 'n2');
   });

@@ -110,6 +110,25 @@ test('a Pod is bound once', async () => {
   );
 });
 
+test('an eviction does not delete another Pod that takes the name meanwhile', async () => {
+  const { registry, store } = await testRegistry();
+  const first = await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));
+  const { update } = store;
+  let isReplaced = false;
+  // The first write of the eviction sets the condition. Before the deletion, the Pod is replaced.
+  store.update = async (...args) => {
+    const revision = await update.apply(store, args);
+    if (!isReplaced) {
+      isReplaced = true;
+      await registry.confirmStopped(REF, first.object().metadata.uid ?? '');
+      await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));
+    }
+    return revision;
+  };
+  assert.equal((await refusal(registry.evict(REF))).code, 404);
+  assert.equal((await registry.get(podKind, REF)).object().metadata.deletionTimestamp, undefined);
+});
+
 test('an eviction marks a Pod and deletes it', async () => {
   const { registry } = await testRegistry();
   await registry.create(podKind, 'default', podObject('a', { nodeName: 'n1' }));

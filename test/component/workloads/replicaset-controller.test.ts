@@ -38,7 +38,7 @@ test('a matching orphan is adopted instead of a new Pod', () =>
     const adopted = fixture.plane.informers.pods.get({ namespace: 'default', name: 'alone' });
     assert.equal(adopted && controllerOf(adopted.metadata)?.name, 'web');
     assert.equal(alive(fixture).length, 2);
-    const created = fixture.plane.informers.pods.list().length;
+    const created = [...fixture.plane.informers.pods.list()].length;
     assert.equal(created, 2, 'the adopted Pod counts at once, so no third Pod is created and deleted');
   }));
 

@@ -125,6 +125,27 @@ test('unknown fields and nulls are dropped, opaque data is kept', () => {
   assert.deepEqual(object, { data: { spec: { $patch: 'replace', x: null } }, metadata: { name: 'a' } });
 });
 
+const NULL_QUANTITIES: [string, object, object][] = [
+  [
+    'io.k8s.api.core.v1.ResourceRequirements',
+    { limits: { cpu: null }, requests: { cpu: '1' } },
+    { limits: { cpu: '0' }, requests: { cpu: '1' } },
+  ],
+  [
+    'io.k8s.api.core.v1.LimitRangeSpec',
+    { limits: [{ max: { memory: null } }] },
+    { limits: [{ max: { memory: '0' } }] },
+  ],
+  ['io.k8s.api.core.v1.ResourceQuotaSpec', { hard: { pods: null } }, { hard: { pods: '0' } }],
+];
+
+for (const [definition, object, expected] of NULL_QUANTITIES) {
+  test(`a null quantity of a map is zero: ${definition}`, () => {
+    dropUnknownFields(definition, object);
+    assert.deepEqual(object, expected);
+  });
+}
+
 test('every served kind and every type that it refers to has a definition', () => {
   for (const kind of ALL_KINDS) definitionOf(kind.schema);
   const references = JSON.stringify(DEFINITIONS).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);

@@ -72,7 +72,13 @@ const CASES: Case[] = [
   {
     kind: 'HorizontalPodAutoscaler',
     object: { spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 } },
-    required: ['spec.scaleTargetRef.kind', 'spec.scaleTargetRef.name', 'spec.maxReplicas'],
+    // The maximum is neither positive nor at least the minimum.
+    required: [
+      'spec.scaleTargetRef.kind',
+      'spec.scaleTargetRef.name',
+      'spec.maxReplicas',
+      'spec.maxReplicas',
+    ],
     warning: /scales nothing by metrics/,
     cells: ['web', 'Deployment/web', '<unknown>', '1', 3, 0],
   },
@@ -108,3 +114,46 @@ for (const { kind: name, object, required, warning, cells } of CASES) {
     );
   });
 }
+
+const SCALED = { scaleTargetRef: { kind: 'Deployment', name: 'web' } };
+const VOLUME = { capacity: { storage: '1Gi' } };
+const REFUSED: [kind: string, spec: object, problem: RegExp][] = [
+  [
+    'HorizontalPodAutoscaler',
+    { ...SCALED, minReplicas: -5, maxReplicas: 3 },
+    /^spec\.minReplicas: .*-5: must be greater than or equal to 1$/,
+  ],
+  [
+    'HorizontalPodAutoscaler',
+    { ...SCALED, minReplicas: 4, maxReplicas: 3 },
+    /^spec\.maxReplicas: .*3: must be greater than or equal to `minReplicas`$/,
+  ],
+  [
+    'PersistentVolumeClaim',
+    { ...CLAIM, accessModes: ['Foo'] },
+    /^spec\.accessModes: .*Unsupported value: "Foo": supported values: "ReadOnlyMany"/,
+  ],
+  [
+    'PersistentVolumeClaim',
+    { ...CLAIM, accessModes: ['ReadWriteOncePod', 'ReadWriteOnce'] },
+    /^spec\.accessModes: .*may not use ReadWriteOncePod with other access modes$/,
+  ],
+  ['PersistentVolume', { ...VOLUME, accessModes: ['Foo'] }, /^spec\.accessModes: .*Unsupported value: "Foo"/],
+];
+
+for (const [name, spec, problem] of REFUSED) {
+  test(`${name} is refused: ${problem.source}`, () => {
+    const kind = ALL_KINDS.find((each) => each.kind === name) as Kind<KubeObject>;
+    const whole = structuredClone({ ...OWN, spec }) as KubeObject;
+    kind.setDefaults(whole);
+    const found = kind.validate(whole).map(({ field, message }) => `${field}: ${message}`);
+    assert.equal(found.length, 1, found.join());
+    assert.match(found[0] ?? '', problem);
+  });
+}
+
+test('an empty claimRef is shown as upstream shows it', () => {
+  const kind = ALL_KINDS.find((each) => each.kind === 'PersistentVolume') as Kind<KubeObject>;
+  const column = kind.columns.find(({ name }) => name === 'Claim');
+  assert.equal(column?.cell({ ...OWN, spec: { claimRef: {} } } as KubeObject, 0), '/');
+});

@@ -15,7 +15,7 @@ import {
   preemptorOf,
   selectVictims,
 } from '../../../coordinator/decisions/placement/preemption.js';
-import type { SpendableBudget } from '../../../coordinator/decisions/policy/preemption-budgets.js';
+import type { SpendableBudgets } from '../../../coordinator/decisions/policy/preemption-budgets.js';
 import { HANDOVER_ANNOTATION } from '../../../shared/kube/handovers/host-handover.js';
 import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { Pod, PodStatus, ResourceList } from '../../../shared/kube/pods/pod-types.js';
@@ -61,7 +61,7 @@ function podOf(text: string): Pod {
 const NODE = nodeObject('node1', { cpu: '500m', memory: '500', pods: '32' });
 
 function victimsOf(preemptor: Pod, pods: readonly Pod[], reserved: readonly Pod[] = [], node = NODE): string {
-  const choice = selectVictims(preemptor, { node, pods, reserved, budgets: [] });
+  const choice = selectVictims(preemptor, { node, pods, reserved, budgets: new Map() });
   return 'victims' in choice
     ? choice.victims.map(({ metadata }) => metadata.name).join(' ')
     : choice.reasons.join(', ');
@@ -185,12 +185,11 @@ describe('victims under PodDisruptionBudgets', () => {
     return one;
   };
   /** A budget of the Pods with this label. */
-  const budgetOf = (app: string, allowed: number) => ({
-    namespace: 'default',
-    matcher: compileLabelSelector({ matchLabels: { app } }),
-    ...{ allowed, disrupted: {} },
-  });
-  const choice = (pods: Pod[], budgets: SpendableBudget[]) => {
+  const budgetOf = (app: string, allowed: number): SpendableBudgets => {
+    const matcher = compileLabelSelector({ matchLabels: { app } });
+    return new Map([['default', [{ matcher, allowed, disrupted: {} }]]]);
+  };
+  const choice = (pods: Pod[], budgets: SpendableBudgets) => {
     const found = selectVictims(podOf('p high medium'), { node: NODE, pods, reserved: [], budgets });
     assert.ok('victims' in found);
     return {
@@ -201,14 +200,14 @@ describe('victims under PodDisruptionBudgets', () => {
 
   test('a Pod whose end violates a budget returns to the node before a more important one', () => {
     const pods = [labelled('p1.1 mid medium 0', 'other'), labelled('p1.2 low medium 1', 'kept')];
-    assert.deepEqual(choice(pods, []), { names: 'p1.2', violations: 0 });
-    assert.deepEqual(choice(pods, [budgetOf('kept', 0)]), { names: 'p1.1', violations: 0 });
-    assert.deepEqual(choice(pods, [budgetOf('kept', 1)]), { names: 'p1.2', violations: 0 });
+    assert.deepEqual(choice(pods, new Map()), { names: 'p1.2', violations: 0 });
+    assert.deepEqual(choice(pods, budgetOf('kept', 0)), { names: 'p1.1', violations: 0 });
+    assert.deepEqual(choice(pods, budgetOf('kept', 1)), { names: 'p1.2', violations: 0 });
   });
   test('violations are counted, and come first among the victims', () => {
     const pods = [labelled('p1.1 mid medium 0', 'kept'), labelled('p1.2 low medium 1', 'kept')];
-    assert.deepEqual(choice(pods, [budgetOf('kept', 0)]), { names: 'p1.2', violations: 1 });
-    assert.deepEqual(choice(pods, [budgetOf('kept', 1)]), { names: 'p1.1', violations: 0 });
+    assert.deepEqual(choice(pods, budgetOf('kept', 0)), { names: 'p1.2', violations: 1 });
+    assert.deepEqual(choice(pods, budgetOf('kept', 1)), { names: 'p1.1', violations: 0 });
   });
   test('the node with the fewest violations is chosen, whatever the priorities', () => {
     const candidates: PreemptionCandidate[] = [
