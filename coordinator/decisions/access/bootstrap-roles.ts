@@ -127,7 +127,6 @@ const VIEW_RULES = [
   rule(READ, CORE, ...VIEWABLE_ALONE),
   // In a RoleBinding this is the binding's own namespace.
   rule(READ, CORE, 'namespaces'),
-  rule(READ, APPS, 'controllerrevisions', 'daemonsets/status', 'deployments/status', 'replicasets/status'),
   rule(
     READ,
     APPS,
