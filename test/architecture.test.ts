@@ -164,6 +164,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'agent/assembly/open-runtime.ts',
     'agent/decisions',
     'agent/identity',
+    // The doctor trusts a coordinator by the same rules as the link.
+    'agent/link/server-trust.ts',
     'agent/netfilter/nft-command.ts',
     'agent/program/agent-settings.ts',
     'shared/kube',

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { request } from 'node:https';
 import { dirname } from 'node:path';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { type ProxySettings, proxyFor } from '../../shared/link/forward-proxy/proxy-settings.js';
 import { tunnellingAgent, tunnelOpener } from '../../shared/link/forward-proxy/proxy-tunnel.js';
 import { ExitError } from '../../shared/process/exit-error.js';
@@ -12,6 +13,7 @@ import { type EngineLocations, requireEngine } from '../assembly/open-runtime.js
 import type { CoordinatorFact, HostFacts, IdentityFact } from '../decisions/doctor/host-findings.js';
 import { readIdentity } from '../identity/identity-file.js';
 import { parseServers } from '../identity/join-coordinator.js';
+import { connectTrusting, type ServerTrust } from '../link/server-trust.js';
 import { NftError, runNft } from '../netfilter/nft-command.js';
 import type { RuntimeChoice } from '../program/agent-settings.js';
 
@@ -33,9 +35,9 @@ export async function gatherHostFacts(
   places: EngineLocations,
   clock: Clock,
 ): Promise<HostFacts> {
-  const { identity, authority } = await readOwnIdentity(data);
+  const { identity, trust } = await readOwnIdentity(data);
   const addresses = server ? parseServers(server) : [];
-  const coordinators = addresses.map(({ server: url }) => askCoordinator(url, { authority, clock, proxy }));
+  const coordinators = addresses.map(({ server: url }) => askCoordinator(url, { trust, clock, proxy }));
   return {
     now: clock.now(),
     isRoot: process.getuid?.() === 0,
@@ -85,8 +87,8 @@ async function freeSpace(data: string): Promise<HostFacts['disk']> {
 
 interface OwnIdentity {
   identity: IdentityFact;
-  /** PEM of the coordinator's authority; absent before the join. */
-  authority?: string;
+  /** Absent before the join. */
+  trust?: ServerTrust;
 }
 
 async function readOwnIdentity(data: string): Promise<OwnIdentity> {
@@ -94,15 +96,15 @@ async function readOwnIdentity(data: string): Promise<OwnIdentity> {
     const stored = await readIdentity(data);
     if (stored?.certificate === undefined) return { identity: { state: 'none' } };
     const certificateEndsAt = Date.parse(new X509Certificate(stored.certificate).validTo);
-    return { identity: { state: 'joined', node: stored.node, certificateEndsAt }, authority: stored.ca };
+    return { identity: { state: 'joined', node: stored.node, certificateEndsAt }, trust: stored };
   } catch (error) {
     return { identity: { state: 'damaged', reason: messageOf(error) } };
   }
 }
 
 interface AskOptions {
-  /** PEM of the coordinator's authority. Undefined before the join. */
-  authority: string | undefined;
+  /** Undefined before the join. */
+  trust: ServerTrust | undefined;
   clock: Clock;
   proxy: ProxySettings;
 }
@@ -111,15 +113,26 @@ interface AskOptions {
  * Sends a request without a credential. Before the join the authority is unknown, so only reachability and the time are
  * read, and nothing of the answer is trusted.
  */
-function askCoordinator(server: URL, { authority, clock, proxy }: AskOptions): Promise<CoordinatorFact> {
+function askCoordinator(server: URL, { trust, clock, proxy }: AskOptions): Promise<CoordinatorFact> {
   const address = server.origin;
   const began = clock.now();
   const usesProxy = proxyFor(proxy, server) !== undefined;
   return new Promise((resolve) => {
+    // After the tunnel is open, a failure is the coordinator's and not the proxy's.
+    let isTunnelOpen = false;
     const fail = ({ message, code }: NodeJS.ErrnoException): void =>
-      resolve({ address, isReached: false, reason: message, code: usesProxy ? 'PROXY' : code });
-    const trust = authority ? { ca: authority } : { rejectUnauthorized: false };
-    const agent = tunnellingAgent(tunnelOpener(proxy), trust);
+      resolve({
+        address,
+        isReached: false,
+        reason: message,
+        code: usesProxy && !isTunnelOpen ? 'PROXY' : code,
+      });
+    const dial = (options: ConnectionOptions): TLSSocket => {
+      isTunnelOpen = true;
+      if (trust) return connectTrusting(options, trust);
+      return connect({ ...options, path: undefined, rejectUnauthorized: false });
+    };
+    const agent = tunnellingAgent(tunnelOpener(proxy), {}, dial);
     const sent = request(new URL(HEALTH, server), { agent, timeout: ANSWER_TIMEOUT_MS });
     sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })));
     sent.on('error', fail);

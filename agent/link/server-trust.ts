@@ -13,7 +13,7 @@ const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 /** Longer than any real chain; a chain may contain a cycle. */
 const MAX_CHAIN = 10;
 
-interface ServerTrust {
+export interface ServerTrust {
   /** PEM of the authorities. */
   ca: string;
   /** PEM of the host's own certificate: its start is a lower bound of the current time. */
@@ -35,7 +35,9 @@ export function connectTrusting(options: ConnectionOptions, trust: ServerTrust):
   });
   socket.prependOnceListener('secureConnect', () => {
     const refusal = refusalOf(socket, host, trust);
-    if (refusal !== undefined) socket.destroy(new Error(refusal));
+    if (refusal === undefined) return;
+    const code = socket.authorized ? undefined : String(socket.authorizationError);
+    socket.destroy(Object.assign(new Error(refusal), { code }));
   });
   return socket;
 }

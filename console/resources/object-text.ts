@@ -43,10 +43,14 @@ export function conditionsOf({ status }: AnyObject): readonly Condition[] {
 
 /**
  * Returns the label selector of the Pods that belong to the object, or undefined. An empty selector selects all Pods of
- * the namespace, or none, depending on the kind, so it is not shown.
+ * the namespace, or none, depending on the kind, so it is not shown. Nor is a selector with `matchExpressions`: its labels
+ * alone would select Pods that do not belong to the object.
  */
 export function podSelector({ spec }: AnyObject): string | undefined {
-  const selector = (spec as { selector?: { matchLabels?: unknown } } | undefined)?.selector;
+  const selector = (
+    spec as { selector?: { matchLabels?: unknown; matchExpressions?: unknown[] } } | undefined
+  )?.selector;
+  if (selector?.matchExpressions?.length) return undefined;
   const entries = Object.entries((selector?.matchLabels ?? {}) as Record<string, string>);
   if (entries.length === 0) return undefined;
   return entries.map(([label, value]) => `${label}=${value}`).join(',');

@@ -2,9 +2,10 @@
 # Installs the Everynode agent on this host and joins the fleet of @SERVER@:
 #   { echo EVERYNODE_TOKEN=TOKEN; curl … @SERVER@/install.sh; } | sudo sh -s -- [--labels K=V,…] [--taints K=V:EFFECT,…] [--file FILE]
 # It downloads the agent for this processor, verifies it with the hash below, and runs its install command
-# (see everynode-agent install --help; everynode-agent uninstall removes the agent). HTTPS_PROXY and NO_PROXY, as further
-# lines before this script, are for the download and for the agent, which stores them in a file that only root reads. The join command pins the
-# coordinator's key, so this script can be trusted. The agent then verifies the authority that the token names.
+# (see everynode-agent install --help; everynode-agent uninstall removes the agent). The join
+# command pins the coordinator's key, so this script can be trusted. The agent then verifies the authority that the token
+# names. Behind a proxy, send HTTPS_PROXY and NO_PROXY as further lines before this script. The download and the agent use
+# them. The agent stores them in a file that only root reads.
 set -eu
 
 server='@SERVER@'

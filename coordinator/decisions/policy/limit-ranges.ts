@@ -117,11 +117,11 @@ function violationsOf(item: LimitRangeItem, of: Constrained): string[] {
 
 function containerOf({ resources = {} }: Container): Constrained {
   const { requests, limits } = resources;
-  return { requests: amounts(requests), limits: amounts(limits), text: textLike(requests, limits) };
+  return { requests: amounts(requests), limits: amounts(limits), text: amountsAsWritten(requests, limits) };
 }
 
-/** Formats an amount in the format in which the manifest has this resource. */
-function textLike(...lists: (ResourceList | undefined)[]) {
+/** Returns a formatter of amounts in the notation in which these lists have the resource. */
+function amountsAsWritten(...lists: (ResourceList | undefined)[]) {
   return (name: string, amount: number, like: Quantity): string => {
     const own = lists.map((list) => ownValue(list, name)).find((value) => value !== undefined);
     return amountText(name, amount, own ?? like);
@@ -134,7 +134,7 @@ export function limitRefusal({ spec }: Pod, range: LimitRange): string | undefin
   const whole: Constrained = {
     requests: containerAmounts(spec, 'requests'),
     limits: containerAmounts(spec, 'limits'),
-    text: textLike(...all.flatMap(({ resources }) => [resources?.requests, resources?.limits])),
+    text: amountsAsWritten(...all.flatMap(({ resources }) => [resources?.requests, resources?.limits])),
   };
   const reasons = [
     ...itemsOf(range, 'Container').flatMap((item) =>
@@ -152,7 +152,7 @@ export function claimRefusal(requests: ResourceList | undefined, range: LimitRan
   const of: Constrained = {
     requests: amounts(requests),
     limits: amounts(requests),
-    text: textLike(requests),
+    text: amountsAsWritten(requests),
   };
   const reasons = itemsOf(range, 'PersistentVolumeClaim').flatMap(({ min, max }) =>
     violationsOf({ type: 'PersistentVolumeClaim', ...(min ? { min } : {}), ...(max ? { max } : {}) }, of),

@@ -80,7 +80,7 @@ function serviceUsage({ spec }: Service): Amounts {
 }
 
 /** Returns everything that the object counts for. */
-export function usageOf(kind: CountedKind, object: KubeObject): Amounts {
+export function objectUsage(kind: CountedKind, object: KubeObject): Amounts {
   if (isPods(kind)) return podUsage(object as Pod);
   if (isServices(kind)) return serviceUsage(object as Service);
   const plain = kind.group === '' && PLAIN_COUNTS.has(kind.resource) ? { [kind.resource]: 1 } : {};
@@ -133,7 +133,7 @@ function isInScopes({ spec }: ResourceQuota, kind: CountedKind, object: KubeObje
 export function quotaUsage(quota: ResourceQuota, kind: CountedKind, object: KubeObject | undefined): Amounts {
   if (object === undefined || !isInScopes(quota, kind, object)) return {};
   const hard = quota.spec?.hard ?? {};
-  const used = Object.entries(usageOf(kind, object)).filter(([name]) => Object.hasOwn(hard, name));
+  const used = Object.entries(objectUsage(kind, object)).filter(([name]) => Object.hasOwn(hard, name));
   return Object.fromEntries(used);
 }
 

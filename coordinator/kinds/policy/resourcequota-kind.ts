@@ -106,7 +106,8 @@ function usageText({ status }: ResourceQuota, isShown: (name: string) => boolean
 
 const isLimit = (name: string): boolean => name.startsWith('limits');
 
-function canonical(list: ResourceList | undefined): void {
+/** Replaces quantities that were sent as JSON numbers by text, in which upstream returns them. */
+function quantitiesAsText(list: ResourceList | undefined): void {
   for (const [name, value] of Object.entries(list ?? {}))
     Object.assign(list ?? {}, { [name]: String(value) });
 }
@@ -134,7 +135,7 @@ export const resourceQuotaKind: Kind<ResourceQuota> = {
   fields: {},
   hasGeneration: false,
   nameRule: 'dnsSubdomain',
-  setDefaults: ({ spec }) => canonical(spec?.hard),
+  setDefaults: ({ spec }) => quantitiesAsText(spec?.hard),
   prepareForCreate: (quota) => {
     delete quota.status;
   },

@@ -113,6 +113,8 @@ describe('the text of an object', () => {
       texts.podSelector(object({ matchLabels: { app: 'till', tier: 'web' } })),
       'app=till,tier=web',
     );
+    const matchExpressions = [{ key: 'tier', operator: 'NotIn', values: ['web'] }];
+    assert.equal(texts.podSelector(object({ matchLabels: { app: 'till' }, matchExpressions })), undefined);
     assert.equal(texts.podSelector(object({ matchLabels: {} })), undefined);
     assert.equal(texts.podSelector(object({ app: 'till' })), undefined);
     assert.equal(texts.podSelector(secret()), undefined);

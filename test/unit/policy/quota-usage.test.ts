@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  objectUsage,
   quotaCharge,
   quotaStatus,
   quotaUsage,
-  usageOf,
 } from '../../../coordinator/decisions/policy/quota-usage.js';
 import { resourceQuotaKind } from '../../../coordinator/kinds/index.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
@@ -32,31 +32,31 @@ const object = (spec: object): KubeObject =>
 describe('the usage of', () => {
   const FULL = { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '1', 'ephemeral-storage': '2Gi' } };
   test('a Pod is its requests, its limits and one Pod', () => {
-    assert.deepEqual(usageOf(PODS, pod(FULL)), {
+    assert.deepEqual(objectUsage(PODS, pod(FULL)), {
       ...{ 'count/pods': 1, pods: 1, cpu: 500, 'requests.cpu': 500, 'limits.cpu': 1000 },
       ...{ memory: 2 ** 30, 'requests.memory': 2 ** 30, 'limits.ephemeral-storage': 2 ** 31 },
     });
   });
   test('a Pod that has ended is one object', () => {
     for (const phase of ['Succeeded', 'Failed'] as const)
-      assert.deepEqual(usageOf(PODS, pod(FULL, {}, phase)), { 'count/pods': 1 });
+      assert.deepEqual(objectUsage(PODS, pod(FULL, {}, phase)), { 'count/pods': 1 });
   });
   test('extended resources and huge pages', () => {
-    const usage = usageOf(PODS, pod({ requests: { 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi' } }));
+    const usage = objectUsage(PODS, pod({ requests: { 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi' } }));
     assert.equal(usage['requests.example.com/gpu'], 2);
     assert.equal(usage['example.com/gpu'], undefined);
     assert.deepEqual([usage['hugepages-2Mi'], usage['requests.hugepages-2Mi']], [2 ** 22, 2 ** 22]);
   });
   test('the largest init container counts', () => {
     const init = [{ name: 'i', image: 'app:1', resources: { requests: { cpu: '3' }, limits: { cpu: '4' } } }];
-    const usage = usageOf(PODS, pod(FULL, { initContainers: init }));
+    const usage = objectUsage(PODS, pod(FULL, { initContainers: init }));
     assert.deepEqual([usage['requests.cpu'], usage['limits.cpu']], [3000, 4000]);
   });
   test('Services by type', () => {
     const ports = [{ port: 80 }, { port: 443 }];
     const services = { group: '', resource: 'services' };
     const of = (spec: object) => {
-      const usage = usageOf(services, object({ ports, ...spec }));
+      const usage = objectUsage(services, object({ ports, ...spec }));
       return [usage.services, usage['services.nodeports'], usage['services.loadbalancers']];
     };
     assert.deepEqual(of({ type: 'ClusterIP' }), [1, 0, 0]);
@@ -65,14 +65,16 @@ describe('the usage of', () => {
     assert.deepEqual(of({ type: 'LoadBalancer', allocateLoadBalancerNodePorts: false }), [1, 0, 1]);
   });
   test('other objects is their count', () => {
-    assert.deepEqual(usageOf({ group: '', resource: 'secrets' }, object({})), {
+    assert.deepEqual(objectUsage({ group: '', resource: 'secrets' }, object({})), {
       'count/secrets': 1,
       secrets: 1,
     });
-    assert.deepEqual(usageOf({ group: 'apps', resource: 'daemonsets' }, object({})), {
+    assert.deepEqual(objectUsage({ group: 'apps', resource: 'daemonsets' }, object({})), {
       'count/daemonsets.apps': 1,
     });
-    assert.deepEqual(usageOf({ group: 'a.b', resource: 'widgets' }, object({})), { 'count/widgets.a.b': 1 });
+    assert.deepEqual(objectUsage({ group: 'a.b', resource: 'widgets' }, object({})), {
+      'count/widgets.a.b': 1,
+    });
   });
 });
 
