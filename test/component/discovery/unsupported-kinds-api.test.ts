@@ -94,7 +94,7 @@ describe('a kind without objects', () => {
     }>();
     const found = apps.resources.find(({ name }) => name === 'statefulsets');
     assert.deepEqual(found?.verbs, ['list', 'watch']);
-    assert.deepEqual([found?.categories, found?.shortNames], [undefined, ['deploy']]);
+    assert.deepEqual([found?.categories, found?.shortNames], [undefined, ['sts']]);
   });
 
   test('nothing about it is stored', async () => {

@@ -42,6 +42,10 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
   });
 }
 
+const WORKLOAD_SPEC = {
+  selector: { matchLabels: { app: 'x' } },
+  template: { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+};
 const JOB_SPEC = {
   template: { spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] } },
 };
@@ -58,6 +62,8 @@ const REQUIRED: Record<string, object> = {
     },
   },
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
+  Deployment: { spec: WORKLOAD_SPEC },
+  ReplicaSet: { spec: WORKLOAD_SPEC },
   CronJob: { spec: { schedule: '@daily', jobTemplate: { spec: JOB_SPEC } } },
   EndpointSlice: { addressType: 'IPv4', endpoints: [] },
   HorizontalPodAutoscaler: { spec: { scaleTargetRef: { kind: 'X', name: 'x' }, maxReplicas: 1 } },
