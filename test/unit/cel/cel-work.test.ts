@@ -1,0 +1,72 @@
+/** Work that expressions cause: it stays in proportion to their costs, so that no request blocks the coordinator. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CelValue } from '../../../coordinator/cel/language/cel-value.js';
+import { compileExpression, type Evaluation } from '../../../coordinator/cel/language/compile-expression.js';
+import { KUBERNETES_FUNCTIONS } from '../../../coordinator/cel/libraries/kubernetes-functions.js';
+import { jsonValue, schemaValue } from '../../../coordinator/cel/schemas/schema-value.js';
+import type { StructuralSchema } from '../../../coordinator/cel/schemas/structural-schema.js';
+import type { AdmissionRequest } from '../../../coordinator/registry/admission/admission-matching.js';
+import { requestScope } from '../../../coordinator/registry/admission/policy-request.js';
+import { listOf, mapOf, objectOf, TEXT } from './schema-of-values.js';
+
+const SIZE = 200;
+const MANY = Array.from({ length: SIZE }, (_, at) => `item-${at}`);
+const BY_KEY = Object.fromEntries(MANY.map((key) => [key, key]));
+
+/** Counts how often anything reads the members of `target`. */
+function counted<T extends object>(target: T): { value: T; reads(): number } {
+  let reads = 0;
+  const value = new Proxy(target, {
+    get: (...args) => {
+      reads += 1;
+      return Reflect.get(...args) as unknown;
+    },
+  });
+  return { value, reads: () => reads };
+}
+
+/** The type of `self` and `object` is not declared. */
+const DYN = { kind: 'dyn' } as const;
+
+function evaluate(expression: string, self: CelValue): Evaluation {
+  const context = { variables: new Map([['self', DYN]]), functions: KUBERNETES_FUNCTIONS };
+  return compileExpression(expression, context).evaluate((name) => (name === 'self' ? self : undefined));
+}
+
+const ITEMS: StructuralSchema = objectOf({ items: listOf(TEXT) });
+const DATA: StructuralSchema = objectOf({ data: mapOf(TEXT) });
+
+test('a list of a declared field is converted once', () => {
+  const { value, reads } = counted(MANY);
+  const expression = 'self.items.all(x, self.items.size() == 200)';
+  assert.deepEqual(evaluate(expression, schemaValue({ items: value }, ITEMS)).outcome, {
+    value: true,
+  });
+  assert.ok(reads() < 5 * SIZE, `${reads()} reads`);
+});
+
+test('a map of a declared field is converted once', () => {
+  const { value, reads } = counted({ ...BY_KEY });
+  const expression = 'self.data.all(k, self.data[k] == k)';
+  assert.deepEqual(evaluate(expression, schemaValue({ data: value }, DATA)).outcome, { value: true });
+  assert.ok(reads() < 5 * SIZE, `${reads()} reads`);
+});
+
+test('a list and a map without a schema are converted once', () => {
+  const [items, data] = [counted(MANY), counted({ ...BY_KEY })];
+  const self = jsonValue({ items: items.value, data: data.value });
+  const expression = 'self.items.all(x, self.items.size() == 200) && self.data.all(k, self.data[k] == k)';
+  assert.deepEqual(evaluate(expression, self).outcome, { value: true });
+  assert.ok(items.reads() + data.reads() < 10 * SIZE, `${items.reads()} and ${data.reads()} reads`);
+});
+
+test('the object of a request is converted once', () => {
+  const { value, reads } = counted({ ...BY_KEY });
+  const request = { kind: {}, object: value } as unknown as AdmissionRequest;
+  const scope = requestScope(request, { ask: () => assert.fail('asks for access'), param: null });
+  const context = { variables: new Map([['object', DYN]]), functions: KUBERNETES_FUNCTIONS };
+  const program = compileExpression('object.all(k, object[k] == k)', context);
+  assert.deepEqual(program.evaluate(scope).outcome, { value: true });
+  assert.ok(reads() < 5 * SIZE, `${reads()} reads`);
+});
