@@ -70,3 +70,22 @@ test('the object of a request is converted once', () => {
   assert.deepEqual(program.evaluate(scope).outcome, { value: true });
   assert.ok(reads() < 5 * SIZE, `${reads()} reads`);
 });
+
+/** Texts that almost match a pattern. */
+const ALMOST: readonly string[] = [
+  'duration(self)',
+  'double(self)',
+  'quantity(self)',
+  'timestamp(self)',
+  'semver(self)',
+];
+
+for (const expression of ALMOST) {
+  test(`${expression} refuses a long text of digits at once`, () => {
+    const begin = performance.now();
+    const { outcome } = evaluate(expression, `${'1'.repeat(150_000)}!`);
+    const ms = performance.now() - begin;
+    assert.ok('error' in outcome);
+    assert.ok(ms < 3000, `${ms} ms`);
+  });
+}
