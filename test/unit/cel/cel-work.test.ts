@@ -1,7 +1,8 @@
 /** Work that expressions cause: it stays in proportion to their costs, so that no request blocks the coordinator. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CelValue } from '../../../coordinator/cel/language/cel-value.js';
+import { CostExceeded } from '../../../coordinator/cel/language/cel-error.js';
+import { type CelValue, LiteralMap } from '../../../coordinator/cel/language/cel-value.js';
 import { compileExpression, type Evaluation } from '../../../coordinator/cel/language/compile-expression.js';
 import { KUBERNETES_FUNCTIONS } from '../../../coordinator/cel/libraries/kubernetes-functions.js';
 import { jsonValue, schemaValue } from '../../../coordinator/cel/schemas/schema-value.js';
@@ -87,5 +88,56 @@ for (const expression of ALMOST) {
     const ms = performance.now() - begin;
     assert.ok('error' in outcome);
     assert.ok(ms < 3000, `${ms} ms`);
+  });
+}
+
+/** Calls that are too expensive to run, with two lists of 2,000 texts. */
+const EXPENSIVE: readonly string[] = [
+  'sets.contains(self.a, self.b)',
+  'sets.equivalent(self.a, self.b)',
+  'sets.intersects(self.a, self.b)',
+];
+
+for (const expression of EXPENSIVE) {
+  test(`${expression} is charged before it runs`, () => {
+    const { value, reads } = counted(Array.from({ length: 2000 }, (_, at) => `a-${at}`));
+    const b = Array.from({ length: 2000 }, (_, at) => `b-${at}`);
+    const lists = new LiteralMap(
+      new Map<string, CelValue>([
+        ['a', value],
+        ['b', b],
+      ]),
+    );
+    const { outcome } = evaluate(expression, lists);
+    assert.ok('error' in outcome && outcome.error instanceof CostExceeded);
+    assert.ok(reads() < 100, `${reads()} reads`);
+  });
+}
+
+test('joining a long list of texts is charged before it runs', () => {
+  const { value, reads } = counted(Array.from({ length: 2000 }, () => 'x'.repeat(5000)));
+  const { outcome } = evaluate('self.join(",")', value);
+  assert.ok('error' in outcome && outcome.error instanceof CostExceeded);
+  // The cost reads each text once.
+  assert.ok(reads() < 2 * 2000 + 100, `${reads()} reads`);
+});
+
+/** Steps after which a text or its work is too large for the memory. `X` is the result of the step before. */
+const GROWING: Record<string, string> = {
+  'a text that formats itself twice': "'%s%s'.format([X, X])",
+  'a text that replaces its characters by itself': "(X + 'x').replace('x', X + 'xx')",
+  'a list that doubles itself': '[1] + X + X',
+};
+
+for (const [title, step] of Object.entries(GROWING)) {
+  test(`${title} reaches the cost limit before the memory`, () => {
+    const names = Array.from({ length: 24 }, (_, at) => `a${at + 1}`);
+    const body = names.reduceRight(
+      (inner, name, at) => `cel.bind(${name}, ${step.replaceAll('X', `a${at}`)}, ${inner})`,
+      'a24.size() > 0',
+    );
+    const first = step.startsWith('[') ? '[1]' : "'xxxxxxxxxx'";
+    const { outcome } = evaluate(`cel.bind(a0, ${first}, ${body})`, null);
+    assert.ok('error' in outcome && outcome.error instanceof CostExceeded, JSON.stringify(outcome, String));
   });
 }
