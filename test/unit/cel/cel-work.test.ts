@@ -122,10 +122,14 @@ test('joining a long list of texts is charged before it runs', () => {
   assert.ok(reads() < 2 * 2000 + 100, `${reads()} reads`);
 });
 
+test('a replacement that squares the size is charged before it runs', () => {
+  const { outcome } = evaluate("self.replace('x', self)", 'x'.repeat(60_000));
+  assert.ok('error' in outcome && outcome.error instanceof CostExceeded, String(outcome));
+});
+
 /** Steps after which a text or its work is too large for the memory. `X` is the result of the step before. */
 const GROWING: Record<string, string> = {
   'a text that formats itself twice': "'%s%s'.format([X, X])",
-  'a text that replaces its characters by itself': "(X + 'x').replace('x', X + 'xx')",
   'a list that doubles itself': '[1] + X + X',
 };
 
