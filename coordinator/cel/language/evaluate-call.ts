@@ -12,9 +12,9 @@ export function evaluateCall(node: CallNode, scope: Scope, meter: CostMeter, eva
   const args = node.args.map((arg) => evaluate(arg, scope, meter));
   const chosen = node.overloads.find(({ args: types }) => types.every((type, at) => fits(type, args[at])));
   if (chosen === undefined) throw noSuchOverload();
-  const result = chosen.call(args, meter);
-  if (!isFree(node)) meter.charge(chosen.cost.actual(args, result));
-  return result;
+  // Charge before the call. An expensive call would block the coordinator before it is counted.
+  if (!isFree(node)) meter.charge(chosen.cost.actual(args));
+  return chosen.call(args, meter);
 }
 
 /** Membership in a list of constants is a lookup (OptOptimize). */

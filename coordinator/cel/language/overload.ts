@@ -11,10 +11,10 @@ import {
 import { type CelType, isAssignable, parseType, splitTopLevel, withBindings } from './cel-type.js';
 import { type CelValue, sizeOfValue } from './cel-value.js';
 
-/** The cost of a call: before it runs from sizes, and from its values when it has run. */
+/** The cost of a call: from the sizes that a schema declares, and from the values right before the call runs. */
 export interface CallCost {
   estimate(operands: readonly Operand[]): CallEstimate;
-  actual(args: readonly CelValue[], result: CelValue): number;
+  actual(args: readonly CelValue[]): number;
 }
 
 type Implementation = (args: readonly CelValue[], meter: CostMeter) => CelValue;

@@ -41,7 +41,7 @@ function textToDouble(text: string): number {
   const special: Readonly<Record<string, number>> = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity };
   const known = special[text.toLowerCase().replace('infinity', 'inf')];
   if (known !== undefined) return known;
-  const value = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) && text.toLowerCase() !== 'nan') throw conversionError('string', 'double');
   return value;
 }

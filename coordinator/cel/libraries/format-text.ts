@@ -1,4 +1,5 @@
 /** `string.format(list)`: `%s %d %f %e %b %o %x %X %%` (cel-go ext/formatting.go). */
+import { type CostMeter, STRING_FACTOR } from '../language/cel-cost.js';
 import { CelError } from '../language/cel-error.js';
 import {
   CelDuration,
@@ -9,28 +10,35 @@ import {
   type CelValue,
   isList,
   isMap,
+  sizeOfValue,
 } from '../language/cel-value.js';
 import { doubleText } from './conversion-library.js';
 import { durationText, timestampText } from './time-text.js';
 
-export function formatText(template: string, args: CelList): string {
+/** Upstream charges only the template. A number or a time costs no more here. */
+const FREE_CHARACTERS = 20;
+
+/** Each inserted text is charged: a text that an expression formats into itself again and again doubles its size. */
+export function formatText(template: string, args: CelList, meter: CostMeter): string {
   let next = 0;
   const text = template.replace(/%(\.\d+)?(.|$)/gs, (_, precision: string | undefined, verb: string) => {
     if (verb === '%') return '%';
     if (next >= args.length) throw new CelError(`index ${next} out of range`);
     const value = args[next] as CelValue;
     next += 1;
-    return clause(verb, precision === undefined ? 6 : Number(precision.slice(1)), value);
+    const inserted = clause(verb, precision === undefined ? 6 : Number(precision.slice(1)), value, meter);
+    meter.charge(Math.floor(Math.max(inserted.length - FREE_CHARACTERS, 0) * STRING_FACTOR));
+    return inserted;
   });
   if (next < args.length)
     throw new CelError(`too many arguments supplied to string.format (expected ${next}, got ${args.length})`);
   return text;
 }
 
-function clause(verb: string, precision: number, value: CelValue): string {
+function clause(verb: string, precision: number, value: CelValue, meter: CostMeter): string {
   switch (verb) {
     case 's':
-      return shown(value);
+      return shown(value, meter);
     case 'd':
       return decimal(value);
     case 'f':
@@ -84,13 +92,19 @@ function hexadecimal(value: CelValue): string {
   return asInteger(value).toString(16);
 }
 
+/** The elements of a list or map. A list can contain another one twice, and that one a third, so the text can be huge. */
+function textCost(value: CelValue): number {
+  return isList(value) || isMap(value) ? sizeOfValue(value) : 0;
+}
+
 /** Formats a value for `%s`. Texts inside lists and maps are not quoted. */
-function shown(value: CelValue): string {
+function shown(value: CelValue, meter: CostMeter): string {
+  meter.charge(textCost(value));
   if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean')
     return String(value);
   if (value === null) return 'null';
   if (typeof value === 'number') return doubleText(value);
-  if (isList(value)) return `[${value.map(shown).join(', ')}]`;
+  if (isList(value)) return `[${value.map((item) => shown(item, meter)).join(', ')}]`;
   if (value instanceof CelUint) return String(value.value);
   if (value instanceof CelTimestamp) return timestampText(value.nanos);
   if (value instanceof CelDuration) return durationText(value.nanos);
@@ -98,6 +112,6 @@ function shown(value: CelValue): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (!isMap(value)) throw new CelError('error during formatting: string clause cannot format this value');
   const keys = [...value.keys()].map(String).sort();
-  const entries = keys.map((key) => `${key}: ${shown(value.get(key) ?? null)}`);
+  const entries = keys.map((key) => `${key}: ${shown(value.get(key) ?? null, meter)}`);
   return `{${entries.join(', ')}}`;
 }

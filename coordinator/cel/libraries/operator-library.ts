@@ -112,9 +112,15 @@ const JOIN_COST: CallCost = {
   actual: sizeCost(([a, b]) => scaled(plus(a ?? exactly(0), b ?? exactly(0)), STRING_FACTOR)).actual,
 };
 
+/**
+ * Upstream takes one unit for any lists. Longer lists are charged by element here: a list that an expression doubles
+ * again and again would otherwise exhaust the memory of the coordinator.
+ */
+const JOINED_AT_UNIT_COST = 10;
+
 const LIST_JOIN_COST: CallCost = {
   estimate: ([a, b]) => ({ cost: exactly(1), size: plus(a?.size ?? exactly(0), b?.size ?? exactly(0)) }),
-  actual: () => 1,
+  actual: ([a, b]) => Math.max((a as CelList).length + (b as CelList).length - JOINED_AT_UNIT_COST, 1),
 };
 
 /** Lists that are maps by keys or sets merge: the right operand replaces elements of the same identity. */

@@ -1,5 +1,5 @@
 /** Functions of texts (cel-go ext/strings.go, version 2). Positions count characters, not UTF-16 units. */
-import { exactly, plus, STRING_FACTOR, scaled, times } from '../language/cel-cost.js';
+import { type CostMeter, exactly, plus, STRING_FACTOR, scaled, times } from '../language/cel-cost.js';
 import { CelError } from '../language/cel-error.js';
 import { type CelList, type CelValue, sizeOfValue } from '../language/cel-value.js';
 import { type CallCost, type Overload, overload, sizeCost, traversalOf } from '../language/overload.js';
@@ -49,6 +49,14 @@ function substring(text: string, start: bigint, end?: bigint): string {
   if (start < 0n || start > length) throw new CelError(`index out of range: ${start}`);
   if (until < 0n || until > length) throw new CelError(`index out of range: ${until}`);
   return characters.slice(Number(start), Number(until)).join('');
+}
+
+/** Charges the growth of the text before it is built: a replacement can square the size. */
+function chargeGrowth(text: string, [from, to]: readonly [string, string], meter: CostMeter): void {
+  const growth = to.length - from.length;
+  if (growth <= 0) return;
+  const occurrences = from === '' ? text.length + 1 : text.split(from).length - 1;
+  meter.charge(Math.floor(growth * occurrences * STRING_FACTOR));
 }
 
 /** Replaces at most `limit` occurrences; all if it is negative. */
@@ -120,7 +128,12 @@ const SPLIT_COST: CallCost = {
 };
 
 const JOIN_COST: CallCost = {
-  actual: (_, result) => Math.ceil(sizeOfValue(result) * 2 * STRING_FACTOR),
+  actual: ([list, separator = '']) => {
+    const items = list as CelList;
+    const gaps = Math.max(items.length - 1, 0) * sizeOfValue(separator);
+    const size = items.reduce<number>((sum, item) => sum + sizeOfValue(item), gaps);
+    return Math.ceil(size * 2 * STRING_FACTOR);
+  },
   estimate: ([list, separator]) => {
     const items = list?.size ?? exactly(0);
     const gaps = { min: Math.max(items.min - 1, 0), max: Math.max(items.max - 1, 0) };
@@ -161,15 +174,16 @@ export const STRINGS: readonly Overload[] = [
     (value, start: bigint, end: bigint) => substring(value, start, end),
     SEARCH_COST,
   ),
-  text(
-    'replace(string, string): string',
-    (value, from: string, to: string) => replace(value, [from, to], -1n),
-    REPLACE_COST,
-  ),
-  text(
-    'replace(string, string, int): string',
-    (value, from: string, to: string, limit: bigint) => replace(value, [from, to], limit),
-    REPLACE_COST,
+  ...['string.replace(string, string): string', 'string.replace(string, string, int): string'].map((each) =>
+    overload(
+      each,
+      ([value, from, to, limit = -1n], meter) => {
+        const change = [from as string, to as string] as const;
+        chargeGrowth(value as string, change, meter);
+        return replace(value as string, change, limit as bigint);
+      },
+      REPLACE_COST,
+    ),
   ),
   text('split(string): list<string>', (value, by: string) => split(value, by, -1n), SPLIT_COST),
   text(
@@ -185,7 +199,7 @@ export const STRINGS: readonly Overload[] = [
   ),
   overload(
     'string.format(list<dyn>): string',
-    ([value, args]) => formatText(value as string, args as CelList),
+    ([value, args], meter) => formatText(value as string, args as CelList, meter),
     traversalOf(0),
   ),
   overload('strings:quote(string): string', ([value]) => JSON.stringify(value), traversalOf(0)),

@@ -21,16 +21,37 @@ export function jsonValue(value: unknown): CelValue {
   return (value ?? null) as CelValue;
 }
 
-/** An object of JSON. Values are converted when they are read. */
+/**
+ * The converted values of an object. Each value is converted when it is first read, and once: a read costs one unit, so
+ * a conversion with each read would block the coordinator when an expression reads a large value for each element.
+ */
+class ConvertedValues {
+  readonly #values = new Map<string, CelValue>();
+
+  constructor(private readonly convert: (key: string) => CelValue | undefined) {}
+
+  get(key: MapKey): CelValue | undefined {
+    if (typeof key !== 'string') return undefined;
+    const known = this.#values.get(key);
+    if (known !== undefined) return known;
+    const value = this.convert(key);
+    if (value !== undefined) this.#values.set(key, value);
+    return value;
+  }
+}
+
+/** An object of JSON. */
 class JsonMap implements CelMap {
   readonly shape = 'map';
   readonly #entries: ReadonlyMap<string, unknown>;
+  readonly #values: ConvertedValues;
 
-  constructor(
-    object: Readonly<Record<string, unknown>>,
-    private readonly convert: (value: unknown) => CelValue = jsonValue,
-  ) {
+  constructor(object: Readonly<Record<string, unknown>>, convert: (value: unknown) => CelValue = jsonValue) {
     this.#entries = new Map(Object.entries(object));
+    this.#values = new ConvertedValues((key) => {
+      const value = this.#entries.get(key);
+      return value === undefined ? undefined : convert(value);
+    });
   }
 
   get size(): number {
@@ -38,8 +59,7 @@ class JsonMap implements CelMap {
   }
 
   get(key: MapKey): CelValue | undefined {
-    const value = typeof key === 'string' ? this.#entries.get(key) : undefined;
-    return value === undefined ? undefined : this.convert(value);
+    return this.#values.get(key);
   }
 
   keys(): Iterable<string> {
@@ -51,6 +71,10 @@ class JsonMap implements CelMap {
 class SchemaObject implements CelMap {
   readonly shape = 'object';
   readonly #fields = new Map<string, readonly [value: unknown, schema: StructuralSchema]>();
+  readonly #values = new ConvertedValues((name) => {
+    const field = this.#fields.get(name);
+    return field && schemaValue(field[0], field[1], field[1]['x-kubernetes-embedded-resource'] === true);
+  });
 
   constructor(object: Readonly<Record<string, unknown>>, schema: StructuralSchema) {
     for (const [name, value] of Object.entries(object)) {
@@ -67,8 +91,7 @@ class SchemaObject implements CelMap {
   }
 
   get(key: MapKey): CelValue | undefined {
-    const field = typeof key === 'string' ? this.#fields.get(key) : undefined;
-    return field && schemaValue(field[0], field[1], field[1]['x-kubernetes-embedded-resource'] === true);
+    return this.#values.get(key);
   }
 
   keys(): Iterable<string> {

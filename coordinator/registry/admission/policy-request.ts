@@ -1,5 +1,6 @@
 /** The variables of a request in expressions, and the `request` of an AdmissionReview (admission.k8s.io/v1). */
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import type { CelValue } from '../../cel/language/cel-value.js';
 import type { Scope } from '../../cel/language/evaluation.js';
 import {
   type AskAccess,
@@ -82,6 +83,16 @@ function userOf({ user, groups }: Pick<WriteOptions, 'user' | 'groups'>): Policy
 }
 
 export function requestScope(request: AdmissionRequest, options: ScopeOptions): Scope {
+  const convert = requestValues(request, options);
+  const known = new Map<string, CelValue | undefined>();
+  return (variable) => {
+    // Convert each variable once: an expression can read `object` for each element of a list.
+    if (!known.has(variable)) known.set(variable, convert(variable));
+    return known.get(variable);
+  };
+}
+
+function requestValues(request: AdmissionRequest, options: ScopeOptions): Scope {
   const { kind, subresource, namespace, name } = request;
   const user = userOf(options);
   const own = { verb: '', group: kind.group, resource: kind.resource, subresource, namespace, name };

@@ -25,7 +25,7 @@ const SUFFIXES: Record<string, number> = {
 /** Upstream clamps larger values to the largest int64 (`maxAllowed`). */
 const LARGEST = 2 ** 63 - 1;
 
-const FORM = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/;
+const FORM = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/;
 
 /** Returns a finite number of base units (cores, bytes), or undefined for invalid texts such as `NaN`. */
 export function parseQuantity(quantity: Quantity | undefined): number | undefined {

@@ -270,3 +270,23 @@ describe('list types', () => {
     test(title, () => assert.deepEqual(validateListTypes(value, schema, 'a').map(shown), expected));
   }
 });
+
+test('an update finds the old item of each key without a search for each item', () => {
+  let reads = 0;
+  const counting = (item: object): object =>
+    new Proxy(item, {
+      get: (...args) => {
+        reads += 1;
+        return Reflect.get(...args) as unknown;
+      },
+    });
+  const items = Array.from({ length: 300 }, (_, at) => ({ k: `key-${at}`, v: 1 }));
+  const schema: JsonSchema = {
+    type: 'array',
+    items: fields({ k: text, v: { type: 'integer' } }),
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k'],
+  };
+  assert.deepEqual(validateValue(structuredClone(items), schema, 'l', { value: items.map(counting) }), []);
+  assert.ok(reads < 10 * items.length, `${reads} reads`);
+});

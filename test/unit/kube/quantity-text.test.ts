@@ -64,3 +64,10 @@ test('the value of a quantity is finite, capped at the largest int64 as upstream
   assert.equal(parseQuantity('-1e1000'), -(2 ** 63 - 1));
   assert.equal(parseQuantity('1e-1000'), 0);
 });
+
+test('a long text that is no quantity is refused at once', () => {
+  const begin = performance.now();
+  assert.equal(parseQuantity(`${'1'.repeat(150_000)}!`), undefined);
+  const ms = performance.now() - begin;
+  assert.ok(ms < 3000, `${ms} ms`);
+});

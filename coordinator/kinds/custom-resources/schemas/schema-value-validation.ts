@@ -33,22 +33,31 @@ function errorsOf(value: unknown, schema: JsonSchema, path: string, old: Old): F
 
 function listErrors(list: readonly unknown[], schema: JsonSchema, path: string, old: Old): FieldError[] {
   const { items } = schema;
+  const oldItem = oldItemFinder(schema, old);
   const inItems = items
-    ? list.flatMap((item, index) =>
-        validateValue(item, items, `${path}[${index}]`, correlatedItem(item, schema, old)),
-      )
+    ? list.flatMap((item, index) => validateValue(item, items, `${path}[${index}]`, oldItem(item)))
     : [];
   return [...inItems, ...checkSize(list, schema, path)];
 }
 
-/** Only items of a list with keys can be correlated (apiserver pkg/cel/common/equality.go). */
-function correlatedItem(item: unknown, schema: JsonSchema, old: Old): Old {
-  if (!old || !Array.isArray(old.value) || schema['x-kubernetes-list-type'] !== 'map' || !isMap(item)) {
-    return undefined;
-  }
+/**
+ * Finds the old item of the same keys. Only items of a list with keys can be correlated (apiserver
+ * pkg/cel/common/equality.go). The old items are indexed once: a search for each item takes quadratic time.
+ */
+function oldItemFinder(schema: JsonSchema, old: Old): (item: unknown) => Old {
+  const isCorrelated = schema['x-kubernetes-list-type'] === 'map';
+  if (!isCorrelated || !old || !Array.isArray(old.value)) return () => undefined;
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const found = old.value.find((each) => isMap(each) && keys.every((key) => sameValue(each[key], item[key])));
-  return found === undefined ? undefined : { value: found };
+  const keyOf = (item: Record<string, unknown>) =>
+    JSON.stringify(keys.map((key) => memberOf(item, key) ?? null));
+  const byKey = new Map<string, unknown>();
+  for (const item of old.value as readonly unknown[]) {
+    if (isMap(item) && !byKey.has(keyOf(item))) byKey.set(keyOf(item), item);
+  }
+  return (item) => {
+    const key = isMap(item) ? keyOf(item) : undefined;
+    return key !== undefined && byKey.has(key) ? { value: byKey.get(key) } : undefined;
+  };
 }
 
 function mapErrors(map: Record<string, unknown>, schema: JsonSchema, path: string, old: Old): FieldError[] {

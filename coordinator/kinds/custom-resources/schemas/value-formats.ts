@@ -12,7 +12,7 @@ const MAC = /^([0-9a-f]{2}([:-])[0-9a-f]{2}(\2[0-9a-f]{2}){4}|[0-9a-f]{4}\.[0-9a
 const EMAIL = /^[^\s@<>]{1,64}@[^\s@<>]{1,255}$/;
 const HOSTNAME =
   /^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*$/;
-const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*$/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
 function isCidr(text: string): boolean {
@@ -20,6 +20,12 @@ function isCidr(text: string): boolean {
   if (rest.length > 0 || !/^\d{1,3}$/.test(length)) return false;
   if (isIPv4(address)) return Number(length) <= 32;
   return isIPv6(address) && Number(length) <= 128;
+}
+
+/** Go's decoder ignores line breaks. A pattern that matches them in two places takes quadratic time. */
+function isBase64(text: string): boolean {
+  const characters = text.replace(/[\r\n]/g, '');
+  return characters.length % 4 === 0 && BASE64.test(characters);
 }
 
 function isUri(text: string): boolean {
@@ -32,7 +38,7 @@ function isUuidOfVersion(version: string): (text: string) => boolean {
 
 /** By the format's name without hyphens. */
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
-  byte: (text) => BASE64.test(text) && text.replace(/[\r\n]/g, '').length % 4 === 0,
+  byte: isBase64,
   cidr: isCidr,
   date: (text) => DATE.test(text),
   datetime: isTimeText,
