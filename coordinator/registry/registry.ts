@@ -65,6 +65,8 @@ export interface WriteOptions {
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
   subresource?: 'status' | 'approval' | 'finalize' | 'scale' | 'ephemeralcontainers';
+  /** A built-in object that the coordinator needs to start. Neither policies nor webhooks decide on it. */
+  isBootstrap?: boolean;
 }
 
 export interface Preconditions {
@@ -84,6 +86,7 @@ export interface DeleteOptions {
   groups?: readonly string[];
   warn?: (text: string) => void;
   annotate?: (key: string, value: string) => void;
+  isBootstrap?: boolean;
 }
 
 /** Outcome of a DELETE. The object's resourceVersion is the revision of this write. */

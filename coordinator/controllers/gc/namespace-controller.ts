@@ -1,6 +1,5 @@
 /** Creates upstream's four namespaces, and empties namespaces that are being deleted (pkg/controller/namespace). */
 
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -8,6 +7,7 @@ import type { Informers } from '../../informers/informer.js';
 import { namespaceKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
+import { createdIfAbsent } from '../queue/bootstrap-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
 
 /** `kube-node-lease` contains the Leases of nodes. */
@@ -77,12 +77,7 @@ export class NamespaceController {
   }
 
   async #create(name: string): Promise<Namespace | undefined> {
-    try {
-      return (await this.#deps.registry.create(namespaceKind, undefined, { metadata: { name } })).object();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
-      return undefined;
-    }
+    return createdIfAbsent(this.#deps.registry, namespaceKind, { metadata: { name } });
   }
 
   /** Deletes all objects. Returns true if none is left. */

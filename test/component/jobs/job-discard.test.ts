@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import { jobKind, podKind } from '../../../coordinator/kinds/index.js';
 import type { JobSpec } from '../../../shared/kube/jobs/job-types.js';
 import type { PodPhase } from '../../../shared/kube/pods/pod-types.js';
-import { JobFixture, type Kill } from '../../harness/controllers/job-fixture.js';
+import { JobFixture } from '../../harness/controllers/job-fixture.js';
+import type { Kill } from '../../harness/controllers/write-kills.js';
 
 const REF = { namespace: 'default', name: 'work' };
 
