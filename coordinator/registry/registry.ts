@@ -65,6 +65,8 @@ export interface WriteOptions {
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
   subresource?: 'status' | 'approval' | 'finalize' | 'scale' | 'ephemeralcontainers';
+  /** Returns what policies and webhooks see instead of an object: the Scale, for the subresource `scale`. */
+  reviewedAs?: (object: KubeObject) => KubeObject;
   /** A built-in object that the coordinator needs to start. Neither policies nor webhooks decide on it. */
   isBootstrap?: boolean;
 }

@@ -13,7 +13,7 @@ import type { Kind } from '../../kinds/kind.js';
 import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
 import { depsFor } from '../admission/bootstrap-exemption.js';
 import { policyCheck } from '../admission/policy-admission.js';
-import { matchingWebhooks, reviewDeletion } from '../admission/webhook-admission.js';
+import { matchingWebhooks, reviewUnchanged } from '../admission/webhook-admission.js';
 import { listObjects } from '../reads/read-objects.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, RegistryDeps, Selection } from '../registry.js';
 import { decideDeletion } from './deletion-rules.js';
@@ -54,7 +54,7 @@ export async function remove<T extends KubeObject>(
       );
     const webhooks = matchingWebhooks(needed, target);
     if (!webhooks) return decision();
-    return reviewDeletion(needed, webhooks, { name: ref.name, oldObject: object }, wanted).then(decision);
+    return reviewUnchanged(needed, webhooks, { name: ref.name, oldObject: object }, wanted).then(decision);
   };
   const { record, removed } = await writeOptimistically(deps, kind, ref, decide, wanted.dryRun);
   return { object: record.object(), isRemoved: removed };
