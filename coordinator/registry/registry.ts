@@ -65,6 +65,10 @@ export interface WriteOptions {
   review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
   /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest; `scale`: replicas. */
   subresource?: 'status' | 'approval' | 'finalize' | 'scale' | 'ephemeralcontainers';
+  /** Returns what policies and webhooks see instead of an object: the Scale, for the subresource `scale`. */
+  reviewedAs?: (object: KubeObject) => KubeObject;
+  /** A built-in object that the coordinator needs to start. Neither policies nor webhooks decide on it. */
+  isBootstrap?: boolean;
 }
 
 export interface Preconditions {
@@ -84,6 +88,7 @@ export interface DeleteOptions {
   groups?: readonly string[];
   warn?: (text: string) => void;
   annotate?: (key: string, value: string) => void;
+  isBootstrap?: boolean;
 }
 
 /** Outcome of a DELETE. The object's resourceVersion is the revision of this write. */

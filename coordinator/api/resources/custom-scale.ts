@@ -115,7 +115,7 @@ export async function handleCustomScale(
       setAt(object, paths.specReplicasPath, replicasOf(kind, change(scaleOf(object, paths)), object));
       return undefined;
     },
-    { ...write, subresource: 'scale' },
+    { ...write, subresource: 'scale', reviewedAs: (object) => scaleOf(object, paths) },
   );
   return ok(scaleOf(record.object(), paths));
 }

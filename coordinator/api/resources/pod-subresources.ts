@@ -40,7 +40,10 @@ export async function handleEviction(deps: ApiDeps, request: ApiRequest): Promis
   checkPlace(body, ref);
   const options = deleteOptions(request.info.query, Reflect.get(body, 'deleteOptions'));
   const dryRun = options.dryRun || writeOptions(request.info, undefined, request.warn).dryRun === true;
-  return { type: 'value', code: 201, value: await deps.registry.evict(ref, { ...options, dryRun }) };
+  const { user, warn, annotate } = request;
+  const caller = { user: user.username, groups: user.groups, warn, annotate };
+  const value = await deps.registry.evict(ref, { ...options, ...caller, dryRun });
+  return { type: 'value', code: 201, value };
 }
 
 /** Only a Node can be a target (`pkg/apis/core/validation` ValidatePodBinding). */

@@ -77,7 +77,8 @@ export async function handleScale(deps: ApiDeps, kind: Kind, request: ApiRequest
   if (verb === 'get') return ok(scaleOf((await deps.registry.get(scalable, ref)).object()));
   if (verb !== 'update' && verb !== 'patch') throw methodNotAllowed();
   const { options, preconditions, change } = changeOf(deps, request);
-  const { dryRun, fieldManager, user, groups } = options;
+  // Field validation and repeated keys are about the Scale, not about the object that is stored.
+  const { fieldValidation: _, repeatedKeys: __, ...write } = options;
   const record = await deps.registry.modify(
     scalable,
     ref,
@@ -89,11 +90,9 @@ export async function handleScale(deps: ApiDeps, kind: Kind, request: ApiRequest
       return undefined;
     },
     {
-      ...(dryRun === undefined ? {} : { dryRun }),
-      ...(fieldManager === undefined ? {} : { fieldManager }),
-      ...(user === undefined ? {} : { user }),
-      ...(groups === undefined ? {} : { groups }),
+      ...write,
       subresource: 'scale',
+      reviewedAs: (object) => scaleOf(object as Scalable) as KubeObject,
       preconditions,
     },
   );

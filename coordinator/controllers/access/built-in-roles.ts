@@ -1,13 +1,11 @@
 /** Creates or repairs the built-in ClusterRoles and bindings at each start (`rbac/rest/storage_rbac.go`). */
 
 import type { Role, RoleBinding } from '../../../shared/kube/access/rbac-types.js';
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
-import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { BOOTSTRAP_BINDINGS, BOOTSTRAP_ROLES } from '../../decisions/access/bootstrap-roles.js';
 import { repairedBinding, repairedRole } from '../../decisions/access/role-repair.js';
 import { clusterRoleBindingKind, clusterRoleKind } from '../../kinds/index.js';
-import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
+import { BOOTSTRAP, createdIfAbsent } from '../queue/bootstrap-write.js';
 
 /** Resolves when all roles and bindings are complete. */
 export async function ensureBuiltInRoles(registry: Registry): Promise<void> {
@@ -19,38 +17,33 @@ export async function ensureBuiltInRoles(registry: Registry): Promise<void> {
 
 async function ensureRole(registry: Registry, wanted: Role): Promise<void> {
   if (await createdIfAbsent(registry, clusterRoleKind, wanted)) return;
-  await registry.modify(clusterRoleKind, { name: wanted.metadata.name }, (present) => {
-    Object.assign(present, repairedRole(present, wanted));
-    return undefined;
-  });
+  await registry.modify(
+    clusterRoleKind,
+    { name: wanted.metadata.name },
+    (present) => {
+      Object.assign(present, repairedRole(present, wanted));
+      return undefined;
+    },
+    BOOTSTRAP,
+  );
 }
 
 async function ensureBinding(registry: Registry, wanted: RoleBinding): Promise<void> {
   const { name } = wanted.metadata;
   if (await createdIfAbsent(registry, clusterRoleBindingKind, wanted)) return;
   let isOfAnotherRole = false;
-  await registry.modify(clusterRoleBindingKind, { name }, (present) => {
-    const repaired = repairedBinding(present, wanted);
-    isOfAnotherRole = repaired === undefined;
-    Object.assign(present, repaired);
-    return undefined;
-  });
+  await registry.modify(
+    clusterRoleBindingKind,
+    { name },
+    (present) => {
+      const repaired = repairedBinding(present, wanted);
+      isOfAnotherRole = repaired === undefined;
+      Object.assign(present, repaired);
+      return undefined;
+    },
+    BOOTSTRAP,
+  );
   if (!isOfAnotherRole) return;
-  await registry.delete(clusterRoleBindingKind, { name });
-  await registry.create(clusterRoleBindingKind, undefined, wanted);
-}
-
-/** Returns false if an object of that name exists. */
-export async function createdIfAbsent<T extends KubeObject>(
-  registry: Registry,
-  kind: Kind<T>,
-  object: T,
-): Promise<boolean> {
-  try {
-    await registry.create(kind, undefined, object);
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'AlreadyExists') return false;
-    throw error;
-  }
+  await registry.delete(clusterRoleBindingKind, { name }, BOOTSTRAP);
+  await registry.create(clusterRoleBindingKind, undefined, wanted, BOOTSTRAP);
 }

@@ -3,7 +3,7 @@
 import { SYSTEM_CLASSES } from '../../../shared/kube/pods/priority-class.js';
 import { priorityClassKind } from '../../kinds/index.js';
 import type { Registry } from '../../registry/registry.js';
-import { createdIfAbsent } from './built-in-roles.js';
+import { createdIfAbsent } from '../queue/bootstrap-write.js';
 
 /** Resolves when both classes exist. Stored ones stay unchanged: no client can change their values. */
 export async function ensureSystemPriorityClasses(registry: Registry): Promise<void> {

@@ -1,14 +1,18 @@
 /** Creates upstream's four namespaces, and empties namespaces that are being deleted (pkg/controller/namespace). */
 
-import { ApiError } from '../../../shared/kube/objects/api-status.js';
+import { findCondition, withCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Namespace } from '../../../shared/kube/objects/config-types.js';
+import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
+import { CONTENT_FAILURE, contentFailure } from '../../decisions/gc/namespace-conditions.js';
 import type { Informers } from '../../informers/informer.js';
 import { namespaceKind } from '../../kinds/index.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
+import { createdIfAbsent } from '../queue/bootstrap-write.js';
 import { type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+import { textOf } from '../workloads/workload-deps.js';
 
 /** `kube-node-lease` contains the Leases of nodes. */
 const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
@@ -39,7 +43,7 @@ export class NamespaceController {
     });
     const { namespaces, pods } = deps.informers;
     namespaces.onChange(({ previous, current }) => {
-      if (current?.metadata.deletionTimestamp) this.#worker.queue.add(current.metadata.name);
+      if (current?.metadata.deletionTimestamp) this.#queueDeletion(current, previous);
       if (!current && previous) this.#worker.queue.add(previous.metadata.name);
     });
     pods.onChange(({ previous, current }) => {
@@ -59,6 +63,13 @@ export class NamespaceController {
     return this.#worker.stop();
   }
 
+  /** A change during the deletion waits. It may be this controller's condition, which would end every back-off. */
+  #queueDeletion({ metadata }: Namespace, previous: Namespace | undefined): void {
+    const { queue } = this.#worker;
+    if (previous?.metadata.deletionTimestamp) queue.addAfter(metadata.name, RETRY_MS);
+    else queue.add(metadata.name);
+  }
+
   #isTerminating(name: string): boolean {
     return this.#deps.informers.namespaces.get({ name })?.metadata.deletionTimestamp !== undefined;
   }
@@ -72,32 +83,52 @@ export class NamespaceController {
     }
     if (!namespace.metadata.deletionTimestamp) return;
     // Containers need their grace period to stop. Each deleted Pod queues this key again.
-    if (await this.#empty(name)) await this.#finalize(name, context);
+    if (await this.#empty(name, context)) await this.#finalize(name, context);
     else context.requeueAfter(RETRY_MS);
   }
 
   async #create(name: string): Promise<Namespace | undefined> {
-    try {
-      return (await this.#deps.registry.create(namespaceKind, undefined, { metadata: { name } })).object();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
-      return undefined;
-    }
+    return createdIfAbsent(this.#deps.registry, namespaceKind, { metadata: { name } });
   }
 
-  /** Deletes all objects. Returns true if none is left. */
-  async #empty(namespace: string): Promise<boolean> {
+  /** Deletes all objects. Returns true if none is left. A kind that admission protects does not protect the others. */
+  async #empty(namespace: string, context: ReconcileContext): Promise<boolean> {
     const { registry } = this.#deps;
     const kinds = registry
       .allKinds()
       .filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
+    const failures: unknown[] = [];
     for (const kind of kinds) {
-      await registry.deleteCollection(kind, { namespace }, { propagationPolicy: 'Background' });
+      try {
+        await registry.deleteCollection(kind, { namespace }, { propagationPolicy: 'Background' });
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    await this.#report(namespace, failures, context);
+    if (failures.length > 0) {
+      const texts = failures.map(textOf).join(', ');
+      throw new AggregateError(failures, `cannot empty namespace "${namespace}": ${texts}`);
     }
     for (const kind of kinds) {
       if (await this.#holds(kind, namespace)) return false;
     }
     return true;
+  }
+
+  /** Writes only what changed: a healthy deletion writes no condition. */
+  async #report(name: string, failures: readonly unknown[], context: ReconcileContext): Promise<void> {
+    const texts = failures.map(textOf);
+    const present = this.#deps.informers.namespaces.get({ name })?.status?.conditions;
+    if (!contentFailure(present, texts)) return;
+    const record = await this.#deps.registry.writeStatus(namespaceKind, { name }, ({ status }) => {
+      const next = contentFailure(status?.conditions, texts);
+      const known = findCondition(status?.conditions, CONTENT_FAILURE);
+      if (!next || (known?.status === next.status && known.message === next.message)) return undefined;
+      const now = toTimestamp(this.#deps.clock.now());
+      return { ...status, conditions: withCondition(status?.conditions, next, now) };
+    });
+    context.observeWrite(record.object());
   }
 
   async #holds(kind: Kind, namespace: string): Promise<boolean> {

@@ -13,6 +13,9 @@ import {
 import { revisionData, revisionHash } from '../daemonsets/template-revision.js';
 import { budgets, oldestFirst, type ReplicaSets, sizeOf } from './deployment-replicas.js';
 
+/** Upstream's maxRevHistoryLengthInChars. */
+const MAX_HISTORY_CHARS = 2_000;
+
 /** Annotations of a Deployment that its ReplicaSets do not inherit. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
@@ -40,13 +43,28 @@ export function splitReplicaSets(deployment: Deployment, replicaSets: readonly R
   return { current, old: replicaSets.filter((one) => one !== current) };
 }
 
+/** An invalid number counts as 0. So does one that is not exact: it would never equal the text that was written. */
 function revisionOf({ metadata }: ReplicaSet): number {
-  return Number.parseInt(metadata.annotations?.[REVISION_ANNOTATION] ?? '0', 10) || 0;
+  const text = metadata.annotations?.[REVISION_ANNOTATION] ?? '';
+  const revision = /^[+-]?\d+$/.test(text) ? Number(text) : 0;
+  return Number.isSafeInteger(revision) ? revision : 0;
 }
 
 /** Returns the number of the current revision: one above all others. */
 export function nextRevision(old: readonly ReplicaSet[]): number {
-  return Math.max(0, ...old.map(revisionOf)) + 1;
+  const highest = Math.max(0, ...old.map(revisionOf));
+  return Math.min(highest + 1, Number.MAX_SAFE_INTEGER);
+}
+
+/** Returns the history with one more revision. The oldest ones are dropped, so that annotations keep their place. */
+function longerHistory(history: string | undefined, revision: string): string {
+  const revisions = [...(history ? history.split(',') : []), revision];
+  let length = revisions.join(',').length;
+  let first = 0;
+  for (; length > MAX_HISTORY_CHARS && first < revisions.length - 1; first += 1) {
+    length -= (revisions[first] ?? '').length + 1;
+  }
+  return revisions.slice(first).join(',');
 }
 
 function inherited({ metadata }: Deployment): Record<string, string> {
@@ -71,12 +89,12 @@ export function revisionAnnotations(
 ): Record<string, string> {
   const present = current.metadata.annotations ?? {};
   const annotations = { ...present, ...inherited(deployment) };
-  const before = present[REVISION_ANNOTATION];
-  if (revisionOf(current) >= revision) return annotations;
+  const before = revisionOf(current);
+  if (before >= revision) return annotations;
   annotations[REVISION_ANNOTATION] = String(revision);
-  if (before) {
+  if (before !== 0) {
     const history = present[REVISION_HISTORY_ANNOTATION];
-    annotations[REVISION_HISTORY_ANNOTATION] = history ? `${history},${before}` : before;
+    annotations[REVISION_HISTORY_ANNOTATION] = longerHistory(history, String(before));
   }
   return annotations;
 }

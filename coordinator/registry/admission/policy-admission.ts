@@ -188,12 +188,13 @@ export async function withPolicies<T extends WriteOptions>(
   const target: AdmissionTarget = { kind, operation, subresource, namespace: namespace ?? '' };
   const check = await policyCheck(deps, target, options);
   if (!check) return options;
-  const { review } = options;
+  const { review, reviewedAs = (object: KubeObject) => object } = options;
   return {
     ...options,
     review: (reviewed: Kind, next: KubeObject, current: KubeObject | undefined) => {
       review?.(reviewed, next, current);
-      check({ name: next.metadata.name, object: next, ...(current ? { oldObject: current } : {}) });
+      const oldObject = current && { oldObject: reviewedAs(current) };
+      check({ name: next.metadata.name, object: reviewedAs(next), ...oldObject });
     },
   };
 }

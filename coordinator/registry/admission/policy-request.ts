@@ -10,6 +10,7 @@ import {
 } from '../../cel/policies/policy-environment.js';
 import { jsonValue, schemaValue } from '../../cel/schemas/schema-value.js';
 import type { StructuralSchema } from '../../cel/schemas/structural-schema.js';
+import type { Kind } from '../../kinds/kind.js';
 import type { WriteOptions } from '../registry.js';
 import type { AdmissionRequest } from './admission-matching.js';
 
@@ -49,6 +50,12 @@ const NAMESPACE_SCHEMA: StructuralSchema = {
   },
 };
 
+/** Subresources that are written as objects of another kind. */
+const SUBRESOURCE_KINDS: Readonly<Record<string, Pick<Kind, 'group' | 'version' | 'kind'>>> = {
+  scale: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+  eviction: { group: 'policy', version: 'v1', kind: 'Eviction' },
+};
+
 interface ScopeOptions extends Pick<WriteOptions, 'user' | 'groups' | 'dryRun'> {
   ask: AskAccess;
   /** Null: the policy has no parameters. */
@@ -61,7 +68,7 @@ export function requestDocument(
   options: Pick<WriteOptions, 'user' | 'groups' | 'dryRun'>,
 ): Record<string, unknown> {
   const { group, version } = kind;
-  const kindName = { group, version, kind: kind.kind };
+  const kindName = SUBRESOURCE_KINDS[subresource] ?? { group, version, kind: kind.kind };
   const resource = { group, version, resource: kind.resource };
   const { username, groups } = userOf(options);
   return {

@@ -146,8 +146,8 @@ export async function validateByWebhooks(
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/** Lets all webhooks decide on a deletion. Patches have no effect. */
-export async function reviewDeletion(
+/** Lets all webhooks decide on a write that they cannot change, such as a deletion. Patches have no effect. */
+export async function reviewUnchanged(
   deps: WebhookDeps,
   matches: MatchingWebhooks,
   objects: Objects,

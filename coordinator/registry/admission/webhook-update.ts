@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { copyJson } from '../encoding/json-value.js';
 import type { RegistryDeps, WriteOptions } from '../registry.js';
-import { matchingWebhooks, mutate, validateByWebhooks } from './webhook-admission.js';
+import { matchingWebhooks, mutate, reviewUnchanged, validateByWebhooks } from './webhook-admission.js';
 import { type Replacement, readObject } from './write-admission.js';
 
 interface Admission<T extends KubeObject> {
@@ -27,6 +27,13 @@ export function admitThroughWebhooks<T extends KubeObject>(
     namespace: ref.namespace ?? '',
   });
   if (!matches) return admit(replacement);
+  const { reviewedAs } = options;
+  const runOnView = async (view: NonNullable<typeof reviewedAs>): Promise<T> => {
+    const next = admit(replacement);
+    const objects = { name: ref.name, object: view(next), oldObject: view(current) };
+    await reviewUnchanged(deps, matches, objects, options);
+    return next;
+  };
   const run = async (): Promise<T> => {
     const object = readObject(kind, replacement.body, options);
     const { name } = ref;
@@ -40,5 +47,5 @@ export function admitThroughWebhooks<T extends KubeObject>(
     await validateByWebhooks(deps, matches, { name, object: next, oldObject: current }, options);
     return next;
   };
-  return run();
+  return reviewedAs ? runOnView(reviewedAs) : run();
 }

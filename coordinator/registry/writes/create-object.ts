@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../../store/store.js';
 import type { AdmissionTarget } from '../admission/admission-matching.js';
+import { depsFor } from '../admission/bootstrap-exemption.js';
 import { refuseBeyondLimits, setLimitDefaults } from '../admission/limit-range-admission.js';
 import { requireActiveNamespace } from '../admission/namespace-lifecycle.js';
 import { withPodSecurity } from '../admission/pod-security-admission.js';
@@ -49,7 +50,7 @@ export function create<T extends KubeObject>(
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
   const track = (object: T, sent: T, now: number) => trackCreation(kind, object, sent, options, now);
-  return createTracked(deps, kind, { namespace, body, track }, options);
+  return createTracked(depsFor(deps, options), kind, { namespace, body, track }, options);
 }
 
 /** Like `create`, with ownership of fields set by `track`. */

@@ -11,8 +11,9 @@ import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js'
 import { SCHEDULING_GROUP, SYSTEM_CLASSES } from '../../../shared/kube/pods/priority-class.js';
 import type { Kind } from '../../kinds/kind.js';
 import { invalidValue, notSupported } from '../../kinds/validation/field-error.js';
+import { depsFor } from '../admission/bootstrap-exemption.js';
 import { policyCheck } from '../admission/policy-admission.js';
-import { matchingWebhooks, reviewDeletion } from '../admission/webhook-admission.js';
+import { matchingWebhooks, reviewUnchanged } from '../admission/webhook-admission.js';
 import { listObjects } from '../reads/read-objects.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, RegistryDeps, Selection } from '../registry.js';
 import { decideDeletion } from './deletion-rules.js';
@@ -38,7 +39,8 @@ export async function remove<T extends KubeObject>(
   const wanted = checkOptions(options);
   refuseImmortal(kind, ref);
   const target = { kind, operation: 'DELETE' as const, subresource: '', namespace: ref.namespace ?? '' };
-  const check = deps.policies && (await policyCheck(deps, target, wanted));
+  const needed = depsFor(deps, wanted);
+  const check = needed.policies && (await policyCheck(needed, target, wanted));
   const decide = (current: ObjectRecord<T>) => {
     checkPreconditions(kind, current.object().metadata, wanted.preconditions);
     const object = current.object();
@@ -50,9 +52,9 @@ export async function remove<T extends KubeObject>(
         graceSeconds(kind, object, wanted),
         deps.clock.now(),
       );
-    const webhooks = matchingWebhooks(deps, target);
+    const webhooks = matchingWebhooks(needed, target);
     if (!webhooks) return decision();
-    return reviewDeletion(deps, webhooks, { name: ref.name, oldObject: object }, wanted).then(decision);
+    return reviewUnchanged(needed, webhooks, { name: ref.name, oldObject: object }, wanted).then(decision);
   };
   const { record, removed } = await writeOptimistically(deps, kind, ref, decide, wanted.dryRun);
   return { object: record.object(), isRemoved: removed };

@@ -9,14 +9,31 @@ import {
   spendDisruption,
   stillProcessed,
 } from '../../decisions/policy/eviction-verdict.js';
+import type { Kind } from '../../kinds/kind.js';
 import { podKind } from '../../kinds/pods/pod-kind.js';
 import { podDisruptionBudgetKind } from '../../kinds/policy/poddisruptionbudget-kind.js';
+import { policyCheck } from '../admission/policy-admission.js';
+import { matchingWebhooks, reviewUnchanged } from '../admission/webhook-admission.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
 import { copyJson } from '../encoding/json-value.js';
 import { getObject } from '../reads/read-objects.js';
 import type { DeleteOptions, Preconditions, RegistryDeps } from '../registry.js';
 import { prefixOf } from '../storage-keys.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
+
+/** Lets policies and webhooks decide on the Eviction, as CREATE of `pods/eviction`. Throws their refusal. */
+export async function reviewEviction(
+  deps: RegistryDeps,
+  { name, namespace = '' }: ObjectRef,
+  options: DeleteOptions,
+): Promise<void> {
+  const kind = podKind as unknown as Kind;
+  const target = { kind, operation: 'CREATE', subresource: 'eviction', namespace } as const;
+  const object = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
+  if (deps.policies) (await policyCheck(deps, target, options))?.({ name, object });
+  const webhooks = matchingWebhooks(deps, target);
+  if (webhooks) await reviewUnchanged(deps, webhooks, { name, object }, options);
+}
 
 interface AdmittedEviction {
   /** Identifies the Pod that the verdict is about: another Pod of its name needs a verdict of its own. */

@@ -16,7 +16,7 @@ import { copyJson } from '../encoding/json-value.js';
 import type { DeleteOptions, ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
 import { graceSeconds, remove } from './delete-object.js';
 import { decideDeletion } from './deletion-rules.js';
-import { admitEviction, checkAdmittedRevision } from './eviction-admission.js';
+import { admitEviction, checkAdmittedRevision, reviewEviction } from './eviction-admission.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 
 /** EvictionsRetry of upstream. */
@@ -63,6 +63,7 @@ export async function evict(
   ref: ObjectRef,
   options: DeleteOptions = {},
 ): Promise<Status> {
+  await reviewEviction(deps, ref, options);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await evictOnce(deps, ref, options);

@@ -2,6 +2,7 @@
 import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { withAdmissionReviews } from '../admission/admission-reviews.js';
+import { depsFor } from '../admission/bootstrap-exemption.js';
 import { policyCheck, withPolicies } from '../admission/policy-admission.js';
 import { admitThroughWebhooks } from '../admission/webhook-update.js';
 import { admitUpdate, type Replacement, refuseInvalid } from '../admission/write-admission.js';
@@ -34,14 +35,15 @@ export async function modify<T extends KubeObject>(
   change: (object: T) => undefined | false,
   options: WriteOptions & { preconditions?: Preconditions } = {},
 ): Promise<ObjectRecord<T>> {
-  const reviewed = await withPolicies(deps, kind, ref.namespace, { operation: 'UPDATE', options });
+  const needed = depsFor(deps, options);
+  const reviewed = await withPolicies(needed, kind, ref.namespace, { operation: 'UPDATE', options });
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     checkPreconditions(kind, current.metadata, options.preconditions);
     const body = copyJson(current);
     if (change(body) === false) return { step: 'keep' as const };
     const replacement = { ref, body, current, now: deps.clock.now() };
-    return markUpdate(deps, kind, replacement, reviewed);
+    return markUpdate(needed, kind, replacement, reviewed);
   };
   return (await writeOptimistically(deps, kind, ref, decide, options.dryRun)).record;
 }

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { NamespaceController } from '../../../coordinator/controllers/gc/namespace-controller.js';
-import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
+import {
+  configMapKind,
+  namespaceKind,
+  podKind,
+  secretKind,
+  serviceAccountKind,
+  validatingAdmissionPolicyBindingKind,
+  validatingAdmissionPolicyKind,
+} from '../../../coordinator/kinds/index.js';
+import type { Kind } from '../../../coordinator/kinds/kind.js';
+import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import { type ControlPlane, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
+import { admissionPolicy, CONFIG_MAP_RULE, policyBinding } from '../../harness/objects/admission-builders.js';
 import { podObject } from '../../harness/objects/object-builders.js';
 
 function withNamespaces(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
@@ -17,6 +28,11 @@ function withNamespaces(rule: string, check: (plane: ControlPlane) => Promise<vo
     }
   });
 }
+
+const conditionOf = (plane: ControlPlane) =>
+  plane.informers.namespaces
+    .get({ name: 'team' })
+    ?.status?.conditions?.find(({ type }) => type === 'NamespaceDeletionContentFailure');
 
 const namesIn = (plane: ControlPlane) =>
   [...plane.informers.namespaces.list()].map((namespace) => namespace.metadata.name).sort();
@@ -56,4 +72,46 @@ describe('namespace controller', () => {
     await plane.settle();
     assert.equal(namesIn(plane).includes('team'), false);
   });
+
+  withNamespaces(
+    'a kind that a policy protects is reported, and does not protect the others',
+    async (plane) => {
+      const { registry } = plane;
+      const rule = { ...CONFIG_MAP_RULE, operations: ['DELETE'] };
+      const validations = [{ expression: "oldObject.metadata.name != 'kept'", message: 'it is kept' }];
+      const policy = admissionPolicy('keep', { matchConstraints: { resourceRules: [rule] }, validations });
+      await registry.create(validatingAdmissionPolicyKind, undefined, policy);
+      await registry.create(validatingAdmissionPolicyBindingKind, undefined, policyBinding('keep'));
+      await registry.create(namespaceKind, undefined, { metadata: { name: 'team' } });
+      await registry.create(configMapKind, 'team', { metadata: { name: 'kept' } });
+      await registry.create(secretKind, 'team', { metadata: { name: 'key' } });
+      await registry.create(serviceAccountKind, 'team', { metadata: { name: 'app' } });
+      await plane.settle();
+      await registry.delete(namespaceKind, { name: 'team' });
+      await plane.settle();
+      for (const kind of [secretKind, serviceAccountKind]) {
+        assert.deepEqual((await registry.list<KubeObject>(kind as Kind, { namespace: 'team' })).records, []);
+      }
+      const refused =
+        `configmaps "kept" is forbidden: ValidatingAdmissionPolicy 'keep' with binding 'keep-binding' denied request: ` +
+        'it is kept';
+      const { lastTransitionTime: _, ...condition } = conditionOf(plane) ?? {};
+      assert.deepEqual(condition, {
+        type: 'NamespaceDeletionContentFailure',
+        status: 'True',
+        reason: 'ContentDeletionFailed',
+        message: `Failed to delete all resource types, 1 remaining: ${refused}`,
+      });
+      const { resourceVersion } = plane.informers.namespaces.get({ name: 'team' })?.metadata ?? {};
+      await plane.advance(20_000);
+      assert.equal(
+        plane.informers.namespaces.get({ name: 'team' })?.metadata.resourceVersion,
+        resourceVersion,
+      );
+      await registry.delete(validatingAdmissionPolicyBindingKind, { name: 'keep-binding' });
+      await plane.settle();
+      await plane.advance(60_000);
+      assert.equal(namesIn(plane).includes('team'), false);
+    },
+  );
 });

@@ -46,13 +46,17 @@ function refused(code: number, text: RegExp) {
 }
 
 /** Runs `check` with the controller and three ready Pods. */
-function withBudget(rule: string, spec: object, check: (plane: ControlPlane) => Promise<void>): void {
+function withBudget(
+  rule: string,
+  spec: object,
+  check: (plane: ControlPlane, controller: ReturnType<typeof start>) => Promise<void>,
+): void {
   withControlPlane(rule, async (plane) => {
     const controller = start(plane);
     try {
       for (const name of ['a', 'b', 'c']) await readyPod(plane, name);
       await budget(plane, spec);
-      await check(plane);
+      await check(plane, controller);
     } finally {
       await controller.stop();
     }
@@ -89,14 +93,20 @@ withBudget('a new Pod allows the next eviction', { minAvailable: 3 }, async (pla
 withBudget(
   'an eviction before the controller has seen a changed budget is refused',
   { minAvailable: 1 },
-  async (plane) => {
+  async (plane, controller) => {
+    await controller.stop();
     await plane.registry.modify(podDisruptionBudgetKind, REF, (stored) => {
       stored.spec = { ...stored.spec, minAvailable: 3 };
       return undefined;
     });
     await assert.rejects(evict(plane, 'a'), refused(429, /is still being processed by the server/));
-    await plane.advance(100);
-    await assert.rejects(evict(plane, 'a'), refused(429, /needs 3 healthy pods and has 3 currently/));
+    const restarted = start(plane);
+    try {
+      await plane.advance(100);
+      await assert.rejects(evict(plane, 'a'), refused(429, /needs 3 healthy pods and has 3 currently/));
+    } finally {
+      await restarted.stop();
+    }
   },
 );
 
