@@ -1,6 +1,7 @@
 /** Work that expressions cause: it stays in proportion to their costs, so that no request blocks the coordinator. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isEqual } from '../../../coordinator/cel/language/cel-equality.js';
 import { CostExceeded } from '../../../coordinator/cel/language/cel-error.js';
 import { type CelValue, LiteralMap } from '../../../coordinator/cel/language/cel-value.js';
 import { compileExpression, type Evaluation } from '../../../coordinator/cel/language/compile-expression.js';
@@ -145,3 +146,14 @@ for (const [title, step] of Object.entries(GROWING)) {
     assert.ok('error' in outcome && outcome.error instanceof CostExceeded, JSON.stringify(outcome, String));
   });
 }
+
+test('lists that contain one list many times are compared in the time of their distinct parts', () => {
+  /** A list of two equal lists, 200 levels deep: 2^200 paths, 200 distinct lists. */
+  const nested = (): CelValue => {
+    let list: CelValue = [1n];
+    for (let level = 0; level < SIZE; level += 1) list = [list, list];
+    return list;
+  };
+  assert.equal(isEqual(nested(), nested()), true);
+  assert.equal(isEqual([nested(), 1n], [nested(), 2n]), false);
+});
