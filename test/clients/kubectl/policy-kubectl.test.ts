@@ -126,7 +126,9 @@ describe('policies', { concurrency: 1 }, () => {
       const ready = 'wait rollout/web --for=condition=Ready --timeout=60s';
       await soon(async () => assert.match(await kubectl.ok(ready), /condition met/));
       await kubectl.ok('wait ds/web --for=condition=Ready --timeout=60s');
-      await kubectl.ok('set image ds/web app=app:2');
+      // An image that never becomes ready: the rollout must not complete before it is aborted.
+      await kubectl.ok('set image ds/web app=app:broken');
+      await kubectl.ok('wait rollout/web --for=condition=Reconciling --timeout=60s');
       await kubectl.ok('annotate rollout web fleet.everynode.dev/abort=broken');
       await kubectl.ok('wait rollout/web --for=condition=Stalled --timeout=60s');
       await kubectl.ok('wait ds/web --for=condition=Stalled --timeout=60s');
