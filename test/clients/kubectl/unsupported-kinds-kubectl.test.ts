@@ -36,7 +36,16 @@ forEachKubectl('kinds without objects', (fixture) => {
     const folder = join(kubectl.home, 'dump');
     await kubectl.ok(`cluster-info dump --namespaces default --output-directory ${folder}`);
     const files = readdirSync(join(folder, 'default')).map((name) => name.split('.')[0]);
-    assert.deepEqual(files.sort(), ['daemonsets', 'events', 'pods', 'replication-controllers', 'services']);
+    const lists = [
+      'daemonsets',
+      'deployments',
+      'events',
+      'pods',
+      'replicasets',
+      'replication-controllers',
+      'services',
+    ];
+    assert.deepEqual(files.sort(), lists);
     assert.ok(readdirSync(folder).some((name) => name.startsWith('nodes.')));
   });
 
