@@ -300,3 +300,13 @@ test('a schema without rules costs nothing', () => {
   assert.equal(compileSchemaRules(objectOf({ a: TEXT })).isEmpty, true);
   assert.equal(compileSchemaRules(SPEC).isEmpty, false);
 });
+
+test('keys of a map are estimated as empty, as upstream does, so that rules of charts on keys are accepted', () => {
+  const rule = "self.all(k, k.matches('^[A-Z]+(_[A-Z]+)+$'))";
+  const { errors } = compileSchemaRules({
+    ...mapOf(TEXT),
+    maxProperties: 10,
+    'x-kubernetes-validations': [{ rule }],
+  });
+  assert.deepEqual(errors, []);
+});
