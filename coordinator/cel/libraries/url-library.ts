@@ -54,7 +54,8 @@ const partOf =
 
 export const URLS: readonly Overload[] = [
   overload('url(string): URL', ([text]) => urlOf(text), traversalOf(0)),
-  overload('isURL(string): bool', ([text]) => parseUrl(text as string) !== undefined, traversalOf(0)),
+  // Upstream charges isURL like a comparison, unlike url (k8s.io/apiserver pkg/cel/library/cost.go).
+  overload('isURL(string): bool', ([text]) => parseUrl(text as string) !== undefined),
   overload(
     'URL.getScheme(): string',
     partOf(({ scheme }) => scheme),

@@ -310,3 +310,9 @@ test('keys of a map are estimated as empty, as upstream does, so that rules of c
   });
   assert.deepEqual(errors, []);
 });
+
+test('isURL costs as much as a comparison, so that rules of charts on open texts are accepted', () => {
+  const rules = [{ rule: "isURL(self) && self.startsWith('https://')" }];
+  const url = { ...TEXT, 'x-kubernetes-validations': rules };
+  assert.deepEqual(compileSchemaRules({ ...listOf(url), maxItems: 100 }).errors, []);
+});
