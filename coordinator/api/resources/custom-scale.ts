@@ -2,6 +2,7 @@
 import { badRequest, conflict, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { ScaleSubresource } from '../../../shared/kube/objects/custom-resource-definition.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
+import { scaleMetadata } from '../../../shared/kube/workloads/scale.js';
 import { valueAt } from '../../kinds/custom-resources/schemas/json-values.js';
 import type { Kind } from '../../kinds/kind.js';
 import { invalidValue } from '../../kinds/validation/field-error.js';
@@ -29,18 +30,11 @@ function numberAt(object: KubeObject, path: string): number {
 }
 
 function scaleOf(object: KubeObject, paths: ScaleSubresource): Scale {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const selector = paths.labelSelectorPath ? valueAt(object, paths.labelSelectorPath) : undefined;
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(creationTimestamp ? { creationTimestamp } : {}),
-    },
+    metadata: scaleMetadata(object.metadata),
     spec: { replicas: numberAt(object, paths.specReplicasPath) },
     status: {
       replicas: numberAt(object, paths.statusReplicasPath),

@@ -8,7 +8,7 @@ type Span = [first: number, last: number];
  * completions, and its author writes them as one interval.
  */
 export class IndexSet {
-  /** Ascending. Two spans neither overlap nor touch. */
+  /** Ascending, with a gap between two spans. */
   readonly #spans: Span[] = [];
 
   private constructor(spans: Span[]) {
@@ -96,7 +96,7 @@ export class IndexSet {
     return this.#spans.map(textOfSpan).join(',');
   }
 
-  /** Returns the position of the first span whose end is not below `index`. */
+  /** Returns the position of the first span that ends at or above `index`. */
   #firstEndingAt(index: number): number {
     let [low, high] = [0, this.#spans.length];
     while (low < high) {

@@ -1,5 +1,5 @@
 /** autoscaling/v1 Scale of an object with `spec.replicas` (pkg/registry/apps/deployment/storage ScaleREST). */
-import type { KubeObject } from '../objects/meta.js';
+import type { KubeObject, ObjectMeta } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
 import type { Scale } from './workload-types.js';
 
@@ -27,19 +27,24 @@ export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelS
     .join(',');
 }
 
-/** Returns the object's Scale. It has the object's name, uid and resourceVersion, and no labels. */
-export function scaleOf({ metadata, spec, status }: Scalable): Scale {
+/** Returns the metadata of an object's Scale: the object's name, uid and resourceVersion, and no labels. */
+export function scaleMetadata(metadata: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(creationTimestamp == null ? {} : { creationTimestamp }),
+  };
+}
+
+/** Returns the Scale of an object. */
+export function scaleOf({ metadata, spec, status }: Scalable): Scale {
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(creationTimestamp == null ? {} : { creationTimestamp }),
-    },
+    metadata: scaleMetadata(metadata),
     spec: spec.replicas ? { replicas: spec.replicas } : {},
     status: { replicas: status?.replicas ?? 0, selector: selectorText(spec.selector) },
   };

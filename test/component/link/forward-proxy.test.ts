@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sharedPki } from '../../harness/api/api-fixture.js';
 import { ForwardProxy } from '../../harness/api/forward-proxy.js';
+import { leaveOut } from '../../harness/basics/skip-reason.js';
 import { temporaryDirectory } from '../../harness/basics/temporary-directory.js';
 import { freePort } from '../../harness/basics/test-sockets.js';
 import { until } from '../../harness/basics/wait-until.js';
@@ -71,7 +72,7 @@ spec: {nodeName: n1, containers: [{name: main, image: busybox, command: [sleep, 
 
 test('join, link, exec and kubectl work through a proxy that requires credentials', async (context) => {
   const reason = whyNoKubectl();
-  if (reason) return context.skip(reason);
+  if (reason) return leaveOut(context, 'kubectl through a proxy', reason);
   const fleet = await startFleet(context);
   const { proxy, kubectl, log, folder, coordinator, server } = fleet;
   const agent = fleet.agent({ HTTPS_PROXY: proxy.url, NO_PROXY: 'localhost,.internal' });

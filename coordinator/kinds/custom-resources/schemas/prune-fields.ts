@@ -23,7 +23,7 @@ function prune(value: unknown, schema: JsonSchema | undefined, path: string, unk
     if (schema?.['x-kubernetes-embedded-resource'] && META_FIELDS.has(key)) continue;
     const at = path === '' ? key : `${path}.${key}`;
     const field = childSchema(schema, key);
-    // Like upstream: a map whose values have no schema cannot contain objects with fields.
+    // Like upstream: values of a map without a schema cannot be objects with fields.
     if (field === 'anything') prune(child, undefined, at, unknown);
     else if (field) prune(child, field, at, unknown);
     else if (!preserves) {
