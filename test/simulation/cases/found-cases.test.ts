@@ -6,7 +6,7 @@ import {
   daemonSet,
   KILLED,
   outcomeOf,
-  outcomesIn,
+  outcomesNear,
   outcomesOf,
   SECOND,
   setImage,
@@ -122,7 +122,7 @@ describe('faults that the simulation found', () => {
       ],
       () =>
         // Only these seeds delay the right disk write.
-        outcomesIn({
+        outcomesNear({
           ...{ seed: 'all-57', nodes: 2, speed: 2 },
           steps: [
             after(
@@ -154,7 +154,7 @@ describe('faults that the simulation found', () => {
         /Pod <old> removed/,
       ],
       () =>
-        outcomesIn({
+        outcomesNear({
           ...{ seed: 'all-3004885', nodes: 1, speed: 1 },
           steps: [
             after(
@@ -774,7 +774,7 @@ describe('faults that the simulation found', () => {
         /Pod bare-2 marked for deletion/,
       ],
       () =>
-        outcomesIn({
+        outcomesNear({
           ...{ seed: 'zones-100124', nodes: 5, speed: 0 },
           steps: [
             after(0.082, {

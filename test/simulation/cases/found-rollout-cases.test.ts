@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { HandoverRules, Policy } from '../histories/history.js';
-import { after, daemonSet, outcomesIn, outcomesOf, SECOND, setImage } from './case-builders.js';
+import { after, daemonSet, outcomesNear, outcomesOf, SECOND, setImage } from './case-builders.js';
 import { withWitness } from './case-witness.js';
 
 /** A policy that does not delay or fail a rollout. */
@@ -378,7 +378,7 @@ describe('faults that the simulation found in rollouts', () => {
         /begins its turn: <next> makes room/,
       ],
       () =>
-        outcomesIn({
+        outcomesNear({
           ...{ seed: 'everything-100073', nodes: 1, speed: 0 },
           steps: [
             after(0.1, daemonSet('app:1')),
@@ -457,7 +457,7 @@ describe('faults that the simulation found in rollouts', () => {
     withWitness(
       [/host-3 +is busy/, /"app:stubborn"/, { absent: /host-3 +is not busy/ }, /host-3 +begins its turn/],
       () =>
-        outcomesIn({
+        outcomesNear({
           ...{ seed: 'turns-100163', nodes: 3, speed: 0 },
           steps: [
             after(0.038, daemonSet('app:broken', { name: 'beta', minReadySeconds: 5, graceSeconds: 10 })),
@@ -491,7 +491,7 @@ describe('faults that the simulation found in rollouts', () => {
         /takes <next> back/,
       ],
       () =>
-        outcomesIn({
+        outcomesNear({
           ...{ seed: 'reverts-110063', nodes: 1, speed: 1 },
           steps: [
             after(0.1, daemonSet('app:stubborn', { graceSeconds: 30 })),
@@ -524,7 +524,7 @@ describe('faults that the simulation found in rollouts', () => {
         /Pod <next> created on host-1/,
       ],
       () =>
-        outcomesIn({
+        outcomesNear({
           ...{ seed: 'everything-120210', nodes: 2, speed: 0 },
           steps: [
             after(

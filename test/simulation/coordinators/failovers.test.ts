@@ -1,7 +1,7 @@
 /** Histories in which one of several coordinators takes over from another, with agents and rollouts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { after, daemonSet, outcomesIn, SECOND, setImage } from '../cases/case-builders.js';
+import { after, daemonSet, outcomesNear, SECOND, setImage } from '../cases/case-builders.js';
 import { withWitness } from '../cases/case-witness.js';
 import { generateHistory } from '../histories/draw-history.js';
 import { MIXES } from '../histories/history-mixes.js';
@@ -52,7 +52,7 @@ test(
       /everyone +faults end/,
     ],
     () =>
-      outcomesIn({
+      outcomesNear({
         ...{ seed: 'case-1', nodes: 1, coordinators: 3, speed: 1 },
         steps: [
           after(1, daemonSet('app:1')),
