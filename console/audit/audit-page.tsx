@@ -1,5 +1,6 @@
-/** Audit log, newest first. The URL contains the filter. */
+/** Activity: who changed what, newest first, from the audit log. The URL contains the filter. */
 import { useCallback, useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import type { AuditEvent } from '../../shared/kube/access/audit-types.js';
 import { ApiCallError, callApi } from '../api/api-call.js';
 import { useInterval } from '../api/live-list.js';
@@ -10,6 +11,8 @@ import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
+import { ACTIVITY_RANGES, RANGE_NAMES, rangeQuery } from './activity-range.js';
+import { activitySentence } from './activity-sentence.js';
 import classes from './audit-page.module.css';
 
 /** Filters of the API. */
@@ -21,44 +24,74 @@ const ASK_AGAIN_MS = 5_000;
 export function AuditPage() {
   const [params, set] = useUrlQuery();
   const [isHovered, setHovered] = useState(false);
-  const { events: newest, problem } = useAudit(params.toString());
+  const range = ACTIVITY_RANGES.find((each) => each === params.get('range')) ?? 'week';
+  const showsAll = params.get('show') === 'all';
+  const filters = FILTERS.flatMap((name) => (params.get(name) ? [[name, params.get(name) ?? '']] : []));
+  const { events: newest, problem } = useAudit(range, showsAll, JSON.stringify(filters));
   // New rows appear at the top. Keep them back while the user points at the table.
   const events = useFrozenValue(newest, isHovered);
-  const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
-    <PageShell title="Audit">
-      <h1>Audit</h1>
-      <div className={classes.filters}>
-        {FILTERS.map((name) => (
-          <label key={name} className={controls.field}>
-            {name}
-            <input
-              className={controls.input}
-              value={params.get(name) ?? ''}
-              onChange={(event) => set(name, event.target.value)}
-            />
-          </label>
+    <PageShell title="Activity">
+      <h1>Activity</h1>
+      <fieldset className={classes.ranges}>
+        <legend>Time</legend>
+        {ACTIVITY_RANGES.map((each) => (
+          <button
+            key={each}
+            type="button"
+            className={controls.button}
+            aria-pressed={each === range}
+            onClick={() => set('range', each)}
+          >
+            {RANGE_NAMES[each]}
+          </button>
         ))}
-      </div>
+        <label>
+          <input
+            type="checkbox"
+            checked={showsAll}
+            onChange={({ target }) => set('show', target.checked ? 'all' : '')}
+          />{' '}
+          Also reads of Secrets, sign-ins and refused requests
+        </label>
+      </fieldset>
+      <details open={filters.length > 0}>
+        <summary>Filter</summary>
+        <div className={classes.filters}>
+          {FILTERS.map((name) => (
+            <label key={name} className={controls.field}>
+              {name}
+              <input
+                className={controls.input}
+                value={params.get(name) ?? ''}
+                onChange={(event) => set(name, event.target.value)}
+              />
+            </label>
+          ))}
+        </div>
+      </details>
       {problem && <p role="alert">{problem}</p>}
       {!events && !problem && <p role="status">Loading…</p>}
       {events?.length === 0 && <p>No events match.</p>}
       {events && events.length > 0 && (
         <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
-          <ListTable label="Audit events" columns={['When', 'Who', 'Did', 'To', 'From', 'Result']}>
+          <ListTable label="Activity" columns={['When', 'What', 'From', 'Result']}>
             {events.map((event) => (
               <Row key={event.auditID} event={event} />
             ))}
           </ListTable>
+          {events.length >= MAX_ITEMS && <p>Only the newest {MAX_ITEMS} are shown. Choose a shorter time.</p>}
         </div>
       )}
-      <CopyCommand text={['everynode audit', ...flags].join(' ')} />
+      <CopyCommand
+        text={['everynode audit', ...filters.map(([name, value]) => `--${name} ${value}`)].join(' ')}
+      />
     </PageShell>
   );
 }
 
-/** Reloads when the query changes, and periodically. */
-function useAudit(query: string): { events: readonly AuditEvent[] | undefined; problem: string } {
+/** Reloads when the filter changes, and periodically. `filters` is a JSON list of names and values. */
+function useAudit(range: (typeof ACTIVITY_RANGES)[number], showsAll: boolean, filters: string) {
   const [events, setEvents] = useState<readonly AuditEvent[]>();
   const [problem, setProblem] = useState('');
   const [reloads, setReloads] = useState(0);
@@ -69,8 +102,15 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
   // biome-ignore lint/correctness/useExhaustiveDependencies: reload when the timer fires
   useEffect(() => {
     const abort = new AbortController();
-    const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MAX_ITEMS}&${query}`;
-    callApi<{ items: AuditEvent[] }>(path, { signal: abort.signal }).then(
+    const query = new URLSearchParams([
+      ['limit', String(MAX_ITEMS)],
+      ['changes', String(!showsAll)],
+      ...Object.entries(rangeQuery(range, new Date())),
+      ...(JSON.parse(filters) as [string, string][]),
+    ]);
+    callApi<{ items: AuditEvent[] }>(`/apis/fleet.everynode.dev/v1/auditevents?${query}`, {
+      signal: abort.signal,
+    }).then(
       ({ items }) => {
         setEvents(items.reverse());
         setProblem('');
@@ -80,27 +120,26 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
       },
     );
     return () => abort.abort();
-  }, [query, reloads]);
+  }, [range, showsAll, filters, reloads]);
   return { events, problem };
 }
 
 function Row({ event }: { event: AuditEvent }) {
-  const { objectRef, user, verb, sourceIPs, responseStatus, requestURI, requestReceivedTimestamp } = event;
-  const object = objectRef
-    ? [objectRef.resource, objectRef.namespace, objectRef.name, objectRef.subresource]
-        .filter(Boolean)
-        .join('/')
-    : requestURI;
+  const { who, did, kind, object, href } = activitySentence(event);
+  const { sourceIPs, responseStatus, requestReceivedTimestamp } = event;
+  const isRefused = responseStatus.code >= 400;
   return (
     <tr>
       <td>
         <RelativeTime at={requestReceivedTimestamp} />
       </td>
-      <td>{user.username || 'unknown'}</td>
-      <td>{verb}</td>
-      <td>{object}</td>
+      <td>
+        {who} {did} {kind} {href ? <Link href={href}>{object}</Link> : object}
+      </td>
       <td>{sourceIPs.join(', ')}</td>
-      <td>{responseStatus.code}</td>
+      <td className={isRefused ? controls.problem : undefined}>
+        {responseStatus.code} {responseStatus.reason ?? ''}
+      </td>
     </tr>
   );
 }

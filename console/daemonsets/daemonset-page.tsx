@@ -7,7 +7,11 @@ import { useLiveList } from '../api/live-list.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { daemonSetStatus } from '../layout/status/object-status.js';
+import { codeWords } from '../layout/status/reason-status.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { imagesText, shortImage } from '../layout/text/image-text.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { useUrlQuery } from '../layout/use-url-query.js';
 import { EventList } from '../pods/event-list.js';
@@ -19,6 +23,12 @@ import { Revisions } from './revision-list.js';
 interface Reasons {
   sentence: string;
   reasons: readonly { code: string; count: number; nodes: readonly string[] }[];
+  versions: readonly {
+    revision: string;
+    images: readonly string[];
+    count: number;
+    nodes: readonly string[];
+  }[];
 }
 
 export function DaemonSetPage() {
@@ -38,6 +48,10 @@ export function DaemonSetPage() {
       {phase === 'live' && !daemonSet && <p>This DaemonSet does not exist.</p>}
       {daemonSet && (
         <>
+          <p>
+            <StatusBadge status={daemonSetStatus(daemonSet)} />{' '}
+            {imagesText(daemonSet.spec.template.spec.containers)}
+          </p>
           <Where daemonSet={daemonSet} />
           <Revisions daemonSet={daemonSet} />
           <Manifest daemonSet={daemonSet} />
@@ -64,21 +78,31 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
       <Counts status={daemonSet.status} />
       <p role="status">{answer?.sentence ?? problem ?? 'Loading…'}</p>
       {answer?.reasons.map(({ code, count, nodes }) => (
-        <details key={code}>
-          <summary>
-            <strong>{count}</strong> {code}
-          </summary>
-          <ul className={classes.hosts}>
-            {nodes.slice(0, MAX_NAMES).map((node) => (
-              <li key={node}>
-                <Link href={`/hosts/${node}`}>{node}</Link>
-              </li>
-            ))}
-            {nodes.length > MAX_NAMES && <li>and {nodes.length - MAX_NAMES} more</li>}
-          </ul>
-        </details>
+        <HostNames key={code} title={codeWords(code)} count={count} nodes={nodes} />
+      ))}
+      {answer && answer.versions.length > 0 && <h3>Versions on hosts</h3>}
+      {answer?.versions.map(({ revision, images, count, nodes }) => (
+        <HostNames key={revision} title={images.map(shortImage).join(', ')} count={count} nodes={nodes} />
       ))}
     </section>
+  );
+}
+
+function HostNames({ title, count, nodes }: { title: string; count: number; nodes: readonly string[] }) {
+  return (
+    <details>
+      <summary>
+        <strong>{count}</strong> {title}
+      </summary>
+      <ul className={classes.hosts}>
+        {nodes.slice(0, MAX_NAMES).map((node) => (
+          <li key={node}>
+            <Link href={`/hosts/${node}`}>{node}</Link>
+          </li>
+        ))}
+        {nodes.length > MAX_NAMES && <li>and {nodes.length - MAX_NAMES} more</li>}
+      </ul>
+    </details>
   );
 }
 

@@ -6,9 +6,22 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { daemonSetStatus } from '../layout/status/object-status.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { imagesText } from '../layout/text/image-text.js';
 
-const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
+const COLUMNS = [
+  'Namespace',
+  'Name',
+  'State',
+  'Version',
+  'Desired',
+  'Ready',
+  'Up to date',
+  'Available',
+  'Misscheduled',
+] as const;
 
 const CREATE = { verb: 'create', group: 'apps', resource: 'daemonsets' };
 const FIRST_NAMESPACE = 'default';
@@ -45,7 +58,8 @@ export function DaemonSetsPage() {
   );
 }
 
-function Row({ daemonSet: { metadata, status } }: { daemonSet: DaemonSet }) {
+function Row({ daemonSet }: { daemonSet: DaemonSet }) {
+  const { metadata, spec, status } = daemonSet;
   const { namespace = '', name } = metadata;
   const counts = [
     status?.desiredNumberScheduled,
@@ -60,8 +74,12 @@ function Row({ daemonSet: { metadata, status } }: { daemonSet: DaemonSet }) {
       <th scope="row">
         <Link href={`/daemonsets/${namespace}/${name}`}>{name}</Link>
       </th>
+      <td>
+        <StatusBadge status={daemonSetStatus(daemonSet)} />
+      </td>
+      <td>{imagesText(spec.template.spec.containers)}</td>
       {counts.map((count, index) => (
-        <td key={COLUMNS[index + 2]}>{count ?? 0}</td>
+        <td key={COLUMNS[index + 4]}>{count ?? 0}</td>
       ))}
     </tr>
   );

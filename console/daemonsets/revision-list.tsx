@@ -11,6 +11,7 @@ import controls from '../layout/controls.module.css';
 import { TableCard } from '../layout/list-table.js';
 import table from '../layout/table.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
+import { imagesOfRevision } from '../layout/text/image-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { CompareRevisions } from './compare-revisions.js';
 
@@ -33,10 +34,20 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
     <TableCard label="Revisions">
       <h2>Revisions</h2>
       <table className={table.table}>
+        <thead>
+          <tr>
+            <th scope="col">Revision</th>
+            <th scope="col">Version</th>
+            <th scope="col">Change cause</th>
+            <th scope="col">Created</th>
+            <th scope="col" aria-label="Action" />
+          </tr>
+        </thead>
         <tbody>
           {own.map((revision, index) => (
             <tr key={revision.metadata.uid}>
               <th scope="row">{revision.revision}</th>
+              <td>{imagesOfRevision(revision)}</td>
               <td>{revision.metadata.annotations?.[CHANGE_CAUSE] ?? ''}</td>
               <td>
                 {revision.metadata.creationTimestamp && (

@@ -1,6 +1,6 @@
 /** Incremental counts of the fleet: only changed hosts are evaluated. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
-import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from './host-health.js';
+import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from '../layout/status/host-health.js';
 import { type FleetContext, ISSUES, type Issue, issuesOf } from './host-issues.js';
 import { diffHosts } from './host-list-diff.js';
 

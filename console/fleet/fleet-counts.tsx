@@ -1,7 +1,7 @@
 /** Number of hosts by health. A click filters the fleet. The sum is the size of the fleet. */
 import { countText } from '../../shared/kube/objects/meta.js';
+import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from '../layout/status/host-health.js';
 import classes from './fleet-counts.module.css';
-import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, type HostHealth } from './host-health.js';
 
 interface FleetCountsProps {
   total: number;

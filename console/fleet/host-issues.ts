@@ -1,7 +1,7 @@
 /** Issues of hosts and rollouts that need an operator. Pure. */
 import type { Host } from '../../shared/kube/fleet/host-types.js';
 import type { Rollout, RolloutPhase } from '../../shared/kube/rollouts/rollout-types.js';
-import { hostHealth } from './host-health.js';
+import { hostHealth } from '../layout/status/host-health.js';
 
 /** Kinds of issues, most severe first. */
 export const ISSUES = [

@@ -5,17 +5,14 @@ import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { ACCESS, useAreChecksLoaded } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
-import { TableCard } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
-import table from '../layout/table.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
-import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
-import { podStatusSummary } from '../pods/pod-status-summary.js';
 import { DaemonSetReasons } from './daemonset-reasons.js';
-import { HostActions } from './host-actions.js';
 import { Conditions } from './host-conditions.js';
+import { HostHeader } from './host-header.js';
+import { HostPods } from './host-pods.js';
 import { LinkQuality } from './link-quality.js';
 import { LoadCharts } from './load-charts.js';
 import { NodeEditor } from './node-editor.js';
@@ -36,7 +33,7 @@ export function HostPage() {
       <p>
         <Link href="/">Fleet</Link>
       </p>
-      <h1>{name}</h1>
+      {!(node && isKnown) && <h1>{name}</h1>}
       {(nodes.phase === 'loading' || !isKnown) && <p role="status">Loading…</p>}
       {nodes.phase === 'refused' && (
         <p role="alert">You are not allowed to read this host: {nodes.error?.message}</p>
@@ -44,15 +41,16 @@ export function HostPage() {
       {nodes.phase === 'live' && !node && <p>This host does not exist. It may have been removed.</p>}
       {node && isKnown && (
         <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>
-          <Facts node={node} pods={pods.objects} />
-          <NodeEditor node={node} />
-          <LinkQuality node={node} readings={readings} meters={meters} />
+          <HostHeader node={node} pods={pods.objects} />
+          <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
+          <HostPods pods={pods.objects} />
+          <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
+          <Conditions node={node} changes={readings?.changes ?? []} />
           {problem && <p>Load and link are not available: {problem}</p>}
           {!problem && <LoadCharts readings={readings} />}
-          <Conditions node={node} changes={readings?.changes ?? []} />
-          <Pods pods={pods.objects} />
-          <DaemonSetReasons node={name} version={node.metadata.resourceVersion ?? ''} />
-          <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
+          <LinkQuality node={node} readings={readings} meters={meters} />
+          <NodeEditor node={node} />
+          <Facts node={node} />
           <CopyCommand text={`kubectl describe node ${name}`} />
         </HostTimes>
       )}
@@ -60,11 +58,11 @@ export function HostPage() {
   );
 }
 
-function Facts({ node, pods }: { node: Node; pods: readonly Pod[] }) {
+function Facts({ node }: { node: Node }) {
   const info = node.status?.nodeInfo;
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
   const facts = [
-    ['System', info?.osImage],
+    ['Operating system', info?.osImage],
     ['Kernel', info?.kernelVersion],
     ['Engine', info?.containerRuntimeVersion],
     ['Agent', info?.kubeletVersion],
@@ -72,7 +70,8 @@ function Facts({ node, pods }: { node: Node; pods: readonly Pod[] }) {
     ['Address', address],
   ];
   return (
-    <section className={controls.card} aria-label="Facts">
+    <section className={controls.card} aria-label="System">
+      <h2>System</h2>
       <dl className={controls.row}>
         {facts.map(([term, value]) => (
           <div key={term}>
@@ -81,32 +80,6 @@ function Facts({ node, pods }: { node: Node; pods: readonly Pod[] }) {
           </div>
         ))}
       </dl>
-      <HostActions node={node} pods={pods} />
     </section>
-  );
-}
-
-function Pods({ pods }: { pods: readonly Pod[] }) {
-  const sorted = [...pods].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return (
-    <TableCard label="Pods">
-      <h2>Pods</h2>
-      {sorted.length === 0 && <p>No Pods on this host.</p>}
-      <table className={table.table}>
-        <tbody>
-          {sorted.map((pod) => (
-            <tr key={pod.metadata.uid}>
-              <th scope="row">
-                <Link href={`/pods/${pod.metadata.namespace}/${pod.metadata.name}`}>{pod.metadata.name}</Link>
-              </th>
-              <td>{podStatusSummary(pod)}</td>
-              <td>
-                {pod.metadata.creationTimestamp && <RelativeTime at={pod.metadata.creationTimestamp} />}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableCard>
   );
 }

@@ -7,12 +7,13 @@ import { useIsAllowed } from '../api/access-checks.js';
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { podStatus } from '../layout/status/object-status.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { HostTimes } from '../layout/time/host-times.js';
 import { ContainerLog } from './container-log.js';
 import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
-import { podStatusSummary } from './pod-status-summary.js';
 import { PodTerminal } from './pod-terminal.js';
 
 export function PodPage() {
@@ -66,7 +67,9 @@ function Details({ pod }: { pod: Pod }) {
   return (
     <>
       <section className={controls.card} aria-label="Containers">
-        <h2>{podStatusSummary(pod)}</h2>
+        <h2>
+          <StatusBadge status={podStatus(pod)} />
+        </h2>
         {(pod.status?.message ?? '') !== '' && <p>{pod.status?.message}</p>}
         {statuses.length === 0 && <p>The host has not reported the containers yet.</p>}
         {statuses.map((status) => (

@@ -5,11 +5,12 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { podStatus } from '../layout/status/object-status.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { ScrolledText } from '../layout/text/scrolled-text.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { EventList } from '../pods/event-list.js';
-import { podStatusSummary } from '../pods/pod-status-summary.js';
 import { type AnyObject, conditionsOf, objectText, podSelector } from './object-text.js';
 import { collectionPath, fromAddress, kubectlName, listAddress } from './served-kinds.js';
 
@@ -108,7 +109,9 @@ function PodTable({ namespace, selector }: { namespace: string; selector: string
                   'not scheduled'
                 )}
               </td>
-              <td>{podStatusSummary(pod)}</td>
+              <td>
+                <StatusBadge status={podStatus(pod)} />
+              </td>
             </tr>
           ))}
         </ListTable>

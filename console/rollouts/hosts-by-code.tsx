@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useApiResource } from '../api/use-api-resource.js';
 import controls from '../layout/controls.module.css';
+import { codeWords } from '../layout/status/reason-status.js';
 import { actionsOfHost, rolloutPath } from './rollout-actions.js';
 import { RolloutButtons } from './rollout-buttons.js';
 
@@ -43,7 +44,7 @@ function Code({ rollout, code, count }: CodeProps) {
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <strong>{count}</strong> {code}
+        <strong>{count}</strong> {codeWords(code)}
       </summary>
       {isOpen && <Hosts rollout={rollout} code={code} count={count} />}
     </details>

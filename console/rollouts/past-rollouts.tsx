@@ -1,13 +1,24 @@
 /** Past rollouts of a DaemonSet: result, duration and cause of failure. */
 import { Link } from 'wouter';
+import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
 import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollouts/rollout-types.js';
 import { useLiveList } from '../api/live-list.js';
 import { TableCard } from '../layout/list-table.js';
+import { rolloutStatus } from '../layout/status/object-status.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
+import { rolloutVersions } from './rollout-versions.js';
 
-export function PastRollouts({ namespace, name }: { namespace: string; name: string }) {
+interface PastRolloutsProps {
+  namespace: string;
+  /** The DaemonSet. */
+  name: string;
+  revisions: readonly ControllerRevision[];
+}
+
+export function PastRollouts({ namespace, name, revisions }: PastRolloutsProps) {
   const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${name}`);
   const { objects, phase } = useLiveList<Rollout>(
     `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts?labelSelector=${selector}`,
@@ -24,6 +35,7 @@ export function PastRollouts({ namespace, name }: { namespace: string; name: str
             <tr>
               <th scope="col">Revision</th>
               <th scope="col">Outcome</th>
+              <th scope="col">Version</th>
               <th scope="col">Started</th>
               <th scope="col">Took</th>
               <th scope="col">Hosts</th>
@@ -32,7 +44,11 @@ export function PastRollouts({ namespace, name }: { namespace: string; name: str
           </thead>
           <tbody>
             {past.map((rollout) => (
-              <Row key={rollout.metadata.uid} rollout={rollout} />
+              <Row
+                key={rollout.metadata.uid}
+                rollout={rollout}
+                version={rolloutVersions(rollout, revisions)}
+              />
             ))}
           </tbody>
         </table>
@@ -42,7 +58,7 @@ export function PastRollouts({ namespace, name }: { namespace: string; name: str
   );
 }
 
-function Row({ rollout: { metadata, status } }: { rollout: Rollout }) {
+function Row({ rollout: { metadata, status }, version }: { rollout: Rollout; version: string }) {
   if (!status) return null;
   const end = status.endTime ?? status.completionTime;
   return (
@@ -52,7 +68,10 @@ function Row({ rollout: { metadata, status } }: { rollout: Rollout }) {
           {status.revisionNumber ?? status.revision}
         </Link>
       </th>
-      <td>{status.phase}</td>
+      <td>
+        <StatusBadge status={rolloutStatus(status.phase)} />
+      </td>
+      <td>{version}</td>
       <td>
         <RelativeTime at={status.startTime} />
       </td>

@@ -27,6 +27,8 @@ export function RolloutButtons({
           key={action.verb}
           type="button"
           className={controls.button}
+          {...(action.verb === 'abort' ? { 'data-danger': true } : {})}
+          {...(action.verb === 'approve' ? { 'data-main': true } : {})}
           onClick={() => setSelected(action)}
         >
           {action.label}

@@ -1,5 +1,6 @@
 /** Page of a rollout: waves, failures and possible actions. */
 import { Link, useParams } from 'wouter';
+import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
 import type { RolloutPolicy } from '../../shared/kube/rollouts/rollout-policy-types.js';
 import {
   PAST_ROLLOUT_LABEL,
@@ -10,6 +11,8 @@ import {
 import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { rolloutStatus } from '../layout/status/object-status.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import table from '../layout/table.module.css';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
@@ -19,6 +22,7 @@ import { NextWindows } from './next-windows.js';
 import { PastRollouts } from './past-rollouts.js';
 import { actionsOfRollout, policiesPath } from './rollout-actions.js';
 import { RolloutButtons } from './rollout-buttons.js';
+import { rolloutVersions } from './rollout-versions.js';
 import { SoakCountdown } from './soak-countdown.js';
 import { WaveBar } from './wave-bar.js';
 
@@ -49,6 +53,10 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
     `${policiesPath(namespace)}?fieldSelector=metadata.name%3D${status.policy}`,
   );
   const [policy] = objects;
+  const { objects: revisions } = useLiveList<ControllerRevision>(
+    `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
+  );
+  const version = rolloutVersions(rollout, revisions);
   return (
     <>
       {past && (
@@ -57,7 +65,10 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
         </p>
       )}
       <section className={controls.card} aria-label="State" data-phase={status.phase}>
-        <h2>{status.phase}</h2>
+        <h2>
+          <StatusBadge status={rolloutStatus(status.phase)} />
+        </h2>
+        {version && <p>{version}</p>}
         <p role="status">{status.message}</p>
         <p className={controls.dim}>
           Revision {status.revision} by policy {status.policy}, started <RelativeTime at={status.startTime} />
@@ -75,8 +86,7 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
         </p>
         {!past && <RolloutButtons rollout={rollout} actions={actionsOfRollout(status)} />}
         <p>
-          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link> with its revisions. You
-          can roll back to any of them.
+          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>View DaemonSet and older versions</Link>
         </p>
       </section>
       <section className={controls.card} aria-label="Waves">
@@ -115,7 +125,7 @@ function RolloutDetails({ rollout, status }: { rollout: Rollout; status: Rollout
         />
       )}
       <Requests status={status} />
-      {!past && <PastRollouts namespace={namespace} name={name} />}
+      {!past && <PastRollouts namespace={namespace} name={name} revisions={revisions} />}
       <CopyCommand text={`kubectl -n ${namespace} describe rollout ${name}`} />
     </>
   );
@@ -125,8 +135,8 @@ function Requests({ status }: { status: RolloutStatus }) {
   const requests = requestsOfRevision(status).reverse();
   if (requests.length === 0) return null;
   return (
-    <section className={controls.card} aria-label="Actions by operators">
-      <h2>Actions by operators</h2>
+    <section className={controls.card} aria-label="Activity">
+      <h2>Activity</h2>
       <ul>
         {requests.map(({ id, verb, targets, user, reason, time }) => (
           <li key={id}>

@@ -1,5 +1,6 @@
 /** Page with all rollouts. Rollouts that need an operator come first. */
 import { Link } from 'wouter';
+import type { ControllerRevision } from '../../shared/kube/daemonsets/daemonset-types.js';
 import {
   PAST_ROLLOUT_LABEL,
   type Rollout,
@@ -9,9 +10,12 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { PageShell } from '../layout/shell/page-shell.js';
+import { rolloutStatus } from '../layout/status/object-status.js';
+import { StatusBadge } from '../layout/status/status-badge.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { ROLLOUTS } from './rollout-actions.js';
+import { rolloutVersions } from './rollout-versions.js';
 import { WaveBar } from './wave-bar.js';
 
 /** Sort order: rollouts that need an operator first, finished ones last. */
@@ -30,6 +34,7 @@ const ORDER: readonly RolloutPhase[] = [
 
 export function RolloutsPage() {
   const { objects, phase, error } = useLiveList<Rollout>(ROLLOUTS);
+  const { objects: revisions } = useLiveList<ControllerRevision>('/apis/apps/v1/controllerrevisions');
   // Past rollouts are shown on the page of the current one.
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -45,9 +50,9 @@ export function RolloutsPage() {
         </p>
       )}
       {rollouts.length > 0 && (
-        <ListTable label="Rollouts" columns={['DaemonSet', 'Phase', 'Progress', 'Since']}>
+        <ListTable label="Rollouts" columns={['DaemonSet', 'State', 'Version', 'Progress', 'Started']}>
           {rollouts.map((rollout) => (
-            <Row key={nameOf(rollout)} rollout={rollout} />
+            <Row key={nameOf(rollout)} rollout={rollout} version={rolloutVersions(rollout, revisions)} />
           ))}
         </ListTable>
       )}
@@ -56,7 +61,7 @@ export function RolloutsPage() {
   );
 }
 
-function Row({ rollout }: { rollout: Rollout }) {
+function Row({ rollout, version }: { rollout: Rollout; version: string }) {
   const { namespace = '', name } = rollout.metadata;
   const { status } = rollout;
   return (
@@ -64,7 +69,10 @@ function Row({ rollout }: { rollout: Rollout }) {
       <td>
         <Link href={`/rollouts/${namespace}/${name}`}>{nameOf(rollout)}</Link>
       </td>
-      <td>{status?.phase ?? 'not processed yet'}</td>
+      <td>
+        <StatusBadge status={rolloutStatus(status?.phase)} />
+      </td>
+      <td>{version}</td>
       <td>{status && <WaveBar counts={status} />}</td>
       <td>{status && <RelativeTime at={status.startTime} />}</td>
     </tr>

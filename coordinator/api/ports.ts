@@ -106,6 +106,13 @@ export interface ExplainedFleet {
   total: number;
   /** In the order of REASON_CODES, without codes that no node has. Node names are sorted. */
   reasons: readonly { code: string; count: number; nodes: readonly string[] }[];
+  /** The nodes with a Pod of each revision, most frequent first. */
+  versions: readonly {
+    revision: string;
+    images: readonly string[];
+    count: number;
+    nodes: readonly string[];
+  }[];
   failedCreate?: FailedCreate;
 }
 

@@ -163,7 +163,7 @@ function suite(): void {
     assert.ok(await dialog.getByRole('button', { name: 'Abort' }).isDisabled(), 'a reason is asked for');
     await dialog.getByLabel(/Why/).fill('tills print twice');
     await dialog.getByRole('button', { name: 'Abort' }).click();
-    await page.getByRole('heading', { name: 'RolledBack' }).waitFor({ timeout: LIMITS.timeoutMs });
+    await page.getByRole('heading', { name: 'Rolled back' }).waitFor({ timeout: LIMITS.timeoutMs });
     await page.getByRole('listitem').getByText('tills print twice').waitFor();
     const { status } = await rollout();
     assert.equal(status?.aborted, true);
@@ -172,12 +172,12 @@ function suite(): void {
     assert.ok((width as number) <= PHONE.width, `the page is ${width} px wide on a phone`);
   });
 
-  test('the audit page names the user of each action, and signing out hides everything', async () => {
+  test('the activity page names the user of each action, and signing out hides everything', async () => {
     const page = await fixture.signedIn('audit?resource=serviceaccounts&verb=create');
-    await page.getByRole('cell', { name: 'serviceaccounts/default/nobody', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'everynode-admin created ServiceAccount default/nobody' }).waitFor();
     const other = await page.context().newPage();
     await other.goto(`${server}/console/audit?verb=create`);
-    await other.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
+    await other.getByRole('heading', { level: 1, name: 'Activity' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     // Simulates a restarted coordinator, which has no sessions.
@@ -202,7 +202,7 @@ function suite(): void {
         ['daemonsets', 'DaemonSets'],
         ['daemonsets/default/till?from=1&to=2', 'till'],
         [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
-        ['audit', 'Audit'],
+        ['audit', 'Activity'],
         ['calendar', 'Calendar'],
         ['onboarding', 'Onboarding'],
         ['nowhere', 'Page not found'],

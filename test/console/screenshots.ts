@@ -54,7 +54,7 @@ try {
     ['service', 'services/default/till', 'till'],
     ['calendar', 'calendar', 'Calendar'],
     ['onboarding', 'onboarding', 'Onboarding'],
-    ['audit', 'audit', 'Audit'],
+    ['audit', 'audit', 'Activity'],
   ];
   const { server, token } = accessOf(fleet.kubeconfig);
   for (const theme of ['light', 'dark'] as const) {

@@ -1,6 +1,6 @@
 /** Draws the fleet map. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { type HostHealth, hostHealth } from '../host-health.js';
+import { type HostHealth, hostHealth } from '../../layout/status/host-health.js';
 import type { MapColours } from './map-colours.js';
 import { hasSameLayout, type MapLayout } from './map-layout.js';
 

@@ -2,7 +2,7 @@
 import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
-import { HOST_HEALTH_NAMES, hostHealth } from '../host-health.js';
+import { HOST_HEALTH_NAMES, hostHealth } from '../../layout/status/host-health.js';
 import { type DrawnMap, drawMap } from './draw-map.js';
 import classes from './fleet-map.module.css';
 import { useMapColours } from './map-colours.js';

@@ -1,14 +1,14 @@
 /** Theme colours for the canvas, which supports neither CSS variables nor `light-dark()`. */
 import { useEffect, useState } from 'react';
-import type { HostHealth } from '../host-health.js';
+import type { HostHealth } from '../../layout/status/host-health.js';
 
 const VARIABLES = {
-  failing: '--ill',
-  notReady: '--ill',
+  failing: '--failed',
+  notReady: '--failed',
   offline: '--offline',
-  pressure: '--busy',
-  cordoned: '--off',
-  healthy: '--well',
+  pressure: '--waiting',
+  cordoned: '--maintenance',
+  healthy: '--ok',
   text: '--text',
   page: '--page',
 } as const satisfies Record<HostHealth | 'text' | 'page', string>;

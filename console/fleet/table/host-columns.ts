@@ -1,7 +1,7 @@
 /** Columns of the host table, and their representation in the URL. */
 import type { Host } from '../../../shared/kube/fleet/host-types.js';
 import { ownValue } from '../../../shared/kube/objects/label-syntax.js';
-import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, hostHealth } from '../host-health.js';
+import { HOST_HEALTH_NAMES, HOST_HEALTH_STATES, hostHealth } from '../../layout/status/host-health.js';
 
 export interface HostColumn {
   /** Id in the URL: `name`, or `label:site`. */

@@ -17,5 +17,5 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { path: '/calendar', name: 'Calendar', key: 'c' },
   { path: '/onboarding', name: 'Onboarding', key: 'o' },
   { path: '/coordinators', name: 'Coordinators', key: 'k', needsCluster: true },
-  { path: '/audit', name: 'Audit', key: 'a' },
+  { path: '/audit', name: 'Activity', key: 'a' },
 ];

@@ -12,7 +12,7 @@ import { readAudit } from './audit-file.js';
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 10_000;
 const TEXT_PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
-const PARAMETERS = [...TEXT_PARAMETERS, 'since', 'limit'];
+const PARAMETERS = [...TEXT_PARAMETERS, 'since', 'until', 'changes', 'limit'];
 
 /** The filters of a request. Values must be equal; `code` may be `403` or `4xx`. */
 interface AuditQuery {
@@ -22,8 +22,12 @@ interface AuditQuery {
   namespace?: string;
   name?: string;
   code?: string;
-  /** Ms since the epoch. */
+  /** Ms since the epoch, inclusive. */
   since?: number;
+  /** Ms since the epoch, exclusive. */
+  until?: number;
+  /** Without reads, sign-ins and refusals. */
+  changesOnly: boolean;
 }
 
 /**
@@ -51,15 +55,26 @@ export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiReque
 }
 
 function queryOf(query: URLSearchParams): AuditQuery {
-  const since = query.get('since');
-  if (since !== null && Number.isNaN(Date.parse(since))) throw badRequest('since must be an RFC 3339 time');
-  const requested: AuditQuery = {};
+  const since = timeIn(query, 'since');
+  const until = timeIn(query, 'until');
+  const changes = query.get('changes') ?? 'false';
+  if (changes !== 'true' && changes !== 'false') throw badRequest('changes must be true or false');
+  const requested: AuditQuery = { changesOnly: changes === 'true' };
   for (const name of TEXT_PARAMETERS) {
     const value = query.get(name);
     if (value) requested[name] = value;
   }
-  if (since !== null) requested.since = Date.parse(since);
+  if (since !== undefined) requested.since = since;
+  if (until !== undefined) requested.until = until;
   return requested;
+}
+
+function timeIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw badRequest(`${name} must be an RFC 3339 time`);
+  return time;
 }
 
 function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
@@ -73,6 +88,18 @@ function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
     (wanted.namespace === undefined || object.namespace === wanted.namespace) &&
     (wanted.name === undefined || object.name === wanted.name) &&
     (code === undefined || status === code || (code.endsWith('xx') && status.startsWith(code.slice(0, 1)))) &&
-    (wanted.since === undefined || Date.parse(event.requestReceivedTimestamp) >= wanted.since)
+    (wanted.since === undefined || Date.parse(event.requestReceivedTimestamp) >= wanted.since) &&
+    (wanted.until === undefined || Date.parse(event.requestReceivedTimestamp) < wanted.until) &&
+    (!wanted.changesOnly || isChange(event))
   );
+}
+
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+/** A command in a container can change anything. Clients open it by GET over a WebSocket. */
+const STREAMS: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward']);
+
+/** True for a request that changed an object, opened a stream into a Pod, or let a host or coordinator join. */
+function isChange({ verb, objectRef, responseStatus }: AuditEvent): boolean {
+  if (objectRef === undefined || responseStatus.code >= 400) return false;
+  return !READS.has(verb) || STREAMS.has(objectRef.subresource ?? '');
 }

@@ -88,8 +88,18 @@ function nodeLines({ code, sentence, rules, rollout }: NodeReasonDocument): stri
   ];
 }
 
-function fleetLines({ sentence, reasons }: FleetReasonsDocument): string[] {
+function fleetLines({ sentence, reasons, versions }: FleetReasonsDocument): string[] {
   if (reasons.length === 0) return [sentence];
   const rows = reasons.map(({ code, count, nodes }) => [code, String(count), namesText(nodes)]);
-  return [sentence, ...tableLines([['CODE', 'COUNT', 'NODES'], ...rows])];
+  return [sentence, ...tableLines([['CODE', 'COUNT', 'NODES'], ...rows]), ...versionLines(versions)];
+}
+
+function versionLines(versions: FleetReasonsDocument['versions']): string[] {
+  if (versions.length === 0) return [];
+  const rows = versions.map(({ images, count, nodes }) => [
+    images.join(','),
+    String(count),
+    namesText(nodes),
+  ]);
+  return ['', ...tableLines([['IMAGES', 'COUNT', 'NODES'], ...rows])];
 }

@@ -27,6 +27,7 @@ import { daemonSetKind, nodeKind, rolloutKind } from '../../kinds/index.js';
 import type { CreateRefusals } from '../daemonsets/create-refusals.js';
 import { nodeNamesOf, podsOnNode, preemptorOn } from '../daemonsets/daemonset-node-view.js';
 import type { ActiveRollouts } from '../rollouts/rollout-constraints.js';
+import { type PodVersion, PodVersions } from './pod-versions.js';
 
 /** The reason for one node. `rules` is [] if the Node does not exist. */
 interface NodeAnswer {
@@ -44,6 +45,7 @@ interface FleetAnswer {
   sentence: string;
   total: number;
   reasons: { code: ReasonCode; count: number; nodes: string[] }[];
+  versions: PodVersion[];
   failedCreate?: FailedCreate;
 }
 
@@ -126,8 +128,11 @@ export class DaemonSetExplainer {
     const subject = this.#subject(ref);
     const slice = new TimeSlice(this.#deps.clock);
     const nodesByCode = new Map<ReasonCode, string[]>(REASON_CODES.map((code) => [code, []]));
+    const versions = new PodVersions();
     for (const nodeName of nodeNamesOf(this.#deps.informers, subject.daemonSet)) {
-      nodesByCode.get(this.#reason(subject, nodeName).code)?.push(nodeName);
+      const pods = this.#ownedPods(subject, nodeName);
+      nodesByCode.get(this.#reason(subject, nodeName, pods).code)?.push(nodeName);
+      for (const pod of pods) versions.add(nodeName, pod);
       await slice.yieldIfUsedUp();
     }
     const reasons = [...nodesByCode]
@@ -138,6 +143,7 @@ export class DaemonSetExplainer {
       sentence: fleetSentence({ namespace, daemonSet: name }, reasons, subject.refusal),
       total: reasons.reduce((sum, { count }) => sum + count, 0),
       reasons,
+      versions: versions.mostFrequentFirst(),
       ...refusalIn(subject),
     };
   }
@@ -161,7 +167,8 @@ export class DaemonSetExplainer {
     return {
       total: found.length,
       hosts: page.map(({ node, stance: { code, wave } }) => {
-        return { node, code, wave, sentence: sentenceOf(subject, node, this.#reason(subject, node)) };
+        const reason = this.#reason(subject, node, this.#ownedPods(subject, node));
+        return { node, code, wave, sentence: sentenceOf(subject, node, reason) };
       }),
       ...(last && left.length > page.length ? { continue: last.node } : {}),
     };
@@ -195,10 +202,9 @@ export class DaemonSetExplainer {
     return unbound && preemptorOn(this.#deps.informers, nodeName, unbound);
   }
 
-  #reason(subject: Subject, nodeName: string): Reason {
+  #reason(subject: Subject, nodeName: string, pods: readonly Pod[]): Reason {
     const node = this.#deps.informers.nodes.get({ name: nodeName });
     const rollout = this.#deps.rollouts.nodeStatus(subject.daemonSet.metadata, nodeName);
-    const pods = this.#ownedPods(subject, nodeName);
     return reasonFor({ ...subject, node, pods, rollout, preemptor: this.#preemptor(pods, nodeName) });
   }
 }

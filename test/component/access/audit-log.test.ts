@@ -69,6 +69,9 @@ test('records who wrote what, from where, and with what result; no value, no tok
   assert.equal((await events('verb=get&resource=secrets&code=200', 1))[0]?.objectRef?.name, 'db');
   assert.equal((await events('code=4xx', 1))[0]?.responseStatus.reason, 'Unauthorized');
   await events('resource=pods', 0);
+  assert.equal((await events('changes=true', 1))[0]?.verb, 'create', 'without reads and refusals');
+  await events(`until=${requestReceivedTimestamp}&verb=create`, 0);
+  await events(`since=${requestReceivedTimestamp}&verb=create`, 1);
   const text = readFileSync(path, 'utf8');
   for (const word of ['very-secret-word', 'query-word', 'wrong-token-word', TEST_TOKEN]) {
     assert.ok(!text.includes(word), word);
@@ -120,7 +123,7 @@ test('can be read with permission only, and a wrong query is rejected', async (c
   const { fixture } = await audited(context);
   const ann = fixture.admit({ username: 'ann', groups: ['system:authenticated'] });
   assert.equal((await call(fixture.api, `GET ${LIST}`, { token: ann })).code, 403);
-  for (const query of ['who=ann', 'since=yesterday', 'limit=0']) {
+  for (const query of ['who=ann', 'since=yesterday', 'until=now', 'changes=yes', 'limit=0']) {
     assert.equal((await call(fixture.api, `GET ${LIST}?${query}`)).code, 400, query);
   }
 });

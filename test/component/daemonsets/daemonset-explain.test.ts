@@ -77,3 +77,22 @@ test('a DaemonSet of the same name in another namespace is separate', async () =
     /daemonsets\.apps "web" not found/,
   );
 });
+
+test('the versions of a DaemonSet say which nodes have a Pod of each', async () => {
+  await start(['n0', 'n1', 'n2'], { type: 'OnDelete' });
+  await fleet.setImage('web', 'web:2');
+  await fleet.settle();
+  const [old] = fleet.pods().filter(({ spec }) => spec.nodeName === 'n1');
+  assert.ok(old);
+  await fleet.delete(old);
+  await fleet.settle();
+  const { versions } = await explainer.explainFleet(WEB);
+  assert.deepEqual(
+    versions.map(({ count, nodes, images }) => [count, nodes, images.length]),
+    [
+      [2, ['n0', 'n2'], 1],
+      [1, ['n1'], 1],
+    ],
+  );
+  assert.notDeepEqual(versions[0]?.images, versions[1]?.images);
+});

@@ -1,5 +1,5 @@
 /** Health of a host: its most important problem in one word. */
-import type { Host } from '../../shared/kube/fleet/host-types.js';
+import type { Host } from '../../../shared/kube/fleet/host-types.js';
 
 /** Worst first. */
 export const HOST_HEALTH_STATES = [
