@@ -10,7 +10,7 @@ import { PageShell } from '../layout/shell/page-shell.js';
 import { CopyCommand } from '../layout/text/copy-command.js';
 import { RelativeTime } from '../layout/time/relative-time.js';
 import { useFrozenValue } from '../layout/use-frozen-value.js';
-import { useUrlQuery } from '../layout/use-url-query.js';
+import { useUrlFilter } from '../layout/use-url-query.js';
 import { ACTIVITY_RANGES, RANGE_NAMES, rangeQuery } from './activity-range.js';
 import { activitySentence } from './activity-sentence.js';
 import classes from './audit-page.module.css';
@@ -22,7 +22,7 @@ const MAX_ITEMS = 200;
 const ASK_AGAIN_MS = 5_000;
 
 export function AuditPage() {
-  const [params, set] = useUrlQuery();
+  const [params, set] = useUrlFilter();
   const [isHovered, setHovered] = useState(false);
   const range = ACTIVITY_RANGES.find((each) => each === params.get('range')) ?? 'week';
   const showsAll = params.get('show') === 'all';

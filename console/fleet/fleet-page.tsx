@@ -7,7 +7,7 @@ import { useLiveList } from '../api/live-list.js';
 import controls from '../layout/controls.module.css';
 import { PageShell } from '../layout/shell/page-shell.js';
 import { HOST_HEALTH_STATES, type HostHealth, hostHealth } from '../layout/status/host-health.js';
-import { useUrlQuery } from '../layout/use-url-query.js';
+import { useUrlFilter } from '../layout/use-url-query.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { FleetCounters } from './fleet-counters.js';
 import { FleetCounts } from './fleet-counts.js';
@@ -41,7 +41,7 @@ export function FleetPage() {
 
 /** Memoised: rendered when the hosts change, not on each deferred update. */
 const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
-  const [params, set] = useUrlQuery();
+  const [params, set] = useUrlFilter();
   const filterText = params.get('filter') ?? '';
   const label = params.get('group') ?? '';
   const condition = HOST_HEALTH_STATES.find((each) => each === params.get('condition'));

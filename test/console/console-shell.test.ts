@@ -69,6 +69,15 @@ function suite(): void {
     await page.getByRole('heading', { name: 'Calendar' }).waitFor();
   });
 
+  test('Back removes the last filter of the fleet and stays on the page', async () => {
+    const page = await fixture.signedIn('');
+    await page.getByRole('button', { name: /Healthy/ }).click();
+    await page.waitForURL(/condition=healthy/);
+    await page.goBack({ waitUntil: 'commit' });
+    await page.waitForURL((url) => !url.search.includes('condition'));
+    await page.getByRole('heading', { name: 'Fleet' }).waitFor();
+  });
+
   test('an edit that was discarded or not begun is not asked about', async () => {
     const page = await fixture.signedIn('daemonsets/default/till?edit=manifest');
     await page.getByRole('textbox', { name: 'Manifest as YAML' }).press('x');
