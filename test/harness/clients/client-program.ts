@@ -46,6 +46,33 @@ export function runProgram(
   });
 }
 
+/** Returns the checks that a program reported, one JSON line each. Throws with its errors if it reported none. */
+export function reportedChecks({ stdout, stderr }: { stdout: string; stderr: string }): ClientCheck[] {
+  const checks = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ClientCheck);
+  if (checks.length === 0) throw new Error(stderr);
+  return checks;
+}
+
+/** A command that must succeed, the pattern that its output must match, and the standard input. */
+export type ClientCommand = readonly [command: string, expected: RegExp, input?: string];
+
+/** Runs the commands of a client in their order, each one as a check. */
+export async function commandChecks(
+  commands: readonly ClientCommand[],
+  run: (words: string[], input?: string) => Promise<{ code: number; stdout: string; stderr: string }>,
+): Promise<ClientCheck[]> {
+  const checks: ClientCheck[] = [];
+  for (const [command, expected, input] of commands) {
+    const { code, stdout, stderr } = await run(command.split(' '), input);
+    const isExpected = code === 0 && expected.test(stdout);
+    checks.push({ title: command, error: isExpected ? undefined : `exit ${code}: ${stdout}${stderr}` });
+  }
+  return checks;
+}
+
 /**
  * Defines a group with one test for each check that the client reports. `npm run compatibility` reads the client and its
  * version from the last word of the group's name.
