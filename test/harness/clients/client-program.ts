@@ -5,6 +5,8 @@ import { ConformanceFleet } from '../../conformance/scenarios/conformance-fleet.
 import { leaveOut } from '../basics/skip-reason.js';
 
 const RUN_TIMEOUT_MS = 180_000;
+/** What containers of an image log. */
+const CLIENT_LOGS = { 'prints:1': ['first line', 'second line'] };
 
 /** One check of a client, and the error if it failed. */
 export interface ClientCheck {
@@ -32,6 +34,7 @@ export function runProgram(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  input?: string,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const options = {
     env: { ...process.env, ...environment },
@@ -39,10 +42,13 @@ export function runProgram(
     maxBuffer: 64 * 1024 * 1024,
   };
   return new Promise((done) => {
-    execFile(command, [...args], options, (error, stdout, stderr) => {
+    const child = execFile(command, [...args], options, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === 'number' ? error.code : 1) : 0;
       done({ code, stdout, stderr });
     });
+    // The program may exit before it has read its input.
+    child.stdin?.on('error', () => child.stdin?.destroy());
+    child.stdin?.end(input);
   });
 }
 
@@ -91,7 +97,8 @@ export function describeClient(
     }
     let fleet: ConformanceFleet;
     before(async () => {
-      fleet = await ConformanceFleet.start({ nodes: [{ name: 'n1' }, { name: 'n2' }], unreadyImages: [] });
+      const nodes = [{ name: 'n1' }, { name: 'n2' }];
+      fleet = await ConformanceFleet.start({ nodes, unreadyImages: [], logs: CLIENT_LOGS });
     });
     after(() => fleet.stop());
     test('the client', async (context) => {
