@@ -22,6 +22,9 @@ import { npmScript, parseScriptArguments, wholeNumber } from './harness/processe
 const DIST = dirname(fileURLToPath(import.meta.url));
 const DOCUMENT = resolve(DIST, '../../docs/clients.md');
 const JAVASCRIPT = '@kubernetes/client-node-1.4';
+/** The assertions cite upstream's tree of this release. */
+const UPSTREAM = 'upstream-e2e-1.35';
+const UPSTREAM_TITLE = 'assertions of upstream’s e2e tests, by kubectl 1.35.2';
 const FILES = [
   'kubectl/kubectl',
   'kubectl/explain-kubectl',
@@ -36,6 +39,13 @@ const FILES = [
   'others/python-client',
   'others/ansible',
   'others/mcp-server',
+  'others/fluent-client',
+  'others/dot-i-operator',
+  'others/cdk8s',
+  'others/kubecolor',
+  'others/kubetail',
+  'others/terraform-state',
+  'upstream-e2e/upstream-e2e',
 ];
 
 interface TestEvent {
@@ -48,6 +58,7 @@ interface TestEvent {
 
 /** Names of the clients that a test belongs to. */
 function clientsOf(path: readonly string[], file = ''): string[] {
+  if (file.endsWith('upstream-e2e.test.js')) return [UPSTREAM];
   const named = CLIENT_NAMES.filter((client) => path.join(' ').includes(client));
   if (named.length > 0) return named;
   if (file.endsWith('javascript-client.test.js')) return [JAVASCRIPT];
@@ -73,7 +84,7 @@ async function runClients(): Promise<Map<string, ClientRun>> {
       if (event.skip !== undefined) sum.skipped = String(event.skip);
       else if (isPassed) sum.passed += 1;
       else sum.failed.push(event.name);
-      sum.what.add((path[0] ?? '').replace(/ by \S+$/, ''));
+      sum.what.add(name === UPSTREAM ? UPSTREAM_TITLE : (path[0] ?? '').replace(/ by \S+$/, ''));
     }
   };
   const stream = run({ files, concurrency: 1, timeout: 15 * 60_000 });

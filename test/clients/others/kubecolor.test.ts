@@ -23,19 +23,18 @@ spec:
 const colored = (...words: string[]): RegExp => new RegExp(`${COLOR}[\\s\\S]*${words.join('[\\s\\S]*')}`);
 
 const COMMANDS: readonly ClientCommand[] = [
-  ['apply -f -', /daemonset\.apps\/daemon created/, MANIFEST],
+  ['apply -f -', colored('created'), MANIFEST],
   ['rollout status daemonset/daemon --timeout=60s', /successfully rolled out/],
   ['get nodes', colored('NAME', 'n1', 'Ready', 'n2')],
   ['get daemonsets,pods -o wide', colored('daemonset.apps/daemon', 'pod/daemon-', 'Running')],
-  ['get pods -o json', colored('"kind"', 'PodList')],
+  ['get pods -o json', colored('apiVersion', 'items', 'prints:1')],
   ['get daemonset daemon -o yaml', colored('kind', 'DaemonSet')],
   ['describe daemonset daemon', colored('Pods Status')],
   ['describe node n1', colored('Conditions', 'Ready')],
   ['explain daemonset.spec', colored('updateStrategy')],
   ['api-resources --api-group=apps', colored('daemonsets')],
   ['api-versions', colored('apps/v1')],
-  ['version', colored('Server Version')],
-  ['logs -l app=daemon', /first line\s+second line/],
+  ['logs -l app=daemon', colored('first line', 'second line')],
   ['delete daemonset daemon', /deleted/],
 ];
 
