@@ -17,11 +17,15 @@ import {
   TABLE_BEGIN,
   TABLE_END,
 } from './harness/clients/compatibility-table.js';
+import { findKubectl, kubectlMinor } from './harness/clients/kubectl.js';
 import { npmScript, parseScriptArguments, wholeNumber } from './harness/processes/npm-script.js';
 
 const DIST = dirname(fileURLToPath(import.meta.url));
 const DOCUMENT = resolve(DIST, '../../docs/clients.md');
 const JAVASCRIPT = '@kubernetes/client-node-1.4';
+/** Assertions of upstream's e2e tests, with the kubectl that runs them as the version. */
+const UPSTREAM = `upstream-e2e-kubectl 1.${kubectlMinor(findKubectl())}`;
+const UPSTREAM_TITLE = "assertions of upstream's e2e tests, with the documented deviations";
 const FILES = [
   'kubectl/kubectl',
   'kubectl/explain-kubectl',
@@ -36,6 +40,13 @@ const FILES = [
   'others/python-client',
   'others/ansible',
   'others/mcp-server',
+  'others/fluent-client',
+  'others/dot-i-operator',
+  'others/cdk8s',
+  'others/kubecolor',
+  'others/kubetail',
+  'others/terraform-state',
+  'upstream-e2e/upstream-e2e',
 ];
 
 interface TestEvent {
@@ -48,6 +59,8 @@ interface TestEvent {
 
 /** Names of the clients that a test belongs to. */
 function clientsOf(path: readonly string[], file = ''): string[] {
+  // Other tests of the file are about the list of assertions.
+  if (file.endsWith('upstream-e2e.test.js')) return /\(test\/e2e\//.test(path.join(' ')) ? [UPSTREAM] : [];
   const named = CLIENT_NAMES.filter((client) => path.join(' ').includes(client));
   if (named.length > 0) return named;
   if (file.endsWith('javascript-client.test.js')) return [JAVASCRIPT];
@@ -73,7 +86,7 @@ async function runClients(): Promise<Map<string, ClientRun>> {
       if (event.skip !== undefined) sum.skipped = String(event.skip);
       else if (isPassed) sum.passed += 1;
       else sum.failed.push(event.name);
-      sum.what.add((path[0] ?? '').replace(/ by \S+$/, ''));
+      sum.what.add(name === UPSTREAM ? UPSTREAM_TITLE : (path[0] ?? '').replace(/ by \S+$/, ''));
     }
   };
   const stream = run({ files, concurrency: 1, timeout: 15 * 60_000 });

@@ -200,6 +200,13 @@ describe('custom resources', () => {
     );
   });
 
+  test('apply changes an object, by a merge patch', async () => {
+    await kubectl.ok('apply -f -', backup('changed', { image: 'one' }));
+    assert.match(await kubectl.ok('apply -f -', backup('changed', { image: 'two' })), /configured/);
+    assert.equal(await kubectl.ok('get bk changed -o jsonpath={.spec.image}'), 'two');
+    await kubectl.ok('delete bk changed');
+  });
+
   test('field selectors work for the fields that the definition names', async () => {
     await kubectl.ok('apply -f -', backup('other', { image: 'other' }));
     assert.equal(

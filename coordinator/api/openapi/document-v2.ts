@@ -38,7 +38,7 @@ function sorted<T>(entries: readonly (readonly [string, T])[]): Readonly<Record<
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns the document of these resources. `schemas` are all definitions by name. */
+/** Returns the document of these resources. `schemas` and `custom` are all definitions by name. */
 export function documentV2(
   resources: readonly DocumentedResource[],
   schemas: Readonly<Record<string, DescribedSchema>>,
@@ -48,6 +48,7 @@ export function documentV2(
     const { schema, verbs } = resource;
     return schema && verbs.includes('list') ? [[`${schema}List`, listDefinition(resource, schema)]] : [];
   });
+  const isCustom = ({ schema }: DocumentedResource) => schema !== undefined && Object.hasOwn(custom, schema);
   const patch: SchemaV2 = {
     description: 'The body of a PATCH. Its Content-Type selects the type.',
     type: 'object',
@@ -55,7 +56,7 @@ export function documentV2(
   return {
     swagger: '2.0',
     info: { title: 'Everynode', version: 'v1' },
-    paths: sorted(resources.flatMap(resourcePaths)),
+    paths: sorted(resources.flatMap((resource) => resourcePaths(resource, isCustom(resource)))),
     definitions: sorted([
       ...Object.entries({ ...definitionsV2(schemas), ...custom }),
       ...lists,

@@ -25,6 +25,11 @@ const PATCH_TYPES = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ];
+/**
+ * kubectl sends a strategic merge patch if this document lists it, and a custom kind answers it with 415: its schema has
+ * no merge keys (apiextensions-apiserver pkg/controller/openapi/builder).
+ */
+const CUSTOM_PATCH_TYPES = PATCH_TYPES.filter((type) => type !== 'application/strategic-merge-patch+json');
 
 /** A resource, with the name of its definition if it has one. */
 export type DocumentedResource = DiscoveredResource & { readonly schema?: string };
@@ -60,7 +65,6 @@ interface VerbRule {
   /** First word of the operationId, and of the description. */
   name: string;
   parameters: (bodyDefinition: string | undefined) => readonly ParameterV2[];
-  consumes?: readonly string[];
   /** Status codes of success. */
   codes: readonly number[];
 }
@@ -86,7 +90,6 @@ const RULES: Readonly<Record<string, VerbRule>> = {
   patch: {
     ...{ method: 'patch', action: 'patch', name: 'patch', codes: [200, 201] },
     parameters: () => [bodyParameter(PATCH_DEFINITION, true), ...WRITE, ...shared('force')],
-    consumes: PATCH_TYPES,
   },
   delete: { method: 'delete', action: 'delete', name: 'delete', parameters: () => DELETE, codes: [200, 202] },
   deletecollection: {
@@ -103,6 +106,8 @@ const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'po
 /** One verb of a resource or subresource. */
 interface Place {
   resource: DocumentedResource;
+  /** True if a CustomResourceDefinition defines the resource. */
+  isCustom: boolean;
   verb: string;
   subresource?: string;
   /** The subresource's kind, if it is not the resource's. */
@@ -134,6 +139,7 @@ function responses(place: Place, codes: readonly number[]): OperationV2['respons
 
 function operation(place: Place, rule: VerbRule): OperationV2 {
   const { resource, subresource, served = resource, isAcrossNamespaces = false } = place;
+  const patchTypes = place.isCustom ? CUSTOM_PATCH_TYPES : PATCH_TYPES;
   const isConnect = CONNECT_SUBRESOURCES.has(subresource ?? '');
   const method = rule.method.charAt(0).toUpperCase() + rule.method.slice(1);
   const infix = isConnect ? method : place.verb === 'deletecollection' ? 'Collection' : '';
@@ -142,7 +148,7 @@ function operation(place: Place, rule: VerbRule): OperationV2 {
   const { group, version, kind } = served;
   return {
     description: `${action} ${subresource ? `${subresource} of ` : ''}${resource.kind}`,
-    consumes: rule.consumes ?? ['*/*'],
+    consumes: rule.method === 'patch' ? patchTypes : ['*/*'],
     produces: subresource === 'log' ? ['text/plain'] : [JSON_TYPE],
     schemes: ['https'],
     tags: [operationTag(resource)],
@@ -176,7 +182,8 @@ function pathItem(
 }
 
 /** Returns the paths of a resource and its subresources. */
-export function resourcePaths(resource: DocumentedResource): [string, PathItemV2][] {
+export function resourcePaths(resource: DocumentedResource, isCustom: boolean): [string, PathItemV2][] {
+  const source = { resource, isCustom };
   const root = rootPath(resource);
   const { namespaced, verbs } = resource;
   const collection = `${root}/${namespaced ? 'namespaces/{namespace}/' : ''}${resource.resource}`;
@@ -185,15 +192,15 @@ export function resourcePaths(resource: DocumentedResource): [string, PathItemV2
   const ofCollection = verbs.filter((verb) => COLLECTION_VERBS.has(verb));
   const ofObject = verbs.filter((verb) => !COLLECTION_VERBS.has(verb));
   const paths: [string, PathItemV2][] = [
-    [collection, pathItem(ofCollection, { resource }, inNamespace)],
-    [`${collection}/{name}`, pathItem(ofObject, { resource }, named)],
+    [collection, pathItem(ofCollection, source, inNamespace)],
+    [`${collection}/{name}`, pathItem(ofObject, source, named)],
   ];
   if (namespaced && verbs.includes('list')) {
-    const item = pathItem(['list'], { resource, isAcrossNamespaces: true }, []);
+    const item = pathItem(['list'], { ...source, isAcrossNamespaces: true }, []);
     paths.push([`${root}/${resource.resource}`, item]);
   }
   for (const [subresource, served] of Object.entries(resource.subresources)) {
-    const item = pathItem(served.verbs, { resource, subresource, served }, named);
+    const item = pathItem(served.verbs, { ...source, subresource, served }, named);
     paths.push([`${collection}/{name}/${subresource}`, item]);
   }
   return paths.filter(([, item]) => Object.keys(item).some((key) => key !== 'parameters'));

@@ -1,7 +1,7 @@
 /** kubectl 1.27 to 1.33: a DaemonSet from its first apply to its deletion, on hollow hosts. */
 import assert from 'node:assert/strict';
 import { findClient } from '../../harness/clients/client-binaries.js';
-import { type ClientCheck, describeClient } from '../../harness/clients/client-program.js';
+import { type ClientCommand, commandChecks, describeClient } from '../../harness/clients/client-program.js';
 import { OLDER_KUBECTLS } from '../../harness/clients/each-kubectl.js';
 import { createKubectl } from '../../harness/clients/kubectl.js';
 
@@ -16,8 +16,7 @@ spec:
     spec: {containers: [{name: main, image: "${image}"}]}
 `;
 
-/** Command, the expected output, and the standard input. */
-const COMMANDS: readonly (readonly [string, RegExp, string?])[] = [
+const COMMANDS: readonly ClientCommand[] = [
   ['apply -f -', /daemonset\.apps\/daemon created/, manifest('app:1')],
   ['rollout status daemonset/daemon --timeout=60s', /successfully rolled out/],
   ['apply --server-side --dry-run=server --force-conflicts -f -', /serverside-applied/, manifest('app:3')],
@@ -50,12 +49,7 @@ for (const name of OLDER_KUBECTLS) {
   describeClient('a DaemonSet from apply to deletion', 'kubectl', found, async (fleet) => {
     assert.ok('path' in binary);
     const kubectl = createKubectl(fleet.kubeconfig, binary.path);
-    const checks: ClientCheck[] = [];
-    for (const [command, expected, input] of COMMANDS) {
-      const { code, stdout, stderr } = await kubectl.run(command.split(' '), input);
-      const isExpected = code === 0 && expected.test(stdout);
-      checks.push({ title: command, error: isExpected ? undefined : `exit ${code}: ${stdout}${stderr}` });
-    }
+    const checks = await commandChecks(COMMANDS, kubectl.run);
     kubectl.remove();
     return checks;
   });

@@ -1,10 +1,9 @@
 /** Debian's python3-kubernetes, unmodified, against a coordinator and hollow hosts. */
-import assert from 'node:assert/strict';
 import { join, resolve } from 'node:path';
 import {
-  type ClientCheck,
   describeClient,
   programVersion,
+  reportedChecks,
   runProgram,
 } from '../../harness/clients/client-program.js';
 
@@ -22,12 +21,9 @@ describeClient(
   found,
   async (fleet) => {
     const environment = { KUBECONFIG: fleet.kubeconfigPath };
-    const { stdout, stderr } = await runProgram(PYTHON, [join(PROGRAMS, 'python_client.py')], environment);
-    const checks = stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as ClientCheck);
-    assert.ok(checks.length > 0, stderr);
+    const checks = reportedChecks(
+      await runProgram(PYTHON, [join(PROGRAMS, 'python_client.py')], environment),
+    );
     const rounds = await runProgram(PYTHON, [join(PROGRAMS, 'python_rounds.py'), ROUNDS], environment);
     const error = rounds.code === 0 ? undefined : rounds.stderr;
     return [...checks, { title: `${ROUNDS} list-and-patch rounds without a refusal`, error }];

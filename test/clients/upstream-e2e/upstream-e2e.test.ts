@@ -9,11 +9,20 @@ import { until } from '../../harness/basics/wait-until.js';
 import { API_CASES } from './api-cases.js';
 import { APPS_CASES } from './apps-cases.js';
 import { CLI_CASES } from './cli-cases.js';
+import { DELETION_CASES } from './deletion-cases.js';
+import { NETWORK_CASES } from './network-cases.js';
 import { OBJECT_CASES } from './object-cases.js';
 import type { Step } from './upstream-case.js';
 
 const DIFFERENCES = resolve(import.meta.dirname, '../../../../docs/differences-from-kubernetes.md');
-const CASES = [...APPS_CASES, ...API_CASES, ...CLI_CASES, ...OBJECT_CASES];
+const CASES = [
+  ...APPS_CASES,
+  ...API_CASES,
+  ...DELETION_CASES,
+  ...CLI_CASES,
+  ...OBJECT_CASES,
+  ...NETWORK_CASES,
+];
 
 let fleet: ConformanceFleet;
 let served: ReadonlySet<string>;

@@ -31,6 +31,8 @@ export interface FleetOptions {
   nodes: readonly ScenarioNode[];
   /** Images of Pods that stay unready until the scenario makes them ready. */
   unreadyImages: readonly string[];
+  /** Lines that a container of the image logs at its start. */
+  logs?: Readonly<Record<string, readonly string[]>>;
 }
 
 export class ConformanceFleet {
@@ -39,7 +41,7 @@ export class ConformanceFleet {
   readonly #folder: string;
   readonly #coordinator: CoordinatorProcess;
   readonly #token: string;
-  readonly #unreadyImages: readonly string[];
+  readonly #images: readonly object[];
   readonly #agents = new Map<string, RunningProgram>();
 
   private constructor(
@@ -52,7 +54,11 @@ export class ConformanceFleet {
     this.#folder = folder;
     this.#coordinator = coordinator;
     this.#token = token;
-    this.#unreadyImages = options.unreadyImages;
+    // The engine gets the full image name with its registry.
+    this.#images = [
+      ...options.unreadyImages.map((image) => ({ pattern: `*/${image}`, ready: 'never' })),
+      ...Object.entries(options.logs ?? {}).map(([image, log]) => ({ pattern: `*/${image}`, log })),
+    ];
     this.kubectl = kubectl;
     this.api = new CoordinatorApi(coordinator.kubeconfig);
   }
@@ -91,9 +97,7 @@ export class ConformanceFleet {
     const hollow = join(dataDir, 'hollow');
     if (!existsSync(hollow)) {
       mkdirSync(hollow, { recursive: true });
-      // The engine gets the full image name with its registry.
-      const rows = this.#unreadyImages.map((image) => ({ pattern: `*/${image}`, ready: 'never' }));
-      writeFileSync(join(hollow, 'images.json'), JSON.stringify(rows));
+      writeFileSync(join(hollow, 'images.json'), JSON.stringify(this.#images));
     }
     const labels = Object.entries(registration.labels ?? {}).map(([key, value]) => `${key}=${value}`);
     const taints = (registration.taints ?? []).map(

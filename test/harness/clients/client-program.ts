@@ -5,6 +5,8 @@ import { ConformanceFleet } from '../../conformance/scenarios/conformance-fleet.
 import { leaveOut } from '../basics/skip-reason.js';
 
 const RUN_TIMEOUT_MS = 180_000;
+/** What containers of an image log. */
+const CLIENT_LOGS = { 'prints:1': ['first line', 'second line'] };
 
 /** One check of a client, and the error if it failed. */
 export interface ClientCheck {
@@ -32,6 +34,7 @@ export function runProgram(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  input?: string,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const options = {
     env: { ...process.env, ...environment },
@@ -39,11 +42,41 @@ export function runProgram(
     maxBuffer: 64 * 1024 * 1024,
   };
   return new Promise((done) => {
-    execFile(command, [...args], options, (error, stdout, stderr) => {
+    const child = execFile(command, [...args], options, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === 'number' ? error.code : 1) : 0;
       done({ code, stdout, stderr });
     });
+    // The program may exit before it has read its input.
+    child.stdin?.on('error', () => child.stdin?.destroy());
+    child.stdin?.end(input);
   });
+}
+
+/** Returns the checks that a program reported, one JSON line each. Throws with its errors if it reported none. */
+export function reportedChecks({ stdout, stderr }: { stdout: string; stderr: string }): ClientCheck[] {
+  const checks = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ClientCheck);
+  if (checks.length === 0) throw new Error(stderr);
+  return checks;
+}
+
+/** A command that must succeed, the pattern that its output must match, and the standard input. */
+export type ClientCommand = readonly [command: string, expected: RegExp, input?: string];
+
+/** Runs the commands of a client in their order, each one as a check. */
+export async function commandChecks(
+  commands: readonly ClientCommand[],
+  run: (words: string[], input?: string) => Promise<{ code: number; stdout: string; stderr: string }>,
+): Promise<ClientCheck[]> {
+  const checks: ClientCheck[] = [];
+  for (const [command, expected, input] of commands) {
+    const { code, stdout, stderr } = await run(command.split(' '), input);
+    const isExpected = code === 0 && expected.test(stdout);
+    checks.push({ title: command, error: isExpected ? undefined : `exit ${code}: ${stdout}${stderr}` });
+  }
+  return checks;
 }
 
 /**
@@ -64,7 +97,8 @@ export function describeClient(
     }
     let fleet: ConformanceFleet;
     before(async () => {
-      fleet = await ConformanceFleet.start({ nodes: [{ name: 'n1' }, { name: 'n2' }], unreadyImages: [] });
+      const nodes = [{ name: 'n1' }, { name: 'n2' }];
+      fleet = await ConformanceFleet.start({ nodes, unreadyImages: [], logs: CLIENT_LOGS });
     });
     after(() => fleet.stop());
     test('the client', async (context) => {

@@ -150,6 +150,32 @@ describe('an operation in OpenAPI v2', () => {
       );
     }
   });
+  test('a PATCH of a custom kind lists no strategic merge patch, which would be refused', () => {
+    const kind = {
+      group: 'example.com',
+      version: 'v1',
+      kind: 'Widget',
+      resource: 'widgets',
+      singular: 'widget',
+    };
+    const more = {
+      shortNames: [],
+      categories: [],
+      namespaced: true,
+      verbs: ['get', 'patch'],
+      subresources: {},
+    };
+    const { paths } = documentV2([{ ...kind, ...more, schema: 'com.example.v1.Widget' }], allDefinitions(), {
+      'com.example.v1.Widget': { type: 'object' },
+    });
+    assert.deepEqual(paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}']?.patch?.consumes, [
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/apply-patch+yaml',
+    ]);
+    const core = operationAt('/api/v1/nodes/{name}', 'patch');
+    assert.ok(core?.consumes.includes('application/strategic-merge-patch+json'));
+  });
   test('a kind without objects has lists alone', () => {
     const paths = Object.entries(DOCUMENT.paths).filter(([path]) => path.endsWith('/statefulsets'));
     assert.deepEqual(
