@@ -17,7 +17,7 @@ import { copyJson, isJsonMap, type JsonMap, setOwn } from '../../registry/encodi
 import { manifestProblems } from '../../registry/managed-fields/manifest-problems.js';
 import { applyJsonPatch, applyMergePatch } from '../../registry/patch/json-patch.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../../registry/patch/strategic-merge-patch.js';
-import type { Preconditions, WriteOptions } from '../../registry/registry.js';
+import type { Preconditions, WriteOptions } from '../../registry/registry-options.js';
 import { unsupportedMediaType } from '../bodies/body-decoder.js';
 import { readWrite } from '../bodies/write-body.js';
 import { type ApiDeps, type ApiRequest, type ApiResponse, ok } from '../http/api-context.js';

@@ -16,7 +16,7 @@ interface JobVerdict {
 }
 
 /** What the verdict depends on, besides the Job. */
-export interface JobFacts {
+interface JobFacts {
   counts: JobPodCounts;
   pods: readonly Pod[];
   /** Undefined: the Job has not started. */

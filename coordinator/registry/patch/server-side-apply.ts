@@ -39,7 +39,8 @@ import { refreshLastApplied, withoutOwnLegacy } from '../managed-fields/last-app
 import { manifestProblems } from '../managed-fields/manifest-problems.js';
 import { managersAfterUpdate } from '../managed-fields/track-write.js';
 import { ZERO_OBJECT } from '../managed-fields/untracked-fields.js';
-import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
+import type { ObjectRecord, RegistryDeps } from '../registry.js';
+import type { Patch, WriteOptions } from '../registry-options.js';
 import { createTracked } from '../writes/create-object.js';
 import { type WriteDecision, writeOptimistically } from '../writes/optimistic-write.js';
 
