@@ -83,12 +83,12 @@ test('a template with fields without effect causes a Warning for each', async ()
     assert.equal(code, 201, resource);
     assert.match(
       warnings,
-      /spec\.template\.spec\.affinity\.podAntiAffinity: stored, but has no effect/,
+      /spec\.template\.spec\.affinity\.podAntiAffinity: stored, but has no effect: Pods that it keeps apart can run on one host/,
       resource,
     );
     assert.match(
       warnings,
-      /spec\.template\.spec\.topologySpreadConstraints: stored, but has no effect/,
+      /spec\.template\.spec\.topologySpreadConstraints: stored, but has no effect: Pods are spread over hosts by their number alone/,
       resource,
     );
   }
