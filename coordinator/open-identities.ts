@@ -2,8 +2,10 @@
  * Builds the authenticators and the authorizer from the settings: keys, token file, OpenID Connect, client
  * certificates, roles.
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NODE_USER_PREFIX, NODES_GROUP } from '../shared/kube/access/node-identity.js';
 import type { UserInfo } from '../shared/kube/access/rbac-types.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
@@ -21,7 +23,6 @@ import { loadSigningKeys } from './access/token-signing-keys.js';
 import { certificateUser } from './access/user-groups.js';
 import type { CoordinatorSettings } from './coordinator-settings.js';
 import type { Hub } from './hub/hub.js';
-import { NODE_USER_PREFIX, NODES_GROUP } from './hub/identity/node-subject.js';
 import type { Informers } from './informers/informer.js';
 import { peerCertificateOf } from './pki/peer-certificate.js';
 import type { Registry } from './registry/registry.js';

@@ -1,8 +1,10 @@
 /** Starts a coordinator with `--etcd`: checks etcd and the data directory, opens the port, and follows the log. */
+
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/output/logger.js';
+import { sentence } from '../shared/process/output/sentence.js';
 import { systemClock } from '../shared/process/time/clock.js';
 import { openFrontDoor } from './cluster/front-door/front-door.js';
 import { requireBundledSecretsKey } from './cluster/keys/fleet-key-files.js';
@@ -155,8 +157,4 @@ async function requireSameLog(
   const renewed = { ...member, generation: fleet.generation };
   await writeMemberFile(dataDir, renewed);
   return renewed;
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -49,7 +49,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/kube',
     'shared/process',
   ],
-  'coordinator/pki': ['shared/link', 'shared/process'],
+  // Certificates of hosts name the group and the user of a node.
+  'coordinator/pki': ['shared/kube/access/node-identity.ts', 'shared/link', 'shared/process'],
   'coordinator/cluster': [
     'coordinator/decisions',
     // The port of a follower has the limits of the API's port, and the same errors at start.

@@ -5,6 +5,7 @@ import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { Logger } from '../../shared/process/output/logger.js';
+import { sentence } from '../../shared/process/output/sentence.js';
 import { type Clock, systemClock } from '../../shared/process/time/clock.js';
 import { withPodLogFiles } from '../pod-logs/pod-log-driver.js';
 import type { PodLogFiles } from '../pod-logs/pod-log-files.js';
@@ -142,8 +143,4 @@ async function readRemembered(memory: string): Promise<Remembered | undefined> {
     // The file is missing or was truncated by a power cut: search for engines.
     return undefined;
   }
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 }

@@ -1,5 +1,7 @@
 /** Certificate request for the host's own key, which never leaves the host. */
+
 import { createHash, createPublicKey } from 'node:crypto';
+import { NODE_USER_PREFIX, NODES_GROUP } from '../../shared/kube/access/node-identity.js';
 import { importKey, SIGNATURE_ALGORITHM } from '../../shared/process/files/private-key.js';
 
 /** Returns the lower-case hex SHA-256 of the public key (SubjectPublicKeyInfo DER). */
@@ -14,7 +16,7 @@ export async function certificateRequest(keyPem: string, node: string): Promise<
   await import('reflect-metadata');
   const { Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509');
   const request = await Pkcs10CertificateRequestGenerator.create({
-    name: [{ O: ['system:nodes'] }, { CN: [`system:node:${node}`] }],
+    name: [{ O: [NODES_GROUP] }, { CN: [`${NODE_USER_PREFIX}${node}`] }],
     keys: await importKey(keyPem),
     signingAlgorithm: SIGNATURE_ALGORITHM,
   });

@@ -5,6 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { NODE_USER_PREFIX, NODES_GROUP } from '../../shared/kube/access/node-identity.js';
 import type { Access, ResourceAccess, UserInfo } from '../../shared/kube/access/rbac-types.js';
 import { ApiError } from '../../shared/kube/objects/api-status.js';
 import type { KubeObject } from '../../shared/kube/objects/meta.js';
@@ -15,8 +16,6 @@ import { CREDENTIAL_SECRET_TYPE } from '../kinds/config/secret-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import type { AccessDecision, Authorizer, EffectiveRules } from './rbac-authorizer.js';
 
-const NODES_GROUP = 'system:nodes';
-const NODE_USER_PREFIX = 'system:node:';
 const STATUS_WRITES = ['update', 'patch'];
 
 /** Reviews that a node may create, by group. */

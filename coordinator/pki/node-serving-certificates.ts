@@ -1,4 +1,5 @@
 /** Serving certificates of hosts, for the kubelet's port. */
+import { NODE_USER_PREFIX, NODES_GROUP } from '../../shared/kube/access/node-identity.js';
 import 'reflect-metadata';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -34,7 +35,7 @@ export async function signNodeServingCertificate(
   const wished = validity(now, LIFETIME_MS);
   const certificate = await X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    subject: [{ O: ['system:nodes'] }, { CN: [`system:node:${node}`] }],
+    subject: [{ O: [NODES_GROUP] }, { CN: [`${NODE_USER_PREFIX}${node}`] }],
     issuer: issuerName(issuer),
     notBefore: wished.notBefore,
     // A certificate must not outlive its authority's.

@@ -1,6 +1,5 @@
 /** Distinguishes certificates of hosts from those of coordinators: the same authority signs both. */
-
-const NODES_GROUP = 'system:nodes';
+import { NODES_GROUP } from '../kube/access/node-identity.js';
 
 /**
  * Returns true for the subject of a host. `subject` comes from the legacy object of a certificate, which lists each

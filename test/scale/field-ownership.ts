@@ -3,7 +3,8 @@
  *   node dist/test/scale/field-ownership.js [WRITES]
  */
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
-import type { Registry, WriteOptions } from '../../coordinator/registry/registry.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import type { WriteOptions } from '../../coordinator/registry/registry-options.js';
 import type { Pod } from '../../shared/kube/pods/pod-types.js';
 import { testRegistry } from '../harness/controllers/registry-fixture.js';
 

@@ -1,5 +1,7 @@
 /** Selects the audited requests and builds their audit events. */
+
 import type { AuditEvent } from '../../../shared/kube/access/audit-types.js';
+import { NODE_USER_PREFIX, NODES_GROUP } from '../../../shared/kube/access/node-identity.js';
 import type { UserInfo } from '../../../shared/kube/access/rbac-types.js';
 import { FLEET_GROUP, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { RequestInfo, ResourceRequest } from '../http/request-info.js';
@@ -153,7 +155,7 @@ export function refusalEvent(refusal: RefusalAudit): AuditEvent {
   return {
     ...commonFields(refusal),
     verb: 'connect',
-    user: { username: node ? `system:node:${node}` : '', groups: node ? ['system:nodes'] : [] },
+    user: { username: node ? `${NODE_USER_PREFIX}${node}` : '', groups: node ? [NODES_GROUP] : [] },
   };
 }
 

@@ -4,7 +4,7 @@ import { refuseMirrorCreation, refuseNodeMetadata } from '../../access/node-auth
 import type { Authorizer } from '../../access/rbac-authorizer.js';
 import { refuseEscalation } from '../../access/rbac-escalation.js';
 import { refuseUnauthorizedSigner } from '../../access/signer-authorization.js';
-import type { WriteOptions } from '../../registry/registry.js';
+import type { WriteOptions } from '../../registry/registry-options.js';
 import type { ApiRequest } from '../http/api-context.js';
 import { accessOf, requireAccess } from './request-authorization.js';
 

@@ -2,7 +2,7 @@
 import { badRequest } from '../../../shared/kube/objects/api-status.js';
 import { type BodyType, readTyped } from '../../registry/admission/typed-body.js';
 import type { JsonMap } from '../../registry/encoding/json-value.js';
-import type { Patch, RepeatedKeys, WriteOptions } from '../../registry/registry.js';
+import type { Patch, RepeatedKeys, WriteOptions } from '../../registry/registry-options.js';
 import { writeAuthorization } from '../auth/write-authorization.js';
 import type { ApiDeps, ApiRequest } from '../http/api-context.js';
 import { writeOptions } from '../resources/query-options.js';

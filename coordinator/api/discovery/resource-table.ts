@@ -30,7 +30,6 @@ import { handleWhy, WHY_RESOURCE } from '../fleet/why-resource.js';
 import type { ApiResponse } from '../http/api-context.js';
 import { requireWholeObject } from '../http/media-type.js';
 import type { ResourceRequest } from '../http/request-info.js';
-import { handleCustomScale } from '../resources/custom-scale.js';
 import { handleObject, handleObjectSubresource } from '../resources/object-handlers.js';
 import { handlePodLog } from '../resources/pod-log.js';
 import { handleBinding, handleEviction } from '../resources/pod-subresources.js';
@@ -153,7 +152,9 @@ function customResource({ kind, isTerminating, deprecation, scale }: CustomResou
     handle: checked(row.handle),
     subresourceHandlers: {
       ...(status ? { status: checked(status) } : {}),
-      ...(scale ? { scale: checked((deps, request) => handleCustomScale(deps, kind, scale, request)) } : {}),
+      ...(scale
+        ? { scale: checked(withoutTables((deps, request) => handleScale(deps, kind, request, scale))) }
+        : {}),
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Parses the options of a request from its query and, for deletions, from its body. */
 import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
-import type { DeleteOptions, ListRequest, Selection, WriteOptions } from '../../registry/registry.js';
+import type { DeleteOptions, ListRequest, Selection, WriteOptions } from '../../registry/registry-options.js';
 import { isSwitchedOn, type ResourceRequest } from '../http/request-info.js';
 
 const FIELD_VALIDATIONS = ['Ignore', 'Warn', 'Strict'] as const;

@@ -1,4 +1,5 @@
 /** Why a standby cannot lead, and what becomes of its database: by the error that it met. */
+import { sentence } from '../../../shared/process/output/sentence.js';
 import { EntryDiverged, EntryTooNew } from '../../store/replica/log-entry.js';
 import { LogClosed, LogFull, LogTrimmed, LogUnavailable } from '../../store/replica/replicated-log.js';
 import { StoreError } from '../../store/store-error.js';
@@ -53,8 +54,4 @@ export function impedimentOf(error: unknown): StandbyImpediment | undefined {
     return undefined;
   const message = sentence(error instanceof Error ? error.message : String(error));
   return { reason: 'UnexpectedError', message, database: 'follow' };
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

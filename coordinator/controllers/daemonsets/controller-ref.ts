@@ -8,6 +8,8 @@ import type { Registry } from '../../registry/registry.js';
 export interface Owner<T extends KubeObject = KubeObject> {
   kind: Kind<T>;
   object: T;
+  /** The finalizer that the objects have while they are controlled. */
+  finalizer?: string;
 }
 
 /** Returns the owner reference of the objects that `owner` controls. */
@@ -38,6 +40,9 @@ export async function adopt<T extends KubeObject, O extends KubeObject>(
         ...(object.metadata.ownerReferences ?? []),
         controllerReference(owner),
       ];
+      const { finalizer } = owner;
+      const present = object.metadata.finalizers ?? [];
+      if (finalizer && !present.includes(finalizer)) object.metadata.finalizers = [...present, finalizer];
       return undefined;
     },
     { preconditions: preconditionsOf(orphan) },
@@ -45,10 +50,10 @@ export async function adopt<T extends KubeObject, O extends KubeObject>(
   return record.object();
 }
 
-/** Removes the owner's reference from an object. Returns the stored object. Throws ApiError. */
+/** Removes the owner's reference and finalizer from an object. Returns the stored object. Throws ApiError. */
 export async function release<T extends KubeObject, O extends KubeObject>(
   registry: Pick<Registry, 'modify'>,
-  { object: { metadata: owner } }: Owner<O>,
+  { object: { metadata: owner }, finalizer }: Owner<O>,
   kind: Kind<T>,
   owned: T,
 ): Promise<T> {
@@ -60,6 +65,9 @@ export async function release<T extends KubeObject, O extends KubeObject>(
       if (others?.length === object.metadata.ownerReferences?.length) return false;
       if (others?.length) object.metadata.ownerReferences = others;
       else delete object.metadata.ownerReferences;
+      const left = object.metadata.finalizers?.filter((one) => one !== finalizer);
+      if (left?.length) object.metadata.finalizers = left;
+      else delete object.metadata.finalizers;
       return undefined;
     },
     { preconditions: preconditionsOf(owned) },

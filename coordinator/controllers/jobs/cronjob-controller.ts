@@ -1,7 +1,7 @@
 /** The CronJob controller: starts Jobs at the times of their schedule (`pkg/controller/cronjob`). */
 import { isDeepStrictEqual } from 'node:util';
 import type { CronJob, Job } from '../../../shared/kube/jobs/job-types.js';
-import { ApiError, unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { ApiError, isGone, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { controllerOf, refText, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
@@ -14,6 +14,7 @@ import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import { splitKey } from '../queue/object-key.js';
 import { type QueueMeter, type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+import { textOf } from '../workloads/workload-deps.js';
 
 /** Upstream starts Jobs this late at the earliest, so that rounding never starts one before its time. */
 const LATENESS_MS = 100;
@@ -81,11 +82,16 @@ export class CronJobController {
   }
 
   async #remove(cronJob: CronJob, job: Job, context: ReconcileContext): Promise<void> {
-    await unlessGone(async () => {
-      const options = { propagationPolicy: 'Background' as const, preconditions: preconditionsOf(job) };
-      context.observeWrite((await this.#deps.registry.delete(jobKind, job.metadata, options)).object);
-      this.#deps.recordEvent(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${job.metadata.name}`);
-    });
+    const { registry, recordEvent } = this.#deps;
+    const options = { propagationPolicy: 'Background' as const, preconditions: preconditionsOf(job) };
+    try {
+      context.observeWrite((await registry.delete(jobKind, job.metadata, options)).object);
+      recordEvent(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${job.metadata.name}`);
+    } catch (error) {
+      if (isGone(error)) return;
+      recordEvent(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${textOf(error)}`);
+      throw error;
+    }
   }
 
   /** A Job that exists already was created before a restart: it only has to be recorded. */
@@ -119,9 +125,11 @@ export class CronJobController {
       if (error instanceof ApiError && error.reason === 'AlreadyExists') {
         const present = (await registry.get(jobKind, wanted.metadata)).object();
         if (controllerOf(present.metadata)?.uid === cronJob.metadata.uid) return present;
+        // A retry would meet the same Job. The next time of the schedule has another name.
+        recordEvent(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${textOf(error)}`);
+        return undefined;
       }
-      const text = error instanceof Error ? error.message : String(error);
-      recordEvent(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${text}`);
+      recordEvent(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${textOf(error)}`);
       throw error;
     }
   }

@@ -1,21 +1,25 @@
 /** The Job controller: runs Pods until enough have succeeded (`pkg/controller/job`). */
 import { isDeepStrictEqual } from 'node:util';
 import { finishedAs, JOB_CONTROLLER, JOB_TRACKING, type Job } from '../../../shared/kube/jobs/job-types.js';
-import { unlessGone } from '../../../shared/kube/objects/api-status.js';
+import { isGone, unlessGone } from '../../../shared/kube/objects/api-status.js';
 import { controllerOf, refText } from '../../../shared/kube/objects/meta.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import type { Logger } from '../../../shared/process/output/logger.js';
 import type { Clock } from '../../../shared/process/time/clock.js';
 import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
 import { jobPod, type NewJobPod } from '../../decisions/jobs/job-pod.js';
+import { isTracked } from '../../decisions/jobs/job-pod-counts.js';
 import { type JobStep, jobStep } from '../../decisions/jobs/job-step.js';
 import { BY_OWNER, type Informers, type ObjectChange } from '../../informers/informer.js';
 import { jobKind, podKind } from '../../kinds/index.js';
+import { apiVersionOf } from '../../kinds/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { preconditionsOf } from '../daemonsets/controller-ref.js';
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import { splitKey } from '../queue/object-key.js';
 import { type QueueMeter, type ReconcileContext, Worker } from '../queue/reconcile-worker.js';
+import { claimObjects, queueOwners } from '../workloads/claimed-objects.js';
+import { textOf } from '../workloads/workload-deps.js';
 
 /** Concurrent writes for one Job. */
 const WRITES_AT_ONCE = 32;
@@ -23,7 +27,7 @@ const WRITES_AT_ONCE = 32;
 const ORPHAN = 'orphan:';
 
 interface JobControllerDeps {
-  registry: Pick<Registry, 'create' | 'modify' | 'writeStatus' | 'delete'>;
+  registry: Pick<Registry, 'get' | 'create' | 'modify' | 'writeStatus' | 'delete'>;
   informers: Pick<Informers, 'pods' | 'jobs' | 'waitFor'>;
   clock: Clock;
   log: Logger;
@@ -72,44 +76,55 @@ export class JobController {
     for (const pod of this.#podsOf(job)) this.#queueOrphan(pod);
   }
 
-  #podChanged({ previous, current }: ObjectChange<Pod>): void {
-    for (const pod of [previous, current]) {
-      const owner = pod && controllerOf(pod.metadata);
-      if (owner?.kind !== 'Job') continue;
-      const job = this.#deps.informers.jobs.byUid(owner.uid);
-      if (job) this.#worker.queue.add(refText(job.metadata));
-    }
-    if (current) this.#queueOrphan(current);
+  #podChanged(change: ObjectChange<Pod>): void {
+    queueOwners(this.#deps.informers.jobs, change, ({ metadata }) =>
+      this.#worker.queue.add(refText(metadata)),
+    );
+    if (change.current) this.#queueOrphan(change.current);
   }
 
   /** A Pod whose Job is gone is counted by no controller, and its finalizer would keep it stored for ever. */
   #queueOrphan(pod: Pod): void {
-    if (!pod.metadata.finalizers?.includes(JOB_TRACKING)) return;
-    if (!this.#hasJob(pod)) this.#worker.queue.add(`${ORPHAN}${refText(pod.metadata)}`);
+    if (isTracked(pod) && !this.#hasController(pod))
+      this.#worker.queue.add(`${ORPHAN}${refText(pod.metadata)}`);
   }
 
-  #hasJob(pod: Pod): boolean {
+  /** If another kind controls the Pod, its finalizer is that controller's. Volcano has a kind Job, too. */
+  #hasController(pod: Pod): boolean {
     const owner = controllerOf(pod.metadata);
-    return owner !== undefined && this.#deps.informers.jobs.byUid(owner.uid) !== undefined;
+    if (!owner) return false;
+    if (owner.kind !== 'Job' || owner.apiVersion !== apiVersionOf(jobKind)) return true;
+    return this.#deps.informers.jobs.byUid(owner.uid) !== undefined;
   }
 
   async #releaseOrphan(key: string, context: ReconcileContext): Promise<void> {
     const pod = this.#deps.informers.pods.get(splitKey(key));
-    if (pod && !this.#hasJob(pod)) await this.#release(pod, context);
+    if (pod && !this.#hasController(pod)) await this.#release(pod, context);
   }
 
   #podsOf({ metadata }: Job): readonly Pod[] {
     return this.#deps.informers.pods.indexed(BY_OWNER, metadata.uid ?? '');
   }
 
+  /** A finished Job adopts nothing. */
+  async #claimPods(job: Job, context: ReconcileContext): Promise<readonly Pod[]> {
+    if (finishedAs(job)) return this.#podsOf(job);
+    const owner = { kind: jobKind, object: job, finalizer: JOB_TRACKING };
+    const candidates = { kind: podKind, informer: this.#deps.informers.pods };
+    return claimObjects(this.#deps, owner, candidates, context);
+  }
+
   async #reconcile(key: string, context: ReconcileContext): Promise<void> {
     const job = this.#deps.informers.jobs.get(splitKey(key));
-    // Another controller manages the Job.
-    if (!job || (job.spec.managedBy ?? JOB_CONTROLLER) !== JOB_CONTROLLER) return;
+    if (!job) return;
     const { clock } = this.#deps;
     const { uid = '' } = job.metadata;
     const held = Math.max(0, (this.#backoffs.get(uid) ?? 0) - clock.monotonic());
-    const step = jobStep(job, this.#podsOf(job), clock.now(), held);
+    const isForeign = (job.spec.managedBy ?? JOB_CONTROLLER) !== JOB_CONTROLLER;
+    // Another controller manages the Job. Its time to live still counts.
+    if (isForeign && !finishedAs(job)) return;
+    const pods = isForeign ? [] : await this.#claimPods(job, context);
+    const step = jobStep(job, pods, clock.now(), held);
     if (step.backoffMs === undefined) this.#backoffs.delete(uid);
     else this.#backoffs.set(uid, clock.monotonic() + step.backoffMs);
     if (step.requeueAfterMs !== undefined) context.requeueAfter(step.requeueAfterMs);
@@ -166,12 +181,18 @@ export class JobController {
   }
 
   async #remove(job: Job, pod: Pod, context: ReconcileContext): Promise<void> {
-    await unlessGone(async () => {
-      const options = { preconditions: preconditionsOf(pod) };
-      const { object } = await this.#deps.registry.delete(podKind, pod.metadata, options);
+    const { registry, recordEvent } = this.#deps;
+    try {
+      const { object } = await registry.delete(podKind, pod.metadata, {
+        preconditions: preconditionsOf(pod),
+      });
       context.observeWrite(object);
-      this.#deps.recordEvent(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
-    });
+      recordEvent(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+    } catch (error) {
+      if (isGone(error)) return;
+      recordEvent(job, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
+      throw error;
+    }
   }
 
   /** The first create runs alone. If the API refuses it, the others are not tried. */
@@ -189,8 +210,7 @@ export class JobController {
       recordEvent(job, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     } catch (error) {
       if (isNamespaceEnding(error)) return;
-      const text = error instanceof Error ? error.message : String(error);
-      recordEvent(job, 'Warning', 'FailedCreate', `Error creating: ${text}`);
+      recordEvent(job, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
       throw error;
     }
   }

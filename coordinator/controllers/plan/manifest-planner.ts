@@ -28,7 +28,8 @@ import {
   serviceAccountKind,
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
-import type { Registry, WriteOptions } from '../../registry/registry.js';
+import type { Registry } from '../../registry/registry.js';
+import type { WriteOptions } from '../../registry/registry-options.js';
 import { type DryRunResult, dryRunApply, dryRunReplace } from '../../registry/writes/dry-run-apply.js';
 import { planDaemonSet } from './daemonset-planner.js';
 import { OverlayInformers, type PlanInformers } from './overlay-informers.js';

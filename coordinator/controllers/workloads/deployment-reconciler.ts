@@ -37,8 +37,9 @@ import { controllerReference, preconditionsOf } from '../daemonsets/controller-r
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import { splitKey } from '../queue/object-key.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
+import { claimObjects } from './claimed-objects.js';
 import { ReplicaSetWrites } from './replicaset-writes.js';
-import { claimObjects, statusTime, textOf, type WorkloadDeps } from './workload-deps.js';
+import { statusTime, textOf, type WorkloadDeps } from './workload-deps.js';
 
 /** A Deployment with its ReplicaSets in one reconcile. */
 interface Subject {

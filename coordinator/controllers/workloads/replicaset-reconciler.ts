@@ -18,7 +18,8 @@ import { controllerReference, preconditionsOf } from '../daemonsets/controller-r
 import { isNamespaceEnding } from '../daemonsets/create-gate.js';
 import { splitKey } from '../queue/object-key.js';
 import type { ReconcileContext } from '../queue/reconcile-worker.js';
-import { claimObjects, statusTime, textOf, type WorkloadDeps } from './workload-deps.js';
+import { claimObjects } from './claimed-objects.js';
+import { statusTime, textOf, type WorkloadDeps } from './workload-deps.js';
 
 /** Result of the writes of one reconcile. `error` is thrown after the status is written, so that the key is retried. */
 interface Outcome {

@@ -1,35 +1,14 @@
 /** The Deployment and ReplicaSet controllers: a queue for each, and the changes that fill them. */
 import { controllerOf, type KubeObject, refText } from '../../../shared/kube/objects/meta.js';
-import { compileLabelSelector, type LabelSelector } from '../../../shared/kube/objects/selectors.js';
 import type { RecordEvent } from '../../decisions/events/event-occurrence.js';
-import { BY_NAMESPACE, type Informer, type ObjectChange } from '../../informers/informer.js';
 import { Worker } from '../queue/reconcile-worker.js';
+import { queueOwners } from './claimed-objects.js';
 import { DeploymentReconciler } from './deployment-reconciler.js';
 import { ReplicaSetReconciler } from './replicaset-reconciler.js';
 import type { WorkloadDeps } from './workload-deps.js';
 
 /** Upstream's number of concurrent Deployments and ReplicaSets. */
 const AT_ONCE = 5;
-
-type Selecting = KubeObject & { spec: { selector: LabelSelector } };
-
-/** Queues the owners of a changed object, and of an orphan the owners that might adopt it. */
-function queueOwners<O extends Selecting>(
-  owners: Informer<O>,
-  { previous, current }: ObjectChange<KubeObject>,
-  queue: (owner: O) => void,
-): void {
-  if (owners.size === 0) return;
-  for (const object of [previous, current]) {
-    const reference = object && controllerOf(object.metadata);
-    const owner = reference && owners.byUid(reference.uid);
-    if (owner) queue(owner);
-  }
-  if (!current || controllerOf(current.metadata)) return;
-  for (const owner of owners.indexed(BY_NAMESPACE, current.metadata.namespace ?? '')) {
-    if (compileLabelSelector(owner.spec.selector).matches(current.metadata.labels)) queue(owner);
-  }
-}
 
 interface ControllersDeps extends Omit<WorkloadDeps, 'recordEvent'> {
   recordDeploymentEvent: RecordEvent;

@@ -1,9 +1,11 @@
 /** Decides on approved requests for the built-in signers (pkg/controller/certificates/signer). */
+
 import {
   type CertificateSigningRequestSpec,
   CLIENT_SIGNER,
   KUBELET_CLIENT_SIGNER,
 } from '../../../shared/kube/access/certificate-signing-request.js';
+import { NODE_USER_PREFIX, NODES_GROUP } from '../../../shared/kube/access/node-identity.js';
 
 /** The content of a PKCS #10 request. */
 interface RequestedSubject {
@@ -16,7 +18,6 @@ interface RequestedSubject {
 /** `ours`: false for a foreign signer. `refusal`: the reason for the Failed condition. */
 type SigningVerdict = { ours: false } | { ours: true; refusal?: string };
 
-const NODE_USER = 'system:node:';
 const NODE_USAGES = new Set(['digital signature', 'key encipherment', 'client auth']);
 
 export function signingVerdict(
@@ -33,11 +34,11 @@ function refusedFor(refusal: string | undefined): SigningVerdict {
 }
 
 function nodeRefusal(usages: readonly string[], subject: RequestedSubject): string | undefined {
-  if (subject.organizations.length !== 1 || subject.organizations[0] !== 'system:nodes') {
+  if (subject.organizations.length !== 1 || subject.organizations[0] !== NODES_GROUP) {
     return 'subject organization is not system:nodes';
   }
   if (subject.requestsMore) return 'subjectAltNames are not allowed';
-  if (!subject.commonName.startsWith(NODE_USER) || subject.commonName === NODE_USER) {
+  if (!subject.commonName.startsWith(NODE_USER_PREFIX) || subject.commonName === NODE_USER_PREFIX) {
     return 'subject common name does not begin with system:node:';
   }
   const needed = ['digital signature', 'client auth'];
@@ -56,7 +57,7 @@ function clientRefusal(usages: readonly string[], subject: RequestedSubject): st
     return `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`;
   }
   // Nodes have their own signer, which registers their keys.
-  if (subject.commonName.startsWith(NODE_USER) || subject.organizations.includes('system:nodes')) {
+  if (subject.commonName.startsWith(NODE_USER_PREFIX) || subject.organizations.includes(NODES_GROUP)) {
     return `a node's certificate is signed by ${KUBELET_CLIENT_SIGNER}`;
   }
   return undefined;

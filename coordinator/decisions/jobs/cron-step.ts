@@ -30,7 +30,7 @@ export function cronStep(cronJob: CronJob, jobs: readonly Job[], now: number): C
   const step: CronStep = { status: { ...cronJob.status }, events: [], remove: surplusHistory(cronJob, jobs) };
   updateActive(step, jobs);
   const { spec, metadata } = cronJob;
-  if (metadata.deletionTimestamp || spec.suspend) return step;
+  if (metadata.deletionTimestamp) return step;
   const zone = timeZone(spec.timeZone ?? 'UTC');
   if (!zone)
     return warn(
@@ -38,6 +38,7 @@ export function cronStep(cronJob: CronJob, jobs: readonly Job[], now: number): C
       'UnknownTimeZone',
       `invalid timeZone: ${JSON.stringify(spec.timeZone)}: unknown time zone ${spec.timeZone}`,
     );
+  if (spec.suspend) return step;
   const [problem] = scheduleProblems(spec.schedule);
   if (problem)
     return warn(
@@ -95,7 +96,8 @@ function updateActive(step: CronStep, jobs: readonly Job[]): void {
   const listed = status.active ?? [];
   const active = listed.filter(({ uid, name }) => {
     const job = byUid.get(uid);
-    if (!job) warn(step, 'MissingJob', `Active job went missing: ${name}`);
+    if (!job)
+      events.push({ type: 'Normal', reason: 'MissingJob', message: `Active job went missing: ${name}` });
     const end = job && finishedAs(job);
     if (end)
       events.push({
@@ -124,12 +126,15 @@ function surplusHistory({ spec }: CronJob, jobs: readonly Job[]): Job[] {
     const limit = limits[end];
     const finished = jobs.filter((job) => finishedAs(job) === end && !job.metadata.deletionTimestamp);
     if (limit === undefined || finished.length <= limit) return [];
-    return finished.sort((a, b) => startOf(a) - startOf(b)).slice(0, finished.length - limit);
+    return finished.sort(oldestFirst).slice(0, finished.length - limit);
   });
 }
 
-const startOf = ({ status, metadata }: Job) =>
-  Date.parse(status?.startTime ?? metadata.creationTimestamp ?? '') || 0;
+/** A Job that never started is the newest (`byJobStartTime`). */
+function oldestFirst(a: Job, b: Job): number {
+  const start = ({ status }: Job) => Date.parse(status?.startTime ?? '') || Number.MAX_SAFE_INTEGER;
+  return start(a) - start(b) || (a.metadata.name < b.metadata.name ? -1 : 1);
+}
 
 /** Returns the Job for a due time. Its name is the same after a restart, so it is created only once. */
 export function jobOfSchedule(cronJob: CronJob, due: number): Job {
@@ -145,7 +150,7 @@ export function jobOfSchedule(cronJob: CronJob, due: number): Job {
       ...(template.metadata?.labels && { labels: { ...template.metadata.labels } }),
       annotations: {
         ...template.metadata?.annotations,
-        'batch.kubernetes.io/cronjob-scheduled-timestamp': toTimestamp(due),
+        'batch.kubernetes.io/cronjob-scheduled-timestamp': localTimestamp(due, spec.timeZone),
       },
       ownerReferences: [
         { apiVersion: 'batch/v1', kind: 'CronJob', name, uid, controller: true, blockOwnerDeletion: true },
@@ -153,4 +158,14 @@ export function jobOfSchedule(cronJob: CronJob, due: number): Job {
     },
     spec: template.spec,
   };
+}
+
+/** Returns the time with the offset of the CronJob's zone. Jobs derive the day for which they run from it. */
+function localTimestamp(at: number, zoneName: string | undefined): string {
+  const minutes = Math.round(((timeZone(zoneName ?? 'UTC')?.wallAt(at) ?? at) - at) / 60_000);
+  if (minutes === 0) return toTimestamp(at);
+  const text = (value: number) => String(value).padStart(2, '0');
+  const size = Math.abs(minutes);
+  const offset = `${minutes < 0 ? '-' : '+'}${text(Math.floor(size / 60))}:${text(size % 60)}`;
+  return toTimestamp(at + minutes * 60_000).replace('Z', offset);
 }

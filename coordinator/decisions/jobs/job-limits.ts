@@ -2,30 +2,36 @@
  * Limits of a run of Pods: back-off, deadline and time to live. They depend on Pods and times alone, so that other kinds
  * can run Pods to completion by the same rules (`pkg/controller/job/backoff_utils.go`, `pkg/controller/ttlafterfinished`).
  */
+import { findCondition } from '../../../shared/kube/objects/conditions.js';
 import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 
 const FIRST_DELAY_MS = 10_000;
-/** As documented for Jobs: the delay is capped at six minutes. */
-const MAX_DELAY_MS = 360_000;
+const MAX_DELAY_MS = 600_000;
 
 /** Returns the delay after this many failures in a row, in ms. */
 export function retryDelayMs(failures: number): number {
   return failures <= 0 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 20), MAX_DELAY_MS);
 }
 
-/** Returns when the Pod ended, in ms since the epoch: its last container's end, its Ready condition, or its deletion. */
-export function endedAt(pod: Pod, now: number): number {
-  const ends = (pod.status?.containerStatuses ?? []).map(({ state }) =>
-    Date.parse(state?.terminated?.finishedAt ?? ''),
-  );
-  const known = ends.filter((at) => !Number.isNaN(at));
+/**
+ * Returns when the Pod ended, in ms since the epoch: its last container's end, its loss of readiness, or the request of
+ * its deletion. Without all of them: its creation (`getFinishedTime`).
+ */
+export function endedAt({ metadata, status }: Pod): number {
+  const ends = (status?.containerStatuses ?? []).map(({ state }) => timeOf(state?.terminated?.finishedAt));
+  const known = ends.filter((at) => at !== undefined);
   if (known.length > 0 && known.length === ends.length) return Math.max(...known);
-  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
-  for (const text of [ready, pod.metadata.deletionTimestamp, pod.metadata.creationTimestamp]) {
-    const at = Date.parse(text ?? '');
-    if (!Number.isNaN(at)) return at;
-  }
-  return now;
+  const ready = findCondition(status?.conditions, 'Ready');
+  const lost = ready?.status === 'False' ? timeOf(ready.lastTransitionTime) : undefined;
+  const deleted = timeOf(metadata.deletionTimestamp);
+  const asked =
+    deleted === undefined ? undefined : deleted - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+  return lost ?? asked ?? timeOf(metadata.creationTimestamp) ?? 0;
+}
+
+function timeOf(text: string | null | undefined): number | undefined {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? undefined : at;
 }
 
 /**
@@ -33,8 +39,8 @@ export function endedAt(pod: Pod, now: number): number {
  * future was recorded before the clock was set back; the delay is then the whole delay and no more.
  */
 export function backoffRemainingMs(failed: readonly Pod[], succeeded: readonly Pod[], now: number): number {
-  const lastSuccess = Math.max(0, ...succeeded.map((pod) => endedAt(pod, now)));
-  const failures = failed.map((pod) => endedAt(pod, now)).filter((at) => at > lastSuccess);
+  const lastSuccess = Math.max(0, ...succeeded.map(endedAt));
+  const failures = failed.map(endedAt).filter((at) => at > lastSuccess);
   return remainingMs(failures.length, Math.max(0, ...failures), now);
 }
 

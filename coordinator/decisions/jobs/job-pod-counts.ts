@@ -1,47 +1,41 @@
-/** Counts the Pods of a Job without counting one twice (`pkg/controller/job/job_controller.go`). */
+/** Counts the Pods of a Job (`pkg/controller/job/{job_controller,indexed_job_utils}.go`). */
 
 import { IndexSet } from '../../../shared/kube/jobs/index-set.js';
 import {
   INDEX_FAILURE_COUNT,
+  INDEX_IGNORED_FAILURES,
   isIndexed,
   JOB_TRACKING,
   type Job,
-  type UncountedPods,
 } from '../../../shared/kube/jobs/job-types.js';
 import { isConditionTrue } from '../../../shared/kube/objects/conditions.js';
 import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js';
+import { endedAt } from './job-limits.js';
 import { completionIndexOf, failuresBefore } from './job-pod.js';
 import { failureVerdict } from './pod-failure-policy.js';
 
-/** Upstream's bound on the size of the status. */
-const MAX_UNCOUNTED = 500;
-
-/** The Pods of a Job, and its counters with what can be counted now. */
+/** The Pods of a Job, and what the Job has reached. */
 export interface JobPodCounts {
   active: Pod[];
   /** Pods that are ending and have not ended. */
-  terminating: number;
+  ending: Pod[];
   ready: number;
-  /** Counters for the status. */
-  succeeded: number;
-  failed: number;
-  uncounted: UncountedPods;
-  /** Counters with the uncounted Pods: what the Job has reached. */
+  /** Counters of the status and all Pods that they do not contain yet. */
   totalSucceeded: number;
   totalFailed: number;
   succeededPods: Pod[];
   failedPods: Pod[];
-  /** Pods whose finalizer can be removed once the status is stored. */
-  counted: Pod[];
   /** Of an indexed Job. */
   completed: IndexSet;
   failedIndexes: IndexSet;
+  /** By index: the failed Pod that a new one replaces. Only with backoffLimitPerIndex. */
+  replaced: ReadonlyMap<number, Pod>;
   /** Message of the podFailurePolicy that fails the Job. */
   failJob?: string;
 }
 
 /** True if the Pod ended without success, or is being deleted and will be replaced at once. */
-function hasFailed(pod: Pod, { spec }: Job): boolean {
+export function hasFailed(pod: Pod, { spec }: Job): boolean {
   const { phase } = pod.status ?? {};
   if (phase === 'Failed') return true;
   if (!pod.metadata.deletionTimestamp || phase === 'Succeeded') return false;
@@ -51,43 +45,50 @@ function hasFailed(pod: Pod, { spec }: Job): boolean {
   return spec.podReplacementPolicy !== 'Failed' || pod.metadata.deletionGracePeriodSeconds === 0;
 }
 
-const isTracked = (pod: Pod) => pod.metadata.finalizers?.includes(JOB_TRACKING) === true;
+/** True until the Job has counted or discarded the Pod. */
+export function isTracked({ metadata }: Pick<Pod, 'metadata'>): boolean {
+  return metadata.finalizers?.includes(JOB_TRACKING) === true;
+}
 
-/**
- * Moves a Pod from `uncounted` into the counters only when its finalizer is gone, in one write of the status. A crash
- * between any two writes then neither loses a Pod nor counts it twice.
- */
+/** True if the Pod counts: in an indexed Job only a Pod with an index below the completions does. */
+export function hasValidIndex(pod: Pod, { spec }: Job): boolean {
+  if (!isIndexed(spec)) return true;
+  const index = completionIndexOf(pod);
+  return index !== undefined && index < (spec.completions ?? 0);
+}
+
+/** Returns the verdict of the podFailurePolicy about a failed Pod. */
+export function policyOf(pod: Pod, { spec }: Job): ReturnType<typeof failureVerdict> {
+  return failureVerdict(spec.podFailurePolicy?.rules ?? [], pod);
+}
+
+/** Counts all Pods, also those above the limit of `status.uncountedTerminatedPods`. */
 export function countPods(job: Job, pods: readonly Pod[]): JobPodCounts {
   const { spec, status = {} } = job;
   const completions = spec.completions ?? 0;
-  const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid ?? ''));
-  const { succeeded: before = [], failed: failedBefore = [] } = status.uncountedTerminatedPods ?? {};
-  const keep = (uids: string[]) => uids.filter((uid) => tracked.has(uid));
-  const uncounted = { succeeded: keep(before), failed: keep(failedBefore) };
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const listed = new Set([...succeeded, ...failed]);
+  const isNew = (pod: Pod) =>
+    isTracked(pod) && !listed.has(pod.metadata.uid ?? '') && hasValidIndex(pod, job);
   const active = pods.filter((pod) => !isPodTerminal(pod) && !pod.metadata.deletionTimestamp);
+  const succeededPods = pods.filter((pod) => pod.status?.phase === 'Succeeded');
+  const failedPods = pods.filter((pod) => hasFailed(pod, job));
   const counts: JobPodCounts = {
-    active,
-    terminating: pods.filter((pod) => !isPodTerminal(pod) && isEnding(pod)).length,
+    ...{ active, succeededPods, failedPods },
+    ending: pods.filter((pod) => !isPodTerminal(pod) && isEnding(pod)),
     ready: active.filter(({ status: own }) => isConditionTrue(own?.conditions, 'Ready')).length,
-    succeeded: (status.succeeded ?? 0) + before.length - uncounted.succeeded.length,
-    failed: (status.failed ?? 0) + failedBefore.length - uncounted.failed.length,
-    uncounted,
-    totalSucceeded: 0,
-    totalFailed: 0,
-    succeededPods: pods.filter((pod) => pod.status?.phase === 'Succeeded'),
-    failedPods: pods.filter((pod) => hasFailed(pod, job)),
-    counted: [],
+    totalSucceeded: (status.succeeded ?? 0) + succeeded.length + succeededPods.filter(isNew).length,
+    totalFailed: (status.failed ?? 0) + failed.length,
     completed: IndexSet.parse(status.completedIndexes, completions),
     failedIndexes: IndexSet.parse(status.failedIndexes, completions),
+    replaced: new Map(),
   };
-  for (const pod of counts.succeededPods) if (isTracked(pod)) countSuccess(counts, job, pod);
-  const held = newestFailures(counts, job);
-  for (const pod of counts.failedPods) if (isTracked(pod)) countFailure(counts, job, pod, held);
-  if (isIndexed(spec)) counts.succeeded = counts.completed.size;
-  counts.totalSucceeded = isIndexed(spec)
-    ? counts.completed.size
-    : counts.succeeded + uncounted.succeeded.length;
-  counts.totalFailed = counts.failed + uncounted.failed.length;
+  for (const pod of failedPods) {
+    const verdict = policyOf(pod, job);
+    if (verdict.action === 'failJob') counts.failJob ??= verdict.message;
+    if (isNew(pod) && verdict.action !== 'ignore') counts.totalFailed += 1;
+  }
+  if (isIndexed(spec)) countIndexes(counts, job);
   return counts;
 }
 
@@ -95,59 +96,45 @@ function isEnding({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== 0;
 }
 
-function addUncounted({ uncounted }: JobPodCounts, key: 'succeeded' | 'failed', { metadata }: Pod): boolean {
-  const { uid = '' } = metadata;
-  const list = uncounted[key] ?? [];
-  if (list.includes(uid)) return true;
-  if ((uncounted.succeeded?.length ?? 0) + (uncounted.failed?.length ?? 0) >= MAX_UNCOUNTED) return false;
-  uncounted[key] = [...list, uid];
-  return true;
+/** An index that has failed or succeeded keeps its first result. */
+function countIndexes(counts: JobPodCounts, job: Job): void {
+  const { completed, failedIndexes } = counts;
+  const tracked = (pod: Pod) => isTracked(pod) && hasValidIndex(pod, job);
+  for (const pod of counts.succeededPods.filter(tracked)) {
+    const index = completionIndexOf(pod) ?? 0;
+    if (!failedIndexes.has(index)) completed.add(index);
+  }
+  counts.totalSucceeded = completed.size;
+  if (job.spec.backoffLimitPerIndex === undefined) return;
+  const failed = counts.failedPods.filter(tracked);
+  for (const pod of failed) {
+    const index = completionIndexOf(pod) ?? 0;
+    if (isFinalFailure(pod, job) && !completed.has(index)) failedIndexes.add(index);
+  }
+  const ended = IndexSet.union(completed, failedIndexes);
+  const running = new Set(counts.active.map(completionIndexOf));
+  const replaced = new Map<number, Pod>();
+  for (const pod of failed) {
+    const index = completionIndexOf(pod) ?? 0;
+    if (ended.has(index) || running.has(index)) continue;
+    const present = replaced.get(index);
+    if (!present || isLaterFailure(pod, present)) replaced.set(index, pod);
+  }
+  counts.replaced = replaced;
 }
 
-/** The set of completed indexes cannot contain an index twice, so it needs no list of uncounted Pods. */
-function countSuccess(counts: JobPodCounts, job: Job, pod: Pod): void {
-  if (!isIndexed(job.spec)) {
-    if (addUncounted(counts, 'succeeded', pod)) counts.counted.push(pod);
-    return;
-  }
-  const index = completionIndexOf(pod);
-  if (index !== undefined && index < (job.spec.completions ?? 0) && !counts.failedIndexes.has(index))
-    counts.completed.add(index);
-  counts.counted.push(pod);
+function isFinalFailure(pod: Pod, job: Job): boolean {
+  const { action } = policyOf(pod, job);
+  if (action === 'failIndex') return true;
+  const limit = job.spec.backoffLimitPerIndex ?? 0;
+  return action !== 'ignore' && failuresBefore(pod, INDEX_FAILURE_COUNT) >= limit;
 }
 
-/**
- * The newest failed Pod of an index holds the number of failures, so it stays tracked until it is replaced. Returns the
- * Pods that must stay, and adds the indexes that have failed.
- */
-function newestFailures(counts: JobPodCounts, job: Job): ReadonlySet<Pod> {
-  const limit = job.spec.backoffLimitPerIndex;
-  const held = new Map<number, Pod>();
-  if (limit === undefined) return new Set();
-  for (const pod of counts.failedPods) {
-    const index = completionIndexOf(pod);
-    if (index === undefined || !isTracked(pod)) continue;
-    const { action } = failureVerdict(job.spec.podFailurePolicy?.rules ?? [], pod);
-    const isFinal =
-      action === 'failIndex' || (action !== 'ignore' && failuresBefore(pod, INDEX_FAILURE_COUNT) >= limit);
-    if (isFinal && !counts.completed.has(index) && index < (job.spec.completions ?? 0))
-      counts.failedIndexes.add(index);
-    const present = held.get(index);
-    if (!present || created(pod) >= created(present)) held.set(index, pod);
-  }
-  for (const pod of counts.active) held.delete(completionIndexOf(pod) ?? -1);
-  for (const index of [...held.keys()]) {
-    if (counts.failedIndexes.has(index) || counts.completed.has(index)) held.delete(index);
-  }
-  return new Set(isConditionTrue(job.status?.conditions, 'FailureTarget') ? [] : held.values());
+function isLaterFailure(pod: Pod, present: Pod): boolean {
+  return allFailuresBefore(pod) >= allFailuresBefore(present) && endedAt(pod) >= endedAt(present);
 }
 
-const created = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
-
-function countFailure(counts: JobPodCounts, job: Job, pod: Pod, held: ReadonlySet<Pod>): void {
-  const rules = job.spec.podFailurePolicy?.rules ?? [];
-  const verdict = pod.status?.phase === 'Failed' ? failureVerdict(rules, pod) : { action: 'count' as const };
-  if (verdict.action === 'failJob') counts.failJob ??= verdict.message;
-  if (held.has(pod)) return;
-  if (verdict.action === 'ignore' || addUncounted(counts, 'failed', pod)) counts.counted.push(pod);
+/** Returns the failures of the index before this Pod, also those that the policy ignores. */
+export function allFailuresBefore(pod: Pod): number {
+  return failuresBefore(pod, INDEX_FAILURE_COUNT) + failuresBefore(pod, INDEX_IGNORED_FAILURES);
 }

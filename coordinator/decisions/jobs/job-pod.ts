@@ -16,10 +16,12 @@ export interface NewJobPod {
   failures?: { counted: number; ignored: number };
 }
 
-const LONGEST_PREFIX = 253 - 5;
+/** The random suffix of a generated name needs five of 63 characters. */
+const LONGEST_PREFIX = 58;
+const MAX_INT32 = 2 ** 31 - 1;
 const INDEX_ENV = {
   name: 'JOB_COMPLETION_INDEX',
-  valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: `metadata.annotations['${COMPLETION_INDEX}']` } },
+  valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: `metadata.labels['${COMPLETION_INDEX}']` } },
 };
 
 /** Returns the owner reference of a Job's Pods. */
@@ -34,15 +36,17 @@ export function completionIndexOf({ metadata }: Pick<Pod, 'metadata'>): number |
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** Returns the count in an annotation of a Pod. */
+/** Returns the count in an annotation of a Pod. Users can edit it: anything but a number from 0 counts as 0. */
 export function failuresBefore({ metadata }: Pick<Pod, 'metadata'>, annotation: string): number {
-  return Number.parseInt(metadata.annotations?.[annotation] ?? '0', 10) || 0;
+  const text = metadata.annotations?.[annotation] ?? '';
+  const count = /^\+?\d+$/.test(text) ? Number(text) : 0;
+  return count > MAX_INT32 ? 0 : count;
 }
 
 /** Returns an unbound Pod. It shares objects with the template. */
 export function jobPod(job: Job, { index, failures }: NewJobPod): Pod {
   const { metadata = {}, spec } = job.spec.template;
-  const base = index === undefined ? job.metadata.name : `${job.metadata.name}-${index}`;
+  const suffix = `-${index}-`;
   const indexed = index === undefined ? undefined : String(index);
   const annotations = {
     ...metadata.annotations,
@@ -55,11 +59,15 @@ export function jobPod(job: Job, { index, failures }: NewJobPod): Pod {
     kind: 'Pod',
     metadata: {
       name: '',
-      generateName: `${base.slice(0, LONGEST_PREFIX - 1)}-`,
+      // A long name must not cut off the index.
+      generateName:
+        index === undefined
+          ? `${job.metadata.name}-`
+          : `${job.metadata.name.slice(0, LONGEST_PREFIX - suffix.length)}${suffix}`,
       ...(job.metadata.namespace && { namespace: job.metadata.namespace }),
       labels: { ...metadata.labels, ...(indexed !== undefined && { [COMPLETION_INDEX]: indexed }) },
       ...(Object.keys(annotations).length > 0 && { annotations }),
-      finalizers: [...(metadata.finalizers ?? []), JOB_TRACKING],
+      finalizers: [...new Set([...(metadata.finalizers ?? []), JOB_TRACKING])],
       ownerReferences: [jobOwner(job)],
     },
     spec: isIndexed(job.spec)

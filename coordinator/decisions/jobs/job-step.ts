@@ -12,6 +12,7 @@ import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { untilEndMs } from './job-limits.js';
 import type { NewJobPod } from './job-pod.js';
 import { countPods, type JobPodCounts } from './job-pod-counts.js';
+import { trackPods } from './job-pod-tracking.js';
 import { scaleJob } from './job-scale.js';
 import { jobVerdict } from './job-verdict.js';
 
@@ -25,9 +26,9 @@ interface JobEvent {
 export interface JobStep {
   status: JobStatus;
   events: JobEvent[];
-  /** Counted Pods. Their finalizer is removed after the status is stored. */
+  /** Pods that are counted or never will be. Their finalizer is removed after the status is stored. */
   release: readonly Pod[];
-  /** Active Pods of a Job that has succeeded or failed. They are counted when they end. */
+  /** Active Pods of a Job that has succeeded or failed. */
   remove: readonly Pod[];
   /**
    * Active Pods that the Job no longer wants. Their finalizer is removed before they are deleted. Otherwise they count
@@ -50,30 +51,31 @@ export interface JobStep {
 export function jobStep(job: Job, pods: readonly Pod[], now: number, heldMs = 0): JobStep {
   if (finishedAs(job)) return finishedStep(job, pods, now);
   const counts = countPods(job, pods);
+  const startTime = job.status?.startTime ?? (job.spec.suspend ? undefined : toTimestamp(now));
+  const verdict = jobVerdict(job, { counts, pods, startTime, now });
+  const tracked = trackPods(job, pods, counts, verdict?.target);
   const step: JobStep = {
-    status: statusOf(job, counts),
+    status: { ...statusOf(job, counts, tracked), ...(startTime !== undefined && { startTime }) },
     events: [],
-    release: counts.counted,
+    release: tracked.release,
     remove: [],
     discard: [],
     create: [],
   };
-  const isSuspended = job.spec.suspend === true;
-  if (!isSuspended && !step.status.startTime) step.status.startTime = toTimestamp(now);
-  const verdict = jobVerdict(job, step.status, counts, now);
   if (verdict) {
     setCondition(step.status, verdict.target, verdict.reason, verdict.message, now);
     step.remove = counts.active;
-    finishIfPossible(step, counts, now);
+    finishIfPossible(step, job, counts, now);
     return step;
   }
+  // The garbage collector deletes the Pods of a Job that is being deleted, unless they are orphaned.
+  if (job.metadata.deletionTimestamp) return step;
   const scaled = scaleJob(job, counts, now, heldMs);
   step.discard = scaled.discard;
-  if (!job.metadata.deletionTimestamp) step.create = scaled.create;
+  step.create = scaled.create;
   if (scaled.retryAfterMs !== undefined) step.backoffMs = scaled.retryAfterMs;
-  const deadline = isSuspended
-    ? undefined
-    : untilEndMs(step.status.startTime, job.spec.activeDeadlineSeconds, now);
+  const isSuspended = job.spec.suspend === true;
+  const deadline = isSuspended ? undefined : untilEndMs(startTime, job.spec.activeDeadlineSeconds, now);
   const delays = [deadline, scaled.retryAfterMs].filter((delay) => delay !== undefined);
   if (delays.length > 0) step.requeueAfterMs = Math.max(1, Math.min(...delays));
   suspendOrResume(step, isSuspended, now);
@@ -99,21 +101,25 @@ function finishedStep(job: Job, pods: readonly Pod[], now: number): JobStep {
   };
 }
 
-function statusOf({ spec, status = {} }: Job, counts: JobPodCounts): JobStatus {
+function statusOf(
+  { spec, status = {} }: Job,
+  counts: JobPodCounts,
+  tracked: ReturnType<typeof trackPods>,
+): JobStatus {
   const { uncountedTerminatedPods: _old, ...rest } = status;
-  const { succeeded = [], failed = [] } = counts.uncounted;
+  const { succeeded = [], failed = [] } = tracked.uncounted;
   const next: JobStatus = {
     ...rest,
     ready: counts.ready,
-    terminating: counts.terminating,
+    terminating: counts.ending.length,
     uncountedTerminatedPods: {
       ...(succeeded.length > 0 && { succeeded }),
       ...(failed.length > 0 && { failed }),
     },
   };
   setCounter(next, 'active', counts.active.length);
-  setCounter(next, 'succeeded', counts.succeeded);
-  setCounter(next, 'failed', counts.failed);
+  setCounter(next, 'succeeded', tracked.succeeded);
+  setCounter(next, 'failed', tracked.failed);
   if (isIndexed(spec)) next.completedIndexes = counts.completed.toString();
   if (!next.completedIndexes) delete next.completedIndexes;
   if (spec.backoffLimitPerIndex !== undefined) next.failedIndexes = counts.failedIndexes.toString();
@@ -137,10 +143,10 @@ function setCondition(status: JobStatus, type: string, reason: string, message: 
  * The terminal condition waits until every Pod has ended and is counted, so that the counters are final. An indexed Job
  * does not list its successes as uncounted: `finishedStep` also releases Pods that still have the finalizer.
  */
-function finishIfPossible(step: JobStep, counts: JobPodCounts, now: number): void {
+function finishIfPossible(step: JobStep, { spec }: Job, counts: JobPodCounts, now: number): void {
   const { status } = step;
-  const { succeeded = [], failed = [] } = counts.uncounted;
-  const isRunning = counts.active.length > 0 || counts.terminating > 0;
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const isRunning = counts.active.length > 0 || counts.ending.length > 0;
   if (isRunning || succeeded.length + failed.length > 0) return;
   status.startTime ??= toTimestamp(now);
   const failure = findCondition(status.conditions, 'FailureTarget');
@@ -152,6 +158,10 @@ function finishIfPossible(step: JobStep, counts: JobPodCounts, now: number): voi
   const success = findCondition(status.conditions, 'SuccessCriteriaMet');
   setCondition(status, 'Complete', success?.reason ?? '', success?.message ?? '', now);
   status.completionTime = toTimestamp(Math.max(now, Date.parse(status.startTime)));
+  if (spec.completions !== undefined && (status.succeeded ?? 0) > spec.completions) {
+    const message = 'Too many succeeded pods running after completion count reached';
+    step.events.push({ type: 'Warning', reason: 'TooManySucceededPods', message });
+  }
   step.events.push({ type: 'Normal', reason: 'Completed', message: 'Job completed' });
 }
 

@@ -1,45 +1,47 @@
 /** Whether a Job has succeeded or failed (`pkg/controller/job/{job_controller,success_policy}.go`). */
 import { IndexSet } from '../../../shared/kube/jobs/index-set.js';
-import { isIndexed, type Job, type JobStatus } from '../../../shared/kube/jobs/job-types.js';
+import { isIndexed, type Job } from '../../../shared/kube/jobs/job-types.js';
 import { findCondition } from '../../../shared/kube/objects/conditions.js';
+import type { Pod } from '../../../shared/kube/pods/pod-types.js';
 import { exceedsRestarts, untilEndMs } from './job-limits.js';
 import type { JobPodCounts } from './job-pod-counts.js';
 
+/** The interim condition of a Job that ends. */
+export type JobTarget = 'FailureTarget' | 'SuccessCriteriaMet';
+
 interface JobVerdict {
-  target: 'FailureTarget' | 'SuccessCriteriaMet';
+  target: JobTarget;
   reason: string;
   message: string;
+}
+
+/** What the verdict depends on, besides the Job. */
+interface JobFacts {
+  counts: JobPodCounts;
+  pods: readonly Pod[];
+  /** Undefined: the Job has not started. */
+  startTime: string | undefined;
+  now: number;
 }
 
 const fail = (reason: string, message: string): JobVerdict => ({ target: 'FailureTarget', reason, message });
 
 /** Returns undefined while the Job goes on. A verdict that is stored stays. */
-export function jobVerdict(
-  job: Job,
-  status: JobStatus,
-  counts: JobPodCounts,
-  now: number,
-): JobVerdict | undefined {
-  for (const target of ['FailureTarget', 'SuccessCriteriaMet'] as const) {
-    const { status: value, reason = '', message = '' } = findCondition(status.conditions, target) ?? {};
+export function jobVerdict(job: Job, facts: JobFacts): JobVerdict | undefined {
+  for (const target of ['SuccessCriteriaMet', 'FailureTarget'] as const) {
+    const { status: value, reason = '', message = '' } = findCondition(job.status?.conditions, target) ?? {};
     if (value === 'True') return { target, reason, message };
   }
-  return failureOf(job, status, counts, now) ?? successOf(job, counts);
+  return failureOf(job, facts) ?? successOf(job, facts.counts);
 }
 
-function failureOf(
-  { spec }: Job,
-  status: JobStatus,
-  counts: JobPodCounts,
-  now: number,
-): JobVerdict | undefined {
+function failureOf({ spec }: Job, { counts, pods, startTime, now }: JobFacts): JobVerdict | undefined {
   const { backoffLimit = 6, maxFailedIndexes, completions = 0 } = spec;
   if (counts.failJob !== undefined) return fail('PodFailurePolicy', counts.failJob);
-  const restarts =
-    spec.template.spec.restartPolicy === 'OnFailure' && exceedsRestarts(counts.active, backoffLimit);
+  const restarts = spec.template.spec.restartPolicy === 'OnFailure' && exceedsRestarts(pods, backoffLimit);
   if (counts.totalFailed > backoffLimit || restarts)
     return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
-  const left = spec.suspend ? undefined : untilEndMs(status.startTime, spec.activeDeadlineSeconds, now);
+  const left = spec.suspend ? undefined : untilEndMs(startTime, spec.activeDeadlineSeconds, now);
   if (left !== undefined && left <= 0)
     return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
   const failedIndexes = counts.failedIndexes.size;
@@ -59,12 +61,9 @@ function successOf({ spec }: Job, counts: JobPodCounts): JobVerdict | undefined 
   const rule = isIndexed(spec) ? matchedRule(spec, counts.completed) : undefined;
   if (rule !== undefined)
     return { target, reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` };
-  const reached =
-    spec.completions === undefined
-      ? counts.totalSucceeded > 0 && counts.active.length === 0
-      : counts.totalSucceeded >= spec.completions && counts.active.length === 0;
-  if (!reached || (spec.suspend && spec.completions === undefined && counts.totalSucceeded === 0))
-    return undefined;
+  // Without completions, the first success is enough.
+  const reached = counts.totalSucceeded >= (spec.completions ?? 1) && counts.active.length === 0;
+  if (!reached) return undefined;
   return { target, reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' };
 }
 

@@ -28,11 +28,11 @@ function matchText({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: 
     if (!found) return undefined;
     return `Container ${found.name} for pod ${name} failed with exit code ${found.state?.terminated?.exitCode}`;
   }
-  const condition = (onPodConditions ?? []).flatMap(({ type, status }) =>
-    (pod.status?.conditions ?? []).filter(
-      (one: Condition) => one.type === type && one.status === (status || 'True'),
+  const condition = (pod.status?.conditions ?? []).find((one: Condition) =>
+    (onPodConditions ?? []).some(
+      ({ type, status }) => one.type === type && one.status === (status || 'True'),
     ),
-  )[0];
+  );
   return condition && `Pod ${name} has condition ${condition.type}`;
 }
 

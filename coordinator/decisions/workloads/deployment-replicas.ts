@@ -119,7 +119,8 @@ function resizes(sizes: ReadonlyMap<ReplicaSet, number>): Resize[] {
 export function wasScaled({ spec }: Deployment, replicaSets: readonly ReplicaSet[]): boolean {
   return replicaSets.some((one) => {
     const desired = one.metadata.annotations?.[DESIRED_REPLICAS_ANNOTATION];
-    return sizeOf(one) > 0 && desired !== undefined && Number(desired) !== spec.replicas;
+    // A text that is no number says nothing, as in upstream.
+    return sizeOf(one) > 0 && /^\d+$/.test(desired ?? '') && Number(desired) !== spec.replicas;
   });
 }
 

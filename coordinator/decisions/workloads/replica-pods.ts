@@ -34,17 +34,39 @@ const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Runni
 
 function deletionCost({ metadata }: Pod): number {
   const text = metadata.annotations?.[DELETION_COST] ?? '';
-  return /^-?(0|[1-9]\d*)$/.test(text) ? Number(text) : 0;
+  const cost = /^-?(0|[1-9]\d*)$/.test(text) ? Number(text) : 0;
+  return cost >= -(2 ** 31) && cost < 2 ** 31 ? cost : 0;
 }
 
-function restarts({ status }: Pod): number {
-  return Math.max(0, ...(status?.containerStatuses ?? []).map((container) => container.restartCount ?? 0));
+/** Returns the highest restart count of the containers, or of the sidecars. */
+function restarts({ spec, status }: Pod, of: 'containers' | 'sidecars'): number {
+  const sidecars = new Set(
+    (spec.initContainers ?? []).filter((one) => one.restartPolicy === 'Always').map(({ name }) => name),
+  );
+  const counted =
+    of === 'containers'
+      ? (status?.containerStatuses ?? [])
+      : (status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
+  return Math.max(0, ...counted.map(({ restartCount }) => restartCount ?? 0));
 }
 
-/** Ages in the same power of two count as equal, so that the choice among old Pods is not always the youngest. */
-function ageBucket(from: number, now: number): number {
-  return Math.floor(Math.log2(Math.max(1, now - from)));
+/**
+ * Compares ages by their power of two, so that the choice among old Pods is not always the youngest. Ages of the same
+ * power are decided by the uid, which is random. Upstream counts nanoseconds, which moves the limits of the powers.
+ */
+function compareAges(a: RankedPod, b: RankedPod, since: (pod: Pod) => number): number {
+  const [first, second] = [since(a.pod), since(b.pod)];
+  if (first === second || (Number.isNaN(first) && Number.isNaN(second))) return 0;
+  if (Number.isNaN(first) || Number.isNaN(second)) return Number.isNaN(first) ? -1 : 1;
+  const power = (at: number) => (a.now > at ? Math.floor(Math.log2((a.now - at) * 1e6)) : -1);
+  return power(first) - power(second) || compareUids(a, b);
 }
+
+function compareUids(a: RankedPod, b: RankedPod): number {
+  return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
+}
+
+const createdAt = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '');
 
 interface RankedPod {
   pod: Pod;
@@ -55,21 +77,19 @@ interface RankedPod {
 
 /** Negative: `a` is deleted before `b` (ActivePodsWithRanks). */
 function compareForDeletion(a: RankedPod, b: RankedPod): number {
-  const keys: ((one: RankedPod) => number)[] = [
-    ({ pod }) => (pod.spec.nodeName ? 1 : 0),
-    ({ pod }) => PHASES[pod.status?.phase ?? 'Pending'] ?? 0,
-    ({ pod }) => (isReady(pod) ? 1 : 0),
-    ({ pod }) => deletionCost(pod),
-    ({ rank }) => -rank,
-    ({ pod, now }) => (isReady(pod) ? ageBucket(readySince(pod), now) : 0),
-    ({ pod }) => -restarts(pod),
-    ({ pod, now }) => ageBucket(Date.parse(pod.metadata.creationTimestamp ?? ''), now),
-  ];
-  for (const key of keys) {
-    const difference = key(a) - key(b);
-    if (difference !== 0 && !Number.isNaN(difference)) return difference;
-  }
-  return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
+  const by = (key: (one: RankedPod) => number) => key(a) - key(b);
+  return (
+    by(({ pod }) => (pod.spec.nodeName ? 1 : 0)) ||
+    by(({ pod }) => PHASES[pod.status?.phase ?? 'Pending'] ?? 0) ||
+    by(({ pod }) => (isReady(pod) ? 1 : 0)) ||
+    by(({ pod }) => deletionCost(pod)) ||
+    by(({ rank }) => -rank) ||
+    (isReady(a.pod) ? compareAges(a, b, readySince) : 0) ||
+    by(({ pod }) => -restarts(pod, 'containers')) ||
+    by(({ pod }) => -restarts(pod, 'sidecars')) ||
+    compareAges(a, b, createdAt) ||
+    compareUids(a, b)
+  );
 }
 
 /**

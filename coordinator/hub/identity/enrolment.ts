@@ -3,6 +3,7 @@
  * signed. From then on the certificate and the registered key identify the host.
  */
 
+import { NODE_USER_PREFIX, NODES_GROUP } from '../../../shared/kube/access/node-identity.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import type { JoinResponse } from '../../../shared/link/messages/link-messages.js';
@@ -24,7 +25,7 @@ import {
   removalCommand,
   type StoredCredential,
 } from './node-credentials.js';
-import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
+import { BOOTSTRAP_USER_PREFIX } from './node-subject.js';
 import { type JoinRequestState, type PendingHost, PendingJoins } from './pending-joins.js';
 
 /**

@@ -1,9 +1,8 @@
 /** User names of nodes (upstream's pkg/auth/nodeidentifier). */
+import { NODE_USER_PREFIX, NODES_GROUP } from '../../../shared/kube/access/node-identity.js';
 
-export const NODES_GROUP = 'system:nodes';
 /** User name prefix of a host that has only a join token. */
 export const BOOTSTRAP_USER_PREFIX = 'system:bootstrap:';
-export const NODE_USER_PREFIX = 'system:node:';
 
 /** Returns the node of a certificate subject: exactly the user `system:node:NAME` in the group `system:nodes`. */
 export function nodeOfSubject(subject: {

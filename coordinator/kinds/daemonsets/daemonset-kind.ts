@@ -7,11 +7,8 @@ import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { secretEnvironmentWarnings, unsupportedFields } from '../pods/pod-spec-warnings.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from '../table-column.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
-import {
-  validateDaemonSet,
-  validateDaemonSetStatus,
-  validateDaemonSetUpdate,
-} from './daemonset-validation.js';
+import { validateSelectorUpdate } from '../validation/workload-rules.js';
+import { validateDaemonSet, validateDaemonSetStatus } from './daemonset-validation.js';
 
 function templateGeneration(daemonSet: DaemonSet): number {
   return Number.parseInt(daemonSet.metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION] ?? '0', 10) || 0;
@@ -112,7 +109,7 @@ export const daemonSetKind: Kind<DaemonSet> = {
   prepareForUpdate,
   prepareForStatusUpdate,
   validate: validateDaemonSet,
-  validateUpdate: validateDaemonSetUpdate,
+  validateUpdate: validateSelectorUpdate,
   validateStatusUpdate: validateDaemonSetStatus,
   warnings: ({ spec }) => [
     ...unsupportedFields(spec.template.spec, 'spec.template.spec'),

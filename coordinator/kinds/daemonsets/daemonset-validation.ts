@@ -11,17 +11,11 @@ import { compileLabelSelector } from '../../../shared/kube/objects/selectors.js'
 import type { FieldError } from '../kind.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
 import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
-import {
-  FIELD_IMMUTABLE,
-  forbidden,
-  invalidValue,
-  notSupported,
-  required,
-} from '../validation/field-error.js';
+import { invalidValue, notSupported, required } from '../validation/field-error.js';
 import { validateLabelSelector } from '../validation/label-selector-validation.js';
 import { percentProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { validateCounters, validateTemplateUse } from '../validation/workload-rules.js';
 
 const STRATEGIES = ['RollingUpdate', 'OnDelete'];
 
@@ -91,36 +85,16 @@ function validateSelector({ selector, template }: DaemonSetSpec): FieldError[] {
   return errors;
 }
 
-/** Rules for the template of a DaemonSet, in addition to those for every template. */
-function validateTemplateUse({ template }: DaemonSetSpec): FieldError[] {
-  const { restartPolicy, activeDeadlineSeconds } = template.spec;
-  const errors: FieldError[] = [];
-  if (restartPolicy !== 'Always') {
-    errors.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']));
-  }
-  if (activeDeadlineSeconds !== undefined) {
-    const detail = 'activeDeadlineSeconds in DaemonSet is not Supported';
-    errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', detail));
-  }
-  return errors;
-}
-
 /** Returns all errors of a DaemonSet with defaults. */
 export function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
   return [
     ...validateSelector(spec),
     ...validatePodTemplate(spec.template, 'spec.template'),
-    ...validateTemplateUse(spec),
+    ...validateTemplateUse(spec.template, 'DaemonSet'),
     ...validateNonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     ...validateStrategy(spec.updateStrategy, 'spec.updateStrategy'),
     ...validateNonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
   ];
-}
-
-/** The selector is immutable, because it decides which Pods belong to the DaemonSet. */
-export function validateDaemonSetUpdate(next: DaemonSet, current: DaemonSet): FieldError[] {
-  if (semanticallyEqual(next.spec.selector, current.spec.selector)) return [];
-  return [invalidValue('spec.selector', next.spec.selector, FIELD_IMMUTABLE)];
 }
 
 const COUNTERS = [
@@ -132,15 +106,9 @@ const COUNTERS = [
   'updatedNumberScheduled',
   'numberAvailable',
   'numberUnavailable',
-  'collisionCount',
 ] as const;
 
-/** Counters must not be negative, and collisionCount must not decrease. */
+/** Returns the errors of a status write. */
 export function validateDaemonSetStatus(next: DaemonSet, current: DaemonSet): FieldError[] {
-  const errors = COUNTERS.flatMap((key) => validateNonNegative(next.status?.[key], `status.${key}`));
-  const collisions = next.status?.collisionCount ?? 0;
-  if (collisions < (current.status?.collisionCount ?? 0)) {
-    errors.push(invalidValue('status.collisionCount', collisions, 'cannot be decremented'));
-  }
-  return errors;
+  return validateCounters(COUNTERS, next.status, current.status);
 }

@@ -204,9 +204,19 @@ function isValueList(support: Support): support is readonly unknown[] {
   return Array.isArray(support);
 }
 
+/** What does not happen, by the field. The author relies on these fields for availability. */
+const CONSEQUENCES: Readonly<Record<string, string>> = {
+  podAffinity: 'Pods are not placed near the Pods that it selects',
+  podAntiAffinity: 'Pods that it keeps apart can run on one host',
+  topologySpreadConstraints: 'Pods are spread over hosts by their number alone, and not over zones',
+};
+
 /** Returns one warning for each field of the spec (at path `field`) that is stored without effect. */
 export function unsupportedFields(spec: PodSpec, field: string): string[] {
-  return withoutEffect(spec, POD_SPEC, field).map((path) => `${path}: stored, but has no effect`);
+  return withoutEffect(spec, POD_SPEC, field).map((path) => {
+    const consequence = ownValue(CONSEQUENCES, path.slice(path.lastIndexOf('.') + 1).replace(/\[\d+\]$/, ''));
+    return `${path}: stored, but has no effect${consequence ? `: ${consequence}` : ''}`;
+  });
 }
 
 const WARNING =

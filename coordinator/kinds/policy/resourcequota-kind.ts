@@ -62,6 +62,13 @@ function validateHard(name: string, value: Quantity, field: string): FieldError[
   ];
 }
 
+const COMPUTE = ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
+
+/** True if the scope can select what the resource counts (IsResourceQuotaScopeValidForResource). */
+function isScopeFor(scope: string, name: string): boolean {
+  return name === 'pods' || (scope !== 'BestEffort' && COMPUTE.includes(name));
+}
+
 /** The scopes of a quota, of both fields. */
 function scopesOf({ scopes = [], scopeSelector }: ResourceQuotaSpec): string[] {
   return [...scopes, ...(scopeSelector?.matchExpressions ?? []).map(({ scopeName }) => scopeName)];
@@ -72,12 +79,20 @@ function validateScopes(spec: ResourceQuotaSpec): FieldError[] {
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
   const isConflicting = CONFLICTS.some((pair) => pair.every((scope) => scopes.includes(scope)));
   const selector = 'spec.scopeSelector.matchExpressions';
+  const standard = Object.keys(spec.hard ?? {}).filter((name) => STANDARD.has(name));
+  const isMisplaced = (scope: string) => standard.some((name) => !isScopeFor(scope, name));
+  const misplaced = 'unsupported scope applied to resource';
   return [
     ...unknown.map((scope) => invalidValue('spec.scopes', scope, 'unsupported scope')),
+    ...(scopes.some((scope) => SCOPES.includes(scope) && isMisplaced(scope))
+      ? [invalidValue('spec.scopes', scopes, misplaced)]
+      : []),
     ...(isConflicting ? [invalidValue('spec.scopes', scopes, 'conflicting scopes')] : []),
     ...(scopeSelector?.matchExpressions ?? []).flatMap(({ scopeName, operator }) => [
       ...(SCOPES.includes(scopeName)
-        ? []
+        ? isMisplaced(scopeName)
+          ? [invalidValue(selector, scopeSelector, misplaced)]
+          : []
         : [invalidValue(`${selector}.scopeName`, scopeName, 'unsupported scope')]),
       ...(OPERATORS.includes(operator) ? [] : [notSupported(`${selector}.operator`, operator, OPERATORS)]),
     ]),

@@ -5,8 +5,9 @@ import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { secretEnvironmentWarnings, unsupportedFields } from '../pods/pod-spec-warnings.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
 import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { validateSelectorUpdate } from '../validation/workload-rules.js';
 import { countGeneration, SCALE_SUBRESOURCE, setWorkloadDefaults, templateColumns } from './workload-kind.js';
-import { validateDeployment, validateSelectorUpdate, validateWorkloadStatus } from './workload-validation.js';
+import { validateDeployment, validateWorkloadStatus } from './workload-validation.js';
 
 const QUARTER = '25%';
 const HISTORY_LIMIT = 10;

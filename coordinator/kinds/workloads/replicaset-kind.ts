@@ -4,8 +4,9 @@ import type { Kind } from '../kind.js';
 import { STANDARD_VERBS, STATUS_VERBS } from '../kind.js';
 import { secretEnvironmentWarnings, unsupportedFields } from '../pods/pod-spec-warnings.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from '../table-column.js';
+import { validateSelectorUpdate } from '../validation/workload-rules.js';
 import { countGeneration, SCALE_SUBRESOURCE, setWorkloadDefaults, templateColumns } from './workload-kind.js';
-import { validateReplicaSet, validateSelectorUpdate, validateWorkloadStatus } from './workload-validation.js';
+import { validateReplicaSet, validateWorkloadStatus } from './workload-validation.js';
 
 export const replicaSetKind: Kind<ReplicaSet> = {
   group: 'apps',

@@ -10,17 +10,11 @@ import type {
 import type { FieldError } from '../kind.js';
 import { validatePodTemplate } from '../pods/spec-validation/pod-spec-validation.js';
 import { validateNonNegative } from '../pods/spec-validation/value-validation.js';
-import {
-  FIELD_IMMUTABLE,
-  forbidden,
-  invalidValue,
-  notSupported,
-  required,
-} from '../validation/field-error.js';
+import { forbidden, invalidValue, notSupported, required } from '../validation/field-error.js';
 import { validateLabelSelector } from '../validation/label-selector-validation.js';
 import { percentProblems } from '../validation/name-rules.js';
 import { invalidFor } from '../validation/object-meta-validation.js';
-import { semanticallyEqual } from '../validation/semantic-equality.js';
+import { validateCounters, validateTemplateUse } from '../validation/workload-rules.js';
 
 const STRATEGIES = ['Recreate', 'RollingUpdate'];
 
@@ -47,19 +41,11 @@ function validateWorkload({ spec }: Workload, kind: 'deployment' | 'replicaset')
     const detail = '`selector` does not match template `labels`';
     errors.push(invalidValue('spec.template.metadata.labels', labels, detail));
   }
-  return [...errors, ...validatePodTemplate(template, 'spec.template'), ...validateTemplateUse(template)];
-}
-
-function validateTemplateUse({ spec }: PodTemplateSpec): FieldError[] {
-  const errors: FieldError[] = [];
-  if (spec.restartPolicy !== 'Always') {
-    errors.push(notSupported('spec.template.spec.restartPolicy', spec.restartPolicy, ['Always']));
-  }
-  if (spec.activeDeadlineSeconds !== undefined) {
-    const detail = 'activeDeadlineSeconds in ReplicaSet is not Supported';
-    errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', detail));
-  }
-  return errors;
+  return [
+    ...errors,
+    ...validatePodTemplate(template, 'spec.template'),
+    ...validateTemplateUse(template, 'ReplicaSet'),
+  ];
 }
 
 function isZero(value: IntOrString | undefined): boolean {
@@ -118,12 +104,6 @@ export function validateReplicaSet(replicaSet: ReplicaSet): FieldError[] {
   return validateWorkload(replicaSet, 'replicaset');
 }
 
-/** The selector is immutable, because it decides which Pods belong to the object. */
-export function validateSelectorUpdate(next: Workload, current: Workload): FieldError[] {
-  if (semanticallyEqual(next.spec.selector, current.spec.selector)) return [];
-  return [invalidValue('spec.selector', next.spec.selector, FIELD_IMMUTABLE)];
-}
-
 const COUNTERS = [
   'replicas',
   'fullyLabeledReplicas',
@@ -133,15 +113,14 @@ const COUNTERS = [
   'unavailableReplicas',
   'terminatingReplicas',
   'observedGeneration',
-  'collisionCount',
 ] as const;
 
-type Counters = { status?: Partial<Record<(typeof COUNTERS)[number], number>> };
+type Counters = { status?: Partial<Record<(typeof COUNTERS)[number] | 'collisionCount', number>> };
 
 /** Counters must not be negative nor contradict each other, and collisionCount must not decrease. */
 export function validateWorkloadStatus({ status = {} }: Counters, current: Counters): FieldError[] {
-  const errors = COUNTERS.flatMap((key) => validateNonNegative(status[key], `status.${key}`));
-  const { replicas = 0, readyReplicas = 0, availableReplicas = 0, collisionCount = 0 } = status;
+  const errors = validateCounters(COUNTERS, status, current.status);
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
   for (const key of [
     'fullyLabeledReplicas',
     'updatedReplicas',
@@ -156,9 +135,6 @@ export function validateWorkloadStatus({ status = {} }: Counters, current: Count
   if (availableReplicas > readyReplicas) {
     const detail = 'cannot be greater than readyReplicas';
     errors.push(invalidValue('status.availableReplicas', availableReplicas, detail));
-  }
-  if (collisionCount < (current.status?.collisionCount ?? 0)) {
-    errors.push(invalidValue('status.collisionCount', collisionCount, 'cannot be decremented'));
   }
   return errors;
 }

@@ -11,7 +11,7 @@ import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js
 import type { Kind } from '../../kinds/kind.js';
 import type { Guard, Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
-import type { WriteOptions } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { namespaceKey } from '../storage-keys.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };

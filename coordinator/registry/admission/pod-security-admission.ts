@@ -10,7 +10,7 @@ import type { SecuredPod } from '../../kinds/pods/security-standards/security-ch
 import { levelFor, levelViolation } from '../../kinds/pods/security-standards/security-levels.js';
 import type { Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
-import type { WriteOptions } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { namespaceKey } from '../storage-keys.js';
 import { assumedObject } from './namespace-lifecycle.js';
 

@@ -11,7 +11,8 @@ import { evaluatePolicy, type PolicyOutcome } from '../../cel/policies/evaluate-
 import type { AskAccess } from '../../cel/policies/policy-environment.js';
 import type { Kind } from '../../kinds/kind.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
-import type { AdmissionPolicies, RegistryDeps, WriteOptions } from '../registry.js';
+import type { AdmissionPolicies, RegistryDeps } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { namespaceKey } from '../storage-keys.js';
 import {
   type AdmissionRequest,

@@ -11,7 +11,7 @@ import {
 import { jsonValue, schemaValue } from '../../cel/schemas/schema-value.js';
 import type { StructuralSchema } from '../../cel/schemas/structural-schema.js';
 import type { Kind } from '../../kinds/kind.js';
-import type { WriteOptions } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import type { AdmissionRequest } from './admission-matching.js';
 
 /** The user of the coordinator's own writes. */

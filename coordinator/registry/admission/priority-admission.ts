@@ -11,7 +11,8 @@ import {
 import type { Kind } from '../../kinds/kind.js';
 import type { Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
-import type { PriorityClasses, WriteOptions } from '../registry.js';
+import type { PriorityClasses } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { keyOf, prefixOf } from '../storage-keys.js';
 import { assumedObject } from './namespace-lifecycle.js';
 import { isPod } from './write-admission.js';

@@ -12,7 +12,8 @@ import { staticPodUid } from '../../../shared/kube/pods/static-pod-annotations.j
 import type { Volume } from '../../../shared/kube/pods/volume-types.js';
 import type { Store } from '../../store/store.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
-import type { FindAccount, WriteOptions } from '../registry.js';
+import type { FindAccount } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { accountKey } from '../storage-keys.js';
 import { assumedObject } from './namespace-lifecycle.js';
 import { generateName, isPod } from './write-admission.js';

@@ -5,7 +5,7 @@ import type { Kind } from '../../kinds/kind.js';
 import { checkFields } from '../../kinds/schema/check-fields.js';
 import { dropUnknownFields } from '../../kinds/schema/drop-unknown-fields.js';
 import type { JsonMap } from '../encoding/json-value.js';
-import type { RepeatedKeys, WriteOptions } from '../registry.js';
+import type { RepeatedKeys, WriteOptions } from '../registry-options.js';
 import { bodyTypeOf, undecodableText } from './typed-body.js';
 
 /** A 400 with the message of upstream's decoder. `problem` is the part of the message about the fields. */

@@ -7,7 +7,8 @@ import { type CompiledCondition, compileConditions } from '../../cel/policies/co
 import { evaluateConditions } from '../../cel/policies/evaluate-policy.js';
 import { decodeShared } from '../encoding/decoded-objects.js';
 import { sameJson } from '../encoding/json-value.js';
-import type { RegistryDeps, WriteOptions } from '../registry.js';
+import type { RegistryDeps } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { namespaceKey } from '../storage-keys.js';
 import {
   type AdmissionRequest,

@@ -2,7 +2,8 @@
 import type { AdmissionResponse, AdmissionWebhook } from '../../../shared/kube/admission/webhook-types.js';
 import { ApiError, badRequest, type StatusReason } from '../../../shared/kube/objects/api-status.js';
 import { applyJsonPatch } from '../patch/json-patch.js';
-import type { AdmissionWebhooks, WriteOptions } from '../registry.js';
+import type { AdmissionWebhooks } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import type { AdmissionRequest } from './admission-matching.js';
 import { requestDocument } from './policy-request.js';
 

@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import type { Kind } from '../../kinds/kind.js';
 import { copyJson } from '../encoding/json-value.js';
-import type { RegistryDeps, WriteOptions } from '../registry.js';
+import type { RegistryDeps } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { matchingWebhooks, mutate, reviewUnchanged, validateByWebhooks } from './webhook-admission.js';
 import { type Replacement, readObject } from './write-admission.js';
 

@@ -20,7 +20,7 @@ import {
   validateObjectMetaUpdate,
 } from '../../kinds/validation/object-meta-validation.js';
 import { copyJson } from '../encoding/json-value.js';
-import type { WriteOptions } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { decodeStrictly } from './strict-decoding.js';
 import { placeAtName, placeInNamespace, readBody } from './typed-body.js';
 

@@ -3,7 +3,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/object
 import { toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { schemaOf } from '../../kinds/schema/schema-definitions.js';
-import type { WriteOptions } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 import { compareFields, withoutFields, writtenFields } from './compare-fields.js';
 import {
   capUpdaters,

@@ -23,7 +23,7 @@ import { admitThroughWebhooks } from '../admission/webhook-update.js';
 import { admitUpdate, type Replacement } from '../admission/write-admission.js';
 import { copyJson, type JsonMap, sameJson } from '../encoding/json-value.js';
 import { applyConflict } from '../managed-fields/apply-conflict.js';
-import { appliedFields, applyFields } from '../managed-fields/apply-fields.js';
+import { type ApplyConflict, appliedFields, applyFields } from '../managed-fields/apply-fields.js';
 import {
   decodeManagers,
   encodeManagers,
@@ -39,7 +39,8 @@ import { refreshLastApplied, withoutOwnLegacy } from '../managed-fields/last-app
 import { manifestProblems } from '../managed-fields/manifest-problems.js';
 import { managersAfterUpdate } from '../managed-fields/track-write.js';
 import { ZERO_OBJECT } from '../managed-fields/untracked-fields.js';
-import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
+import type { ObjectRecord, RegistryDeps } from '../registry.js';
+import type { Patch, WriteOptions } from '../registry-options.js';
 import { createTracked } from '../writes/create-object.js';
 import { type WriteDecision, writeOptimistically } from '../writes/optimistic-write.js';
 
@@ -152,10 +153,10 @@ function applied<T extends KubeObject>(
   const live = liveMap(current);
   const before = managersOf(application, current, now);
   const { object, managers, conflicts } = applyFields(application.kind, live, manifest, before, name);
-  const refused = application.force ? [] : withoutOwnLegacy(application.kind, live, conflicts, manager);
-  if (refused.length > 0) throw applyConflict(refused, apiVersionOf(kind));
+  if (!application.force) refuseConflicts(application, live, conflicts);
   const body = copyJson(object);
-  refreshLastApplied(body, manifest, manager);
+  // The annotation is a manifest of the whole object.
+  if (subresource !== 'scale') refreshLastApplied(body, manifest, manager);
   // The manifest is already validated. This call only drops its nulls.
   const checked: WriteOptions = { ...options, fieldValidation: 'Ignore' };
   const admit = (replacement: Replacement<T>): T => {
@@ -170,6 +171,20 @@ function applied<T extends KubeObject>(
     return next;
   };
   return admitThroughWebhooks(deps, kind, { ref, body, current, now }, { options: checked, admit });
+}
+
+/**
+ * Throws a 409 for fields of other managers. A Scale has no annotations, so that kubectl's client-side apply is another
+ * manager of it.
+ */
+function refuseConflicts(
+  { kind, manager, subresource }: Application,
+  live: JsonMap,
+  conflicts: readonly ApplyConflict[],
+): void {
+  const isScale = subresource === 'scale';
+  const refused = isScale ? conflicts : withoutOwnLegacy(kind, live, conflicts, manager);
+  if (refused.length > 0) throw applyConflict(refused, isScale ? 'autoscaling/v1' : apiVersionOf(kind));
 }
 
 function liveMap(current: KubeObject): JsonMap {

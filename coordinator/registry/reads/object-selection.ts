@@ -11,7 +11,8 @@ import {
 } from '../../../shared/kube/objects/selectors.js';
 import type { Kind } from '../../kinds/kind.js';
 import { labelsOf } from '../encoding/object-record.js';
-import type { ObjectRecord, Selection } from '../registry.js';
+import type { ObjectRecord } from '../registry.js';
+import type { Selection } from '../registry-options.js';
 import { refOf } from '../storage-keys.js';
 
 export interface CompiledSelection<T extends KubeObject> {

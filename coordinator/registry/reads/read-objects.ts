@@ -5,8 +5,9 @@ import type { KubeObject, ObjectRef } from '../../../shared/kube/objects/meta.js
 import type { Kind } from '../../kinds/kind.js';
 import { Expired, type Store, type StoredValue } from '../../store/store.js';
 import { StoredRecord } from '../encoding/object-record.js';
-import type { ListRequest, ObjectRecord, RecordList, RegistryDeps } from '../registry.js';
+import type { ObjectRecord, RecordList, RegistryDeps } from '../registry.js';
 import { continueExpired, readError } from '../registry-errors.js';
+import type { ListRequest } from '../registry-options.js';
 import { keyOf, prefixOf } from '../storage-keys.js';
 import { computedRecord, readerIn } from './computed-objects.js';
 import { decodeContinue, encodeContinue, NEWEST_REVISION } from './continue-token.js';

@@ -1,7 +1,7 @@
 /** resourceVersion parameters of reads: parsing, and refusing revisions that the store has not reached. */
 import { ApiError, badRequest, invalid } from '../../../shared/kube/objects/api-status.js';
 import type { Store } from '../../store/store.js';
-import type { ListRequest } from '../registry.js';
+import type { ListRequest } from '../registry-options.js';
 
 /** Returns a decimal revision. Absent, "" and "0" give 0, which means any available revision. Throws a 400. */
 export function parseResourceVersion(text: string | undefined): number {

@@ -26,8 +26,9 @@ import { encodeObject } from '../encoding/object-encoding.js';
 import { recordOf } from '../encoding/object-record.js';
 import { trackCreation } from '../managed-fields/track-write.js';
 import { refuseComputed } from '../reads/computed-objects.js';
-import type { Allocation, ObjectRecord, ObjectTemplate, RegistryDeps, WriteOptions } from '../registry.js';
+import type { Allocation, ObjectRecord, ObjectTemplate, RegistryDeps } from '../registry.js';
 import { writeError } from '../registry-errors.js';
+import type { WriteOptions } from '../registry-options.js';
 import { keyOf } from '../storage-keys.js';
 
 /** Attempts with another generated name, or after the namespace changed, before the error is returned. */

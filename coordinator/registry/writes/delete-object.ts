@@ -15,7 +15,8 @@ import { depsFor } from '../admission/bootstrap-exemption.js';
 import { policyCheck } from '../admission/policy-admission.js';
 import { matchingWebhooks, reviewUnchanged } from '../admission/webhook-admission.js';
 import { listObjects } from '../reads/read-objects.js';
-import type { DeleteOptions, DeleteResult, ObjectRecord, RegistryDeps, Selection } from '../registry.js';
+import type { DeleteResult, ObjectRecord, RegistryDeps } from '../registry.js';
+import type { DeleteOptions, Selection } from '../registry-options.js';
 import { decideDeletion } from './deletion-rules.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 

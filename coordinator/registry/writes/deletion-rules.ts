@@ -4,7 +4,7 @@
  */
 import { type KubeObject, type ObjectMeta, toTimestamp } from '../../../shared/kube/objects/meta.js';
 import { copyJson } from '../encoding/json-value.js';
-import type { DeleteOptions } from '../registry.js';
+import type { DeleteOptions } from '../registry-options.js';
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';

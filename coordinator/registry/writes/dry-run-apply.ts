@@ -9,7 +9,8 @@ import { difference } from '../managed-fields/field-set.js';
 import { fieldSetOf } from '../managed-fields/object-field-set.js';
 import { removeFields } from '../managed-fields/remove-fields.js';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
-import type { Registry, WriteOptions } from '../registry.js';
+import type { Registry } from '../registry.js';
+import type { WriteOptions } from '../registry-options.js';
 
 /** Client-side apply stores the last manifest in this annotation. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';

@@ -17,7 +17,8 @@ import { matchingWebhooks, reviewUnchanged } from '../admission/webhook-admissio
 import { decodeShared } from '../encoding/decoded-objects.js';
 import { copyJson } from '../encoding/json-value.js';
 import { getObject } from '../reads/read-objects.js';
-import type { DeleteOptions, Preconditions, RegistryDeps } from '../registry.js';
+import type { RegistryDeps } from '../registry.js';
+import type { DeleteOptions, Preconditions } from '../registry-options.js';
 import { prefixOf } from '../storage-keys.js';
 import { checkPreconditions, writeOptimistically } from './optimistic-write.js';
 

@@ -10,8 +10,9 @@ import { sameJson } from '../encoding/json-value.js';
 import { encodeNewStatus, encodeObject } from '../encoding/object-encoding.js';
 import { recordOf, StoredRecord } from '../encoding/object-record.js';
 import { refuseComputed } from '../reads/computed-objects.js';
-import type { Allocation, ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
+import type { Allocation, ObjectRecord, RegistryDeps } from '../registry.js';
 import { writeError } from '../registry-errors.js';
+import type { Preconditions } from '../registry-options.js';
 import { keyOf } from '../storage-keys.js';
 import { isReleased } from './deletion-rules.js';
 

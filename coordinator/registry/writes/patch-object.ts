@@ -11,7 +11,8 @@ import { copyJson, isJsonMap, type JsonMap } from '../encoding/json-value.js';
 import { applyJsonPatch, applyMergePatch } from '../patch/json-patch.js';
 import { apply } from '../patch/server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from '../patch/strategic-merge-patch.js';
-import type { ObjectRecord, Patch, RegistryDeps, WriteOptions } from '../registry.js';
+import type { ObjectRecord, RegistryDeps } from '../registry.js';
+import type { Patch, WriteOptions } from '../registry-options.js';
 import { writeOptimistically } from './optimistic-write.js';
 import { markUpdate } from './update-object.js';
 

@@ -13,7 +13,8 @@ import { isPodTerminal, type Pod } from '../../../shared/kube/pods/pod-types.js'
 import { DISRUPTION_TARGET, PREEMPTION_BY_SCHEDULER } from '../../../shared/kube/pods/priority-class.js';
 import { podKind } from '../../kinds/pods/pod-kind.js';
 import { copyJson } from '../encoding/json-value.js';
-import type { DeleteOptions, ObjectRecord, Preconditions, RegistryDeps } from '../registry.js';
+import type { ObjectRecord, RegistryDeps } from '../registry.js';
+import type { DeleteOptions, Preconditions } from '../registry-options.js';
 import { graceSeconds, remove } from './delete-object.js';
 import { decideDeletion } from './deletion-rules.js';
 import { admitEviction, checkAdmittedRevision, reviewEviction } from './eviction-admission.js';

@@ -8,7 +8,8 @@ import { admitThroughWebhooks } from '../admission/webhook-update.js';
 import { admitUpdate, type Replacement, refuseInvalid } from '../admission/write-admission.js';
 import { copyJson } from '../encoding/json-value.js';
 import { trackUpdate } from '../managed-fields/track-write.js';
-import type { ObjectRecord, Preconditions, RegistryDeps, WriteOptions } from '../registry.js';
+import type { ObjectRecord, RegistryDeps } from '../registry.js';
+import type { Preconditions, WriteOptions } from '../registry-options.js';
 import { checkPreconditions, type WriteDecision, writeOptimistically } from './optimistic-write.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (another resourceVersion or uid), 422. */

@@ -1,12 +1,10 @@
 /** autoscaling/v1 Scale of an object with `spec.replicas` (pkg/registry/apps/deployment/storage ScaleREST). */
 import type { KubeObject, ObjectMeta } from '../objects/meta.js';
 import type { LabelSelector } from '../objects/selectors.js';
-import type { Scale } from './workload-types.js';
 
-/** An object that has a `scale` subresource. */
+/** An object of a built-in kind that has a `scale` subresource. */
 export interface Scalable extends KubeObject {
-  spec: { replicas?: number; selector: LabelSelector };
-  status?: { replicas?: number };
+  spec: { selector: LabelSelector };
 }
 
 const OPERATORS: Readonly<Record<string, string>> = { In: 'in', NotIn: 'notin' };
@@ -36,16 +34,5 @@ export function scaleMetadata(metadata: ObjectMeta): ObjectMeta {
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(creationTimestamp == null ? {} : { creationTimestamp }),
-  };
-}
-
-/** Returns the Scale of an object. */
-export function scaleOf({ metadata, spec, status }: Scalable): Scale {
-  return {
-    kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
-    metadata: scaleMetadata(metadata),
-    spec: spec.replicas ? { replicas: spec.replicas } : {},
-    status: { replicas: status?.replicas ?? 0, selector: selectorText(spec.selector) },
   };
 }

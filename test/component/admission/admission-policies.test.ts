@@ -10,7 +10,7 @@ import {
   validatingAdmissionPolicyBindingKind,
   validatingAdmissionPolicyKind,
 } from '../../../coordinator/kinds/index.js';
-import type { WriteOptions } from '../../../coordinator/registry/registry.js';
+import type { WriteOptions } from '../../../coordinator/registry/registry-options.js';
 import { type ControlPlane, withControlPlane } from '../../harness/controllers/control-plane-fixture.js';
 import { refusal } from '../../harness/controllers/registry-fixture.js';
 import { admissionPolicy, CONFIG_MAP_RULE, policyBinding } from '../../harness/objects/admission-builders.js';

@@ -10,7 +10,8 @@ import {
 } from '../../../coordinator/kinds/index.js';
 import type { Kind } from '../../../coordinator/kinds/kind.js';
 import type { JsonMap } from '../../../coordinator/registry/encoding/json-value.js';
-import type { Registry, WriteOptions } from '../../../coordinator/registry/registry.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import type { WriteOptions } from '../../../coordinator/registry/registry-options.js';
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects/meta.js';
 import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
 import { daemonSetObject, podObject } from '../../harness/objects/object-builders.js';

@@ -10,7 +10,7 @@ import {
   nodeKind,
   podKind,
 } from '../../../coordinator/kinds/index.js';
-import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
+import type { DeleteOptions } from '../../../coordinator/registry/registry-options.js';
 import type { DaemonSet } from '../../../shared/kube/daemonsets/daemonset-types.js';
 import type { KubeObject } from '../../../shared/kube/objects/meta.js';
 import {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, daemonSetKind, nodeKind } from '../../../coordinator/kinds/index.js';
-import type { Patch, Registry } from '../../../coordinator/registry/registry.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import type { Patch } from '../../../coordinator/registry/registry-options.js';
 import { OBJECT_MODIFIED } from '../../../shared/kube/objects/api-status.js';
 import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
 import { configMapObject, daemonSetObject } from '../../harness/objects/object-builders.js';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../../coordinator/kinds/index.js';
-import type { ListRequest, Registry } from '../../../coordinator/registry/registry.js';
+import type { Registry } from '../../../coordinator/registry/registry.js';
+import type { ListRequest } from '../../../coordinator/registry/registry-options.js';
 import { MemoryStore } from '../../harness/controllers/memory-store.js';
 import { refusal, testRegistry } from '../../harness/controllers/registry-fixture.js';
 import { configMapObject, podObject } from '../../harness/objects/object-builders.js';

@@ -1,4 +1,5 @@
 /** Data directories of coordinators, and a fleet whose leader serves joins over TLS. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -109,4 +110,16 @@ export async function startClusterFixture(context: TestContext): Promise<Cluster
     members: () => view.members(),
     stepDowns: () => stepDowns,
   };
+}
+
+/** The names and contents of all files but the lock and the database. */
+export function stateOf(dataDir: string): Record<string, string> {
+  const names = readdirSync(dataDir, { recursive: true, withFileTypes: true });
+  const files = names.filter((each) => each.isFile() && !/^(lock|everynode\.db)/.test(each.name));
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => [
+      join(parentPath, name),
+      readFileSync(join(parentPath, name), 'base64'),
+    ]),
+  );
 }

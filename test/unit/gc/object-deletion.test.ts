@@ -1,7 +1,7 @@
 /** The effect of a DELETE by the state of the object: upstream's BeforeDelete and its finalizers. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
+import type { DeleteOptions } from '../../../coordinator/registry/registry-options.js';
 import { decideDeletion, isReleased } from '../../../coordinator/registry/writes/deletion-rules.js';
 import type { KubeObject, ObjectMeta } from '../../../shared/kube/objects/meta.js';
 

@@ -6,7 +6,7 @@ import {
   type HandoverReportsDeps,
 } from '../../../coordinator/hub/reports/handover-reports.js';
 import { ObjectSigner } from '../../../coordinator/hub/restore/object-signer.js';
-import type { DeleteOptions } from '../../../coordinator/registry/registry.js';
+import type { DeleteOptions } from '../../../coordinator/registry/registry-options.js';
 import {
   REVISION_HASH_LABEL,
   TEMPLATE_GENERATION_LABEL,

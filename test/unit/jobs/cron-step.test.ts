@@ -77,17 +77,145 @@ describe('a CronJob of every hour', () => {
   });
 });
 
+/** TestControllerV2SyncCronJob of upstream. The CronJob was created at 10:00:30, its last Job is of 10:00. */
+describe('one sync of a CronJob', () => {
+  const running = (name: string, end?: 'Complete' | 'Failed'): Job => ({
+    ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, uid: name } },
+    spec: { template: { spec: { containers: [] } } },
+    ...(end && {
+      status: { conditions: [{ type: end, status: 'True' }], completionTime: '2026-01-01T10:01:00Z' },
+    }),
+  });
+  const before = '10:59:00';
+  const after = '11:01:00';
+  const toNext = { [before]: 60_000, [after]: 59 * 60_000 };
+  const rows: [
+    name: string,
+    spec: Partial<CronJob['spec']>,
+    last: 'never' | 'done' | 'active',
+    now: typeof before | typeof after,
+    expected: 'starts' | 'waits' | 'sleeps',
+    more?: { removes?: string[]; events?: string[] },
+  ][] = [
+    ['never ran, not time', {}, 'never', before, 'waits'],
+    ['never ran, not time in zone', { timeZone: 'America/New_York' }, 'never', before, 'waits'],
+    ['never ran, is time, A', { concurrencyPolicy: 'Allow' }, 'never', after, 'starts'],
+    ['never ran, is time, F', { concurrencyPolicy: 'Forbid' }, 'never', after, 'starts'],
+    ['never ran, is time, R', { concurrencyPolicy: 'Replace' }, 'never', after, 'starts'],
+    ['never ran, is time, suspended', { suspend: true }, 'never', after, 'sleeps'],
+    ['never ran, is time, past deadline', { startingDeadlineSeconds: 10 }, 'never', after, 'waits'],
+    ['never ran, is time, not past deadline', { startingDeadlineSeconds: 600 }, 'never', after, 'starts'],
+    ['prev ran but done, not time', {}, 'done', before, 'waits', { events: ['SawCompletedJob'] }],
+    ['prev ran but done, is time, A', {}, 'done', after, 'starts', { events: ['SawCompletedJob'] }],
+    [
+      'prev ran but done, is time, F',
+      { concurrencyPolicy: 'Forbid' },
+      'done',
+      after,
+      'starts',
+      { events: ['SawCompletedJob'] },
+    ],
+    [
+      'prev ran but done, suspended',
+      { suspend: true },
+      'done',
+      after,
+      'sleeps',
+      { events: ['SawCompletedJob'] },
+    ],
+    ['still active, not time', { concurrencyPolicy: 'Replace' }, 'active', before, 'waits'],
+    ['still active, is time, A', { concurrencyPolicy: 'Allow' }, 'active', after, 'starts'],
+    [
+      'still active, is time, F',
+      { concurrencyPolicy: 'Forbid' },
+      'active',
+      after,
+      'waits',
+      { events: ['JobAlreadyActive'] },
+    ],
+    [
+      'still active, is time, R',
+      { concurrencyPolicy: 'Replace' },
+      'active',
+      after,
+      'starts',
+      { removes: ['last'] },
+    ],
+    ['still active, is time, suspended', { suspend: true }, 'active', after, 'sleeps'],
+    [
+      'an unknown time zone is reported while the CronJob is suspended',
+      { suspend: true, timeZone: 'Mars/Olympus' },
+      'never',
+      after,
+      'sleeps',
+      { events: ['UnknownTimeZone'] },
+    ],
+  ];
+  for (const [name, spec, last, now, expected, { removes = [], events = [] } = {}] of rows) {
+    test(name, () => {
+      const jobs = last === 'never' ? [] : [running('last', last === 'done' ? 'Complete' : undefined)];
+      const status = {
+        active: jobs.map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' })),
+        ...(last !== 'never' && { lastScheduleTime: toTimestamp(at('10:00:00')) }),
+      };
+      const step = cronStep(cronJob(spec, status), jobs, at(now));
+      assert.equal(step.due, expected === 'starts' ? at('11:00:00') : undefined);
+      assert.equal(step.requeueAfterMs, expected === 'sleeps' ? undefined : toNext[now]);
+      assert.deepEqual(
+        step.remove.map(({ metadata }) => metadata.name),
+        removes,
+      );
+      assert.deepEqual(
+        step.events.map(({ reason }) => reason),
+        events,
+      );
+    });
+  }
+
+  test('a missing Job is no warning, and an unknown one is', () => {
+    const status = { active: [{ name: 'gone', uid: 'gone' }] };
+    const step = cronStep(cronJob({}, status), [running('stranger')], at(before));
+    assert.deepEqual(step.events, [
+      { type: 'Normal', reason: 'MissingJob', message: 'Active job went missing: gone' },
+      {
+        ...{ type: 'Warning', reason: 'UnexpectedJob' },
+        message: 'Saw a job that the controller did not create or forgot: stranger',
+      },
+    ]);
+    assert.equal(step.status.active, undefined);
+  });
+});
+
+test('the scheduled time of a Job has the offset of the zone', () => {
+  const rows: [zone: string | undefined, text: string][] = [
+    [undefined, '2026-01-01T11:00:00Z'],
+    ['Asia/Kolkata', '2026-01-01T16:30:00+05:30'],
+    ['America/New_York', '2026-01-01T06:00:00-05:00'],
+    ['Europe/London', '2026-01-01T11:00:00Z'],
+  ];
+  for (const [zone, text] of rows) {
+    const { annotations } = jobOfSchedule(
+      cronJob(zone === undefined ? {} : { timeZone: zone }),
+      at('11:00:00'),
+    ).metadata;
+    assert.equal(annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp'], text);
+  }
+});
+
 test('the name of a Job is the minute of its due time', () => {
   assert.equal(jobOfSchedule(cronJob(), at('11:00:00')).metadata.name, `tick-${at('11:00:00') / 60_000}`);
 });
 
 test('finished Jobs above the limit are deleted, the oldest first', () => {
-  const finished = (name: string, start: string): Job => ({
+  const finished = (name: string, start: string | undefined): Job => ({
     ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, uid: name } },
     spec: { template: { spec: { containers: [] } } },
-    status: { startTime: toTimestamp(at(start)), conditions: [{ type: 'Complete', status: 'True' }] },
+    status: {
+      ...(start !== undefined && { startTime: toTimestamp(at(start)) }),
+      conditions: [{ type: 'Complete', status: 'True' }],
+    },
   });
-  const jobs = [finished('b', '02:00:00'), finished('a', '01:00:00'), finished('c', '03:00:00')];
+  const jobs = [finished('b', '02:00:00'), finished('a', '01:00:00'), finished('0', undefined)];
   const step = cronStep(
     cronJob({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 }),
     jobs,

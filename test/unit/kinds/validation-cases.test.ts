@@ -62,7 +62,9 @@ function create(body: KubeObject): Outcome {
   const kind = kindOf(body);
   const object = read(kind, body);
   kind.prepareForCreate(object, CONTEXT);
-  return { object, errors: [...validateObjectMeta(object.metadata, kind), ...kind.validate(object)] };
+  const created = kind.validateCreate?.(object) ?? [];
+  const errors = [...validateObjectMeta(object.metadata, kind), ...created, ...kind.validate(object)];
+  return { object, errors };
 }
 
 function update(body: KubeObject, current: KubeObject): Outcome {

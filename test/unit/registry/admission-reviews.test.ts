@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rolloutKind } from '../../../coordinator/kinds/index.js';
 import { withAdmissionReviews } from '../../../coordinator/registry/admission/admission-reviews.js';
-import type { WriteOptions } from '../../../coordinator/registry/registry.js';
+import type { WriteOptions } from '../../../coordinator/registry/registry-options.js';
 import type { Store } from '../../../coordinator/store/store.js';
 import type { Rollout } from '../../../shared/kube/rollouts/rollout-types.js';
 

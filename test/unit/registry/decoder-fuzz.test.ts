@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { readRequest } from '../../../coordinator/api/http/request-info.js';
 import { ALL_KINDS, podKind } from '../../../coordinator/kinds/index.js';
 import { createRegistry } from '../../../coordinator/registry/create-registry.js';
-import type { Patch } from '../../../coordinator/registry/registry.js';
+import type { Patch } from '../../../coordinator/registry/registry-options.js';
 import { ApiError } from '../../../shared/kube/objects/api-status.js';
 import { decodeFromAgent, decodeFromHub, encodeMessage } from '../../../shared/link/encoding/frame-codec.js';
 import { ProtocolError } from '../../../shared/link/encoding/schema-combinators.js';

@@ -1,12 +1,13 @@
 /** Sizes of a Deployment's ReplicaSets (pkg/controller/deployment/{rolling,sync}_test.go). */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   areObserved,
   budgets,
   currentSize,
   scaled,
   shrinkOld,
+  wasScaled,
 } from '../../../coordinator/decisions/workloads/deployment-replicas.js';
 import type { IntOrString } from '../../../shared/kube/objects/meta.js';
 import type { Deployment, ReplicaSet } from '../../../shared/kube/workloads/workload-types.js';
@@ -94,6 +95,112 @@ test('a scale is shared in proportion, and the rest goes to the largest', () => 
   assert.deepEqual(sizes(scaled(deployment(5, 0, 1), odd)), { new: 1, old: 4 });
   assert.deepEqual(sizes(scaled(deployment(0, 0, 1), odd)), { new: 0, old: 0 });
 });
+
+/** `sizes`: of the ReplicaSets, the current one first unless the name says that there is none. */
+interface ScaleRow {
+  name: string;
+  replicas: [before: number, after: number];
+  surge?: [before: number, after: number];
+  sizes: number[];
+  expected: number[];
+  /** Of the current ReplicaSet. */
+  available?: number;
+  isOldOnly?: true;
+  /** Of single ReplicaSets: the size of the Deployment when it was last scaled. */
+  noted?: Record<number, number>;
+}
+
+const scaleRows: ScaleRow[] = [
+  { name: 'normal scaling event: 10 -> 12', replicas: [10, 12], sizes: [10], expected: [12] },
+  { name: 'normal scaling event: 10 -> 5', replicas: [10, 5], sizes: [10], expected: [5] },
+  { name: 'proportional scaling: 5 -> 10', replicas: [5, 10], sizes: [2, 3], expected: [4, 6] },
+  { name: 'proportional scaling: 5 -> 3', replicas: [5, 3], sizes: [2, 3], expected: [1, 2] },
+  { name: 'proportional scaling: 9 -> 4', replicas: [9, 4], sizes: [8, 1], expected: [4, 0] },
+  { name: 'proportional scaling: 7 -> 10', replicas: [7, 10], sizes: [2, 3, 2], expected: [3, 4, 3] },
+  { name: 'proportional scaling: 13 -> 8', replicas: [13, 8], sizes: [2, 8, 3], expected: [1, 5, 2] },
+  { name: 'leftover distribution: 3 -> 4', replicas: [3, 4], sizes: [1, 1, 1], expected: [2, 1, 1] },
+  { name: 'leftover distribution: 3 -> 2', replicas: [3, 2], sizes: [1, 1, 1], expected: [1, 1, 0] },
+  {
+    name: 'proportional scaling (no new rs): 4 -> 5',
+    ...{ replicas: [4, 5], sizes: [2, 2], expected: [3, 2], isOldOnly: true },
+  },
+  { name: 'proportional scaling: 6 -> 0', replicas: [6, 0], sizes: [3, 2, 1], expected: [0, 0, 0] },
+  { name: 'proportional scaling: 0 -> 6', replicas: [6, 6], sizes: [0, 0, 0], expected: [6, 0, 0] },
+  {
+    name: 'failed rs update',
+    ...{ replicas: [5, 5], sizes: [2, 1, 1], expected: [2, 2, 1], noted: { 1: 3 } },
+  },
+  {
+    name: 'deployment with surge pods',
+    ...{ replicas: [10, 20], surge: [2, 2], sizes: [6, 6], expected: [11, 11] },
+  },
+  {
+    name: 'change both surge and size',
+    ...{ replicas: [10, 50], surge: [3, 6], sizes: [5, 8], expected: [22, 34] },
+  },
+  {
+    name: 'change both size and template',
+    ...{ replicas: [10, 14], sizes: [7, 3], expected: [10, 4], isOldOnly: true },
+  },
+  {
+    name: 'saturated but broken new replica set does not affect old pods',
+    ...{ replicas: [2, 2], surge: [1, 1], sizes: [2, 1], expected: [2, 1], available: 0 },
+  },
+];
+
+describe('TestScale', () => {
+  for (const row of scaleRows) {
+    test(row.name, () => {
+      const [before, after] = row.replicas;
+      const [surgeBefore, surge] = row.surge ?? [0, 0];
+      const all = row.sizes.map((size, nth) => {
+        const noted = row.noted?.[nth] ?? before;
+        const available = nth === 0 ? (row.available ?? size) : size;
+        const one = replicaSet(String(nth), size, available, 9 - nth, noted + surgeBefore);
+        one.metadata.annotations = {
+          ...one.metadata.annotations,
+          'deployment.kubernetes.io/desired-replicas': String(noted),
+        };
+        return one;
+      });
+      const [first] = all;
+      const replicaSets = row.isOldOnly
+        ? { current: undefined, old: all }
+        : { current: first, old: all.slice(1) };
+      const changed = sizes(scaled(deployment(after, surge, 0), replicaSets));
+      assert.deepEqual(
+        row.sizes.map((size, nth) => changed[String(nth)] ?? size),
+        row.expected,
+      );
+    });
+  }
+});
+
+test('a size that is no number is not a scale', () => {
+  const one = replicaSet('new', 1);
+  const withText = (text: string) => ({
+    ...one,
+    metadata: { ...one.metadata, annotations: { 'deployment.kubernetes.io/desired-replicas': text } },
+  });
+  assert.equal(wasScaled(deployment(3, 1, 1), [withText('x')]), false);
+  assert.equal(wasScaled(deployment(3, 1, 1), [withText('2')]), true);
+});
+
+// TestDeploymentController_reconcileOldReplicaSets, _cleanupUnhealthyReplicas, _scaleDownOldReplicaSetsForRollingUpdate
+for (const [maxUnavailable, old, ready, current, expected] of [
+  [0, 10, 10, 0, 9],
+  [2, 10, 10, 0, 8],
+  [2, 10, 8, 0, 8],
+  [2, 10, 9, 0, 8],
+  [2, 8, 8, 2, 8],
+  [2, 10, 1, 0, 8],
+] as const) {
+  test(`with ${maxUnavailable} unavailable of 10, ${old} old Pods (${ready} ready) next to ${current} become ${expected}`, () => {
+    const replicaSets = { current: replicaSet('new', current, 0), old: [replicaSet('old', old, ready)] };
+    const changed = sizes(shrinkOld(deployment(10, 0, maxUnavailable), replicaSets));
+    assert.equal(changed.old ?? old, expected);
+  });
+}
 
 test('Pods above the size of a shrunk ReplicaSet count until they are deleted', () => {
   const old = replicaSet('old', 3);

@@ -13,6 +13,7 @@ interface PodFields {
   created?: string;
   cost?: string;
   restarts?: number;
+  sidecarRestarts?: number;
 }
 
 function pod(name: string, fields: PodFields = {}): Pod {
@@ -23,13 +24,18 @@ function pod(name: string, fields: PodFields = {}): Pod {
     created = '2026-01-01T00:00:00Z',
     cost,
     restarts,
+    sidecarRestarts,
   } = fields;
   const annotations = cost === undefined ? {} : { 'controller.kubernetes.io/pod-deletion-cost': cost };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, uid: name, creationTimestamp: created, annotations, labels: { app: 'web' } },
-    spec: { containers: [], ...(node && { nodeName: node }) },
+    spec: {
+      containers: [],
+      initContainers: [{ name: 'sidecar', image: 'log:1', restartPolicy: 'Always' }],
+      ...(node && { nodeName: node }),
+    },
     status: {
       phase,
       conditions: readySince ? [{ type: 'Ready', status: 'True', lastTransitionTime: readySince }] : [],
@@ -38,11 +44,19 @@ function pod(name: string, fields: PodFields = {}): Pod {
         : {
             containerStatuses: [{ name: 'c', image: '', imageID: '', ready: true, restartCount: restarts }],
           }),
+      ...(sidecarRestarts === undefined
+        ? {}
+        : { initContainerStatuses: [{ name: 'sidecar', restartCount: sidecarRestarts }] }),
     },
   } as Pod;
 }
 
 const EARLY = '2026-01-01T00:00:00Z';
+
+function unknownReadiness(name: string): Pod {
+  const made = pod(name);
+  return { ...made, status: { ...made.status, conditions: [{ type: 'Ready', status: 'True' }] } } as Pod;
+}
 
 for (const [why, first, second] of [
   ['is not assigned', pod('z', { node: '' }), pod('a')],
@@ -51,6 +65,26 @@ for (const [why, first, second] of [
   ['costs less', pod('z', { readySince: EARLY, cost: '-5' }), pod('a', { readySince: EARLY })],
   ['became ready later', pod('z', { readySince: '2026-01-09T23:00:00Z' }), pod('a', { readySince: EARLY })],
   ['has restarted', pod('z', { readySince: EARLY, restarts: 3 }), pod('a', { readySince: EARLY })],
+  [
+    'has a sidecar that has restarted',
+    pod('z', { readySince: EARLY, restarts: 3, sidecarRestarts: 1 }),
+    pod('a', { readySince: EARLY, restarts: 3 }),
+  ],
+  [
+    'has the first uid, if the readiness of both is of the same power of two',
+    pod('z', { readySince: '2026-01-01T00:00:00Z', restarts: 0 }),
+    pod('zz', { readySince: '2026-01-02T00:00:00Z', restarts: 9 }),
+  ],
+  [
+    'became ready at an unknown time',
+    unknownReadiness('z'),
+    pod('a', { readySince: '2026-01-09T23:59:59Z' }),
+  ],
+  [
+    'costs less, if the cost of the other is above 32 bits and counts as 0',
+    pod('z', { cost: '-1' }),
+    pod('a', { cost: '-9999999999' }),
+  ],
   ['is younger', pod('z', { created: '2026-01-09T23:00:00Z' }), pod('a')],
 ] as const) {
   test(`the Pod that ${why} ends first`, () => {
