@@ -102,14 +102,16 @@ export async function handleCustomScale(
   // Field validation and repeated keys are about the Scale, not about the object that is stored.
   const { fieldValidation: _, repeatedKeys: __, ...write } = options;
   const change = requestedChange(request, body);
+  const accept = (object: KubeObject, scale: unknown): void =>
+    setAt(object, paths.specReplicasPath, replicasOf(kind, scale, object));
   const record = await deps.registry.modify(
     kind,
     ref,
     (object) => {
-      setAt(object, paths.specReplicasPath, replicasOf(kind, change(scaleOf(object, paths)), object));
+      accept(object, change(scaleOf(object, paths)));
       return undefined;
     },
-    { ...write, subresource: 'scale', reviewedAs: (object) => scaleOf(object, paths) },
+    { ...write, subresource: 'scale', reviewedAs: { show: (object) => scaleOf(object, paths), accept } },
   );
   return ok(scaleOf(record.object(), paths));
 }

@@ -92,7 +92,12 @@ export async function handleScale(deps: ApiDeps, kind: Kind, request: ApiRequest
     {
       ...write,
       subresource: 'scale',
-      reviewedAs: (object) => scaleOf(object as Scalable) as KubeObject,
+      reviewedAs: {
+        show: (object) => scaleOf(object as Scalable) as KubeObject,
+        accept: (object, scale) => {
+          (object as Scalable).spec.replicas = replicasOf({ ...scale }, ref.name);
+        },
+      },
       preconditions,
     },
   );

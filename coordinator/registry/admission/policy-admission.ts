@@ -188,13 +188,14 @@ export async function withPolicies<T extends WriteOptions>(
   const target: AdmissionTarget = { kind, operation, subresource, namespace: namespace ?? '' };
   const check = await policyCheck(deps, target, options);
   if (!check) return options;
-  const { review, reviewedAs = (object: KubeObject) => object } = options;
+  const { review, reviewedAs } = options;
+  const shown = (object: KubeObject) => reviewedAs?.show(object) ?? object;
   return {
     ...options,
     review: (reviewed: Kind, next: KubeObject, current: KubeObject | undefined) => {
       review?.(reviewed, next, current);
-      const oldObject = current && { oldObject: reviewedAs(current) };
-      check({ name: next.metadata.name, object: reviewedAs(next), ...oldObject });
+      const oldObject = current && { oldObject: shown(current) };
+      check({ name: next.metadata.name, object: shown(next), ...oldObject });
     },
   };
 }
