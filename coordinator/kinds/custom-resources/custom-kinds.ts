@@ -89,6 +89,11 @@ export class CustomKinds {
     return this.#byName.get(nameOf(name));
   }
 
+  /** Returns the kinds of all served versions of this one. */
+  versions({ group, resource }: Pick<Kind, 'group' | 'resource'>): Kind[] {
+    return (this.#byDefinition.get(`${resource}.${group}`)?.resources ?? []).map(({ kind }) => kind);
+  }
+
   /** Returns each kind in the version in which its objects are stored. */
   stored(): Kind[] {
     return [...this.#byDefinition.values()].flatMap(({ stored }) => stored);
